@@ -12,6 +12,7 @@ from conformance.cli._options import EXISTING
 from conformance.engine.events import READ_PROFILE, WRITE_PROFILE, RunStarted
 from conformance.engine.log import LogError, read_log
 from conformance.engine.session import STATE
+from conformance.engine.smoke import NO_ROW
 from conformance.report.reading import read_report
 from conformance.report.statement import file_digest
 from conformance.report.verify import Material
@@ -42,6 +43,8 @@ def material(report: Path, logs: Sequence[Path]) -> Material:
         raise Unusable(
             f"{report}: expected a report with date and digests, but an older suite made it; run the target again"
         )
+    if any(left.reason.startswith(NO_ROW) for left in read.run.left_out):
+        raise Unusable(f"{report}: expected a run that judged its cases, but no row came, so it ended before them")
     paths = logs or [_log_of(read.run, report)]
     events = tuple(tuple(read_log(path)) for path in paths)
     return Material(read, file_digest(report), events, tuple(map(file_digest, paths)))

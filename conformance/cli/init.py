@@ -18,6 +18,7 @@ from conformance.cli._options import FILE
 from conformance.contract.offers import OPTIONAL
 from conformance.disk.files import write_whole
 from conformance.targets.drafting import target_text
+from conformance.targets.endpoint import Tls, Token
 from conformance.targets.spec import (
     PROJECT,
     Endpoint,
@@ -38,8 +39,13 @@ SEEDS: Final = {"rest": (SeedPath.REST,), "sql": (SeedPath.SQL,), "both": (SeedP
 
 WITHOUT_REST: Final = (
     "expected a server with BigQuery's REST API, because the suite makes the table of each case through it;"
-    " without one, use --kind program, which judges the messages that your server would send (docs/implementers.md)"
+    " without one, use --kind program, which judges the messages that your server would send (docs/implementers.md),"
+    " or --grpc, with which only the cases run that need no table"
 )
+ENDPOINT: Final = ("tls", "ca", "token_command", "token_variable")
+"""The options on TLS and tokens, which nothing asks for."""
+SERVERS: Final = ("grpc", "rest", "grpc_event", "rest_event", "ready_path", "project", "seed", *ENDPOINT)
+"""The options on servers alone."""
 LISTED: Final = "/bigquery/v2/projects/{project}/datasets"
 """datasets.list, which every server with tables has: it answers as soon as REST serves."""
 
@@ -86,6 +92,10 @@ def _names(question: str) -> tuple[str, ...]:
 )
 @click.option("--grpc", metavar="HOST:PORT", help="The gRPC address of a server that runs already.")
 @click.option("--rest", metavar="URL", help="The address of its REST API.")
+@click.option("--tls", is_flag=True, default=None, help="The gRPC address speaks TLS.")
+@click.option("--ca", metavar="FILE", help="It speaks TLS with a certificate that this authority signed (PEM).")
+@click.option("--token-command", metavar="WORDS", help="The command that prints the token of every request.")
+@click.option("--token-variable", metavar="NAME", help="The environment variable that holds the token.")
 @click.option("--grpc-event", metavar="EVENT", help="The JSON event in which a started server reports its gRPC port.")
 @click.option("--rest-event", metavar="EVENT", help="The event that reports its REST port.")
 @click.option("--ready-path", metavar="PATH", help=f"A path that answers 2xx once REST serves; by default {LISTED}.")
@@ -113,6 +123,7 @@ def command(
     conformance init                                                        asks
     conformance init --command 'my-server --port {rest_port} --grpc {grpc_port}'
     conformance init --grpc localhost:9060 --rest http://localhost:9050     a server that runs already
+    conformance init --grpc far:443 --rest https://far --tls --token-variable TOKEN
     conformance init --kind program --command 'python adapter.py'
     conformance init --entry my_module
 
@@ -143,11 +154,11 @@ def _spec(answers: Answers, capabilities: tuple[str, ...], not_offered: tuple[st
     common: dict[str, Any] = {"kind": kind}
     match kind:
         case TargetKind.SERIALIZER:
-            _refuse(answers, kind, "start", "grpc", "rest", "grpc_event", "rest_event", "ready_path", "project", "seed")
+            _refuse(answers, kind, "start", *SERVERS)
             module = answers.of("entry", "Module with the two functions, or module:object", "serializer")
             common["serializer"] = SerializerSpec(module, (".",))
         case TargetKind.PROGRAM:
-            _refuse(answers, kind, "entry", "grpc", "rest", "grpc_event", "rest_event", "ready_path", "project", "seed")
+            _refuse(answers, kind, "entry", *SERVERS)
             common["start"] = Start(_words(answers.of("start", "Command that starts it", "")))
         case TargetKind.SERVER:
             _refuse(answers, kind, "entry")
@@ -167,17 +178,22 @@ def _server(answers: Answers) -> dict[str, Any]:
     words = "" if given["grpc"] is not None and given["start"] is None else answers.of("start", question, "")
     project = answers.of("project", "Project that the cases read from", PROJECT)
     seed = answers.of("seed", "How it takes rows over REST", "rest", type=click.Choice([*SEEDS]))
-    if seed == NONE:
+    if seed == NONE and words:
         raise Unusable(WITHOUT_REST)
-    tables: dict[str, Any] = {"project": project, "seed": Seed(SEEDS[seed])}
+    tables: dict[str, Any] = {"project": project, "seed": Seed(SEEDS[seed]) if SEEDS[seed] else Seed()}
     if words:
-        _refuse(answers, "server that the suite starts", "grpc", "rest")
+        _refuse(answers, "server that the suite starts", "grpc", "rest", *ENDPOINT)
         return tables | {"start": Start(_words(words)), "ready": _ready(answers, words)}
     _refuse(answers, "server that runs already", "grpc_event", "rest_event")
     grpc = answers.of("grpc", "Its gRPC address", "localhost:9060")
-    rest = answers.of("rest", "The address of its REST API", "http://localhost:9050")
+    if seed == NONE:
+        _refuse(answers, "server without REST", "rest", "ready_path")
+    rest = "" if seed == NONE else answers.of("rest", "The address of its REST API", "http://localhost:9050")
     ready = Ready(rest_path=given["ready_path"] or "")
-    return tables | {"endpoint": Endpoint(grpc, rest), "ready": ready}
+    tls = Tls(ca=given["ca"] or "") if given["tls"] or given["ca"] else None
+    command, variable = given["token_command"], given["token_variable"]
+    token = Token(_words(command or "", "token-command"), variable=variable or "") if command or variable else None
+    return tables | {"endpoint": Endpoint(grpc, rest, tls=tls, token=token), "ready": ready}
 
 
 def _ready(answers: Answers, words: str) -> Ready:
@@ -196,11 +212,11 @@ def _event(answers: Answers, side: str, words: str) -> str:
     return answers.of(f"{side}_event", question, default)
 
 
-def _words(text: str) -> tuple[str, ...]:
+def _words(text: str, option: str = "command") -> tuple[str, ...]:
     try:
         return tuple(shlex.split(text))
     except ValueError as error:
-        raise Unusable(f"--command: expected words as in a shell, got {text!r}: {error}") from None
+        raise Unusable(f"--{option}: expected words as in a shell, got {text!r}: {error}") from None
 
 
 def _refuse(answers: Answers, kind: str, *options: str) -> None:

@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from conformance.cli._group import Unusable
+from conformance.cli._options import FILE
 from conformance.contain.text import unknown
 from conformance.reference.__main__ import serve
+from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS, STACKED_WITH
+
+COUNT = click.IntRange(min=0)
 
 
 @click.command()
 @click.option("--mutant", metavar="NAME", help="Serve with a named deviation from the contract; + joins several.")
 @click.option("--mutants", "list_mutants", is_flag=True, help="List the mutants and exit.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind.")
-def command(*, mutant: str | None, list_mutants: bool, host: str) -> None:
+@click.option("--tls-certificate", metavar="FILE", type=FILE, help="Speak TLS on both ports, with this PEM file.")
+@click.option("--tls-key", metavar="FILE", type=FILE, help="The key of the certificate.")
+@click.option("--client-ca", metavar="FILE", type=FILE, help="Require client certificates that this authority signed.")
+@click.option("--token-file", metavar="FILE", type=FILE, help="Require one of the tokens in FILE, one in each line.")
+@click.option("--token-calls", metavar="N", type=COUNT, help="Let each token expire after N gRPC calls.")
+@click.option("--without-role", is_flag=True, help="Refuse every gRPC call with PERMISSION_DENIED.")
+@click.option("--quota-calls", metavar="N", type=COUNT, help="Let a quota end after N gRPC calls.")
+@click.option("--quota-refuses", metavar="N", type=COUNT, help="Refuse only N calls then, instead of all others.")
+def command(
+    *,
+    mutant: str | None,
+    list_mutants: bool,
+    host: str,
+    tls_certificate: Path | None,
+    tls_key: Path | None,
+    client_ca: Path | None,
+    token_file: Path | None,
+    token_calls: int | None,
+    without_role: bool,
+    quota_calls: int | None,
+    quota_refuses: int | None,
+) -> None:
     """Start the reference server on free ports, print them as JSON lines, and serve until interrupted."""
     names = (*MUTANTS, *FAULTY_SERVERS)
     if list_mutants:
@@ -24,4 +51,32 @@ def command(*, mutant: str | None, list_mutants: bool, host: str) -> None:
     for name in () if mutant is None else mutant.split(STACKED_WITH):
         if name not in names:
             raise Unusable(unknown("mutant", name, names, "`conformance serve --mutants` lists them all"))
-    serve(mutant=mutant, host=host, say=click.echo)
+    guard = Guard(
+        tokens=tuple if token_file is None else lambda: _tokens(token_file),
+        token_calls=token_calls,
+        without_role=without_role,
+        quota_calls=quota_calls,
+        refused_calls=quota_refuses,
+    )
+    if token_file is not None and not _tokens(token_file):
+        raise Unusable(f"{token_file}: expected a token in each line, got none")
+    try:
+        serve(mutant=mutant, host=host, say=click.echo, tls=_tls(tls_certificate, tls_key, client_ca), guard=guard)
+    except OSError as error:  # a certificate, or the address
+        raise Unusable(f"cannot serve: {error}") from None
+
+
+def _tls(certificate: Path | None, key: Path | None, client_ca: Path | None) -> ServerTls | None:
+    if certificate is None and key is None and client_ca is None:
+        return None
+    if certificate is None or key is None:
+        raise Unusable("expected both --tls-certificate and --tls-key for a server with TLS")
+    return ServerTls(certificate, key, client_ca)
+
+
+def _tokens(file: Path) -> list[str]:
+    """The tokens that are accepted now: the file may change while the server runs."""
+    try:
+        return file.read_text("utf-8").split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unusable(f"{file}: cannot read the tokens: {error}") from None

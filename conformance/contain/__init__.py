@@ -17,6 +17,7 @@ module          content
 ``lines``       JSON lines over pipes, checked against a published schema in both directions
 ``limits``      limits on address space, processor time and file sizes, set by the process itself
 ``watch``       limits on resident memory and processor time, enforced from outside
+``secrets``     the secrets of this process, masked by value in texts and bytes
 ``text``        untrusted text made safe for a record, a terminal, a build log, XML
 ``parse``       untrusted JSON, with limits on size, depth and number of values
 ``errors``      the exceptions of this package, as one tree

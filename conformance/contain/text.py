@@ -12,6 +12,8 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any, Final
 
+from conformance.contain.secrets import masked
+
 __all__ = ["LIMIT", "keep_safe", "many", "safe", "safe_lines", "safe_values", "unknown"]
 
 LIMIT: Final = 2000
@@ -50,7 +52,7 @@ def safe(text: str, limit: int = LIMIT) -> str:
     Control characters, line ends, bidirectional controls, invisible characters and lone surrogates become escapes.
     Commands to a build service are broken up. Text longer than ``limit`` characters is cut, and a note gives the number
     of missing characters. Text without any of that stays unchanged, and so does a result of this function with the same
-    limit, so that text stays the same when it is written and read back.
+    limit, so that text stays the same when it is written and read back. Secrets are masked before anything is cut.
 
     >>> safe("no such column\n::error::hello \ud800")
     'no such column\\n::error::hello \\ud800'
@@ -59,6 +61,7 @@ def safe(text: str, limit: int = LIMIT) -> str:
     >>> safe("a" * 30, limit=20)
     'aaaaaaaaaaaaaaaaaaaa… (10 more characters)'
     """
+    text = masked(text)
     size = len(text)
     fits = size <= limit or (size <= limit + _CUT_LENGTH and _CUT.search(text) is not None)
     taken = size if fits else limit

@@ -10,7 +10,8 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 from conformance.contract.clause import CLAUSES
@@ -19,7 +20,7 @@ from conformance.engine.dependence import BYTES, ROWS, Symptom, causes_within, m
 from conformance.engine.events import CaseJudged
 from conformance.engine.outcomes import WHOLE_CASE, finding_class, reason_classes
 from conformance.engine.refusals import Refusal, refusals
-from conformance.engine.result import RANK, Deviation, Result
+from conformance.engine.result import NOT_JUDGED, RANK, Deviation, Result
 from conformance.records import Finding, Level, Outcome, Verdict
 
 __all__ = ["Cause", "causes"]
@@ -42,7 +43,8 @@ class Cause:
     """One thing to fix: the deviations that it is, and what follows from it.
 
     ``key`` is the same in every run of a target. ``own`` are the deviations on the cases of this cause, ``echoes``
-    those of other clauses that follow from it, ``blocks`` the clauses that were not judged because of it.
+    those of other clauses that follow from it. ``blocks`` are the clauses that no case judged because of it, or whose
+    passes show nothing because of it (:data:`conformance.engine.standing.SHOWN_WITH`).
     ``smallest`` is the case with the fewest rows, columns and steps, and ``replay`` its argument. ``contrast`` says
     what sets the findings apart from what is right in the same run.
     """
@@ -67,13 +69,16 @@ class Cause:
 
 @dataclasses.dataclass(slots=True)
 class _Group:
-    """A cause in the making: its symptoms and those that follow from them, and the refusal that it is, if it is one."""
+    """A cause in the making: its symptoms and those that follow from them, and the refusal that it is, if it is one.
+
+    ``blocks`` has the cases on which it kept each clause from being judged.
+    """
 
     basis: str
     refusal: Refusal | None = None
     own: list[Symptom] = dataclasses.field(default_factory=list)
     echoes: list[Symptom] = dataclasses.field(default_factory=list)
-    blocks: set[str] = dataclasses.field(default_factory=set)
+    blocks: dict[str, set[str]] = dataclasses.field(default_factory=dict)
 
 
 def causes(result: Result) -> tuple[Cause, ...]:
@@ -120,7 +125,7 @@ class _Grouping:
             group = self._group(root)
             (group.own if symptom is root else group.echoes).append(symptom)
         for clause, symptom in _blocked(case, symptoms, self._refusal):
-            self._group(rooted[symptom]).blocks.add(clause)
+            self._group(rooted[symptom]).blocks.setdefault(clause, set()).add(case.case_id)
 
     def _symptoms(self, case: CaseJudged) -> Iterator[Symptom]:
         sessions = {one.call: one.call if one.method == "CreateReadSession" else one.session for one in case.requests}
@@ -166,7 +171,8 @@ class _Grouping:
         for key, group in list(self.groups.items()):
             if group not in plain and all(_misses_rows(one) for one in group.own):
                 plain[0].echoes += group.own + group.echoes
-                plain[0].blocks |= group.blocks
+                for clause, on in group.blocks.items():
+                    plain[0].blocks.setdefault(clause, set()).update(on)
                 del self.groups[key]
 
     # --- what it is -----------------------------------------------------------------------------------
@@ -192,9 +198,32 @@ class _Grouping:
             smallest=smallest,
             replay=replays.get(smallest, self._cases[smallest].replay),
             echoes=echoes,
-            blocks=tuple(sorted(group.blocks)),
+            blocks=tuple(sorted(self._kept_from_judgement(group))),
             contrast=contrast(self._result, group.own) if group.refusal is None else (group.refusal.contrast,),
         )
+
+    def _kept_from_judgement(self, group: _Group) -> Iterator[str]:
+        """The clauses that the group blocks on a case and that no case judged, and those whose passes do not count
+        because of a clause that the group keeps from passing on more cases than any other group does.
+        """
+        yield from (clause for clause in group.blocks if self._unjudged(clause))
+        most = {
+            twin for twin in self._shown_with if group is max(self.groups.values(), key=lambda one: _kept(one, twin))
+        }
+        yield from (clause for twin in most for clause in self._shown_with[twin])
+
+    def _unjudged(self, clause: str) -> bool:
+        outcomes = self._result.by_clause.get(clause, ())
+        return all(outcome in NOT_JUDGED or outcome is Outcome.REFUSED for outcome in outcomes)
+
+    @cached_property
+    def _shown_with(self) -> Mapping[str, Sequence[str]]:
+        """The clauses that have passes which do not count, by the clause without which they show nothing."""
+        found: dict[str, list[str]] = {}
+        for clause, standing in self._result.standings.items():
+            if standing.reason and not self._unjudged(clause):
+                found.setdefault(standing.shown_with, []).append(clause)
+        return found
 
     def _size(self, case_id: str) -> tuple[int, ...]:
         shape = self._cases[case_id].shape
@@ -220,6 +249,12 @@ class _Grouping:
             whole, clauses=clauses, text=text, cases=cases, count=len(members), replay=case.replay,
             finding=finding, evidence=shown,
         )  # fmt: skip
+
+
+def _kept(group: _Group, clause: str) -> int:
+    """The number of cases on which a group keeps a clause from passing."""
+    failed = {one.case_id for one in (*group.own, *group.echoes) if one.clause == clause}
+    return len(failed | group.blocks.get(clause, set()))
 
 
 def _misses_rows(symptom: Symptom) -> bool:

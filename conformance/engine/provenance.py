@@ -17,8 +17,11 @@ __all__ = ["UNKNOWN", "UNREAD", "Digests", "Identity", "Provenance", "ReaderVers
 UNREAD: Final = "no real client library read the data: the verdicts are those of the bytes alone"
 """The remark of a run without the real clients."""
 
-_NAMED_SECRET: Final = r"(?i:[\w.-]*(?:token|secret|passw|credential|api[-_]?key|private[-_]?key)[\w.-]*)"  # noqa: S105  # a pattern of names
-_ASSIGNED: Final = re.compile(f"({_NAMED_SECRET}=).+", re.DOTALL)
+_NAMED_SECRET: Final = (
+    r"(?i:[\w.-]*(?:token|secret|passw|pwd|credential|authorization|(?:api|access|private)[-_]?key)[\w.-]*)"  # noqa: S105  # a pattern of names
+)
+# The word of `sh -c` is a whole command. Everything behind the name goes, because quotes may hold spaces.
+_GIVEN: Final = re.compile(rf"({_NAMED_SECRET}[=:]|--?{_NAMED_SECRET}\s|\b(?i:bearer)\s).+", re.DOTALL)
 _OPTION: Final = re.compile(f"--?{_NAMED_SECRET}")
 _USER: Final = re.compile(r"(//)[^/@\s]+@")
 _MASK: Final = "***"
@@ -101,6 +104,8 @@ def masked(words: Sequence[str]) -> tuple[str, ...]:
 
     >>> masked(["serve", "--api-key", "abc", "--token=abc", "http://me:abc@host/"])
     ('serve', '--api-key', '***', '--token=***', 'http://***@host/')
+    >>> masked(["sh", "-c", "serve --token abc", "-H", "Authorization: Bearer abc"])
+    ('sh', '-c', 'serve --token ***', '-H', 'Authorization:***')
     """
     return tuple(_masked(words))
 
@@ -108,5 +113,5 @@ def masked(words: Sequence[str]) -> tuple[str, ...]:
 def _masked(words: Sequence[str]) -> Iterator[str]:
     hidden = False
     for word in words:
-        yield _MASK if hidden else _USER.sub(rf"\1{_MASK}@", _ASSIGNED.sub(rf"\1{_MASK}", word))
+        yield _MASK if hidden else _USER.sub(rf"\1{_MASK}@", _GIVEN.sub(rf"\1{_MASK}", word))
         hidden = _OPTION.fullmatch(word) is not None

@@ -6,11 +6,13 @@ of the run that it claims to be, under the clauses and cases of this suite.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
 import conformance
+from conformance.contain.text import many
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
@@ -57,12 +59,14 @@ def recorded_selection(start: RunStarted) -> Selection:
 
 
 def replanned(start: RunStarted) -> Plan:
-    """The cases and clauses that this suite selects today for the selection of ``start``.
+    """The cases and clauses that this suite selects for the selection of ``start``, on the day of that run: a dispute
+    that has expired since put its clause aside then.
 
     Raises:
-        ValueError: the selection is impossible.
+        ValueError: the selection is impossible, or the log has no date.
     """
-    return plan(list(load_corpus().values()), all_clauses(), recorded_selection(start))
+    day = dt.date.fromisoformat(start.provenance.began.partition("T")[0])
+    return plan(list(load_corpus().values()), all_clauses(), recorded_selection(start), day)
 
 
 def unchained(log: Sequence[Event]) -> Iterator[str]:
@@ -176,10 +180,11 @@ def _same(said: Sequence[str], due: Sequence[str], kind: str) -> Iterator[str]:
 
 
 def _judged(start: RunStarted, events: Sequence[Event]) -> Iterator[str]:
-    """Compare the cases that have verdicts with those that the run chose and generated."""
-    judged = [event.case_id for event in events if isinstance(event, CaseJudged)]
+    """Compare the cases that have verdicts with those that the run chose and generated, in each attempt."""
+    attempts = [(event.case_id, event.attempt) for event in events if isinstance(event, CaseJudged)]
+    judged = [name for name, attempt in attempts if attempt == 1]
     due = cases_of(start)
-    if twice := _twice(judged):
+    if twice := _unique(name for name, _ in _twice(attempts)):
         yield f"the log judges {_names(twice, 'case')} twice"
     if surplus := sorted(set(judged) - set(due)):
         yield (
@@ -191,6 +196,9 @@ def _judged(start: RunStarted, events: Sequence[Event]) -> Iterator[str]:
         yield f"the log says that the run is complete, and does not judge {_names(missing, 'case')}"
     if not twice and not surplus and judged != [name for name in due if name in set(judged)]:
         yield "the log judges its cases in another order than the run"
+    repeated = [(name, attempt) for name in judged for attempt in range(1, start.repeat + 1)]
+    if not twice and (attempts != repeated if complete else attempts != repeated[: len(attempts)]):
+        yield f"the log does not have {many(start.repeat, 'attempt')} at each case, in their order"
 
 
 def _verdicts(start: RunStarted, events: Sequence[Event]) -> Iterator[str]:

@@ -7,6 +7,7 @@ same method that asked for it was served. Where two features are never apart, bo
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -22,6 +23,9 @@ PLAIN: Final = "no option"
 
 MOST_FEATURES: Final = 2
 """The most features that a group is described by; more are no description."""
+
+_NAMES: Final = re.compile(r"\bprojects/[\w./:-]*\w|(?:[\w-]+[:.])*\bt_\w+_[0-9a-f]{8}(?:_[0-9a-f]{16})?_\d+\b")
+"""Resources, and tables as :mod:`conformance.targets.seeding` names them; many servers quote them, each in its way."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -111,7 +115,8 @@ def _add_likewise_refused(cases: Sequence[CaseJudged], classes: Mapping[tuple[st
 
 
 def _class_of(refused: str) -> str:
-    return shape(refused)
+    """The status and text without data and without the names of one case's table, session and stream."""
+    return shape(_NAMES.sub("'…'", refused))
 
 
 def _features(case: CaseJudged, request: Request) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Judge a target again as a log says that it was judged: the same selection, seed, readers and deadlines."""
+"""Judge a target again as a log says that it was judged: the same selection, seed, readers, deadlines and attempts."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def rerun(start: RunStarted, target: str) -> Iterator[Event]:
         shrink=False,
         readers=start.readers,
         deadline_multiplier=start.deadline_multiplier,
+        repeat=start.repeat,
     )
     with open_session(load_target(target), replanned(start), recorded_selection(start), settings) as session:
         yield from session.events()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Final
 
@@ -32,10 +32,10 @@ from conformance.engine.shards import Shard
 from conformance.engine.shown import skipped
 from conformance.engine.standing import ClauseStanding, standings
 from conformance.generate import generated_id
-from conformance.records import Finding, Outcome, Verdict
+from conformance.records import SET_UP, Finding, Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
 
-__all__ = ["RANK", "Deviation", "Result", "cases_of", "fold"]
+__all__ = ["RANK", "Deviation", "Result", "cases_of", "fold", "offers"]
 
 NOT_JUDGED = frozenset({Outcome.UNSUPPORTED, Outcome.UNTESTABLE, Outcome.DEPENDENCY_FAILED})
 """Outcomes of clauses that the run did not judge."""
@@ -83,7 +83,9 @@ class Deviation:
 
 @dataclasses.dataclass(frozen=True)
 class Result:
-    """A run as reports show it; ``complete`` is false if the log is cut short."""
+    """A run as reports show it; ``complete`` is false if the log is cut short, or if the set-up kept cases from being
+    asked, for the reason ``set_up``.
+    """
 
     start: RunStarted
     cases: tuple[CaseJudged, ...]
@@ -95,6 +97,7 @@ class Result:
     seconds: float
     complete: bool
     remarks: tuple[str, ...] = ()
+    set_up: str = ""
 
     @cached_property
     def outcomes(self) -> Counter[Outcome]:
@@ -119,13 +122,7 @@ class Result:
     @cached_property
     def standings(self) -> Mapping[str, ClauseStanding]:
         """The standing of each chosen clause, in the order of the run."""
-        return standings(self.start.clauses, self.cases, self.verdicts, offered=self._offers)
-
-    def _offers(self, clause_id: str) -> bool:
-        """True if the target offers what a clause is about; a serializer takes no requests."""
-        if self.start.profile == "arrow" and clause_id in CLAUSES and not CLAUSES[clause_id].on_bytes:
-            return False
-        return profile_of(clause_id) not in self.start.not_offered
+        return standings(self.start.clauses, self.cases, self.verdicts, offered=partial(offers, self.start))
 
     @cached_property
     def silent(self) -> tuple[str, ...]:
@@ -161,6 +158,13 @@ class Result:
 def cases_of(run: RunStarted) -> list[str]:
     """The ids of the cases of a run in their order: those of the corpus, then the generated ones of all shards."""
     return [*run.cases, *(generated_id(run.seed, index, profile=run.profile) for index in range(run.generated))]
+
+
+def offers(run: RunStarted, clause_id: str) -> bool:
+    """True if the target offers what a clause is about; a serializer takes no requests."""
+    if run.profile == "arrow" and clause_id in CLAUSES and not CLAUSES[clause_id].on_bytes:
+        return False
+    return profile_of(clause_id) not in run.not_offered
 
 
 def worst(counts: Counter[Outcome]) -> Outcome:
@@ -199,12 +203,15 @@ def fold(events: Iterable[Event]) -> Result:
     cases = attempts.cases
     raw = [verdict for case in cases for verdict in case.verdicts]
     ended = next((event for event in rest if isinstance(event, RunEnded)), None)
+    set_up = {verdict.case_id: verdict.reason for verdict in raw if verdict.reason.startswith(SET_UP)}
+    complete = ended is not None and not set_up
+    asked = [case for case in cases if case.case_id not in set_up]
     resolution = resolve(
         raw,
         start.expectations,
-        skipped_cases=[*_not_judged_here(start, cases, complete=ended is not None)],
+        skipped_cases=[*_not_judged_here(start, asked, complete=complete)],
         skipped_clauses=[*skipped(start.left_out, "clause")],
-        decided=start.decided if ended and not start.shard else (),
+        decided=start.decided if complete and not start.shard else (),
     )
     counterexamples = tuple(event for event in rest if isinstance(event, CounterexampleSaved))
     order = {clause: index for index, clause in enumerate(start.clauses)}
@@ -222,7 +229,8 @@ def fold(events: Iterable[Event]) -> Result:
         counterexamples=counterexamples,
         broke=tuple(event for event in rest if isinstance(event, SuiteBroke)),
         seconds=ended.seconds if ended is not None else _until_now(cases),
-        complete=ended is not None,
+        complete=complete,
+        set_up=next(iter(set_up.values()), ""),
         remarks=(*(ended.remarks if ended is not None else ()), *_undecided(resolution, len(start.expectations))),
     )
 

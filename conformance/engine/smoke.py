@@ -14,10 +14,10 @@ from typing import Final
 from conformance.engine.casestep import CaseStep, CaseWork, Driver, Phase
 from conformance.engine.selection import OTHER_SHARD, LeftOut, Plan
 from conformance.engine.shards import Shard
-from conformance.records import Case, Exchange
+from conformance.records import SET_UP, Case, Exchange
 from conformance.targets import Target, TargetError, TargetKind, TargetSpec, load_target, open_target
 
-__all__ = ["SMOKE", "Attempt", "attempt", "narrowed", "smoke"]
+__all__ = ["NO_ROW", "SMOKE", "Attempt", "attempt", "narrowed", "smoke"]
 
 SMOKE: Final = ("rows.one-row", "session.plain", "types.int64")
 """The cases: whole reads of small tables, with and without REQUIRED columns, of INT64 and STRING."""
@@ -27,6 +27,9 @@ OWN: Final = {TargetKind.SERVER: "reference", TargetKind.SERIALIZER: "pyarrow", 
 
 PATIENCE: Final = 10.0
 """Seconds after which no further case is tried: a target that hangs costs its deadline once, not three times."""
+
+NO_ROW: Final = "no row came for"
+"""The beginning of the reason why a run ends early."""
 
 ROWS: Final = ("ReadRows", "SerializeBatch")
 """The methods whose responses have rows."""
@@ -71,11 +74,15 @@ def smoke(spec: TargetSpec, target: Target, cases: Iterable[Case]) -> str:
     Raises:
         TargetError: nothing could be asked of the target, or the suite's own target fails as well.
     """
+    if spec.endpoint is not None and not spec.endpoint.rest:
+        return ""  # a table would have to be made: what needs none is put, and says what the server does
     chosen = [case for case in cases if case.id in SMOKE]
     attempts = _attempts(target, chosen)
     if not attempts or attempts[-1].rows:
         return ""
     seen = _seen(attempts)
+    if all(one.observed.startswith(SET_UP) for one in attempts):
+        raise TargetError(f"{spec.file}: {attempts[0].observed.removeprefix(SET_UP)}")
     own = load_target(OWN[spec.kind])
     if spec.name != own.name and (failure := _own_failure(own, chosen)):
         raise TargetError(
@@ -89,7 +96,7 @@ def smoke(spec: TargetSpec, target: Target, cases: Iterable[Case]) -> str:
             " server, or go on with --no-smoke"
         )
     return (
-        f"no row came for {' or '.join(one.case_id for one in attempts)} ({seen}), which {own.name} serves here, so"
+        f"{NO_ROW} {' or '.join(one.case_id for one in attempts)} ({seen}), which {own.name} serves here, so"
         " they were not asked; fix this first, or go on with --no-smoke"
     )
 
@@ -124,10 +131,10 @@ def narrowed(plan: Plan, cases: Iterable[Case], reason: str, shard: Shard | None
     """The plan of a run that ends after the smoke cases; ``reason`` is why all others are left out."""
     smoke_cases = [case for case in cases if case.id in SMOKE]
     here = [case for case in smoke_cases if shard is None or shard.holds(case.id)]
-    return Plan(
-        tuple(here),
-        plan.clauses,
-        (
+    return dataclasses.replace(
+        plan,
+        cases=tuple(here),
+        left_out=(
             *(left for left in plan.left_out if left.id not in SMOKE),
             *(LeftOut("case", case.id, OTHER_SHARD) for case in smoke_cases if case not in here),
             *(LeftOut("case", case.id, reason) for case in plan.cases if case.id not in SMOKE),

@@ -63,7 +63,7 @@ class Standing(enum.StrEnum):
 class ClauseStanding:
     """The standing of a clause, with the number of cases on which it passed, was judged in full and was owed.
 
-    ``reason`` says why passes do not count, or is empty.
+    ``reason`` says why passes do not count, or is empty; it begins with the clause without which they show nothing.
     """
 
     standing: Standing
@@ -71,6 +71,11 @@ class ClauseStanding:
     judged: int = 0
     owed: int = 0
     reason: str = ""
+
+    @property
+    def shown_with(self) -> str:
+        """The clause because of which passes do not count, or empty."""
+        return self.reason.partition(" ")[0]
 
     @property
     def words(self) -> str:
@@ -114,6 +119,7 @@ _ROWS: Final = ("rows.none-*", "values.*", "readers.*")
 HIDES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("schema.columns-*", ("schema.*", "types.*", "body.*", *_BUFFERS)),
     ("body.*", _BUFFERS),
+    ("buffers.*", ("body.*", *_BUFFERS)),
     *((f"{chapter}.*", _ROWS) for chapter in ("rows", "restriction", "offsets", "snapshot", "split", "compression")),
 )
 """Clauses by glob, each with those that pass on too little if it fails on the same case.

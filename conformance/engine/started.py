@@ -94,7 +94,7 @@ def identity_of(spec: TargetSpec, *, name: str, version: str) -> Identity:
     if spec.start is not None:
         command = spec.start.command
     elif spec.endpoint is not None:
-        command = (spec.endpoint.grpc, spec.endpoint.rest)
+        command = tuple(filter(None, (spec.endpoint.grpc, spec.endpoint.rest)))
     else:
         command = (spec.serializer.entry,) if spec.serializer is not None else ()
     return Identity(name, version, spec.kind, masked(command))

@@ -23,7 +23,7 @@ from conformance.records.closed import (
     Turn,
     ValueProfile,
 )
-from conformance.records.exchange import FORMAT, Asker, Call, Exchange, MetadataEntry
+from conformance.records.exchange import FORMAT, SET_UP, Asker, Call, Exchange, MetadataEntry
 from conformance.records.flight import (
     Descriptor,
     DoAction,
@@ -43,6 +43,7 @@ from conformance.records.table import ArrowField, ArrowTable, Column, KeyValue, 
 
 __all__ = [
     "FORMAT",
+    "SET_UP",
     "STEPS",
     "AppendRows",
     "ArrowField",

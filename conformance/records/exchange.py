@@ -10,7 +10,7 @@ from conformance.contain.text import keep_safe
 from conformance.records.base import record
 from conformance.records.closed import AskerKind, CallEnd, ProtocolName, Turn
 
-__all__ = ["FORMAT", "Asker", "Call", "Exchange", "MetadataEntry"]
+__all__ = ["FORMAT", "SET_UP", "Asker", "Call", "Exchange", "MetadataEntry"]
 
 FORMAT: Final = 2
 """The version of the form in which cases and exchanges are stored. It grows when an older suite could not read the
@@ -19,6 +19,8 @@ form.
 1: one request message per call, BigQuery tables, Storage Read alone. Stored files of this version do not state it.
 2: several request messages, initial metadata, the asking party, Arrow tables, Arrow Flight RPC.
 """
+SET_UP: Final = "set-up: "
+"""The beginning of ``Exchange.untestable`` if the credentials or a quota kept a server from being asked."""
 DETAILS: Final = 16384
 """The limit of a status message, in characters: gRPC accepts 16 KiB of metadata by default."""
 
@@ -130,7 +132,8 @@ class Exchange:
 
     ``target`` names the target; ``project``, ``dataset`` and ``table`` are the names under which the case's table
     was seeded.
-    ``untestable`` is the reason why the target could not be asked (``cannot seed: …``); then there are no calls.
+    ``untestable`` is the reason why the target could not be asked (``cannot seed: …``, ``set-up: …``); then there are
+    no calls.
     ``skipped_steps`` are indices of steps that did not apply (an offset place that the stream does not have).
     ``now`` is the driver's wall clock at the start, in microseconds since the Unix epoch.
     ``asked_by`` is the party that chose the calls: if it was a client, no call carries out a step of the case.

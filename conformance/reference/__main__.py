@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from conformance.contain.limits import collect_seldom
+from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.server import ReferenceServer
 from conformance.reference.stdin import serve_tables
 
@@ -27,13 +28,18 @@ def serve(
     mutant: str | None = None,
     host: str = "127.0.0.1",
     say: Callable[[str], object] = print,
+    tls: ServerTls | None = None,
+    guard: Guard | None = None,
     tables_on_stdin: bool = False,
 ) -> None:
-    """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line per listener. For the main thread only."""
+    """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line per listener. For the main thread only.
+
+    The first arguments are those of :class:`ReferenceServer`. With ``tables_on_stdin``, ``say`` gets answers instead.
+    """
     done = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: done.set())
-    with ReferenceServer(mutant=mutant, host=host) as server:
+    with ReferenceServer(mutant=mutant, host=host, tls=tls, guard=guard) as server:
         if tables_on_stdin:
             sys.stderr.write(json.dumps({"event": "grpc.listen", "port": server.grpc_port}) + "\n")
             sys.stderr.flush()

@@ -47,12 +47,17 @@ class Reason(enum.StrEnum):
 
 
 class Refusal(Exception):  # noqa: N818  # an answer of the service, not a failure of it
-    """A call ends in ``code`` with ``details``; raised by a step, turned into a status by the server."""
+    """A call ends in ``code`` with ``details`` and further ``trailers``; raised by a step, turned into a status by the
+    server.
+    """
 
-    def __init__(self, code: grpc.StatusCode, details: str) -> None:
+    def __init__(
+        self, code: grpc.StatusCode, details: str, *, trailers: tuple[tuple[str, str | bytes], ...] = ()
+    ) -> None:
         super().__init__(details)
         self.code = code
         self.details = details
+        self.trailers = trailers
 
 
 _INVALID: Final = grpc.StatusCode.INVALID_ARGUMENT

@@ -12,6 +12,8 @@ import http.server
 import itertools
 import json
 import re
+import ssl
+import sys
 import threading
 import urllib.parse
 from collections.abc import Callable, Mapping
@@ -23,6 +25,7 @@ from conformance.generate.materialise import materialise
 from conformance.records import Column, Json, Table
 from conformance.reference.catalogue import AlreadyExistsError, Catalogue, MissingError, TableId, stored_column
 from conformance.reference.cells import CellError, RowReader, cell_writer
+from conformance.reference.guard import HTTP_STATUS, Guard, ServerTls
 from conformance.reference.jobs import Jobs
 from conformance.reference.tableschema import SchemaError, read_schema, write_schema
 
@@ -37,6 +40,9 @@ LARGE_BODY: Final = 64 << 10
 """Bytes of such an insert at least."""
 SAME: Final = 16
 """Inserts that are kept, each as its JSON and as a table."""
+
+HANDSHAKE_SECONDS: Final = 60.0
+"""Seconds for the handshake of a TLS client."""
 
 _REASONS: Final = {400: "invalid", 404: "notFound", 405: "invalid", 409: "duplicate", 500: "internalError"}
 
@@ -239,8 +245,12 @@ def _answer(api: Api, method: str, target: str, body: bytes) -> tuple[int, Body]
         status, message, reason = 400, str(error), _REASONS[400]
     except Exception as error:  # noqa: BLE001  # a handler thread must answer, whatever went wrong
         status, message, reason = 500, f"{type(error).__name__}: {error}", _REASONS[500]
+    return status, _error(status, message, reason)
+
+
+def _error(status: int, message: str, reason: str) -> Body:
     errors = [{"domain": "global", "reason": reason, "message": message}]
-    return status, {"error": {"code": status, "message": message, "errors": errors}}
+    return {"error": {"code": status, "message": message, "errors": errors}}
 
 
 def _route(api: Api, method: str, target: str, body: bytes) -> Body:
@@ -283,10 +293,24 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     wbufsize = -1
     disable_nagle_algorithm = True
     api: Api
+    guard: Guard | None
+
+    def setup(self) -> None:
+        """Shake hands in the thread of the connection, so that a silent client keeps nobody waiting."""
+        if isinstance(self.request, ssl.SSLSocket):
+            self.request.settimeout(HANDSHAKE_SECONDS)
+            self.request.do_handshake()
+            self.request.settimeout(None)
+        super().setup()
 
     def _handle(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        status, answer = _answer(self.api, self.command, self.path, body)
+        refusal = self.guard and self.guard.check(self.headers.get("Authorization", ""), rpc=False)
+        if refusal:
+            status, reason = HTTP_STATUS[refusal.code]
+            answer = _error(status, refusal.details, reason)
+        else:
+            status, answer = _answer(self.api, self.command, self.path, body)
         data = json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json; charset=UTF-8")
@@ -300,6 +324,24 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Say nothing: standard output carries the ports."""
 
 
+class _Listener(http.server.ThreadingHTTPServer):
+    """Connections that break, in a handshake for example, are silent: standard error is the user's."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing if the client went away; a defect of ours is shown."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]  # it prints the address only
+
+
+def _context(tls: ServerTls) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tls.certificate, tls.key)
+    if tls.client_ca is not None:
+        context.load_verify_locations(tls.client_ca)
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context
+
+
 class RestServer:
     """The HTTP listener: bound from construction, serving from :meth:`start` to :meth:`stop`.
 
@@ -307,9 +349,19 @@ class RestServer:
         OSError: ``host`` cannot be bound.
     """
 
-    def __init__(self, catalogue: Catalogue, *, host: str = "127.0.0.1") -> None:
-        handler = type("Handler", (_Handler,), {"api": Api(catalogue)})
-        self._http = http.server.ThreadingHTTPServer((host, 0), handler)
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        *,
+        host: str = "127.0.0.1",
+        tls: ServerTls | None = None,
+        guard: Guard | None = None,
+    ) -> None:
+        handler = type("Handler", (_Handler,), {"api": Api(catalogue), "guard": guard})
+        context = None if tls is None else _context(tls)
+        self._http = _Listener((host, 0), handler)
+        if context is not None:
+            self._http.socket = context.wrap_socket(self._http.socket, server_side=True, do_handshake_on_connect=False)
         self._http.daemon_threads = True
         self._http.block_on_close = False
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), name="reference-rest")

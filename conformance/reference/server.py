@@ -15,6 +15,7 @@ import grpc
 
 from conformance.contract import proto
 from conformance.reference.catalogue import Catalogue
+from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.refusals import Refusal
 from conformance.reference.rest import RestServer
 from conformance.reference.service import Service
@@ -39,7 +40,8 @@ class ReferenceServer:
     """A reference server that runs from construction to :meth:`stop`; a context manager stops it by itself.
 
     ``mutant`` names a deviation out of :data:`conformance.reference.mutants.MUTANTS`; without one the server obeys
-    every clause. ``catalogue`` replaces the empty one (and with it the clock).
+    every clause. ``catalogue`` replaces the empty one (and with it the clock). With ``tls``, both listeners speak TLS
+    only; ``guard`` checks the credentials of each request.
 
     Example::
 
@@ -48,20 +50,31 @@ class ReferenceServer:
 
     Raises:
         KeyError: there is no such mutant; the text lists those that there are.
-        OSError: ``host`` cannot be bound.
+        OSError: ``host`` cannot be bound, or a file of ``tls`` cannot be used.
     """
 
     def __init__(
-        self, *, mutant: str | None = None, host: str = "127.0.0.1", catalogue: Catalogue | None = None
+        self,
+        *,
+        mutant: str | None = None,
+        host: str = "127.0.0.1",
+        catalogue: Catalogue | None = None,
+        tls: ServerTls | None = None,
+        guard: Guard | None = None,
     ) -> None:
         self.catalogue = catalogue or Catalogue()
         self.service: Service = _service(mutant)(self.catalogue)
+        self.guard = guard
         self._stopped = threading.Event()
-        self._rest = RestServer(self.catalogue, host=host)
-        self._grpc = grpc.server(futures.ThreadPoolExecutor(WORKERS, "reference-grpc"), options=_OPTIONS)
+        self._rest = RestServer(self.catalogue, host=host, tls=tls, guard=guard)
+        pool = futures.ThreadPoolExecutor(WORKERS, "reference-grpc")
+        self._grpc = grpc.server(pool, options=_OPTIONS, interceptors=[] if guard is None else [_Guarding(guard)])
         self._grpc.add_generic_rpc_handlers((_handlers(self.service),))
         try:
-            self.grpc_port = self._grpc.add_insecure_port(f"{host}:0")
+            if tls is None:
+                self.grpc_port = self._grpc.add_insecure_port(f"{host}:0")
+            else:
+                self.grpc_port = self._grpc.add_secure_port(f"{host}:0", _credentials(tls))
         except RuntimeError as error:
             self._rest.stop()
             raise OSError(f"cannot bind a gRPC port on {host}: {error}") from error
@@ -136,6 +149,37 @@ def _serialized(answer: Any) -> bytes:
     return answer if isinstance(answer, bytes) else answer.SerializeToString()
 
 
+def _credentials(tls: ServerTls) -> grpc.ServerCredentials:
+    pair = (tls.key.read_bytes(), tls.certificate.read_bytes())
+    clients = None if tls.client_ca is None else tls.client_ca.read_bytes()
+    return grpc.ssl_server_credentials([pair], root_certificates=clients, require_client_auth=clients is not None)
+
+
+class _Guarding(grpc.ServerInterceptor):  # type: ignore[type-arg]  # it is generic in the stubs alone
+    """Asks a guard about each call, before anything else looks at it."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+
+    def intercept_service(self, continuation: Callable[[Any], Any], details: Any) -> Any:
+        """Go on, or end the call in the guard's refusal."""
+        given = dict(details.invocation_metadata)
+        refusal = self._guard.check(str(given.get("authorization", "")), rpc=True)
+        if refusal is None:
+            return continuation(details)
+
+        def refuse(_request: Any, context: grpc.ServicerContext) -> NoReturn:
+            if self._guard.echo:
+                context.send_initial_metadata(refusal.trailers[-1:])
+            _abort(context, refusal)
+
+        handler = continuation(details)
+        if handler is not None and handler.response_streaming:
+            return grpc.unary_stream_rpc_method_handler(refuse)
+        return grpc.unary_unary_rpc_method_handler(refuse)
+
+
 def _abort(context: grpc.ServicerContext, refusal: Refusal) -> NoReturn:
+    context.set_trailing_metadata(refusal.trailers)
     context.abort(refusal.code, refusal.details)
     raise AssertionError("abort raises")

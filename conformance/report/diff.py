@@ -23,10 +23,11 @@ from conformance.report.document import DeviationResult, Report
 from conformance.report.reading import chosen_or_left_out
 from conformance.report.summary import level_of
 
-__all__ = ["ChangeKind", "ClauseChange", "DeviationChange", "ReportDifference", "compare"]
+__all__ = ["FAILS", "ChangeKind", "ClauseChange", "DeviationChange", "ReportDifference", "compare"]
 
 _HOLDS: Final = frozenset({Standing.HELD, Standing.HELD_WHERE_JUDGED})
-_FAILS: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.REFUSED, Outcome.EXPECTED_FAIL})
+FAILS: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.REFUSED, Outcome.EXPECTED_FAIL})
+"""The outcomes of a clause that failed, expected or not."""
 _SAMPLES: Final = 5
 """Cases named for a change: enough to replay one, few enough to read."""
 
@@ -173,13 +174,13 @@ def _failed_on(report: Report) -> dict[str, set[str]]:
     """For each case with a failure, the clauses that failed on it."""
     found: dict[str, set[str]] = {}
     for item in report.deviations:
-        for case in item.cases if item.outcome in _FAILS else ():
+        for case in item.cases if item.outcome in FAILS else ():
             found.setdefault(case, set()).update(item.clauses)
     return found
 
 
 def _failing(report: Report, clause: str) -> list[DeviationResult]:
-    return [item for item in report.deviations if clause in item.clauses and item.outcome in _FAILS]
+    return [item for item in report.deviations if clause in item.clauses and item.outcome in FAILS]
 
 
 def _clause_change(
@@ -203,7 +204,7 @@ def _clause_change(
 
 
 def _failures(report: Report) -> dict[tuple[str, str], DeviationResult]:
-    failures = (item for item in report.deviations if item.outcome in _FAILS)
+    failures = (item for item in report.deviations if item.outcome in FAILS)
     return {(clause, item.reason): item for item in failures for clause in item.clauses}
 
 

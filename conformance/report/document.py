@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ from conformance.engine.causes import Cause, causes
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.result import Deviation, Result
+from conformance.engine.result import Deviation, Result, offers
 from conformance.engine.standing import FAILING, PASSED, ClauseStanding, Standing, standing_of
 from conformance.records import Level, Outcome, RecordError, to_json
 from conformance.report.checks import Checks, checks_of
@@ -161,6 +161,19 @@ class Report:
         """The deviations of a cause, as its cases show them."""
         return [part.narrowed or self.deviations[part.deviation] for part in parts]
 
+    def grouped(self, outcomes: Collection[Outcome]) -> Iterator[tuple[CauseResult | None, list[DeviationResult]]]:
+        """The deviations with these outcomes: those of each cause, in the order in which to repair them, then
+        those of none.
+        """
+        left = {place for place, item in enumerate(self.deviations) if item.outcome in outcomes}
+        for cause in self.causes:
+            parts = [*cause.own, *cause.echoes]
+            if items := [item for item in self.parts(parts) if item.outcome in outcomes]:
+                yield cause, items
+                left -= {part.deviation for part in parts}
+        if left:
+            yield None, [self.deviations[place] for place in sorted(left)]
+
     @property
     def worst(self) -> Mapping[str, Outcome]:
         """The worst outcome of each clause that has a verdict."""
@@ -169,7 +182,10 @@ class Report:
     @property
     def standings(self) -> Mapping[str, ClauseStanding]:
         """The standing of each clause of the run, in the order of the run."""
-        silent = dict.fromkeys(self.run.clauses, ClauseStanding(Standing.NOT_JUDGED))
+        silent = {
+            clause: ClauseStanding(Standing.NOT_JUDGED if offers(self.run, clause) else Standing.NOT_OFFERED)
+            for clause in self.run.clauses
+        }
         found = silent | {item.id: item.in_full() for item in self.clauses}
         return {clause: item for clause, item in found.items() if clause != WHOLE_CASE or item.standing in FAILING}
 

@@ -1,7 +1,8 @@
 """GitHub Actions: annotations, as commands on standard output, and the job summary, as Markdown.
 
 https://docs.github.com/actions/reference/workflow-commands-for-github-actions describes both. GitHub shows at most ten
-annotations of each kind for a step, so that is how many there are of all kinds together, the binding ones first.
+annotations of each kind for a step, so that is how many there are of all kinds together, those to repair first at the
+beginning.
 """
 
 from __future__ import annotations
@@ -17,20 +18,24 @@ from conformance.disk.files import naming
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.result import NOT_JUDGED, Result
 from conformance.records import Level, Outcome
-from conformance.report.document import DeviationResult, Report, document
+from conformance.report.document import CauseResult, DeviationResult, Report, document
 from conformance.report.summary import Cell, header, held_line, summarise
 
 __all__ = ["annotation_commands", "append_summary", "step_summary"]
 
 MOST: Final = 10
+_FAIL: Final = frozenset(outcome for outcome in Outcome if outcome.fails_run)
 _COMMANDS: Final = {Level.MUST: "error", Level.SHOULD: "warning", Level.MAY: "notice"}
 SUMMARY_BYTES: Final = 500_000
 """The bytes of deviations in a summary; GitHub refuses a summary of more than 1 MiB, which earlier steps share."""
 
 
 def annotation_commands(report: Report) -> list[str]:
-    """The annotation commands for the deviations that fail the run: at most ten, then one with the number of others."""
-    failing = _failing(report)
+    """The annotation commands for what fails the run: at most ten, then one with the number of others.
+
+    A cause has one, on the first of its deviations: the others follow from it.
+    """
+    failing = [item for cause, items in _failing(report) for item in (items if cause is None else items[:1])]
     lines = [_command(_COMMANDS[item.level], item.clauses[0], _words(item)) for item in failing[:MOST]]
     stale = [problem for problem in report.problems if problem.kind is ProblemKind.STALE]
     lines += [_command("error", "expected failures", problem.text) for problem in stale[: MOST - len(lines)]]
@@ -39,12 +44,11 @@ def annotation_commands(report: Report) -> list[str]:
     return lines
 
 
-def _failing(report: Report) -> list[DeviationResult]:
-    """The deviations that fail the run, MUST before SHOULD before MAY, else in the order of the report."""
+def _failing(report: Report) -> Iterator[tuple[CauseResult | None, list[DeviationResult]]]:
+    """What fails the run by cause; what is of no cause, MUST before SHOULD before MAY."""
     levels = list(Level)
-    return sorted(
-        (item for item in report.deviations if item.outcome.fails_run), key=lambda item: levels.index(item.level)
-    )
+    for cause, items in report.grouped(_FAIL):
+        yield cause, items if cause is not None else sorted(items, key=lambda item: levels.index(item.level))
 
 
 def _words(item: DeviationResult) -> str:
@@ -92,7 +96,7 @@ def _summary(report: Report) -> Iterator[str]:
     rows = summarise(report.standings)
     for row in rows:
         yield f"| {_text(row.chapter)} | {' | '.join(map(_count, row.cells))} | {row.total.not_judged or '–'} |"  # noqa: RUF001  # a dash for an empty cell
-    yield from _deviations(_failing(report))
+    yield from _deviations([item for _, items in _failing(report) for item in items])
     for title, chosen in (
         ("Expected failures", [item for item in report.deviations if item.outcome is Outcome.EXPECTED_FAIL]),
         ("Not judged", [item for item in report.deviations if item.outcome in NOT_JUDGED]),

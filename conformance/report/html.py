@@ -6,7 +6,7 @@ It is made only from the JSON report, so the page of a run can be made wherever 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +16,7 @@ from conformance.engine.result import NOT_JUDGED, Result
 from conformance.engine.standing import Standing
 from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
-from conformance.report.document import CauseResult, DeviationResult, Report, document
+from conformance.report.document import DeviationResult, Report, document
 from conformance.report.pages import page_within
 from conformance.report.summary import header, held_line, level_of, summarise
 
@@ -32,7 +32,7 @@ _SECTIONS: Final = (
 
 def html(report: Report) -> str:
     """The page of ``report``."""
-    sections = [(key, title, list(_groups(report, outcomes))) for key, title, outcomes in _SECTIONS]
+    sections = [(key, title, list(report.grouped(outcomes))) for key, title, outcomes in _SECTIONS]
     return page_within(
         "report",
         report=report,
@@ -47,20 +47,6 @@ def html(report: Report) -> str:
         clauses=CLAUSES,
         anchor=clause_anchor,
     )
-
-
-def _groups(
-    report: Report, outcomes: Collection[Outcome]
-) -> Iterator[tuple[CauseResult | None, list[DeviationResult]]]:
-    """The deviations with these outcomes: those of each cause, then those that are of none."""
-    left = {place for place, item in enumerate(report.deviations) if item.outcome in outcomes}
-    for cause in report.causes:
-        parts = [*cause.own, *cause.echoes]
-        if items := [item for item in report.parts(parts) if item.outcome in outcomes]:
-            yield cause, items
-            left -= {part.deviation for part in parts}
-    if left:
-        yield None, [report.deviations[place] for place in sorted(left)]
 
 
 def _held(report: Report) -> dict[str, list[tuple[str, Level, str]]]:

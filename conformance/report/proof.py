@@ -48,7 +48,7 @@ def _where(trial: Trial, clause: str) -> str:
 
 def _faulty_servers(proof: Proof) -> Iterator[str]:
     if proof.faulty_servers:
-        yield "faulty servers, and how many MUST clauses each passes:"
+        yield "faulty servers, and how many MUST clauses each holds:"
     for name, clauses in proof.faulty_servers.items():
         yield f"  {name:24} {len(clauses)}"
 

@@ -11,16 +11,13 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Final
 
-from conformance.records import Level, Outcome
-from conformance.report.diff import ChangeKind, compare
+from conformance.records import Level
+from conformance.report.diff import FAILS, ChangeKind, compare
 from conformance.report.document import Report
 from conformance.report.summary import level_of
 
 __all__ = ["Series", "Span", "series_of"]
-
-_FAILS: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.REFUSED, Outcome.EXPECTED_FAIL})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -64,8 +61,7 @@ def series_of(reports: Sequence[Report]) -> Series:
         return {item.clause: item.change for item in compare(reports[old], reports[new]).clauses}
 
     failing = [
-        {clause for item in report.deviations if item.outcome in _FAILS for clause in item.clauses}
-        for report in reports
+        {clause for item in report.deviations if item.outcome in FAILS for clause in item.clauses} for report in reports
     ]
     clauses = dict.fromkeys(clause for report in reports for clause in (*report.run.clauses, *report.worst))
     spans = [

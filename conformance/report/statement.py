@@ -18,7 +18,7 @@ from conformance.engine.events import RunStarted
 from conformance.engine.expectations import glob_match
 from conformance.engine.result import NOT_JUDGED
 from conformance.engine.standing import Standing
-from conformance.records import Level, Outcome
+from conformance.records import Level, Outcome, Profile
 from conformance.report.document import Report
 from conformance.report.profiles import SERVED
 from conformance.report.summary import Cell, cell_of, level_of
@@ -55,7 +55,10 @@ class FileDigest:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
-    """The clauses of one group (:func:`group_of`) and level, each counted once under its standing."""
+    """The clauses of one group and level, each counted once under its standing.
+
+    The groups are the profiles; for a target that is no server, the chapters.
+    """
 
     group: str
     level: Level
@@ -135,11 +138,6 @@ def file_digest(path: Path) -> FileDigest:
         return FileDigest(path.name, hashlib.file_digest(file, "sha256").hexdigest())
 
 
-def group_of(clause: str, run: RunStarted) -> str:
-    """The group of a clause: its profile in a run on a server, its chapter in any other."""
-    return profile_of(clause).value if run.profile == SERVED else clause.partition(".")[0]
-
-
 def statement_on(
     report: Report,
     *,
@@ -174,12 +172,16 @@ def statement_on(
 
 
 def _rows(report: Report) -> Iterator[Row]:
-    cells: dict[tuple[str, Level], Cell] = {}
-    for clause, item in report.standings.items():
-        place = group_of(clause, report.run), level_of(clause)
-        cells[place] = cells.get(place, Cell()) + cell_of(item.standing)
-    for name in dict.fromkeys(group for group, _ in cells):
-        yield from (Row(name, level, cells[name, level]) for level in Level if (name, level) in cells)
+    """The results by profile, core first; by chapter if the target is no server."""
+    standings, served = report.standings, report.run.profile == SERVED
+    groups: dict[str, list[str]] = {profile.value: [] for profile in Profile} if served else {}
+    for clause in standings:
+        groups.setdefault(profile_of(clause) if served else clause.partition(".")[0], []).append(clause)
+    for name, clauses in groups.items():
+        for level in Level:
+            cells = [cell_of(standings[clause].standing) for clause in clauses if level_of(clause) is level]
+            if cells:
+                yield Row(name, level, sum(cells, Cell()))
 
 
 def _broken(report: Report, outcomes: set[Outcome]) -> Iterator[Broken]:

@@ -30,6 +30,8 @@ LARGEST: Final = 16 << 20
 """The largest statement in bytes; those of real runs are below 100 kB."""
 
 _ALWAYS: Final = frozenset({"held", "failed", "expected", "not_judged"})
+_HEADER: Final = frozenset({"profiles", "seed", "repeat", "readers", "shard"})
+"""The lines of a report's head that are facts of the statement, too."""
 _FENCE: Final = "```"
 _SCRIPT: Final = '<script type="application/json">'
 _FILLED: Final = re.compile(rf"({'|'.join(SIGNED)}):.*")
@@ -91,7 +93,7 @@ def sections(statement: Statement) -> Iterator[Section]:
         ("date", known.began),
         ("cases", _cases(statement) + (f", {run.generated} of them generated" if run.generated else "")),
         ("clauses", f"{statement.clauses} of {run.all_clauses}, down to level {run.level}"),
-        *((name, text) for name, text in header(run, ()) if name in {"seed", "readers", "shard"}),
+        *((name, text) for name, text in header(run, ()) if name in _HEADER),
         ("platform", f"{run.platform}, Python {run.python}, pyarrow {run.pyarrow}"),
         ("command", known.command),
     )
@@ -99,7 +101,7 @@ def sections(statement: Statement) -> Iterator[Section]:
     yield Section(
         "Results",
         f"Each clause counts once, under its standing: {' / '.join(map(_words, columns))}.",
-        ("profile" if statement.run.profile == SERVED else "chapter", *(level.upper() for level in Level)),
+        ("profile" if run.profile == SERVED else "chapter", *(level.upper() for level in Level)),
         (*_groups(statement.results, columns), *_groups(statement.levels, columns)),
     )
     head = ("clause", "level", "outcome", "reason", "cases")

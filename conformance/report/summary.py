@@ -128,7 +128,8 @@ def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
     corpus = f"{len(start.cases)} of {start.all_cases} cases"
     generated = f", {start.generated} generated ({start.profile})" if start.generated else ""
     clauses = f"{len(start.clauses)} of {start.all_clauses} clauses"
-    globs = [f"--select {glob}" for glob in start.select] + [f"--clause {glob}" for glob in start.clause]
+    options = {"select": start.select, "clause": start.clause, "capability": start.capability}
+    globs = [f"--{option} {glob}" for option, given in options.items() for glob in given]
     narrowed = f" [{' '.join(globs)}]" if globs else ""
     known = start.provenance
     return [
@@ -199,6 +200,8 @@ def verdict_line(result: Result) -> str:
     cases = _many(len(result.cases), "case") + (f" ({untestable} untestable)" if untestable else "")
     repeated = f", {result.start.repeat} attempts each," if result.start.repeat > 1 else ""
     scope = f"{_many(judged, 'verdict')} on {cases}{repeated} in {result.seconds:.1f} s"
+    if result.set_up:
+        return f"INCOMPLETE: {result.set_up}; {scope}"
     if not result.complete:
         return f"INCOMPLETE: the run was cut short after {scope}"
     if not judged:

@@ -22,7 +22,7 @@ from conformance.report.statement import FileDigest, Statement, statement_on
 
 __all__ = ["Material", "again", "disagreements", "stated"]
 
-_TEXTS: Final = frozenset({"summary", "clauses", "deviations", "problems"})
+_TEXTS: Final = frozenset({"summary", "clauses", "deviations", "causes", "problems"})
 """Fields of a report that hold texts of the suite, which another patch release may word otherwise."""
 _NAMED: Final = 3
 """Entries named in a sentence; the rest is counted."""
@@ -56,7 +56,7 @@ def _made(report: Report, events: Sequence[Event], file: FileDigest, logs: Seque
         releases=equal_releases(report.run.suite),
         report_file=file,
         logs=logs,
-        cases=sum(isinstance(event, CaseJudged) for event in events),
+        cases=sum(isinstance(event, CaseJudged) and event.attempt == 1 for event in events),
     )
 
 
@@ -153,6 +153,7 @@ def _lists(what: str, name: str, said: Sequence[Any], due: Sequence[Any]) -> Ite
 
 _KEYS: Final = (
     ("id",),
+    ("key",),
     ("group", "level"),
     ("clauses", "reason"),
     ("clause", "reason"),

@@ -8,28 +8,24 @@ generates itself, for a deadline, a dead connection or a message beyond the limi
 from __future__ import annotations
 
 import dataclasses
-import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 import grpc
 
+from conformance.contain.secrets import masked, masked_bytes
 from conformance.contract import proto
 from conformance.records import Call, CallEnd, MetadataEntry
+from conformance.targets.tls import SecureLine
 
-__all__ = ["CallBudget", "Caller", "open_channel", "speaks_http2"]
+__all__ = ["CallBudget", "Caller", "open_channel"]
 
 # The texts of grpcio when no status came from the peer. They are those of grpc-core since 1.50; a test compares them
 # with the installed version by killing a server during a call.
 _LOST: Final = ("Socket closed", "failed to connect", "onnection reset", "Broken pipe", "GOAWAY", "Connection refused")
 _NO_HTTP: Final = "Failed parsing HTTP/2"
 """The text of grpcio if the peer sent bytes that are not HTTP/2; it comes with one of several status codes."""
-
-_PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-_SETTINGS: Final = 4
-_NO_SETTINGS: Final = bytes([0, 0, 0, _SETTINGS, 0, 0, 0, 0, 0])
-"""A SETTINGS frame without settings consists of its header only (RFC 9113, section 4.1)."""
 
 EARLY_SECONDS: Final = 0.05
 """Seconds by which the library's timer, or a server that watches the deadline, may fire before the deadline."""
@@ -47,39 +43,28 @@ class CallBudget:
     bytes: int
 
 
-def open_channel(endpoint: str, *, message_limit: int) -> grpc.Channel:
-    """An insecure channel to ``endpoint`` that accepts messages of up to ``message_limit`` bytes."""
-    options = [
+def open_channel(endpoint: str, *, message_limit: int, secure: SecureLine | None = None) -> grpc.Channel:
+    """A channel to ``endpoint`` that accepts messages of up to ``message_limit`` bytes; with TLS if ``secure``."""
+    options: list[tuple[str, int | str]] = [
         ("grpc.max_receive_message_length", message_limit),
         ("grpc.max_send_message_length", -1),
         ("grpc.enable_retries", 0),  # a second attempt would hide the result of the first
         ("grpc.enable_http_proxy", 0),
         ("grpc.use_local_subchannel_pool", 1),  # a restarted server gets a new connection
     ]
-    return grpc.insecure_channel(endpoint, options=options)
-
-
-def speaks_http2(endpoint: str, seconds: float) -> bool:
-    """True if a server at ``endpoint`` answers the HTTP/2 preface with its settings, with ``seconds`` for each step.
-
-    A gRPC channel becomes ready in the same way (RFC 9113, section 3.4). It is not used here, because a thread of the
-    library watches a channel, and prints a traceback if the channel is closed in the meantime.
-    """
-    host, _, port = endpoint.rpartition(":")
-    try:
-        with socket.create_connection((host.strip("[]"), int(port)), timeout=seconds) as connection:
-            connection.sendall(_PREFACE + _NO_SETTINGS)
-            head = connection.recv(len(_NO_SETTINGS), socket.MSG_WAITALL)
-    except (OSError, ValueError):
-        return False
-    return len(head) == len(_NO_SETTINGS) and head[3] == _SETTINGS
+    if secure is None:
+        return grpc.insecure_channel(endpoint, options=options)
+    if name := secure.tls.server_name:
+        options += [("grpc.ssl_target_name_override", name), ("grpc.default_authority", name)]
+    return grpc.secure_channel(endpoint, secure.credentials, options=options)
 
 
 class Caller:
     """Makes calls on one channel; ``began`` is the start of the exchange on the monotonic clock.
 
     ``last_words`` returns how the target's process ended, after waiting up to the given seconds for its end; None if it
-    still runs or was not started by the suite.
+    still runs or was not started by the suite. ``credentials`` returns further metadata for each call; secrets that the
+    target sends back are masked in everything that is recorded.
     """
 
     def __init__(
@@ -89,18 +74,20 @@ class Caller:
         began: float,
         message_limit: int,
         last_words: Callable[[float], str | None],
+        credentials: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self._channel = channel
         self._began = began
         self._message_limit = message_limit
         self._last_words = last_words
+        self._credentials = credentials
 
     def unary(self, call: Call, *, routing: str, budget: CallBudget) -> Call:
         """Make the call that ``call`` describes (step, label, method and request), and return it with its result."""
         started = time.monotonic()
         stub = self._channel.unary_unary(proto.SERVICE + call.method, bytes, bytes)
         try:
-            answer, done = stub.with_call(call.request, timeout=budget.seconds, metadata=_headers(routing))
+            answer, done = stub.with_call(call.request, timeout=budget.seconds, metadata=self._headers(routing))
         except grpc.RpcError as error:
             return self._ended(call, cast("grpc.Call", error), (), started=started, budget=budget)
         if len(answer) > budget.bytes:
@@ -112,7 +99,7 @@ class Caller:
         """Make a server-streaming call like :meth:`unary`; after ``take`` responses, if given, it cancels the call."""
         started = time.monotonic()
         stub = self._channel.unary_stream(proto.SERVICE + call.method, bytes, bytes)
-        running: Any = stub(call.request, timeout=budget.seconds, metadata=_headers(routing))
+        running: Any = stub(call.request, timeout=budget.seconds, metadata=self._headers(routing))
         responses: list[bytes] = []
         size = 0
         try:
@@ -132,6 +119,12 @@ class Caller:
         finally:
             running.cancel()
         return self._as(call, running, CallEnd.CANCELLED, tuple(responses), started)
+
+    def _headers(self, routing: str) -> tuple[tuple[str, str], ...]:
+        """The routing header that the generated clients send, and the credentials; a server has to accept calls with
+        and without the former.
+        """
+        return (("x-goog-request-params", routing), *self._credentials().items())
 
     def _ended(
         self, call: Call, status: grpc.Call, responses: tuple[bytes, ...], *, started: float, budget: CallBudget
@@ -177,7 +170,7 @@ class Caller:
     ) -> Call:
         return dataclasses.replace(
             call,
-            responses=responses,
+            responses=tuple(map(masked_bytes, responses)),
             status="",
             details=details,
             end=end,
@@ -187,11 +180,6 @@ class Caller:
         )
 
 
-def _headers(routing: str) -> tuple[tuple[str, str], ...]:
-    """The routing header that the generated clients send; a server has to accept calls with and without it."""
-    return (("x-goog-request-params", routing),)
-
-
 def _entries(metadata: Sequence[tuple[str, str | bytes]] | None) -> tuple[MetadataEntry, ...]:
     pairs = ((key, value.encode() if isinstance(value, str) else value) for key, value in metadata or ())
-    return tuple(MetadataEntry(key, value) for key, value in pairs)
+    return tuple(MetadataEntry(masked(key), masked_bytes(value)) for key, value in pairs)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
+from conformance.targets.endpoint import Endpoint
 from conformance.targets.spec import TargetSpec
 
 __all__ = ["quoted", "target_text"]
@@ -56,7 +57,9 @@ def _lines(spec: TargetSpec) -> Iterator[str]:
     if spec.endpoint is not None:
         yield from ("", "# The server that runs already.", "[endpoint]")
         yield f"grpc = {quoted(spec.endpoint.grpc)}"
-        yield f"rest = {quoted(spec.endpoint.rest)}"
+        if spec.endpoint.rest:
+            yield f"rest = {quoted(spec.endpoint.rest)}"
+        yield from _credentials(spec.endpoint)
     if spec.serializer is not None:
         yield from ("", "# module:object, imported from the directories of `path` too.", "[serializer]")
         yield f"entry = {quoted(spec.serializer.entry)}"
@@ -72,6 +75,20 @@ def _lines(spec: TargetSpec) -> Iterator[str]:
             "[seed]",
         )
         yield f"paths = {_array(spec.seed.paths)}"
+
+
+def _credentials(endpoint: Endpoint) -> Iterator[str]:
+    """The lines on TLS and the token."""
+    if endpoint.tls is not None:
+        yield from ("", "# Without a ca, that of the system.", "[endpoint.tls]")
+        if endpoint.tls.ca:
+            yield f"ca = {quoted(endpoint.tls.ca)}"
+    if endpoint.token is not None:
+        yield from ("", "# The token of every request; no report shows it.", "[endpoint.token]")
+        if endpoint.token.command:
+            yield f"command = {_array(endpoint.token.command)}"
+        if endpoint.token.variable:
+            yield f"variable = {quoted(endpoint.token.variable)}"
 
 
 def _array(texts: Sequence[str]) -> str:

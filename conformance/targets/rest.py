@@ -10,11 +10,12 @@ import json
 import math
 import time
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from conformance.contain.parse import VALUES, ForeignJsonError, parse_object
 from conformance.contain.text import safe
+from conformance.targets.tls import SecureLine
 from conformance.targets.transport import HttpClient, HttpError, HttpResponse
 
 __all__ = ["RestClient", "RestError"]
@@ -29,6 +30,10 @@ SHOWN: Final = 500
 """Characters of a server's text that go into a message."""
 
 
+REFUSES_WHO_ASKS: Final = frozenset({401, 403, 429})
+"""Statuses about the credentials or the quota of a client (RFC 9110, section 15.5; RFC 6585, section 4)."""
+
+
 class RestError(Exception):
     """A request failed: ``status`` is its HTTP status, None without an answer; the text describes the failure."""
 
@@ -40,13 +45,23 @@ class RestError(Exception):
 class RestClient:
     """Requests to one BigQuery REST API at ``base`` (``http://host:port``), each within ``deadline`` seconds.
 
-    ``sent`` counts the bytes of all bodies so far. The text of every :class:`RestError` is safe to print.
+    ``sent`` counts the bytes of all bodies so far. ``refused`` describes the last answer if it refused the credentials
+    (401, 403) or the number of requests (429). ``credentials`` and ``secure`` are those of :class:`HttpClient`. The
+    text of every :class:`RestError` is safe to print.
     Raises :class:`~conformance.targets.errors.TargetError` if ``base`` is not such an address.
     """
 
-    def __init__(self, base: str, *, deadline: float) -> None:
+    def __init__(
+        self,
+        base: str,
+        *,
+        deadline: float,
+        credentials: Callable[[], Mapping[str, str]] = dict,
+        secure: SecureLine | None = None,
+    ) -> None:
         self.sent = 0
-        self._http = HttpClient(base)
+        self.refused = ""
+        self._http = HttpClient(base, credentials=credentials, secure=secure)
         self._deadline = deadline
 
     def get(
@@ -111,6 +126,7 @@ class RestClient:
         until = min(until, time.monotonic() + self._deadline)
         limit = min(MAX_ANSWER, ANSWER_BYTES + EXPANSION * explained)
         where = f"{method} {path}"
+        self.refused = ""
         try:
             answer = self._http.exchange(
                 method, path + query, body=data, content_type=content_type, until=until, limit=limit
@@ -119,7 +135,10 @@ class RestClient:
             raise RestError(f"{where}: {error}") from None
         if not 200 <= answer.status < 300:
             said = _redirect(answer) or f" {_message(answer.body)}"
-            raise RestError(f"{where}: HTTP {answer.status}{said}", status=answer.status)
+            text = f"{where}: HTTP {answer.status}{said}"
+            if answer.status in REFUSES_WHO_ASKS:
+                self.refused = text
+            raise RestError(text, status=answer.status)
         return where, answer, limit
 
 

@@ -26,7 +26,7 @@ from conformance.targets.messages import Names
 from conformance.targets.preloaded import PreloadedWay
 from conformance.targets.restway import InsertAll, RestTables, Sql
 from conformance.targets.seeds import Row, SeededTable, Way
-from conformance.targets.spec import Deadlines, SeedPath, TargetSpec
+from conformance.targets.spec import OVER_REST, Deadlines, SeedPath, TargetSpec
 
 if TYPE_CHECKING:
     from conformance.targets.asking import AskedProgram
@@ -41,8 +41,10 @@ def open_seeder(
     deadlines: Deadlines,
     start: Callable[[], AskedProgram],
     token: str = "",
-) -> Seeder:
+) -> Seeder | None:
     """The seeder with the ways that the target file names, in its order; ``start`` starts the program that seeds.
+
+    Without ``tables`` (REST), the ways that need them are left out; None if no way remains.
 
     Raises:
         TargetError: the file names a way that it does not describe.
@@ -51,6 +53,8 @@ def open_seeder(
     seed = spec.seed
     ways: list[Way] = []
     for path in seed.paths:
+        if tables is None and path in OVER_REST:
+            continue
         match path:
             case SeedPath.PROGRAM:
                 from conformance.targets.programway import ProgramWay  # noqa: PLC0415  # it imports jsonschema
@@ -66,6 +70,8 @@ def open_seeder(
                 assert tables is not None
                 kind = InsertAll if path is SeedPath.REST else Sql
                 ways.append(kind(tables, rows_per_request=seed.rows_per_request))
+    if not ways:
+        return None
     return Seeder(ways, project=spec.project, dataset=seed.dataset, listed=tables, token=token)
 
 

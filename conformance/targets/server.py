@@ -14,7 +14,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import grpc
@@ -22,19 +22,24 @@ import pyarrow as pa
 
 from conformance.contain.child import Child, free_port
 from conformance.contain.errors import CannotStart
-from conformance.records import AppendRows, Case, CreateSession, Exchange, Step
-from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, open_channel, speaks_http2
+from conformance.records import SET_UP, AppendRows, Case, CreateSession, Exchange, Step
+from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, open_channel
 from conformance.targets.conversation import Conversation, ConversationPlan
+from conformance.targets.credentials import Credentials
+from conformance.targets.denied import PLAIN, PLAIN_TABLE, Denied, denied, needs_table
+from conformance.targets.endpoint import Endpoint
 from conformance.targets.environment import Environment, command_environment, fill
-from conformance.targets.errors import CannotSeed, TargetUnavailable
+from conformance.targets.errors import CannotSeed, TargetError, TargetUnavailable
 from conformance.targets.homes import fresh_home
 from conformance.targets.kept import Kept
+from conformance.targets.messages import Names
 from conformance.targets.recent import Recent
 from conformance.targets.rest import RestClient
 from conformance.targets.restway import LARGE, LARGEST, RestTables
 from conformance.targets.seeding import Seeder, open_seeder, run_token
 from conformance.targets.seeds import SeededTable, case_rows
 from conformance.targets.spec import Ready, Start, TargetSpec
+from conformance.targets.tls import SecureLine, http2_refusal
 
 if TYPE_CHECKING:
     from conformance.targets.asking import AskedProgram
@@ -61,8 +66,19 @@ PROBE_SECONDS: Final = 1.0
 MADE_UP: Final = "/google.cloud.bigquery.storage.v1.BigQueryRead/MadeUp5f0c2a91"
 """A method that no server has."""
 
-CONNECT_SECONDS: Final = 5.0
-"""Seconds for a running server to accept a connection."""
+LISTEN_SECONDS: Final = 0.1
+"""Seconds for this machine to accept a connection of its own."""
+
+TRIES: Final = 3
+"""The number of times that a case is put again, after a quota was exceeded or with a new token."""
+
+LONGEST_WAIT: Final = 60.0
+"""The longest wait in seconds that a server may ask for before it is asked again."""
+
+GIVE_UP_AFTER: Final = 3
+"""After so many consecutive cases that the set-up kept from being asked, no further case is put."""
+
+NO_REST: Final = "cannot seed: the target file names no [endpoint] rest, through which the suite makes the case's table"
 
 MARGIN_SECONDS: Final = 0.02
 """Seconds between seed, snapshot instant and first append: servers store times in milliseconds, some in ticks."""
@@ -75,8 +91,9 @@ class _RunningServer:
     endpoint: str
     channel: grpc.Channel
     rest: RestClient | None
-    seeder: Seeder
+    seeder: Seeder | None
     process: Child | None = None
+    secure: SecureLine | None = None
     home: ExitStack = dataclasses.field(default_factory=ExitStack)
 
     def last_words(self, seconds: float) -> str | None:
@@ -87,7 +104,8 @@ class _RunningServer:
 
     def close(self, *, grace: float) -> None:
         self.channel.close()
-        self.seeder.close(grace=grace)
+        if self.seeder is not None:
+            self.seeder.close(grace=grace)
         if self.rest is not None:
             self.rest.close()
         if self.process is not None:
@@ -111,12 +129,76 @@ class ServerTarget:
             spec.ready, rest_path=fill(spec.ready.rest_path, environment, project=spec.project)
         )
         self._rows: Recent[tuple[Any, ...]] = Recent()
+        self._endpoint = spec.endpoint or Endpoint("")
+        self._secure, self._credentials = _shown(self._endpoint, spec)
+        self._refusals = 0
+        self._refusal = ""
         self._shared = Kept("server", self._open)
         self.remarks += self._probe()
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
-        """Put ``case`` to the server and record everything; faults of the target are in the exchange."""
-        exchange = Exchange(case.id, self.name, project=self._project, dataset=self._spec.seed.dataset, now=_now())
+        """Put ``case`` to the server and record everything; faults of the target are in the exchange.
+
+        If a running server refuses the credentials or exceeds a quota, the case is put again, where that may help. If
+        the server then refuses a plain request as well, the case is untestable because of the set-up.
+        """
+        if self._refusals >= GIVE_UP_AFTER:
+            return dataclasses.replace(self._nothing(case), untestable=self._refusal)
+        exchange = self._put(case, table)
+        for _ in range(TRIES):
+            refusal = self._refused(exchange)
+            if refusal is None:
+                break
+            again = self._overcome(refusal)
+            if (still := self._refused(self._put(PLAIN, PLAIN_TABLE))) is not None:
+                return self._set_up(exchange, still)
+            if not again:
+                break
+            exchange = self._put(case, table)
+        else:
+            if (refusal := self._refused(exchange)) is not None and refusal.quota:
+                return self._set_up(exchange, refusal)
+        if exchange.untestable.startswith(SET_UP):
+            self._refusals, self._refusal = self._refusals + 1, exchange.untestable
+        else:
+            self._refusals = 0
+        return exchange
+
+    def _refused(self, exchange: Exchange) -> Denied | None:
+        """The answer in an exchange that may be about who asks; a server that the suite started knows no one else."""
+        running = self._shared.now
+        if self._spec.endpoint is None or running is None:
+            return None
+        said = ""
+        if running.rest is not None:
+            said, running.rest.refused = running.rest.refused, ""
+        return denied(exchange, said)
+
+    def _overcome(self, refusal: Denied) -> bool:
+        """Do what may help against ``refusal``; false if nothing may."""
+        if refusal.quota:
+            if refusal.retry is None or refusal.retry > LONGEST_WAIT:
+                return False
+            threading.Event().wait(refusal.retry)
+            return True
+        if refusal.unknown and self._credentials.renewable:
+            self._credentials.renew()
+            return True
+        return False
+
+    def _set_up(self, exchange: Exchange, refusal: Denied) -> Exchange:
+        """``exchange`` as one that says nothing about the server."""
+        self._refusals += 1
+        self._refusal = refusal.sentence(named=self._endpoint.names_credentials)
+        return dataclasses.replace(exchange, calls=(), skipped_steps=(), untestable=self._refusal)
+
+    def _nothing(self, case: Case) -> Exchange:
+        """The exchange of a case before anything was asked."""
+        return Exchange(case.id, self.name, project=self._project, dataset=self._spec.seed.dataset, now=_now())
+
+    def _put(self, case: Case, table: pa.Table) -> Exchange:
+        """Put ``case`` to the server once."""
+        exchange = self._nothing(case)
         if case.isolated and self._spec.endpoint is not None:
             said = "the case needs a server process of its own, and this target is one that runs already"
             return dataclasses.replace(exchange, untestable=said)
@@ -129,7 +211,8 @@ class ServerTarget:
             finally:
                 own.close(grace=0)
         except TargetUnavailable as error:
-            return dataclasses.replace(exchange, untestable=str(error))
+            said = str(error) if self._spec.endpoint is None else f"{SET_UP}{error}"
+            return dataclasses.replace(exchange, untestable=said)
 
     def close(self) -> None:
         """Stop the server if the suite started it, and close the connections."""
@@ -144,7 +227,7 @@ class ServerTarget:
         """
         call = self._ready().channel.unary_unary(MADE_UP, request_serializer=None, response_deserializer=None)
         try:
-            call(b"", timeout=PROBE_SECONDS)
+            call(b"", timeout=PROBE_SECONDS, metadata=tuple(self._credentials.headers().items()))
         except grpc.RpcError:
             return ()
         remark = (
@@ -180,13 +263,19 @@ class ServerTarget:
         rows = self._rows_of(case, table)
         until = time.monotonic() + self._deadlines.case + table.nbytes / BYTES_PER_SECOND
         columns = case.table.columns
+        if running.seeder is None:
+            if needs_table(case):
+                return dataclasses.replace(exchange, untestable=NO_REST)
+            conversation = self._converse(running, case, table, None)
+            return dataclasses.replace(exchange, calls=tuple(conversation.calls))
         try:
             seeded = running.seeder.seed(case.id, columns, rows, withheld=withheld, until=until)
             exchange = dataclasses.replace(exchange, table=seeded.names.table)
             try:
                 conversation = self._converse(running, case, table, seeded)
             finally:
-                running.seeder.release(seeded)
+                with suppress(TargetUnavailable):  # there is no token any more, and the exchange is complete
+                    running.seeder.release(seeded)
         except CannotSeed as error:
             words = running.last_words(EXIT_SECONDS if not error.answered else 0)
             if shared and running.process is not None and (words or not error.answered):
@@ -203,15 +292,18 @@ class ServerTarget:
             return case_rows(case, table)
         return self._rows.get((columns, recipe), lambda: case_rows(case, table))
 
-    def _converse(self, running: _RunningServer, case: Case, table: pa.Table, seeded: SeededTable) -> Conversation:
+    def _converse(
+        self, running: _RunningServer, case: Case, table: pa.Table, seeded: SeededTable | None
+    ) -> Conversation:
+        """Carry out the steps of a case; without a table, if none of them needs it."""
         before = _instant_after_seed(case.steps)
         began = time.monotonic()
         extra = table.nbytes / BYTES_PER_SECOND
         limits = self._spec.limits
         until = began + self._deadlines.case + extra * len(case.steps)
         plan = ConversationPlan(
-            names=seeded.names,
-            seeded=seeded.inserted,
+            names=Names(self._project, self._spec.seed.dataset, "none") if seeded is None else seeded.names,
+            seeded=0 if seeded is None else seeded.inserted,
             now=_now(),
             before_append=before,
             budget=CallBudget(
@@ -221,9 +313,15 @@ class ServerTarget:
             ),
             until=until,
             case_bytes=limits.case,
-            append=functools.partial(seeded.append, until=until),
+            append=_appends_nothing if seeded is None else functools.partial(seeded.append, until=until),
         )
-        caller = Caller(running.channel, began=began, message_limit=limits.message, last_words=running.last_words)
+        caller = Caller(
+            running.channel,
+            began=began,
+            message_limit=limits.message,
+            last_words=running.last_words,
+            credentials=self._credentials.headers,
+        )
         conversation = Conversation(case, caller, plan)
         conversation.run()
         return conversation
@@ -231,14 +329,12 @@ class ServerTarget:
     def _open(self) -> _RunningServer:
         spec = self._spec
         if spec.endpoint is not None:
-            if refusal := _refusal(spec.endpoint.grpc):
-                raise TargetUnavailable(f"{spec.file}: nothing serves at {spec.endpoint.grpc}: {refusal}")
             running = self._connect(spec.endpoint.grpc, spec.endpoint.rest, process=None, environment=self._environment)
             try:
                 _wait_until_ready(running, self._probes, until=time.monotonic() + self._deadlines.start)
             except TargetUnavailable as error:
                 running.close(grace=0)
-                raise TargetUnavailable(f"{spec.file}: nothing serves at {spec.endpoint.grpc}: {error}") from None
+                raise TargetUnavailable(f"{spec.file}: cannot reach {spec.endpoint.grpc}: {error}") from None
             return running
         return self._start()
 
@@ -289,14 +385,18 @@ class ServerTarget:
         running = self._connect(f"{HOST}:{served}", rest, process=process, environment=environment)
         try:
             _wait_until_ready(running, self._probes, until=until)
-            _check_ports(process, [port for port in asked.values() if port])
+            _check_ports(process, {side: port for side, port in asked.items() if port}, until=until)
         except BaseException:
             running.close(grace=0)
             raise
         return running
 
     def _connect(self, endpoint: str, rest: str, *, process: Child | None, environment: Environment) -> _RunningServer:
-        client = RestClient(rest, deadline=self._deadlines.seed) if rest else None
+        client = None
+        if rest:
+            client = RestClient(
+                rest, deadline=self._deadlines.seed, credentials=self._credentials.headers, secure=self._secure
+            )
         host, _, port = endpoint.rpartition(":")
         reached = {"host": host, "grpc_port": port, "rest_port": rest.rstrip("/").rpartition(":")[2]}
         seeder = open_seeder(
@@ -307,8 +407,8 @@ class ServerTarget:
             # A server that runs longer than the suite has tables of other runs.
             token="" if process is not None else run_token(),
         )
-        channel = open_channel(endpoint, message_limit=self._spec.limits.message)
-        return _RunningServer(endpoint, channel, client, seeder, process)
+        channel = open_channel(endpoint, message_limit=self._spec.limits.message, secure=self._secure)
+        return _RunningServer(endpoint, channel, client, seeder, process, secure=self._secure)
 
     def _greet(self, server: Child | None, environment: Environment, reached: Mapping[str, str]) -> AskedProgram:
         """The program that seeds: the server itself, unless the file names another."""
@@ -328,14 +428,23 @@ class ServerTarget:
         return greeted(process, "the seeding program", seconds=self._deadlines.start)
 
 
-def _refusal(endpoint: str) -> str:
-    """The reason why no connection to ``host:port`` can be made; empty if one can. gRPC would retry to its deadline."""
-    host, _, port = endpoint.rpartition(":")
+def _shown(endpoint: Endpoint, spec: TargetSpec) -> tuple[SecureLine | None, Credentials]:
+    """What the suite shows a server; the first token is asked for here, where its absence ends the run.
+
+    Raises:
+        TargetError: a certificate cannot be used, or there is no token.
+    """
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
-    except (OSError, ValueError) as error:
-        return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return ""
+        secure = None if endpoint.tls is None else SecureLine.of(endpoint.tls, spec.here)
+        credentials = Credentials(endpoint, spec.here)
+        credentials.headers()
+    except TargetError as error:
+        raise TargetUnavailable(f"{spec.file}: {error}") from None
+    return secure, credentials
+
+
+def _appends_nothing(_count: int) -> None:
+    """Without a table no row can be appended, and no case without one has such a step."""
 
 
 def _declared(process: Child, event: str, until: float) -> int:
@@ -354,26 +463,45 @@ def _wait_until_ready(running: _RunningServer, ready: Ready, *, until: float) ->
         if running.process is not None and not running.process.running:
             raise TargetUnavailable(running.process.last_words())
         missing = ""
+        final = False
         if ready.rest_path and running.rest is not None:
             missing = running.rest.refusal(ready.rest_path, deadline=1)
-        if not missing and ready.grpc and not speaks_http2(running.endpoint, PROBE_SECONDS):
-            missing = "no gRPC connection"
+        if not missing and ready.grpc:
+            missing, final = http2_refusal(running.endpoint, PROBE_SECONDS, running.secure)
         if not missing:
             return
+        if running.process is None and final:
+            raise TargetUnavailable(missing)  # a server that runs already does not change
         pause.wait(wait)
         wait = min(wait * 2, 0.1)
     words = f"; {running.process.last_words()}" if running.process is not None else ""
     raise TargetUnavailable(f"{missing or 'no time was left'} within the deadline{words}")
 
 
-def _check_ports(process: Child, ports: Iterable[int]) -> None:
-    """Check that the reached server is the started one: with SO_REUSEPORT, two processes can share a port (socket(7)).
+def _check_ports(process: Child, ports: Mapping[str, int], *, until: float) -> None:
+    """Wait until the started process listens on all ``ports``, by the name of their side.
 
-    Raises :class:`TargetUnavailable` if another process listens on one of ``ports``.
+    With SO_REUSEPORT, two processes can share a port (socket(7)), so that the reached server need not be the started
+    one. Raises :class:`TargetUnavailable` if another process listens on a port, or nothing does at the deadline.
     """
-    for port in ports:
-        if not process.listens_on(port):
-            raise TargetUnavailable(f"port {port} is served by another process than the one that was started")
+    pause = threading.Event()
+    for side, port in ports.items():
+        while not process.listens_on(port):
+            if _accepts(port) and not process.listens_on(port):
+                raise TargetUnavailable(f"port {port} is served by another process than the one that was started")
+            if not process.running or time.monotonic() >= until:
+                said = f"nothing listens on port {port}, which the command got as {{{side}_port}}"
+                raise TargetUnavailable(f"{said}; {process.last_words()}")
+            pause.wait(0.05)
+
+
+def _accepts(port: int) -> bool:
+    """True if any process accepts connections on ``port``."""
+    try:
+        socket.create_connection((HOST, port), timeout=LISTEN_SECONDS).close()
+    except OSError:
+        return False
+    return True
 
 
 def _instant_after_seed(steps: Iterable[Step]) -> int:

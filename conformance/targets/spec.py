@@ -19,6 +19,7 @@ from typing import Final
 from conformance.contain.text import safe
 from conformance.contract.offers import check_not_offered
 from conformance.records import RecordError, from_json
+from conformance.targets.endpoint import Endpoint, check_endpoint
 from conformance.targets.errors import TargetError
 from conformance.targets.shipped import find_target
 
@@ -142,14 +143,6 @@ class Ready:
     grpc: bool = True
     grpc_event: str = ""
     rest_event: str = ""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Endpoint:
-    """A server that runs already, as ``host:port``; ``rest`` is a base URL."""
-
-    grpc: str
-    rest: str
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -358,13 +351,19 @@ def parse_target(text: str, file: Path) -> TargetSpec:
     except ValueError as error:  # from the parser, or from an integer with more digits than Python reads
         raise TargetError(f"{file}: expected TOML: {safe(str(error))}") from None
     try:
-        spec = dataclasses.replace(from_json(TargetSpec, data, path="target"), file=str(file))
+        spec = dataclasses.replace(_read(data), file=str(file))
         _check(spec, data)
     except RecordError as error:
         raise TargetError(f"{file}: {safe(str(error))}") from None
     except (OverflowError, ValueError):  # an integer in hexadecimal may have any number of digits
         raise TargetError(f"{file}: expected numbers of at most 64 bits but got a greater one") from None
     return spec
+
+
+def _read(data: Mapping[str, object]) -> TargetSpec:
+    if "kind" not in data:
+        raise RecordError("target.kind", f"what is judged: {', '.join(TargetKind)}", None)
+    return from_json(TargetSpec, data, path="target")
 
 
 def _text(file: Path) -> str:
@@ -395,6 +394,16 @@ def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
             if name == "env_bin" and spec.environment is None:
                 raise RecordError(where, "an [environment] where {env_bin} is used", text)
     _check_ports(spec)
+    _check_endpoint(spec)
+
+
+def _check_endpoint(spec: TargetSpec) -> None:
+    """Refuse what cannot go together with a server that runs already."""
+    if spec.endpoint is None:
+        return
+    check_endpoint(spec.endpoint, spec.here, longest=DAY)
+    if (path := spec.ready.rest_path) and not spec.endpoint.rest:
+        raise RecordError("target.ready.rest_path", "no path where [endpoint] has no rest", path)
 
 
 def _check_kind(spec: TargetSpec) -> None:
@@ -420,8 +429,6 @@ def _check_kind(spec: TargetSpec) -> None:
     check_not_offered("target.not_offered", spec.not_offered)
     if spec.endpoint is not None and spec.seed.by_server:
         raise RecordError("target.seed", "[seed.program] with the command of the program", list(spec.seed.paths))
-    if spec.endpoint is not None and not spec.endpoint.rest and spec.seed.over_rest:
-        raise RecordError("target.endpoint.rest", "the address of REST, which a path of [seed] needs", "")
 
 
 def _check_ports(spec: TargetSpec) -> None:

@@ -12,17 +12,22 @@ from __future__ import annotations
 
 import dataclasses
 import socket
+import ssl
 import time
 import urllib.parse
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Final
 
 import h11
 
 from conformance import __version__
+from conformance.contain.secrets import masked_bytes
 from conformance.contain.text import safe
+from conformance.targets.endpoint import Tls
 from conformance.targets.errors import TargetError
+from conformance.targets.tls import SecureLine, explained
 
 __all__ = ["HttpClient", "HttpError", "HttpResponse"]
 
@@ -55,19 +60,30 @@ class HttpResponse:
 
 
 class HttpClient:
-    """Exchanges with the server at ``base`` (``http://host:port[/path]``) over one connection that is kept alive.
+    """Exchanges with the server at ``base`` (``http[s]://host:port[/path]``) over one connection that is kept alive.
 
-    ``headers`` are sent with every request. Raises :class:`TargetError` if ``base`` is not such an address.
+    ``headers`` are sent with every request, and so are those that ``credentials`` returns at that time. ``secure`` is
+    the TLS of an https address, by default that of the system. Secrets that the server sends back are masked in each
+    answer. Raises :class:`TargetError` if ``base`` is not such an address.
     """
 
-    def __init__(self, base: str, *, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        base: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        credentials: Callable[[], Mapping[str, str]] = dict,
+        secure: SecureLine | None = None,
+    ) -> None:
         try:
             parts = urllib.parse.urlsplit(base)
-            self._address = (parts.hostname or "", parts.port or 80)
+            self._address = (parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
         except ValueError:
             raise TargetError(f"expected a REST address such as http://localhost:9050 but got {base!r}") from None
-        if parts.scheme != "http" or not parts.hostname:
+        if parts.scheme not in ("http", "https") or not parts.hostname:
             raise TargetError(f"expected a REST address such as http://localhost:9050 but got {base!r}")
+        self._credentials = credentials
+        self._secure = None if parts.scheme == "http" else secure or SecureLine.of(Tls(), Path())
         self._path = parts.path.rstrip("/")
         self._headers = {
             "Host": parts.netloc.rpartition("@")[2],
@@ -107,6 +123,8 @@ class HttpClient:
             raise HttpError(f"no {'whole ' if taken else ''}answer within {seconds:.3g} s{came}") from None
         except h11.ProtocolError as error:
             raise HttpError(f"expected an HTTP exchange but: {safe(str(error), SHOWN)}") from None
+        except ssl.SSLError as error:
+            raise HttpError(explained(error, self._secure, self._address[0])) from None
         except (OSError, UnicodeError) as error:
             raise HttpError(f"{type(error).__name__}: {error}") from None
         finally:
@@ -121,7 +139,7 @@ class HttpClient:
             self._connection = None
 
     def _request(self, method: str, path: str, body: bytes | None, content_type: str) -> list[h11.Event]:
-        headers = dict(self._headers)
+        headers = {**self._headers, **self._credentials()}
         if body is not None:
             headers |= {"Content-Type": content_type, "Content-Length": str(len(body))}
         target = self._path + urllib.parse.quote(path, safe=_UNQUOTED)
@@ -129,7 +147,7 @@ class HttpClient:
         return [request, *([h11.Data(data=body)] if body else []), h11.EndOfMessage()]
 
     def _connected(self, until: float) -> _Connection:
-        """The connection of the last exchange, or a new one. TLS would wrap the socket here."""
+        """The connection of the last exchange, or a new one."""
         if self._connection is not None and self._connection.silent():
             return self._connection
         self.close()
@@ -141,6 +159,9 @@ class HttpClient:
                 connecting.settimeout(_left(until))
                 connecting.connect(address)
                 connecting.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                if self._secure is not None:
+                    connecting.settimeout(_left(until))
+                    connecting = self._secure.wrap(connecting, host, http2=False)
             except OSError as error:
                 connecting.close()
                 refused = error
@@ -171,7 +192,7 @@ class _Connection:
         self.socket.settimeout(0)
         try:
             self.socket.recv(1)
-        except BlockingIOError:
+        except (BlockingIOError, ssl.SSLWantReadError):  # a session ticket of TLS 1.3 is no data
             return True
         except OSError:
             return False
@@ -182,10 +203,11 @@ class _Connection:
         if self._http.our_state is h11.DONE:
             self._http.start_next_cycle()
         self._until, self.taken = until, 0
-        data = b"".join(self._http.send(event) or b"" for event in request)
-        self.socket.settimeout(_left(until))
+        data = memoryview(b"".join(self._http.send(event) or b"" for event in request))
         try:
-            self.socket.sendall(data)  # the timeout of sendall covers all of the data
+            while data:  # sendall of a TLS socket begins its timeout anew with each record
+                self.socket.settimeout(_left(until))
+                data = data[self.socket.send(data) :]
         except (BrokenPipeError, ConnectionResetError):
             self._http.send_failed()  # a server may answer with a refusal and close before it has read the request
 
@@ -203,7 +225,8 @@ class _Connection:
             while isinstance(event := self._event(), h11.Data):
                 body.take(event.data)
             body.end()
-        return HttpResponse(head.status_code, "".join(headers.get("location", [])[:1]), bytes(body.decoded))
+        location = "".join(headers.get("location", [])[:1])
+        return HttpResponse(head.status_code, location, masked_bytes(bytes(body.decoded)))
 
     def _check_length(self, headers: Mapping[str, list[str]]) -> None:
         length = headers.get("content-length")

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from conformance.targets import TargetKind, load_target
+from conformance.targets.endpoint import Tls, Token
 from conformance.targets.spec import Endpoint, Ready, SeedPath, SerializerSpec
 from tests.cli.typed import conformance_
 from tests.fixtures import ROOT
@@ -130,11 +131,27 @@ class TestOptions:
         assert conformance_("init", "a.toml", "--grpc", "localhost:3", "--force").exit_code == 0
         assert load_target("a.toml").endpoint == Endpoint("localhost:3", "http://localhost:9050")
 
+    def test_tls_and_a_token_are_options(self) -> None:
+        """The file reads as the options say; nobody is asked for them."""
+        Path("ca.pem").touch()
+        address = ("--grpc", "far:443", "--rest", "https://far", "--force")
+
+        conformance_("init", "a.toml", *address, "--ca", "ca.pem", "--token-command", "print it")
+        conformance_("init", "b.toml", *address, "--tls", "--token-variable", "TOKEN")
+        conformance_("init", "c.toml", "--grpc", "near:1", "--seed", "none")
+
+        found = [load_target(f"{name}.toml").endpoint for name in "abc"]
+        assert found == [
+            Endpoint("far:443", "https://far", tls=Tls(ca="ca.pem"), token=Token(("print", "it"))),
+            Endpoint("far:443", "https://far", tls=Tls(), token=Token(variable="TOKEN")),
+            Endpoint("near:1"),
+        ]
+
     @pytest.mark.parametrize(
         ("arguments", "sentence"),
         [
             ((), "expected --command, --grpc or --entry, because standard input is no terminal to ask at"),
-            (("--grpc", "a:1", "--seed", "none"), "expected a server with BigQuery's REST API, because "),
+            (("--command", "x", "--seed", "none"), "expected a server with BigQuery's REST API, because "),
             (("--command", "serve {rest_port}"), "my-emulator.toml: target.start.command: expected {grpc_port} in "),
             (("--command", "serve '"), '--command: expected words as in a shell, got "serve \'": No closing quotation'),
             (("--command", "serve {port}"), "my-emulator.toml: target.start.command[1]: expected placeholders among "),
@@ -143,6 +160,17 @@ class TestOptions:
                 ("--grpc", "a:1", "--rest-event", "e"),
                 "expected no --rest-event for a server that runs already, ",
             ),
+            (("--command", "x", "--ca", "c"), "expected no --ca for a server that the suite starts, got 'c'"),
+            (("--grpc", "a:1", "--ca", "c"), "my-emulator.toml: target.endpoint.tls.ca: expected an existing file, "),
+            (
+                ("--grpc", "a:1", "--seed", "none", "--rest", "r"),
+                "expected no --rest for a server without REST, got 'r'",
+            ),
+            (
+                ("--grpc", "a:1", "--token-variable", "T"),
+                "my-emulator.toml: target.endpoint.tls: expected [endpoint.tls] ",
+            ),
+            (("--grpc", "a:1", "--token-command", "'"), '--token-command: expected words as in a shell, got "\'": '),
             (("--entry", "a", "--command", "b"), "expected no --command for a serializer, got 'b'"),
             (("--kind", "program", "--grpc", "a:1"), "expected no --grpc for a program, got 'a:1'"),
             (("--kind", "program", "--command", ""), "my-emulator.toml: target.start.command: expected a program and"),

@@ -66,6 +66,10 @@ def test_a_report_that_disagrees_with_its_log_gets_no_statement(judged: Path) ->
             "expected a report with date and digests, but an older suite made it; run the target again",
         ),
         ({"profile": READ_PROFILE}, "expected the report of a run on a target, but it is on a reader or a writer"),
+        (
+            {"left_out": [{"kind": "case", "id": "a.b", "reason": "no row came for types.int64 (…)"}]},
+            "expected a run that judged its cases, but no row came, so it ended before them",
+        ),
         ({"seed": 8}, "expected the log of its run in .conformance, and found none; name it with --log"),
     ],
     ids=lambda value: "" if isinstance(value, str) else next(iter(value)),

@@ -105,6 +105,15 @@ class TestRefusals:
 
         assert [cause.cases for cause in found(*cases)] == [("a", "b"), ("c",)]
 
+    @pytest.mark.parametrize(
+        "name", ["p:conformance.t_rows_{}_dd9bb304_1", "projects/p/locations/us/sessions/{}/streams/AF", "`t_{}`"]
+    )
+    def test_the_names_of_tables_sessions_and_streams_do_not_count_as_another_text(self, name: str) -> None:
+        """Each case has its own."""
+        cases = [refusal(case, said=f"INTERNAL: cannot read {name.format(case)} today") for case in "ab"]
+
+        assert [cause.cases for cause in found(*cases, served(judged("d")))] == [("a", "b")]
+
     def test_the_wrong_status_of_refusals_is_one_cause(self) -> None:
         """The texts are right, and differ; the status is what is wrong with all of them."""
         clause, code = "errors.permanent-one-is-not-unknown", "errors.missing-table-has-its-code"
@@ -240,9 +249,28 @@ class TestBlocks:
 
     def test_what_the_case_owed_is_blocked_by_what_ended_it(self) -> None:
         """The list comes with the case."""
-        case = dataclasses.replace(refusal("a", LZ4), blocked=("rows.read-is-served", "types.bool"))
+        case = dataclasses.replace(refusal("a", LZ4), blocked=("rows.none-is-missing", "types.bool"))
 
-        assert found(case)[0].blocks == ("rows.read-is-served", "types.bool")
+        assert found(case)[0].blocks == ("rows.none-is-missing", "types.bool")
+
+    def test_a_clause_that_another_case_judged_is_not_blocked(self) -> None:
+        """It is held where it was judged."""
+        case = dataclasses.replace(refusal("a", LZ4), blocked=("types.bool", "types.int64"))
+
+        assert found(case, judged("b", passing("b", "types.bool")))[0].blocks == ("types.int64",)
+
+    def test_a_clause_whose_passes_do_not_count_is_blocked_by_the_cause_that_takes_their_worth(self) -> None:
+        """Sessions show nothing where no rows come: the lost rows block them, not the refusal in one case."""
+        lost = [
+            judged(name, fails(name, "rows.none-is-missing"), passing(name, "session.carries-a-schema"))
+            for name in "abc"
+        ]
+        refused = dataclasses.replace(refusal("d", LZ4), blocked=("rows.none-is-missing", "session.carries-a-schema"))
+
+        assert {cause.clause: cause.blocks for cause in found(*lost, refused)} == {
+            "rows.none-is-missing": ("session.carries-a-schema",),
+            "rows.read-is-served": (),
+        }
 
 
 class TestOrder:

@@ -90,6 +90,10 @@ def test_no_secret_of_a_target_file_is_recorded(text: str) -> None:
         (("--secret", "a", "b"), ("--secret", "***", "b")),
         (("--db-password=a=b",), ("--db-password=***",)),
         (("GITHUB_TOKEN=a", "serve"), ("GITHUB_TOKEN=***", "serve")),
+        (("sh", "-c", "serve --port 1 --token 'a b'"), ("sh", "-c", "serve --port 1 --token ***")),
+        (("-H", "X-Api-Key: a"), ("-H", "X-Api-Key:***")),
+        (("--header", "Bearer a"), ("--header", "Bearer ***")),
+        (("--access-key", "a", "--db-pwd=b"), ("--access-key", "***", "--db-pwd=***")),
         (("https://a:b@host/x?y", "--port", "1"), ("https://***@host/x?y", "--port", "1")),
     ],
 )

@@ -48,6 +48,14 @@ class TestAnnotations:
             "::warning title=structure.nesting",
         ]
 
+    def test_what_follows_from_a_cause_has_none_of_its_own(self) -> None:
+        """A reader cannot do better than the bytes."""
+        lost, read = failing("a", "framing.schema-prefix", "x"), failing("a", "readers.find-the-values", "y")
+
+        assert [line.partition("::required")[0] for line in annotation_commands(report_of(lost, read))] == [
+            "::error title=framing.schema-prefix"
+        ]
+
     def test_there_are_at_most_ten(self) -> None:
         """GitHub would drop the others without a word; the last one counts them."""
         lines = annotation_commands(EMULATOR)

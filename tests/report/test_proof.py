@@ -41,7 +41,7 @@ def test_a_proof_that_holds_says_so_and_gives_its_totals() -> None:
     text = as_text(HOLDS)
 
     assert text.splitlines() == [
-        "faulty servers, and how many MUST clauses each passes:",
+        "faulty servers, and how many MUST clauses each holds:",
         "  liar.null                1",
         "1 of 1 mutants killed, 0 over-broad",
         "10 systematic changes: 1 permitted, 9 rejected",

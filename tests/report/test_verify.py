@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
+import datetime as dt
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import conformance
-from conformance.engine import recount
+from conformance.contract import disputes
+from conformance.contract.disputes import Dispute
+from conformance.engine import causes, recount, selection
 from conformance.engine.corpus import load_corpus
+from conformance.engine.events import RunEnded
+from conformance.engine.result import fold
+from conformance.report.document import document
+from conformance.report.statement import FileDigest, statement_on
+from conformance.report.statementpage import sections
+from conformance.report.summary import Cell
 from tests.cli.typed import conformance_
+from tests.engine import samples
+from tests.engine.samples import passing, started
 from tests.report.statements import (
     SELECT,
     Edit,
@@ -341,6 +353,19 @@ def test_a_forgery_that_agrees_with_itself_is_refused(judged: Files, tmp_path: P
     assert status == 1
 
 
+def test_a_report_with_another_cause_is_refused(targets: Path, tmp_path: Path) -> None:
+    """The cause is named by its key."""
+    judge(tmp_path, "--target", str(targets / "liar.toml"), *SELECT)
+    files = load(tmp_path)
+    files.report["causes"][0]["title"] = "nothing of note"
+    write_edited(files, tmp_path)
+
+    status, said = verified(tmp_path)
+
+    assert f"the report says otherwise than the log about {files.report['causes'][0]['key']!r} in its causes" in said
+    assert status == 1
+
+
 def test_an_edited_page_is_refused(targets: Path, judged: Files, tmp_path: Path) -> None:
     """The numbers for programs are true, and the sentence for people is not."""
     files = judged.copy()
@@ -402,6 +427,7 @@ def test_a_statement_on_another_run_is_refused(judged: Files, targets: Path, tmp
         ("honest.toml", "--parallel", "2"),
         ("honest.toml", "--deadline-multiplier", "2.5"),
         ("honest.toml", "--select", "*", "--capability", "zero-columns"),
+        ("liar.toml", "--repeat", "2", "--parallel", "2"),
     ],
     ids=" ".join,
 )
@@ -486,15 +512,63 @@ def test_the_html_page_is_valid(judged: Files, tmp_path: Path) -> None:
     assert verified(tmp_path, statement="statement.html")[0] == 0
 
 
-def test_a_later_patch_release_accepts_the_statement(
-    judged: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_repeated_run_counts_each_case_once_and_needs_every_attempt(targets: Path, tmp_path: Path) -> None:
+    """A second run makes as many attempts; a log that lacks one is refused."""
+    judge(tmp_path, "--target", str(targets / "known.toml"), *SELECT, "--repeat", "2")
+    files = load(tmp_path)
+
+    assert files.statement["cases"] == len(files.start["cases"])
+    assert "| repeat | 2 attempts at each case |" in (tmp_path / "run.md").read_text()
+    assert verified(tmp_path, "--rerun", statement="run.md")[0] == 0
+
+    files.log.remove(files.cases[-1])
+    write_remade(files, tmp_path)
+
+    assert verified(tmp_path) == (
+        1,
+        "the log does not have 2 attempts at each case, in their order\nrefused: 1 disagreement\n",
+    )
+
+
+def test_a_statement_stays_valid_after_a_dispute_has_expired(
+    targets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its frozen clauses and cases are the same, though a text may have been corrected."""
-    write_edited(judged, tmp_path)
-    files = judged.copy()
+    """The clause was put aside on the day of the run."""
+    today = dt.datetime.now(tz=dt.UTC).date()
+    entry = Dispute("framing.schema-prefix", "in doubt", "https://example.org/1", since=today, until=today)
+    monkeypatch.setattr(disputes, "DISPUTES", (entry,))
+    judge(tmp_path, "--target", str(targets / "honest.toml"), *SELECT)
+    load(tmp_path)
+    monkeypatch.setattr(selection, "today", lambda: today + dt.timedelta(days=1))
+
+    assert verified(tmp_path, statement="run.md")[0] == 0
+
+
+def test_the_results_of_a_server_are_by_profile() -> None:
+    """Core first, and what is not offered is a fact of the statement."""
+    start = dataclasses.replace(started("split.child-resumes", "rows.none-is-missing"), not_offered=("splits",))
+    events = [start, samples.judged("a", passing("a", "rows.none-is-missing")), RunEnded(1.0)]
+    file = FileDigest("run.json", "0")
+
+    made = statement_on(document(fold(events)), releases=(), report_file=file, logs=(), cases=1)
+
+    assert [(row.group, row.clauses) for row in made.results] == [
+        ("core", Cell(held=1)),
+        ("splits", Cell(not_offered=1)),
+    ]
+    assert ("profiles", "not offered: splits") in next(sections(made)).rows
+
+
+def test_a_later_patch_release_accepts_the_statement(
+    targets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its frozen clauses and cases are the same, though texts of clauses and causes may have been corrected."""
+    judge(tmp_path, "--target", str(targets / "liar.toml"), *SELECT)
+    files = load(tmp_path)
     files.start["provenance"]["digests"]["clauses"] = "4" * 64
     write_remade(files, tmp_path)
     monkeypatch.setattr(conformance, "__version__", f"{conformance.__version__}1")
+    monkeypatch.setattr(causes, "_title", lambda _: "other words")
 
     assert verified(tmp_path)[0] == 0
 

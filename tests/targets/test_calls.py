@@ -14,7 +14,8 @@ import pytest
 
 from conformance.contract import proto
 from conformance.records import Call, CallEnd, MetadataEntry
-from conformance.targets.calls import CallBudget, Caller, open_channel, speaks_http2
+from conformance.targets.calls import CallBudget, Caller, open_channel
+from conformance.targets.tls import http2_refusal
 from tests.targets.fake_server import FakeServer, serving
 
 BUDGET = CallBudget(seconds=1.0, responses=50, bytes=50_000)
@@ -353,8 +354,8 @@ def test_a_server_is_ready_when_it_sends_its_settings(answer: bytes, expected: b
 
         thread = threading.Thread(target=serve)
         thread.start()
-        found = speaks_http2(f"127.0.0.1:{port}", 5)
+        found = http2_refusal(f"127.0.0.1:{port}", 5)
         thread.join()
 
-    assert found is expected
-    assert not speaks_http2(f"127.0.0.1:{port}", 5)
+    assert (found == ("", False)) is expected
+    assert http2_refusal(f"127.0.0.1:{port}", 5) == ("nothing listens there (Connection refused)", True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import select
 import socket
 import time
@@ -166,7 +167,7 @@ def test_a_dead_endpoint_is_one_sentence(target_file: Write) -> None:
 
     with pytest.raises(TargetUnavailable) as raised, open_target(spec):
         pytest.fail("opened")
-    assert str(raised.value).endswith(f"nothing serves at 127.0.0.1:{port}: Connection refused")
+    assert str(raised.value).endswith(f"cannot reach 127.0.0.1:{port}: nothing listens there (Connection refused)")
 
 
 def test_a_server_is_started_and_stopped(started: Started) -> None:
@@ -381,3 +382,29 @@ def test_the_version_is_in_the_file_or_asked_for(started: Started) -> None:
 
     with open_target(dataclasses.replace(spec, version="1.2")) as fixed, open_target(asked) as reported:
         assert (fixed.version, reported.version) == ("1.2", "7.1")
+
+
+def test_a_port_on_which_nothing_listens_is_said_so(started: Started) -> None:
+    """A server that serves gRPC and opens no REST port is not taken for one whose port another process has."""
+    spec = started("no_rest")
+    ready = dataclasses.replace(spec.ready, rest_path="", rest_event="")
+    spec = dataclasses.replace(spec, ready=ready, deadlines=dataclasses.replace(spec.deadlines, start=3.0))
+
+    with pytest.raises(TargetUnavailable) as raised, open_target(spec):
+        pytest.fail("opened")
+    assert re.search(r"nothing listens on port \d+, which the command got as \{rest_port\}", str(raised.value))
+
+
+def test_without_rest_only_cases_without_a_table_are_put(endpoint: TargetSpec, fake: FakeServer) -> None:
+    """All others are untestable, with the key that is missing."""
+    assert endpoint.endpoint is not None
+    spec = dataclasses.replace(endpoint, endpoint=dataclasses.replace(endpoint.endpoint, rest=""))
+    named = CreateSession(table="projects/p/datasets/d/tables/t")
+
+    needing, free = drive(spec, case_of(), case_of(named, case_id="b"))
+
+    assert (needing.calls, needing.untestable) == (
+        (),
+        "cannot seed: the target file names no [endpoint] rest, through which the suite makes the case's table",
+    )
+    assert (free.untestable, [call.method for call in free.calls]) == ("", ["CreateReadSession"])

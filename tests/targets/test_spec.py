@@ -62,6 +62,7 @@ def test_a_full_file_becomes_a_record(target_file: Write) -> None:
     ("text", "message"),
     [
         ('kind = "server"', "target.name: expected a value but got None (NoneType)"),
+        ('name = "x"', "target.kind: expected what is judged: server, serializer, program but got None (NoneType)"),
         ('name = "x"\nkind = "boat"', "target.kind: expected one of server, serializer, program but got 'boat' (str)"),
         ('name = "X"\nkind = "server"', "target.name: expected lower-case letters, digits, '.', '_' and '-' but got"),
         (SERVER + "[deadline]\ncall = 1", "target.deadline: expected one of the keys name, kind,"),
@@ -202,7 +203,6 @@ ENDPOINT = 'name = "mine"\nkind = "server"\n[endpoint]\ngrpc = "h:1"\nrest = ""\
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (ENDPOINT, "target.endpoint.rest: expected the address of REST, which a path of [seed] needs"),
         (ENDPOINT + '[seed]\npaths = ["program"]', "target.seed: expected [seed.program] with the command"),
         (ENDPOINT + '[seed]\npaths = ["preloaded"]', "target.seed: expected [seed.preloaded] with the directory"),
         (SERVER + '[seed.preloaded]\ntables = "t"', 'target.seed.paths: expected "preloaded", because there is a'),

@@ -399,9 +399,7 @@ def test_what_is_sent(serve: Serve, connect: Connect) -> None:
     assert body == b"{}"
 
 
-@pytest.mark.parametrize(
-    "base", ["https://host", "localhost:9050", "http://", "http://host:port", "http://h:99999", ""]
-)
+@pytest.mark.parametrize("base", ["ftp://host", "localhost:9050", "http://", "http://host:port", "http://h:99999", ""])
 def test_an_address_that_is_none_is_refused(base: str) -> None:
     """A target file says where REST is, or is refused in a sentence."""
     with pytest.raises(TargetError, match="expected a REST address such as http://localhost:9050 but got"):

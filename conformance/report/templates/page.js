@@ -3,7 +3,9 @@
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const items = all("[data-item]").map((element) => ({ element, text: element.textContent.toLowerCase() }));
-  const groups = all("[data-group]");
+  const groups = all("[data-group]"); // what items are ordered in
+  const causes = all("[data-cause]"); // what items of one group belong to, in the order of the report
+  const hasShown = (element) => element.querySelector("[data-item]:not([hidden])");
   const controls = document.querySelector("[data-controls]");
 
   if (controls) {
@@ -18,7 +20,7 @@
         element.hidden = (only?.checked && !element.dataset.item) || !words.every((word) => text.includes(word));
         shown += !element.hidden;
       }
-      for (const group of groups) group.hidden = !group.querySelector("[data-item]:not([hidden])");
+      for (const group of [...causes, ...groups]) group.hidden = !hasShown(group);
       count.textContent = shown === items.length ? "" : `${shown} of ${items.length} shown`;
     };
     search.addEventListener("input", filter);
@@ -26,14 +28,15 @@
     order?.addEventListener("change", () => {
       for (const group of groups) {
         const within = all("[data-item]", group);
-        within.forEach((element, place) => { element.dataset.place ??= place; });
+        within.forEach((element, place) => { element.dataset.place ??= place; element.home ??= element.parentElement; });
         const key = order.value;
         const rank = (one, other) => key === "clause"
           ? one.dataset.clause.localeCompare(other.dataset.clause)
           : key === "cases" ? other.dataset.cases - one.dataset.cases : key === "level" ? one.dataset.level - other.dataset.level : 0;
         within.sort((one, other) => rank(one, other) || one.dataset.place - other.dataset.place);
-        within.forEach((element) => group.append(element));
+        within.forEach((element) => (key ? group : element.home).append(element));
       }
+      filter();
     });
     controls.hidden = false;
     filter(); // a browser may keep what was typed when a page is loaded again

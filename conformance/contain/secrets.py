@@ -1,0 +1,53 @@
+"""The secrets of this process, masked by value in every text and in all received bytes.
+
+A server, or a library that quotes a request, may send a token back: in a status message, a trailer, an error body. The
+texts of records pass through :func:`conformance.contain.text.safe`, and received bytes through the client that received
+them; both call this module before they cut, parse or store anything.
+"""
+
+from __future__ import annotations
+
+import base64
+import threading
+import urllib.parse
+from typing import Final
+
+__all__ = ["MASK", "SHORTEST", "hide", "masked", "masked_bytes"]
+
+MASK: Final = "***"
+SHORTEST: Final = 8
+"""The shortest secret in characters: to mask a shorter one by its value would mask harmless text as well."""
+
+_lock: Final = threading.Lock()
+_hidden: tuple[str, ...] = ()
+_hidden_bytes: tuple[bytes, ...] = ()
+
+
+def hide(secret: str) -> None:
+    """Mask ``secret`` from now on, as it is, quoted for a URL, and in base64; too short texts are left alone."""
+    global _hidden, _hidden_bytes  # noqa: PLW0603  # the one list of the process
+    if len(secret) < SHORTEST:
+        return
+    data = secret.encode()
+    forms = {secret, urllib.parse.quote(secret), urllib.parse.quote(secret, safe="")}
+    forms |= {encode(data).decode().rstrip("=") for encode in (base64.b64encode, base64.urlsafe_b64encode)}
+    with _lock:
+        # The longest first: one secret may be a part of another one.
+        _hidden = tuple(sorted({*_hidden, *forms}, key=lambda form: (-len(form), form)))
+        _hidden_bytes = tuple(form.encode() for form in _hidden)
+
+
+def masked(text: str) -> str:
+    """``text`` with :data:`MASK` in place of each secret."""
+    for secret in _hidden:
+        if secret in text:
+            text = text.replace(secret, MASK)
+    return text
+
+
+def masked_bytes(data: bytes) -> bytes:
+    """``data`` with asterisks in place of each secret; lengths stay, so that the messages around it can be read."""
+    for secret in _hidden_bytes:
+        if secret in data:
+            data = data.replace(secret, b"*" * len(secret))
+    return data

@@ -1,0 +1,74 @@
+"""``google.rpc.Status`` in the trailer ``grpc-status-details-bin``, as far as it says when to try again.
+
+The numbers are those of the public proto files (googleapis, ``google/rpc/{status,error_details}.proto``). The classes
+are in a descriptor pool of their own, for the reason that :mod:`conformance.contract.proto` gives.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Final
+
+from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, duration_pb2, message_factory
+from google.protobuf.message import DecodeError
+
+__all__ = ["TRAILER", "Quota", "quota_of", "quota_status"]
+
+TRAILER: Final = "grpc-status-details-bin"
+_PACKAGE: Final = "google.rpc"
+_RETRY: Final = f"type.googleapis.com/{_PACKAGE}.RetryInfo"
+_QUOTA: Final = f"type.googleapis.com/{_PACKAGE}.QuotaFailure"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Quota:
+    """A server's statement that a quota is exceeded; ``retry`` is the number of seconds to wait, None if unknown."""
+
+    retry: float | None = None
+
+
+def _build() -> tuple[Any, Any]:
+    file = descriptor_pb2.FileDescriptorProto(name="status.proto", package=_PACKAGE, syntax="proto3")
+    file.dependency.extend(["google/protobuf/any.proto", "google/protobuf/duration.proto"])
+    field = descriptor_pb2.FieldDescriptorProto
+    status = file.message_type.add(name="Status")
+    status.field.add(name="code", number=1, type=field.TYPE_INT32, label=field.LABEL_OPTIONAL)
+    status.field.add(name="message", number=2, type=field.TYPE_STRING, label=field.LABEL_OPTIONAL)
+    entry = ".google.protobuf.Any"
+    status.field.add(name="details", number=3, type=field.TYPE_MESSAGE, type_name=entry, label=field.LABEL_REPEATED)
+    retry = file.message_type.add(name="RetryInfo")
+    delay = ".google.protobuf.Duration"
+    retry.field.add(name="retry_delay", number=1, type=field.TYPE_MESSAGE, type_name=delay, label=field.LABEL_OPTIONAL)
+    pool = descriptor_pool.DescriptorPool()
+    for known in (any_pb2, duration_pb2, file):
+        data = file.SerializeToString() if known is file else known.DESCRIPTOR.serialized_pb  # type: ignore[union-attr]  # a module has it
+        pool.AddSerializedFile(data)
+    names = (f"{_PACKAGE}.Status", f"{_PACKAGE}.RetryInfo")
+    status_class, retry_class = (message_factory.GetMessageClass(pool.FindMessageTypeByName(name)) for name in names)
+    return status_class, retry_class
+
+
+_STATUS, _RETRY_INFO = _build()
+
+
+def quota_of(trailer: bytes) -> Quota | None:
+    """The statement about a quota in a trailer; None if there is none, or if the bytes are no status."""
+    try:
+        details = _STATUS.FromString(trailer).details
+        named = {entry.type_url: bytes(entry.value) for entry in details}
+        if _RETRY not in named:
+            return Quota() if _QUOTA in named else None
+        delay = _RETRY_INFO.FromString(named[_RETRY]).retry_delay
+    except DecodeError:
+        return None
+    return Quota(max(0.0, delay.seconds + delay.nanos / 1e9))
+
+
+def quota_status(code: int, message: str, *, retry: float) -> bytes:
+    """The trailer of a server whose quota is exceeded, and that can be asked again in ``retry`` seconds."""
+    info = _RETRY_INFO()
+    info.retry_delay.seconds, info.retry_delay.nanos = int(retry), round(retry % 1 * 1e9)
+    status = _STATUS(code=code, message=message)
+    status.details.add(type_url=_RETRY, value=info.SerializeToString())
+    status.details.add(type_url=_QUOTA)
+    return bytes(status.SerializeToString())

@@ -1,0 +1,62 @@
+"""A secret is in no text and no bytes, in whatever form a server repeats it."""
+
+from __future__ import annotations
+
+import base64
+import urllib.parse
+
+import pytest
+
+from conformance.contain import secrets
+from conformance.contain.text import LIMIT, safe, safe_lines
+
+SECRET = "a/secret+that nobody=has"  # made up
+
+
+@pytest.fixture(autouse=True)
+def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One secret, for one test."""
+    monkeypatch.setattr(secrets, "_hidden", ())
+    monkeypatch.setattr(secrets, "_hidden_bytes", ())
+    secrets.hide(SECRET)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        SECRET,
+        urllib.parse.quote(SECRET),
+        urllib.parse.quote(SECRET, safe=""),
+        base64.b64encode(SECRET.encode()).decode(),
+        base64.urlsafe_b64encode(SECRET.encode()).decode(),
+    ],
+)
+def test_every_form_is_masked(form: str) -> None:
+    """As it is, in an address, in base64; in texts and in bytes, whose length stays."""
+    text = secrets.masked(f"before {form} after")
+    data = secrets.masked_bytes(f"before {form} after".encode())
+
+    assert text.startswith("before ***")
+    assert SECRET not in text
+    assert (len(data), form.rstrip("=").encode() in data) == (len(f"before {form} after"), False)
+
+
+def test_text_is_masked_before_it_is_cut() -> None:
+    """The beginning of a secret at the end of a cut text would be shown otherwise."""
+    assert "a/secret" not in safe("x" * (LIMIT - 10) + SECRET)
+    assert safe_lines(f"Traceback:\n  {SECRET}") == "Traceback:\n  ***"
+    assert safe(safe(SECRET)) == safe(SECRET) == "***"
+
+
+def test_a_secret_within_another_one_leaves_nothing_of_it() -> None:
+    """The longer one is masked first."""
+    secrets.hide(f"{SECRET}-and-more")
+
+    assert secrets.masked(f"{SECRET}-and-more") == "***"
+
+
+def test_short_texts_are_no_secrets() -> None:
+    """They would be found in harmless text."""
+    secrets.hide("int64")
+
+    assert secrets.masked("types.int64") == "types.int64"

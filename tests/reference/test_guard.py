@@ -1,0 +1,65 @@
+"""The reference refuses credentials and calls as its guard says, at the same call in each run."""
+
+from __future__ import annotations
+
+import grpc
+import pytest
+
+from conformance.reference.guard import Guard
+from conformance.targets.rpcstatus import TRAILER, Quota, quota_of
+
+UNKNOWN, DENIED, EXHAUSTED = (
+    grpc.StatusCode.UNAUTHENTICATED,
+    grpc.StatusCode.PERMISSION_DENIED,
+    grpc.StatusCode.RESOURCE_EXHAUSTED,
+)
+OURS = "Bearer ours"
+
+
+def codes(guard: Guard, *headers: str, rpc: bool = True) -> list[grpc.StatusCode | None]:
+    """The code of each refusal; None for a request that is let through."""
+    refusals = [guard.check(header, rpc=rpc) for header in headers]
+    return [refusal and refusal.code for refusal in refusals]
+
+
+@pytest.mark.parametrize(
+    ("guard", "expected"),
+    [
+        (Guard(), [None, None, None]),
+        (Guard(tokens=lambda: ["ours"]), [UNKNOWN, None, UNKNOWN]),
+        (Guard(without_role=True), [DENIED, DENIED, DENIED]),
+        (Guard(quota_calls=1), [None, EXHAUSTED, EXHAUSTED]),
+        (Guard(quota_calls=1, refused_calls=1), [None, EXHAUSTED, None]),
+    ],
+)
+def test_a_call_is_refused_by_who_and_how_often(guard: Guard, expected: list[grpc.StatusCode | None]) -> None:
+    """Three calls: without credentials, with the right token, with another one."""
+    assert codes(guard, "", OURS, "Bearer theirs") == expected
+
+
+def test_a_token_expires_after_its_calls() -> None:
+    """Each token for itself; REST requests do not count, and are not refused for it."""
+    guard = Guard(token_calls=1)
+
+    assert codes(guard, OURS, OURS, "Bearer new") == [None, UNKNOWN, None]
+    assert codes(guard, OURS, rpc=False) == [None]
+
+
+def test_a_quota_says_when_to_come_back() -> None:
+    """As the service does, in the details of the status."""
+    refusal = Guard(quota_calls=0, retry=2.25).check(OURS, rpc=True)
+
+    assert refusal is not None
+    ((key, value),) = refusal.trailers
+    assert key == TRAILER
+    assert isinstance(value, bytes)
+    assert quota_of(value) == Quota(2.25)
+
+
+def test_an_echo_repeats_what_came() -> None:
+    """In the details and in a trailer."""
+    refusal = Guard(tokens=lambda: ["theirs"], echo=True).check(OURS, rpc=True)
+
+    assert refusal is not None
+    assert OURS in refusal.details
+    assert refusal.trailers == (("x-echo", OURS),)
