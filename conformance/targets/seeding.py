@@ -26,7 +26,7 @@ from conformance.targets.messages import Names
 from conformance.targets.preloaded import PreloadedWay
 from conformance.targets.restway import InsertAll, RestTables, Sql
 from conformance.targets.seeds import Row, SeededTable, Way
-from conformance.targets.spec import Deadlines, SeedPath, TargetSpec
+from conformance.targets.spec import OVER_REST, Deadlines, SeedPath, TargetSpec
 
 if TYPE_CHECKING:
     from conformance.targets.asking import AskedProgram
@@ -53,6 +53,8 @@ def open_seeder(
     seed = spec.seed
     ways: list[Way] = []
     for path in seed.paths:
+        if tables is None and path in OVER_REST:
+            continue
         match path:
             case SeedPath.PROGRAM:
                 from conformance.targets.programway import ProgramWay  # noqa: PLC0415  # it imports jsonschema

@@ -203,7 +203,6 @@ ENDPOINT = 'name = "mine"\nkind = "server"\n[endpoint]\ngrpc = "h:1"\nrest = ""\
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (ENDPOINT, "target.endpoint.rest: expected the address of REST, which a path of [seed] needs"),
         (ENDPOINT + '[seed]\npaths = ["program"]', "target.seed: expected [seed.program] with the command"),
         (ENDPOINT + '[seed]\npaths = ["preloaded"]', "target.seed: expected [seed.preloaded] with the directory"),
         (SERVER + '[seed.preloaded]\ntables = "t"', 'target.seed.paths: expected "preloaded", because there is a'),
