@@ -31,6 +31,9 @@ SERVED: Final = "status OK"
 VALUES: Final = ("values.*",)
 """The clauses on the values of one type each."""
 
+CONTENT: Final = (*ROWS, *VALUES)
+"""Clauses that are judged only where rows were decoded."""
+
 MOSTLY: Final = 0.75
 """The part of the plain reads that lose rows, from which on losing rows is no matter of a request's options."""
 
@@ -298,16 +301,21 @@ def _blocked(
     """The clauses that a case did not judge, each with the symptoms that kept it from it.
 
     A reason that names a call means the symptoms on this call. Any other means those that end a case: a refusal or the
-    death of the target, else findings on bytes; all symptoms if there are none of these.
+    death of the target, else findings on bytes; all symptoms if there are none of these. A clause that the case owed
+    and that no verdict is about waits for what ended the case, else for the symptoms of its chapter. Findings on bytes
+    hide it only if nothing was decoded: else the server's answer had another shape than the reference's, as it may.
     """
-    ending = [one for one in symptoms if one.finding is None or refusal(one) is not None]
-    ending = ending or [one for one in symptoms if matches(one.clause, BYTES)] or list(symptoms)
+    ended = [one for one in symptoms if one.finding is None or refusal(one) is not None]
+    ending = ended or [one for one in symptoms if matches(one.clause, BYTES)] or list(symptoms)
     for verdict in case.verdicts:
         if verdict.clause != WHOLE_CASE and verdict.outcome in (Outcome.DEPENDENCY_FAILED, Outcome.REFUSED):
             call = _call_in(verdict.reason)
             there = [one for one in symptoms if call is not None and one.call == call]
             yield from ((verdict.clause, one) for one in there or ending)
-    yield from ((clause, one) for clause in case.blocked for one in ending)
+    decoded = any(matches(verdict.clause, CONTENT) for verdict in case.verdicts if verdict.outcome not in NOT_JUDGED)
+    for clause in case.blocked:
+        chapter = [one for one in symptoms if one.clause.partition(".")[0] == clause.partition(".")[0]]
+        yield from ((clause, one) for one in ended or chapter or ([] if decoded else ending))
 
 
 def _clause(own: Sequence[Deviation]) -> str:
