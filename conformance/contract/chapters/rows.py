@@ -2,7 +2,7 @@
 
 For a session with a restriction, a snapshot, a compression, large rows or an earlier abandoned read, the chapter on
 that feature judges the rows; the clauses on single responses apply to all sessions. This chapter does not judge the
-bytes of schemas and batches, nor single values.
+bytes of schemas and batches, nor single values. It is a little long, for a chapter is one page.
 """
 
 from __future__ import annotations

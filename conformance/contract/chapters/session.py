@@ -1,6 +1,7 @@
 """The answers of CreateReadSession: names, echoes, lifetime, schema, streams.
 
-Projections, restrictions, snapshots and refusals of bad requests have chapters of their own.
+Projections, restrictions, snapshots and refusals of bad requests have chapters of their own. The module is a little
+long, for a chapter is one page.
 """
 
 from __future__ import annotations
