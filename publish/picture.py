@@ -24,7 +24,7 @@ PICTURED: Final = (
 """The report, the clause and the file of the picture that the README shows."""
 
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "chrome")
-SIZE: Final = (1080, 845)
+SIZE: Final = (1080, 755)
 """Width and height in pixels: the finding at the reading size of the README, and no more."""
 DEADLINE: Final = 60
 """Seconds for the browser, which needs about two."""
@@ -32,7 +32,8 @@ DEADLINE: Final = 60
 _HIDDEN: Final = """
 <style>
 main { padding-bottom: 0; }
-main > .wide, .controls, main > h2, main > p:not(.verdict), footer, section:not(.failed),
+main > .wide, .controls, main > h2, main > p:not(.verdict), footer, section:not(.failed), .cause h3 + p, summary .text,
+.body .facts dt:nth-of-type(4), .body .facts dd:nth-of-type(4),
 .head dt:nth-of-type(n+3), .head dd:nth-of-type(n+3),
 .facts dt:nth-of-type(n+7), .facts dd:nth-of-type(n+7), details:not([open]) { display: none; }
 </style>
