@@ -108,3 +108,10 @@ def test_a_run_that_leaves_no_report_is_said(tmp_path: Path, monkeypatch: pytest
     wrong = emulators.judge("mine", tmp_path)
 
     assert wrong == ["mine: the run ended with status 1 and without a report"]
+
+
+def test_the_reference_holds_every_clause() -> None:
+    """No clause is owed that no case of a run on a server can show."""
+    levels = read_report(REPORTS / "reference.json").levels()
+
+    assert {level: cell.total - cell.held for level, cell in levels.items()} == dict.fromkeys(levels, 0)

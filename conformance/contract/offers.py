@@ -20,7 +20,7 @@ from typing import Final
 from conformance.contain.text import unknown
 from conformance.records import AppendRows, Case, CreateSession, Profile, RecordError, SplitStream, Step
 
-__all__ = ["OPTIONAL", "PROFILE_TITLES", "ProfileRow", "asked", "check_not_offered", "profile_of"]
+__all__ = ["ELSEWHERE", "OPTIONAL", "PROFILE_TITLES", "ProfileRow", "asked", "check_not_offered", "profile_of"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -84,6 +84,15 @@ OPTIONAL: Final[Mapping[Profile, ProfileRow]] = MappingProxyType(
     }
 )
 """The profiles that a server may leave out."""
+
+_LOOSE: Final = ("values.date-limits", "values.timestamp-limits")
+ELSEWHERE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {"server": ("values.serialized-rows", *_LOOSE), "arrow": _LOOSE}
+)
+"""Clauses that no case of a run can show, by the ``profile`` of :class:`~conformance.engine.events.RunStarted`.
+
+A server has no serialized rows. The limits of dates and timestamps are for bytes that are compared with no case.
+"""
 
 PROFILE_TITLES: Final[Mapping[Profile, str]] = MappingProxyType(
     {

@@ -15,7 +15,7 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import CLAUSES
-from conformance.contract.offers import profile_of
+from conformance.contract.offers import ELSEWHERE, profile_of
 from conformance.engine.attempts import Attempts, merge_attempts
 from conformance.engine.events import (
     CaseJudged,
@@ -162,6 +162,8 @@ def cases_of(run: RunStarted) -> list[str]:
 
 def offers(run: RunStarted, clause_id: str) -> bool:
     """True if the target offers what a clause is about; a serializer takes no requests."""
+    if clause_id in ELSEWHERE.get(run.profile, ()):
+        return False
     if run.profile == "arrow" and clause_id in CLAUSES and not CLAUSES[clause_id].on_bytes:
         return False
     return profile_of(clause_id) not in run.not_offered

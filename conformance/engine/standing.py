@@ -45,7 +45,7 @@ class Standing(enum.StrEnum):
     HELD_WHERE_JUDGED = "held-where-judged"
     """It passed wherever it was judged, and on other cases something else failed first."""
     NOT_OFFERED = "not-offered"
-    """The target does not offer what it is about."""
+    """The target does not offer what it is about, or no target of its kind does."""
     NOT_JUDGED = "not-judged"
     """No case showed it, or its passes show nothing."""
     EXPECTED = "expected"
