@@ -7,7 +7,8 @@ A pass shows less than it seems in four situations, and then the clause is not *
 - The clause is about a refusal, and the server refuses the legal request, too (:data:`SHOWN_WITH`).
 - The clause is about an answer without rows, and the server sends no rows where it owes them.
 
-So the number of held clauses cannot fall when a defect is repaired: what comes to light was not counted as held.
+So the number of held clauses rises when a defect is repaired, for what comes to light was not counted as held. It can
+still fall where two defects cancel each other out: ``docs/architecture.md`` says how often a campaign saw that.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ class Standing(enum.StrEnum):
 class ClauseStanding:
     """The standing of a clause, with the number of cases on which it passed, was judged in full and was owed.
 
-    ``reason`` says why passes do not count, or is empty; it begins with the clause without which they show nothing.
+    If passes do not count, ``reason`` says why, and ``shown_with`` is the clause without which they show nothing; else
+    both are empty.
     """
 
     standing: Standing
@@ -71,11 +73,7 @@ class ClauseStanding:
     judged: int = 0
     owed: int = 0
     reason: str = ""
-
-    @property
-    def shown_with(self) -> str:
-        """The clause because of which passes do not count, or empty."""
-        return self.reason.partition(" ")[0]
+    shown_with: str = ""
 
     @property
     def words(self) -> str:
@@ -223,12 +221,11 @@ def _if_shown(clause: str, item: ClauseStanding, among: Mapping[str, ClauseStand
     """``item``, not judged if its passes show nothing because of the clauses that it is shown with."""
     if item.standing not in (Standing.HELD, Standing.HELD_WHERE_JUDGED):
         return item
-    twin, seen = shown_with(clause), {clause}
-    while twin and twin not in seen:
-        seen.add(twin)
+    twin = shown_with(clause)
+    while twin:  # a test holds that every chain of twins ends
         other = among.get(twin)
         if other is not None and SHARE * other.passed < other.owed:
             reason = f"{twin} passed on {other.passed} of {other.owed} cases, and without it a pass shows nothing"
-            return ClauseStanding(Standing.NOT_JUDGED, 0, 0, item.owed, reason)
+            return ClauseStanding(Standing.NOT_JUDGED, 0, 0, item.owed, reason, twin)
         twin = shown_with(twin)
     return item

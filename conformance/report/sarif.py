@@ -116,7 +116,7 @@ def _fingerprint(clause: str, reason: str) -> str:
 
 
 def _location(report: Report, item: DeviationResult) -> dict[str, Any]:
-    """The cases of a deviation and the field; the target file stands for the implementation, whose code is unknown."""
+    """The cases of a deviation, the field, and the target file as the place, for the suite does not know the code."""
     field = item.finding.field if item.finding else ""
     places: list[dict[str, Any]] = [
         {"name": case, "fullyQualifiedName": f"{case}/{field}" if field else case, "kind": "test"}

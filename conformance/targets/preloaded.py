@@ -23,6 +23,8 @@ INDEX: Final = "index.json"
 """The name of the index in the directory that ``conformance tables`` writes."""
 VALUES: Final = 10_000_000
 
+_APPENDED: Final = "a preloaded table cannot be appended to, and the case does that"
+
 
 class PreloadedWay:
     """Finds tables by ``pattern``, in which ``{table}`` is the name that the index in ``folder`` has.
@@ -39,15 +41,15 @@ class PreloadedWay:
     def make(self, table: SeededTable, first: Sequence[Row], until: float) -> None:  # noqa: ARG002  # one signature
         """Find the table that holds exactly the rows of the case."""
         if len(first) < len(table.rows):
-            raise CannotSeed("a preloaded table cannot be appended to, and the case does that")
+            raise CannotSeed(_APPENDED)
         name = content_id(table.columns, table.rows)
         if name not in self._names:
             raise CannotSeed(f"the table {name} is not in {self._folder / INDEX}: write and load the tables again")
         table.names = dataclasses.replace(table.names, table=self._pattern.replace("{table}", name))
 
-    def append(self, table: SeededTable, more: Sequence[Row], until: float) -> None:
-        """Never called: :meth:`make` refuses such a case."""
-        raise NotImplementedError
+    def append(self, table: SeededTable, more: Sequence[Row], until: float) -> None:  # noqa: ARG002  # as above
+        """Refuse, as :meth:`make` does before."""
+        raise CannotSeed(_APPENDED)
 
     def drop(self, names: Names) -> None:
         """Nothing: the table is not the suite's."""

@@ -1,4 +1,4 @@
-"""Stacks of mutants, repaired one after the other: the score must never fall, and a repair is never a regression.
+"""Stacks of mutants, repaired one after the other: how often the score falls, and a repair looks like a regression.
 
 ``python -m tests.engine.stacks --count 1000`` (or ``tox -e stacks``) draws that many stacks of two to six mutants from
 a seed, judges the reference with each, repairs one mutant at a time in any order, and compares each result with the one

@@ -226,7 +226,7 @@ def test_the_level_of_a_result_is_that_of_its_clause(clause: str, level: str) ->
 
 
 def test_a_result_names_its_cases_and_its_field() -> None:
-    """The target file stands for the implementation; the message has the command that shows the failure again."""
+    """The place of a result is the target file; the message has the command that shows the failure again."""
     finding = Finding("types.x", "INT64", "INT32", call=0, field="rows.a")
     report = report_of(*(Verdict(case, "types.x", Outcome.FAIL, (finding,)) for case in "ab"))
 

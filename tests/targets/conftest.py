@@ -11,8 +11,11 @@ import pytest
 
 from conformance.records import BqType, Case, Column, Json, Step, Table
 from conformance.targets import TargetSpec, load_target
+from conformance.targets.rest import RestClient
+from conformance.targets.seeding import Seeder
 from tests.targets.fake_server import FakeServer, serving
 from tests.targets.raw_server import Serve, raw_servers
+from tests.targets.seeded import seeder_of
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,6 +39,21 @@ def target_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
 def fake() -> FakeServer:
     """A fake server that a test may still bend; ``endpoint`` serves it."""
     return FakeServer()
+
+
+@pytest.fixture
+def client(fake: FakeServer) -> Iterator[RestClient]:
+    """A client of the fake server."""
+    with serving(fake) as (_, port):
+        client = RestClient(f"http://127.0.0.1:{port}", deadline=1)
+        yield client
+        client.close()
+
+
+@pytest.fixture
+def seeder(client: RestClient) -> Seeder:
+    """A seeder of the fake server."""
+    return seeder_of(client)
 
 
 @pytest.fixture

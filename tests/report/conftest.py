@@ -1,0 +1,37 @@
+"""Fixtures of the tests of statements: target files, and a run that was judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.engine import recount
+from conformance.engine.corpus import load_corpus
+from tests.report.statements import SELECT, Files, judge, load, write_targets
+
+
+@pytest.fixture(scope="module")
+def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A directory for counterexamples, and a corpus that is read once and not for every statement."""
+    cases = load_corpus()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("current"))
+        patch.setattr(recount, "load_corpus", lambda: cases)
+        yield
+
+
+@pytest.fixture(scope="module")
+def targets(tmp_path_factory: pytest.TempPathFactory, surroundings: None) -> Path:  # it is the place
+    """A directory of target files."""
+    folder = tmp_path_factory.mktemp("targets")
+    write_targets(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def judged(targets: Path) -> Files:
+    """A run with two generated cases, a failure that is expected and others that are not."""
+    judge(targets, "--target", str(targets / "known.toml"), *SELECT, "--cases", "2", "--seed", "3", name="judged")
+    return load(targets, "judged")
