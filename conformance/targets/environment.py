@@ -24,13 +24,14 @@ from conformance.contain.text import safe
 from conformance.disk.files import write_whole
 from conformance.disk.locks import held
 from conformance.records import to_json
-from conformance.targets.environmentspec import EnvironmentSpec
+from conformance.targets.environmentspec import INSTALLS, EnvironmentSpec, summary
 from conformance.targets.errors import TargetUnavailable
 from conformance.targets.folders import contents
-from conformance.targets.installing import FOREIGN, Places, Say, install
+from conformance.targets.installing import FOREIGN, Places, Say, install, missing_clients
+from conformance.targets.interpreters import find_interpreter
 from conformance.targets.spec import Start, TargetSpec
 
-__all__ = ["Environment", "ask_version", "command_environment", "fill", "find", "prepare"]
+__all__ = ["Environment", "ask_version", "command_environment", "fill", "find", "plan", "prepare"]
 
 CACHE: Final = Path(".conformance") / "envs"
 """The directory of all environments, below the current directory; ``CONFORMANCE_CACHE`` names another one."""
@@ -115,6 +116,27 @@ def prepare(spec: TargetSpec, *, say: Say = print) -> Path:
     return root
 
 
+def plan(spec: TargetSpec) -> list[str]:
+    """What :func:`prepare` would do, in lines; nothing is made.
+
+    Raises :class:`TargetUnavailable` if the target cannot run on this platform, :class:`TargetError` for a folder of
+    sources that is not there.
+    """
+    wanted = spec.environment
+    if wanted is None:
+        return [f"{spec.name} needs no environment of its own"]
+    _check_platform(spec)
+    root = directory(spec)
+    if (root / RECORD).is_file():
+        return [f"{spec.name} is prepared in {root}"]
+    lines = [f"{spec.name} would be prepared in {root}: {summary(wanted)}"]
+    for key in INSTALLS:
+        lines += [f"  {key:<7} {entry}" for entry in getattr(wanted, key)]
+    if wanted.interpreter and find_interpreter(wanted.interpreter) is None:
+        lines.append(f"  Python {wanted.interpreter} is not here")
+    return [*lines, *(f"  the command {client} is not here" for client in missing_clients(wanted))]
+
+
 def fill(template: str, environment: Environment, **more: str) -> str:
     """``template`` with the placeholders of an environment, and those of ``more``, replaced."""
     values = {
@@ -132,7 +154,9 @@ def fill(template: str, environment: Environment, **more: str) -> str:
 def command_environment(spec: TargetSpec, environment: Environment, **more: str) -> dict[str, str]:
     """The environment variables of the target's process: a few of the suite's, those it may inherit, and its own."""
     start = spec.start or Start(())
-    patterns = (*INHERITED, *start.inherit, *(FOREIGN if spec.environment is None else ()))
+    made = spec.environment
+    own_python = made is not None and bool(made.interpreter or made.python)
+    patterns = (*INHERITED, *start.inherit, *(() if own_python else FOREIGN))
     inherited = {
         key: value
         for key, value in os.environ.items()

@@ -13,7 +13,16 @@ from typing import Final
 from conformance.records import RecordError
 from conformance.targets.ranges import DAY, LEAST, check_range
 
-__all__ = ["PLACEHOLDERS", "CopiedFile", "EnvironmentSpec", "check_placeholder", "is_path", "listed", "summary"]
+__all__ = [
+    "INSTALLS",
+    "PLACEHOLDERS",
+    "CopiedFile",
+    "EnvironmentSpec",
+    "check_placeholder",
+    "is_path",
+    "listed",
+    "summary",
+]
 
 PLACEHOLDERS: Final = {
     "env_bin": "the directory of executables made from [environment]",
@@ -29,6 +38,16 @@ _MADE_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "classpath": ("maven", "java"),
 }
 """The keys of which one has to be there for a placeholder; ``env_bin`` is there with each."""
+
+INSTALLS: Final = {
+    "python": "Python package",
+    "npm": "npm package",
+    "go": "Go command",
+    "maven": "Maven package",
+    "java": "folder of Java sources",
+    "crate": "crate",
+}
+"""The keys whose entries are installed, each with the word for one of them."""
 
 _PATH: Final = r"(?:\.{1,2}|(?:\.{1,2})?/[^\0]*)"
 _ENTRIES: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
@@ -127,15 +146,8 @@ def summary(wanted: EnvironmentSpec) -> str:
 def _parts(wanted: EnvironmentSpec) -> Iterator[str]:
     if wanted.interpreter:
         yield f"Python {wanted.interpreter}"
-    for name, noun in (
-        ("python", "Python package"),
-        ("npm", "npm package"),
-        ("go", "Go command"),
-        ("maven", "Maven package"),
-        ("java", "folder of Java sources"),
-        ("crate", "crate"),
-    ):
-        if entries := getattr(wanted, name):
+    for key, noun in INSTALLS.items():
+        if entries := getattr(wanted, key):
             yield f"{len(entries)} {noun if len(entries) == 1 else _plural(noun)}"
 
 

@@ -25,7 +25,7 @@ from conformance.targets.folders import folder
 from conformance.targets.interpreters import find_interpreter
 from conformance.targets.spec import TargetSpec
 
-__all__ = ["FOREIGN", "Places", "Say", "install"]
+__all__ = ["FOREIGN", "Places", "Say", "install", "missing_clients"]
 
 FOREIGN: Final = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
 """Variables of the suite's own interpreter: in another environment they would make its packages importable."""
@@ -35,6 +35,9 @@ LOG: Final = "install.log"
 
 COPY_DEPENDENCIES: Final = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 """Maven has no command of its own that fetches jars; this plugin of the Maven project does."""
+
+_CLIENTS: Final = {"npm": "npm", "go": "go", "maven": "mvn", "java": "javac", "crate": "cargo"}
+"""The command that installs the entries of each key; those of ``python`` are installed by the suite's own Python."""
 
 Say = Callable[[str], None]
 
@@ -91,6 +94,12 @@ def install(spec: TargetSpec, wanted: EnvironmentSpec, root: Path, say: Say) -> 
             step(making)
 
 
+def missing_clients(wanted: EnvironmentSpec) -> list[str]:
+    """The commands that the installation needs and this machine does not have."""
+    needed = {client for key, client in _CLIENTS.items() if getattr(wanted, key)}
+    return sorted(client for client in needed if shutil.which(client) is None)
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Making:
     """One installation; it has to end at the monotonic time ``until``."""
@@ -101,8 +110,9 @@ class _Making:
     say: Say
     until: float
 
-    def tool(self, name: str) -> str:
-        """The path of a command; raises :class:`TargetUnavailable` if this machine does not have it."""
+    def client(self, key: str) -> str:
+        """The path of the command that installs ``key``; raises :class:`TargetUnavailable` if it is not here."""
+        name = _CLIENTS[key]
         found = shutil.which(name)
         if found is None:
             raise TargetUnavailable(f"{self.spec.name} needs the command {name}, which is not here: install it")
@@ -185,14 +195,14 @@ def _npm(making: _Making) -> None:
     options = ["--install-links", "--no-audit", "--no-fund", "--no-update-notifier"]
     if not wanted.npm_scripts:
         options.append("--ignore-scripts")
-    making.run(making.tool("npm"), "install", "--prefix", places.root, *options, *entries)
+    making.run(making.client("npm"), "install", "--prefix", places.root, *options, *entries)
     for command in sorted((places.node_modules / ".bin").glob("*")):
         if not (places.bin / command.name).exists():
             (places.bin / command.name).symlink_to(command)
 
 
 def _go(making: _Making) -> None:
-    go, binaries = making.tool("go"), making.places.bin
+    go, binaries = making.client("go"), making.places.bin
     for entry in making.wanted.go:
         if is_path(entry):
             options = ("-trimpath", "-buildvcs=false", "-o", f"{binaries}{os.sep}")
@@ -204,8 +214,9 @@ def _go(making: _Making) -> None:
 def _maven(making: _Making) -> None:
     pom = making.places.root / "pom.xml"
     write_whole(pom, _pom(making.wanted.maven))
+    quiet = ("--batch-mode", "-Dstyle.color=never", "--quiet")
     options = (f"-DoutputDirectory={making.places.jars}", "-DincludeScope=runtime")
-    making.run(making.tool("mvn"), "--batch-mode", "--quiet", "--file", pom, COPY_DEPENDENCIES, *options)
+    making.run(making.client("maven"), *quiet, "--file", pom, COPY_DEPENDENCIES, *options)
 
 
 def _pom(coordinates: Sequence[str]) -> str:
@@ -223,7 +234,7 @@ def _pom(coordinates: Sequence[str]) -> str:
 
 
 def _java(making: _Making) -> None:
-    places, javac = making.places, making.tool("javac")
+    places, javac = making.places, making.client("java")
     folders = [making.folder("java", entry) for entry in making.wanted.java]
     sources = [file for one in folders for file in sorted(one.rglob("*.java"))]
     if not sources:
@@ -235,7 +246,7 @@ def _java(making: _Making) -> None:
 
 
 def _crate(making: _Making) -> None:
-    cargo, places = making.tool("cargo"), making.places
+    cargo, places = making.client("crate"), making.places
     build = places.root / "build"  # not below a folder of sources, where cargo would put it
     for entry in making.wanted.crate:
         what = ("--path", making.folder("crate", entry)) if is_path(entry) else (entry,)

@@ -185,17 +185,63 @@ def test_a_copy_that_cannot_be_made_is_refused(
         prepare(made_with_copy(target_file, source, target), say=lambda text: None)
 
 
-def test_templates_are_filled(target_file: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Environment variables are templates, and our interpreter's own do not leak into a target's environment."""
-    monkeypatch.setenv("PYTHONPATH", "ours")
+def test_templates_are_filled(target_file: Write) -> None:
+    """Environment variables are templates, and each directory of the environment has a placeholder."""
     spec = target_file(SERVER + 'go = ["good@v1"]')
     found = environments.Environment(Places(Path("/env")), Path("/env/home"), Path("/here"))
 
     variables = environments.command_environment(spec, found, project="p", host="h")
 
     assert (variables["HOME"], variables["WHO"]) == ("/env/home", "p at h")
-    assert "PYTHONPATH" not in variables
     assert environments.fill("{python} {here} {grpc_port}", found, grpc_port="5") == f"{sys.executable} /here 5"
+    assert environments.fill("{env_bin} {node_modules} {jars} {classpath}", found) == (
+        f"/env/venv/bin /env/node_modules /env/jars /env/classes{os.pathsep}/env/jars/*"
+    )
+
+
+@pytest.mark.parametrize(("line", "gets"), [('python = ["x"]', False), ('interpreter = "3.13"', False), ("", True)])
+def test_a_python_of_its_own_gets_nothing_of_the_suites(
+    target_file: Write, monkeypatch: pytest.MonkeyPatch, line: str, *, gets: bool
+) -> None:
+    """In another interpreter, the variables of the suite's own would make the suite's packages importable."""
+    monkeypatch.setenv("PYTHONPATH", "ours")
+    found = environments.Environment(Places(Path("/env")), Path("/env/home"), Path("/here"))
+
+    variables = environments.command_environment(target_file(SERVER + 'go = ["good@v1"]\n' + line), found)
+
+    assert ("PYTHONPATH" in variables) == gets
+
+
+@pytest.fixture
+def nothing_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without any client and without another Python."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+
+
+def test_the_plan_says_what_would_be_installed(target_file: Write, nothing_here: None) -> None:
+    """Nothing is made; each entry has a line, and so has what is missing here."""
+    spec = target_file(SERVER + 'interpreter = "3.99"\ngo = ["a@v1"]\nnpm = ["b@1", "c@2"]')
+    root = environments.directory(spec)
+
+    assert environments.plan(spec) == [
+        f"x would be prepared in {root}: Python 3.99, 2 npm packages, 1 Go command",
+        "  npm     b@1",
+        "  npm     c@2",
+        "  go      a@v1",
+        "  Python 3.99 is not here",
+        "  the command go is not here",
+        "  the command npm is not here",
+    ]
+    assert not root.exists()
+
+
+def test_the_plan_of_what_is_prepared_says_where(target_file: Write, fake_go: Path) -> None:
+    """Afterwards there is nothing to do."""
+    spec = target_file(SERVER + 'go = ["good@v1"]')
+    root = prepare(spec, say=lambda text: None)
+
+    assert environments.plan(spec) == [f"x is prepared in {root}"]
 
 
 def test_a_target_gets_none_of_the_callers_secrets(target_file: Write, monkeypatch: pytest.MonkeyPatch) -> None:

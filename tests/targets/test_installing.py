@@ -89,9 +89,9 @@ def test_maven_gets_a_project_that_depends_on_the_coordinates(target_file: Write
     root = prepare(target_file(program("java", "-cp", "{classpath}") + 'maven = ["g.h:a:1", "g:b:2:linux"]'), say=quiet)
 
     arguments = log.read_text().split()
-    assert arguments[:4] == ["--batch-mode", "--quiet", "--file", f"{root}/pom.xml"]
-    assert arguments[4].endswith(":copy-dependencies")
-    assert arguments[5:] == [f"-DoutputDirectory={root}/jars", "-DincludeScope=runtime"]
+    assert arguments[:5] == ["--batch-mode", "-Dstyle.color=never", "--quiet", "--file", f"{root}/pom.xml"]
+    assert arguments[5].endswith(":copy-dependencies")
+    assert arguments[6:] == [f"-DoutputDirectory={root}/jars", "-DincludeScope=runtime"]
     pom = (root / "pom.xml").read_text()
     assert "<groupId>g.h</groupId><artifactId>a</artifactId><version>1</version></dependency>" in pom
     assert "<artifactId>b</artifactId><version>2</version><classifier>linux</classifier></dependency>" in pom
