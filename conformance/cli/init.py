@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import click
 
@@ -17,7 +17,7 @@ from conformance.cli._interrupts import Interrupted
 from conformance.cli._options import FILE
 from conformance.contract.offers import OPTIONAL
 from conformance.disk.files import write_whole
-from conformance.records import Json, RecordError, from_json
+from conformance.records import RecordError, from_json
 from conformance.targets.drafting import target_text
 from conformance.targets.endpoint import Tls, Token
 from conformance.targets.environmentspec import INSTALLS, EnvironmentSpec, summary
@@ -193,13 +193,13 @@ def _spec(answers: Answers, capabilities: tuple[str, ...], not_offered: tuple[st
 
 def _environment(install: tuple[str, ...]) -> EnvironmentSpec | None:
     """The environment with the packages of ``--install``; None if there are none."""
-    given: dict[str, Json] = {}
+    given: dict[str, Any] = {}
     for one in install:
         key, equals, entry = one.partition("=")
         if equals and key == "interpreter":
             given[key] = entry
         elif equals and key in INSTALLS:
-            given[key] = [*cast("list[Json]", given.get(key, [])), entry]
+            given[key] = [*given.get(key, ()), entry]
         else:
             keys = ", ".join(INSTALLS)
             raise Unusable(f"--install: expected KEY=PACKAGE, with KEY {keys} or interpreter, got {one!r}")

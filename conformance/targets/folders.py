@@ -92,9 +92,7 @@ def _digest(key: str, top: Path, where: str) -> str:
             content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
             total += len(content)
             if total > MOST:
-                raise TargetError(
-                    f"{where}: expected a folder of sources, of at most {MOST >> 20} MiB, but it has more"
-                )
+                raise TargetError(f"{where}: expected sources of at most {MOST >> 20} MiB but {top} has more")
             name = os.fsencode(path.relative_to(top))
             digest.update(b"%d %b %d %b" % (len(name), name, len(content), content))
     except OSError as error:

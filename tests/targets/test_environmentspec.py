@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import tomllib
+
 import pytest
 
 from conformance.targets import TargetError
-from conformance.targets.environmentspec import EnvironmentSpec, is_path, summary
-from tests.targets.conftest import Write
+from conformance.targets.environmentspec import PLACEHOLDERS, EnvironmentSpec, is_path, summary
+from tests.docs.snippets import blocks
+from tests.targets.conftest import ROOT, Write
 
 PROGRAM = 'name = "x"\nkind = "program"\n[start]\ncommand = ["{command}"]\n[environment]\n'
 
@@ -95,3 +99,13 @@ def test_a_path_is_told_from_a_package_by_its_beginning() -> None:
     """Only a point or a slash begins a path."""
     assert all(map(is_path, (".", "..", "./a", "../a", "/a")))
     assert not any(map(is_path, ("a", "a/b@v1", ".a", "@a/b@1")))
+
+
+def test_the_guide_shows_every_key_and_every_placeholder(target_file: Write) -> None:
+    """The example of the guide is a target file with all that there is to install."""
+    (text,) = (block.text for block in blocks(ROOT / "docs" / "implementers.md") if block.title == "everything.toml")
+
+    target_file(text)
+
+    assert {*tomllib.loads(text)["environment"]} == {field.name for field in dataclasses.fields(EnvironmentSpec)}
+    assert [name for name in PLACEHOLDERS if f"{{{name}}}" not in text] == []

@@ -107,5 +107,5 @@ def test_a_folder_that_is_too_large_for_sources_is_refused(tmp_path: Path, monke
     monkeypatch.setattr(folders, "MOST", 3)
     write(tmp_path, "a", text="four")
 
-    with pytest.raises(TargetError, match=r"environment\.java: '\.': expected a folder of sources"):
+    with pytest.raises(TargetError, match=r"environment\.java: '\.': expected sources of at most 0 MiB but /"):
         of(tmp_path, java=".")
