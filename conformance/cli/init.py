@@ -17,8 +17,10 @@ from conformance.cli._interrupts import Interrupted
 from conformance.cli._options import FILE
 from conformance.contract.offers import OPTIONAL
 from conformance.disk.files import write_whole
+from conformance.records import RecordError, from_json
 from conformance.targets.drafting import target_text
 from conformance.targets.endpoint import Tls, Token
+from conformance.targets.environmentspec import INSTALLS, EnvironmentSpec, summary
 from conformance.targets.spec import (
     PROJECT,
     Endpoint,
@@ -113,9 +115,21 @@ def _names(question: str) -> tuple[str, ...]:
     multiple=True,
     help="A part of the service that the server does not offer, by `conformance list profiles`; may be repeated.",
 )
+@click.option(
+    "--install",
+    metavar="KEY=PACKAGE",
+    multiple=True,
+    help=f"A package that it needs: KEY is {', '.join(INSTALLS)} or interpreter; may be repeated.",
+)
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 def command(
-    *, file: Path | None, force: bool, capability: tuple[str, ...], not_offered: tuple[str, ...], **given: Any
+    *,
+    file: Path | None,
+    force: bool,
+    capability: tuple[str, ...],
+    not_offered: tuple[str, ...],
+    install: tuple[str, ...],
+    **given: Any,
 ) -> None:
     """Write the target file of your implementation, which every --target takes.
 
@@ -125,6 +139,7 @@ def command(
     conformance init --grpc localhost:9060 --rest http://localhost:9050     a server that runs already
     conformance init --grpc far:443 --rest https://far --tls --token-variable TOKEN
     conformance init --kind program --command 'python adapter.py'
+    conformance init --kind program --install go=./server --command '{env_bin}/server'
     conformance init --entry my_module
 
     With --command, --grpc or --entry it asks nothing, and each option that is missing has its default. FILE is
@@ -134,7 +149,7 @@ def command(
     if not decided and not sys.stdin.isatty():
         raise Unusable("expected --command, --grpc or --entry, because standard input is no terminal to ask at")
     answers = Answers(given, asking=not decided)
-    spec = _spec(answers, capability, not_offered)
+    spec = dataclasses.replace(_spec(answers, capability, not_offered), environment=_environment(install))
     file = file or Path(f"{spec.name}.toml")
     text = target_text(spec)
     parse_target(text.encode("utf-8", "backslashreplace").decode(), file)
@@ -142,7 +157,12 @@ def command(
         raise Unusable(f"{file}: expected a new file, but it exists; name another one, or replace it with --force")
     write_whole(file, text)
     shown = shlex.quote(str(file))
-    click.echo(f"{file} is written; judge the target with one case, then with all of them:")
+    if spec.environment is not None:
+        click.echo(f"{file} is written; install {summary(spec.environment)}:")
+        click.echo(f"  conformance prepare --target {shown}")
+        click.echo("Then judge the target with one case, then with all of them:")
+    else:
+        click.echo(f"{file} is written; judge the target with one case, then with all of them:")
     click.echo(f"  conformance run --target {shown} --select types.int64")
     click.echo(f"  conformance run --target {shown}")
 
@@ -169,6 +189,24 @@ def _spec(answers: Answers, capabilities: tuple[str, ...], not_offered: tuple[st
         not_offered = _names(f"Parts of the service that it does not offer, of {', '.join(OPTIONAL)}")
     name = answers.of("name", "Name of the target", _name_of(Path.cwd()))
     return TargetSpec(name, capabilities=capabilities, not_offered=not_offered, **common)
+
+
+def _environment(install: tuple[str, ...]) -> EnvironmentSpec | None:
+    """The environment with the packages of ``--install``; None if there are none."""
+    given: dict[str, Any] = {}
+    for one in install:
+        key, equals, entry = one.partition("=")
+        if equals and key == "interpreter":
+            given[key] = entry
+        elif equals and key in INSTALLS:
+            given[key] = [*given.get(key, ()), entry]
+        else:
+            keys = ", ".join(INSTALLS)
+            raise Unusable(f"--install: expected KEY=PACKAGE, with KEY {keys} or interpreter, got {one!r}")
+    try:
+        return from_json(EnvironmentSpec, given, path="target.environment") if given else None
+    except RecordError as error:
+        raise Unusable(f"--install: {error}") from None
 
 
 def _server(answers: Answers) -> dict[str, Any]:

@@ -17,15 +17,21 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.readers import READERS
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
-from conformance.targets import load_target
+from conformance.targets import TargetSpec, load_target
+from conformance.targets.environmentspec import summary
 from conformance.targets.shipped import shipped_targets
+
+
+def _about(spec: TargetSpec) -> str:
+    """The title and version of a target, and what ``prepare`` installs for it."""
+    installed = f" (prepare installs {summary(spec.environment)})" if spec.environment is not None else ""
+    return f"{spec.title} {spec.version}".strip() + installed
+
 
 _LISTS: Final[Mapping[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
     "cases": lambda corpus: ((case.id, case.title) for case in load_corpus(corpus).values()),
     "clauses": lambda _: ((clause.id, clause.level.value) for clause in all_clauses().values()),
-    "targets": lambda _: (
-        (spec.name, f"{spec.title} {spec.version}".strip()) for spec in map(load_target, shipped_targets())
-    ),
+    "targets": lambda _: ((spec.name, _about(spec)) for spec in map(load_target, shipped_targets())),
     "profiles": lambda _: ((profile.value, title) for profile, title in PROFILE_TITLES.items()),
     "readers": lambda _: itertools.chain(
         ((reader.name, f"run: {reader.title}") for reader in READERS.values()),

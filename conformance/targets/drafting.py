@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from conformance.targets.endpoint import Endpoint
+from conformance.targets.environmentspec import INSTALLS, EnvironmentSpec
 from conformance.targets.spec import TargetSpec
 
 __all__ = ["quoted", "target_text"]
@@ -46,14 +47,14 @@ def _lines(spec: TargetSpec) -> Iterator[str]:
     yield f"kind = {quoted(spec.kind)}"
     if spec.project != default.project:
         yield f"project = {quoted(spec.project)}"
-    if spec.capabilities:
-        yield f"capabilities = {_array(spec.capabilities)}"
-    if spec.not_offered:
-        yield f"not_offered = {_array(spec.not_offered)}"
+    lists = {"capabilities": spec.capabilities, "not_offered": spec.not_offered}
+    yield from (f"{key} = {_array(texts)}" for key, texts in lists.items() if texts)
     if spec.start is not None:
         yield from ("", "# No shell: one word each. A relative path begins at the directory in which the suite runs;")
         yield from ("# {here} is the directory of this file.", "[start]")
         yield f"command = {_array(spec.start.command)}"
+    if spec.environment is not None:
+        yield from _installed(spec.environment)
     if spec.endpoint is not None:
         yield from ("", "# The server that runs already.", "[endpoint]")
         yield f"grpc = {quoted(spec.endpoint.grpc)}"
@@ -75,6 +76,16 @@ def _lines(spec: TargetSpec) -> Iterator[str]:
             "[seed]",
         )
         yield f"paths = {_array(spec.seed.paths)}"
+
+
+def _installed(environment: EnvironmentSpec) -> Iterator[str]:
+    """The lines on what is installed."""
+    yield from ("", "# What conformance prepare installs; {env_bin} has the executables.", "[environment]")
+    if environment.interpreter:
+        yield f"interpreter = {quoted(environment.interpreter)}"
+    for key in INSTALLS:
+        if entries := getattr(environment, key):
+            yield f"{key} = {_array(entries)}"
 
 
 def _credentials(endpoint: Endpoint) -> Iterator[str]:

@@ -245,3 +245,34 @@ def at_a_terminal(*answers: str, status: int = 0) -> str:
         os.close(ours)
     assert done.returncode == status, done.stderr
     return done.stderr + done.stdout
+
+
+def test_packages_to_install_are_written(place: Path) -> None:
+    """The target file has them, and the command that installs them is named first."""
+    options = ("--install", "go=./a", "--install", "npm=b@1", "--install", "npm=c@2", "--install", "interpreter=3.13")
+
+    result = conformance_("init", "x.toml", "--kind", "program", "--command", "{env_bin}/a", *options)
+
+    assert result.output.splitlines()[:2] == [
+        "x.toml is written; install Python 3.13, 2 npm packages, 1 Go command:",
+        "  conformance prepare --target x.toml",
+    ]
+    environment = load_target("x.toml").environment
+    assert environment is not None
+    assert (environment.interpreter, environment.npm, environment.go) == ("3.13", ("b@1", "c@2"), ("./a",))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            "b@1",
+            "--install: expected KEY=PACKAGE, with KEY python, npm, go, maven, java, crate or interpreter, got 'b@1'",
+        ),
+        ("deadline=3", "--install: expected KEY=PACKAGE, with KEY python"),
+        ("npm=b", 'expected packages as "name@version", or paths like "./server" but got \'b\''),
+    ],
+)
+def test_a_package_that_nothing_installs_is_refused(given: str, message: str) -> None:
+    """The key and the form of each package are checked before the file is written."""
+    assert message in refused("--entry", "m", "--install", given)
