@@ -60,7 +60,7 @@ def collect_seldom() -> None:
 
     A process with a corpus or a client library in memory spends a tenth of its time on collections that free nothing.
     """
-    gc.set_threshold(10_000, 10, 10)
+    gc.set_threshold(10_000)
 
 
 def no_core_dump() -> None:

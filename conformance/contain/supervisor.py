@@ -133,8 +133,8 @@ class Supervisor:
         The program itself stays unreaped until its group has been killed: a zombie keeps its process id, so that the id
         cannot name another group in the meantime. WNOWAIT of waitid(2) looks at a child without reaping it.
         """
-        if not hasattr(os, "waitid"):  # macOS before Python 3.13
-            return self._reap(os.WNOHANG) and self._code is not None
+        if not hasattr(os, "waitid"):  # macOS before Python 3.13, where orphans do not come to this process
+            return self._reap(os.WNOHANG)
         while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
             if ended.si_pid == self._leader:
                 return True

@@ -43,10 +43,9 @@ def type_fates(clauses: Iterable[Clause], *, take: tuple[int, int]) -> Iterator[
 def _fates(made: Substitution, clauses: tuple[Clause, ...]) -> Iterator[Fate]:
     table, batch = materialise(made.case.table), made.batch()
     schema = schema_message(batch.schema, [0]).encode()
-    batches = [batch.slice(0, 1), batch.slice(1)]
     for name, exchange in (
-        ("serialized", _serialized(made.case, schema, batches)),
-        ("served", _served(made.case, schema, batches)),
+        ("serialized", _serialized(made.case, schema, [batch])),
+        ("served", _served(made.case, schema, [batch])),
     ):
         verdicts = judge(made.case, exchange, table, clauses=clauses)
         rejected = tuple(one.clause for one in verdicts if _rejects(one))

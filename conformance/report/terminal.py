@@ -127,8 +127,7 @@ def _about(cause: Cause | CauseResult) -> Iterator[tuple[str, str]]:
 
 def _print_facts(console: Console, facts: Iterable[tuple[str, str]]) -> None:
     for name, text in facts:
-        aligned = text.strip().replace("\n", "\n" + " " * (_LABEL + 2))
-        console.print(_line((f"  {name:<{_LABEL}}", "bold"), aligned))
+        console.print(_line((f"  {name:<{_LABEL}}", "bold"), text))
 
 
 def _print_replay(console: Console, command: str) -> None:

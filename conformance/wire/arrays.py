@@ -211,7 +211,7 @@ class _Decoder:
             buffers = self.without(op, wrong, indices, buffers, size=None if values is None else size)
         if values is None:
             values = pa.nulls(0, made.value_type)
-        pointers = pa.Array.from_buffers(made.index_type, length, buffers, 0 if buffers[0] is None else -1, 0)
+        pointers = pa.Array.from_buffers(made.index_type, length, buffers)
         # The indices have been checked above; safe=False skips pyarrow's own check.
         return pa.DictionaryArray.from_arrays(pointers, values, ordered=made.ordered, safe=False)
 

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from conformance.contain import child
-from conformance.contain.child import DRAIN_SECONDS, Child, Tail, finish, free_port
+from conformance.contain.child import DRAIN_SECONDS, Child, Tail, drain, finish, free_port
 from conformance.contain.errors import CannotStart
 
 WAIT = "import signal; signal.pause()"
@@ -146,3 +146,24 @@ def test_all_pipes_of_an_ended_program_together_have_one_deadline(monkeypatch: p
     finish(drains)
 
     assert [drain.waited for drain in drains] == [DRAIN_SECONDS, DRAIN_SECONDS - 0.5, 0.0]
+
+
+def test_a_stopped_program_leaves_no_pipe_open() -> None:
+    """A run starts thousands of programs, and a process may have a limited number of open files."""
+    process = Child([sys.executable, "-c", WAIT], environment=os.environ, piped=True)
+
+    process.stop(grace=0)
+
+    assert process.stdin.closed
+    assert process.stdout.closed
+
+
+def test_a_pipe_that_nobody_closes_does_not_keep_the_suite_from_ending() -> None:
+    """A process that escaped its supervisor may hold a pipe for ever; the thread that reads it is not waited for."""
+    end, other = os.pipe()
+
+    reading = drain(os.fdopen(end, "rb"), lambda _: None)
+
+    os.close(other)
+    reading.join(20)
+    assert reading.daemon

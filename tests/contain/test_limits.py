@@ -55,3 +55,12 @@ def test_a_lower_hard_limit_stands() -> None:
     lowered = "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
 
     assert limit_after("FSIZE", lowered, "limit_files(4096)") == (1000, 1000)
+
+
+def test_garbage_is_collected_after_ten_thousand_objects() -> None:
+    """Most collections in a process with a corpus in memory would free nothing."""
+    program = "import gc; from conformance.contain.limits import *; collect_seldom(); print(gc.get_threshold()[0])"
+
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert run.stdout == "10000\n"

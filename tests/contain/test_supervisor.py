@@ -152,3 +152,12 @@ def test_signals_to_the_suite_do_not_end_it(number: signal.Signals, spoken: Spok
     os.write(spoken.control, b"t")
 
     assert spoken.status.read() == "ended 7\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to the supervisor")
+def test_an_orphan_that_ends_is_not_the_end_of_its_program(spoken: Spoken) -> None:
+    """The supervisor reaps it, and the program goes on."""
+    spoken.ask("/bin/sh", "-c", "orphan=$(true & echo $!); while kill -0 $orphan; do :; done; echo still here; exit 7")
+
+    assert spoken.printed() == b"still here\n"
+    assert spoken.status.read() == "ended 7\n"

@@ -174,6 +174,18 @@ class TestSchemas:
         ]
 
 
+def test_only_the_call_that_exceeds_the_budget_is_blamed() -> None:
+    """The calls after the excess are not judged, and break nothing."""
+    large = _with_schemas([schema_message(pa.schema([pa.field("x" * 10_000, pa.int64())])).encode()])
+    view = View(CASE, dataclasses.replace(large, calls=(*large.calls, *SERVED.calls[1:])), ROWS)
+    view.budget = Budget(schemas=5000)
+
+    (verdict,) = judge_view(view, [CLAUSES[EXCESS_CLAUSE]])
+
+    assert view.excess is not None
+    assert [finding.call for finding in verdict.findings] == [view.excess.call] == [1]
+
+
 def _rows_beyond(exchange: Exchange) -> Excess | None:
     view = View(CASE, exchange, ROWS)
     view.budget = Budget(rows=0)

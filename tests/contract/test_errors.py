@@ -5,7 +5,19 @@ from typing import Any
 import pytest
 
 from conformance.records import CreateSession, Expect, ReadRows, SplitStream, Step
-from tests.contract.exchanges import Deviation, Obedient, Spoil, case_of, create, prove, read, responses_of, split
+from tests.contract.exchanges import (
+    Deviation,
+    Obedient,
+    Spoil,
+    case_of,
+    create,
+    failed,
+    prove,
+    read,
+    responses_of,
+    split,
+    verdicts,
+)
 from tests.contract.test_restriction import accepted
 
 
@@ -110,3 +122,13 @@ DEVIATIONS = (
 def test_one_lie_is_told_by_its_clause_alone(deviation: Deviation) -> None:
     """A single deviation from an obedient answer fails the clause on it, and no other."""
     prove(deviation)
+
+
+def test_a_request_that_may_be_served_need_not_be_refused() -> None:
+    """A reason for a refusal binds a server only if OK is not among the codes that the case permits."""
+    step = CreateSession(trace_id="t" * 257, expect=refusal("long-trace-id", "OK", "INVALID_ARGUMENT"))
+
+    found = verdicts(case_of(step))
+
+    assert failed(found) == set()
+    assert "errors.long-trace-id-is-refused" not in {one.clause for one in found}

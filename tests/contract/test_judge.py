@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract.clause import CLAUSES, Clause, clause, load_chapters
-from conformance.contract.judge import MAX_FINDINGS, Judge, Judged, judge, judge_view
+from conformance.contract.judge import Judge, Judged, judge, judge_view
 from conformance.contract.view import View
 from conformance.records import BqType, Call, CallEnd, Case, Column, Exchange, Mode, Outcome, Table, Verdict
 from conformance.reference.serializer import REFERENCE
@@ -91,14 +91,14 @@ def test_findings_carry_their_place() -> None:
 
 
 def test_repetitions_of_one_fault_are_cut() -> None:
-    """A clause keeps a bounded number of findings."""
+    """A clause keeps twenty findings."""
     (good,) = [call for call in exchange(rows()).calls if call.method == "SerializeBatch"]
     marked = dataclasses.replace(good, responses=(good.responses[0] + bytes.fromhex("ffffffff00000000"),))
     many = Exchange("c", "x", (exchange(rows()).calls[0], *[marked] * 50))
 
     (failed,) = judge(CASE, many, rows(), clauses=[CLAUSES["framing.batch-without-end-of-stream"]])
 
-    assert len(failed.findings) == MAX_FINDINGS
+    assert len(failed.findings) == 20
 
 
 def test_a_named_clause_that_was_not_observed_is_no_pass() -> None:

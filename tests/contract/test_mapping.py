@@ -177,3 +177,9 @@ def test_schema_keeps_order_and_has_no_metadata() -> None:
 
     assert schema.names == ["s", "r"]
     assert schema.metadata is None
+
+
+@pytest.mark.parametrize("kind", [kind for kind in BqType if kind is not BqType.INT64])
+def test_no_other_type_is_an_integer(kind: BqType) -> None:
+    """A column of integers stands for INT64 alone, whatever the name of the other type."""
+    assert not mapping.permits(column(kind), pa.field("c", pa.int64()))

@@ -14,6 +14,7 @@ from conformance.contract.files import FILES_CASE
 from conformance.contract.messages import MessageAspect, Messages, ShownMessages
 from conformance.contract.view import View
 from conformance.records import Call, Exchange
+from tests.wire.forge import RECORD_BATCH, Forge, encapsulate
 
 load_chapters()
 BATCH = pa.record_batch({"n": pa.array([1, 2])})
@@ -130,3 +131,16 @@ def test_what_begins_like_a_message_is_judged_as_one(
     found = (subject in messages.prefixed(view), subject in messages.written(view), subject in messages.bodies(view))
     assert found == (prefixed, written, bodies)
     assert (subject in messages.written_batches(view)) is written
+
+
+def test_a_batch_whose_metadata_cannot_be_followed_has_no_body() -> None:
+    """Buffers that its metadata does not lead to are judged by no clause on bodies."""
+    forge = Forge()
+    header = {"length": 2, "nodes": [(2, 0)], "buffers": [(0, 0), (0, 16)]}
+    root = {"version": 4, "header_type": RECORD_BATCH, "header": header, "bodyLength": 16}
+    whole = view_of(SCHEMA_BYTES, encapsulate(forge.root("Message", root), bytes(16)))
+    forge.patch(forge.places["Message.header.nodes()"], "<I", 1 << 30)
+    broken = view_of(SCHEMA_BYTES, encapsulate(bytes(forge.out), bytes(16)))
+
+    assert [len(messages.written(view)) for view in (whole, broken)] == [2, 2]
+    assert [len(messages.bodies(view)) for view in (whole, broken)] == [1, 0]

@@ -84,3 +84,23 @@ def test_methods_have_their_messages() -> None:
         "ReadRows": f"{package}.ReadRowsResponse",
         "SplitReadStream": f"{package}.SplitReadStreamResponse",
     }
+
+
+def test_the_declaration_names_the_file_that_it_needs() -> None:
+    """A descriptor may only refer to messages of its own file and of those that it imports."""
+    imported = proto._CLASSES["ReadSession"].DESCRIPTOR.file.dependencies
+
+    assert [file.name for file in imported] == ["google/protobuf/timestamp.proto"]
+
+
+def test_an_enum_has_the_numbers_of_googles(google: dict[str, Any]) -> None:
+    """A number that is not declared would be shown as a bare number."""
+    compared = 0
+    for name, made in proto._CLASSES.items():
+        for field in made.DESCRIPTOR.fields:
+            theirs = google[name].fields_by_number.get(field.number)
+            if field.enum_type is not None and theirs is not None:
+                compared += 1
+                assert set(field.enum_type.values_by_number) == set(theirs.enum_type.values_by_number), field.name
+
+    assert compared >= 4

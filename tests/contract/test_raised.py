@@ -289,6 +289,17 @@ class TestReason:
 
         assert reason_of(MuteError()) == "the suite raised MuteError (a defect of the suite, please report)"
 
+    def test_the_place_is_in_the_suite_whatever_else_raised(self) -> None:
+        """The last line of the suite is named, and no line of a library below it."""
+        library: dict[str, Any] = {"__name__": "aaa.library"}
+        exec("def fail():\n    raise ValueError('no')", library)  # a module with a name of our choice
+        ours: dict[str, Any] = {"__name__": "conformance.made", "fail": library["fail"]}
+
+        with pytest.raises(ValueError, match="no") as raised:
+            exec("fail()", ours)  # as above
+
+        assert " at conformance.made, line 1 (" in reason_of(raised.value)
+
     def test_the_traceback_is_kept_for_the_log(self) -> None:
         """Once, however many clauses it cost."""
         view = View(NAMED, exchange(rows()), rows())

@@ -50,6 +50,18 @@ def test_a_deviation_fails_its_clause_alone(clause_id: str) -> None:
     assert {one for one, outcome in found.items() if outcome is Outcome.FAIL} == {clause_id}
 
 
+@pytest.mark.parametrize(
+    ("said", "observed"), [("no", "pyarrow-stream ends in KeyError: no"), ("", "pyarrow-stream ends in KeyError")]
+)
+def test_a_finding_says_how_a_reader_ended(said: str, observed: str) -> None:
+    """The class of the error, and its text if it has one."""
+    reading = dataclasses.replace(GOOD, outcome=ReadingOutcome.ERROR, error_class="KeyError", error_text=said)
+
+    (verdict,) = judge(CASE, EXCHANGE, ROWS, readings=[reading], clauses=[CLAUSES["readers.read-without-error"]])
+
+    assert [finding.observed for finding in verdict.findings] == [observed]
+
+
 def test_every_clause_on_readers_has_a_deviation() -> None:
     """The table above is complete."""
     assert set(DEVIATIONS) == {clause.id for clause in CLAUSES.values() if clause.chapter == "readers"}

@@ -152,3 +152,17 @@ def test_a_stream_with_several_divisions_is_the_table_still() -> None:
             found = verdicts(PLAIN, streams=streams, response_rows=response_rows)
 
             assert {verdict.clause for verdict in found if verdict.findings} == set()
+
+
+def test_of_several_shared_rows_the_first_is_shown() -> None:
+    """The finding has the number of the rows that come in several streams, and the first of them."""
+
+    def shared(answers: list[Answer]) -> None:
+        first, second = read(answers, 0), read(answers, 1)
+        assert first.table is not None
+        second.send(pa.concat_tables([second.table, first.table.slice(1, 3)]))
+
+    found = verdicts(PLAIN, shared, streams=2)
+
+    (finding,) = next(one.findings for one in found if one.clause == "rows.streams-are-disjoint")
+    assert finding.observed.startswith("3 rows in several streams, such as {'id': 1,")

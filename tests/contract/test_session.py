@@ -96,10 +96,16 @@ DEVIATIONS = (
         lambda s: s.read_options.ClearField("row_restriction"),
         step=CreateSession(row_restriction="id >= 0"),
     ),
+    spoilt(
+        "read-options-are-echoed",
+        lambda s: setattr(s.read_options.arrow_serialization_options, "buffer_compression", 2),
+        step=CreateSession(buffer_compression="LZ4_FRAME"),
+    ),
     spoilt("trace-id-is-echoed", lambda s: s.ClearField("trace_id"), step=CreateSession(trace_id="t")),
     spoilt("expire-time-is-set", lambda s: s.ClearField("expire_time")),
     spoilt("expire-time-is-ahead", lambda s: s.expire_time.FromMicroseconds(NOW - 1_000_000)),
     spoilt("expire-time-is-an-instant", lambda s: setattr(s.expire_time, "nanos", 1_000_000_000)),
+    spoilt("expire-time-is-an-instant", lambda s: setattr(s.expire_time, "nanos", 1_000_000_001)),
     spoilt("expire-time-is-an-instant", lambda s: setattr(s.expire_time, "nanos", -1)),
     spoilt("expire-time-is-six-hours-ahead", lambda s: s.expire_time.FromMicroseconds(NOW + 3_600_000_000)),
     spoilt("estimates-are-not-negative", lambda s: setattr(s, "estimated_row_count", -1)),
@@ -184,3 +190,11 @@ def test_a_finding_names_what_was_required_and_what_came() -> None:
     assert (finding.clause, finding.call, finding.field) == ("session.table-is-echoed", 0, "table")
     assert finding.required == "the table 'projects/p/datasets/d/tables/t'"
     assert finding.observed == "the table 'projects/q'"
+
+
+def test_a_lifetime_is_shown_in_hours_with_their_parts() -> None:
+    """A session of ninety minutes lives for one and a half hours."""
+    found = verdicts(PLAIN, lambda answers: session(answers).expire_time.FromMicroseconds(NOW + 5_400_000_000))
+
+    (finding,) = [finding for verdict in found for finding in verdict.findings]
+    assert finding.observed == "1.50 h after it was made"

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 import pytest
 
-from conformance.contract.clause import Clause
+from conformance.contract.clause import Clause, Violation
 from conformance.contract.judge import judge_view
-from conformance.contract.view import BatchBytes, View
+from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.engine.annotated import MAX_LINES, annotate, hex_lines
 from conformance.engine.events import Evidence
 from conformance.engine.evidence import gather
 from conformance.engine.selection import all_clauses
-from conformance.records import BqType, Call, Case, Column, Exchange, Finding, Outcome, Table, Verdict
+from conformance.records import (
+    BqType,
+    Call,
+    Case,
+    Column,
+    CreateSession,
+    Exchange,
+    Finding,
+    Outcome,
+    ReadRows,
+    Table,
+    Verdict,
+)
+from tests.contract.exchanges import Obedient, case_of
 from tests.engine.samples import failing, sample_call, sample_case, sample_clause, sample_exchange
 
 SCHEMA = pa.schema([pa.field("a", pa.int64())])
@@ -94,6 +107,22 @@ def test_the_subjects_of_a_clause_are_made_once_for_all_of_its_findings() -> Non
         f"record batch message of call 1, response 0, {len(view.batches[0].data)} bytes"
     }
     assert made == ["a", "b"]
+
+
+def test_of_two_messages_in_one_response_the_one_at_fault_is_shown() -> None:
+    """A response may carry a schema and a batch; the clause has its finding for one of them."""
+    server = Obedient(case_of(CreateSession(), ReadRows()), response_rows=10)
+    view = View(server.case, server.freeze(server.run()), server.table)
+
+    def check(message: SchemaBytes | BatchBytes) -> Iterator[Violation]:
+        if isinstance(message, BatchBytes):
+            yield Violation("something", "another thing", start=0, end=4)
+
+    made = sample_clause("x.both", over=lambda view: [*view.schemas, *view.batches], check=check)
+
+    (evidence,) = gather(view, judge_view(view, [made]), {"x.both": made}).evidence
+
+    assert evidence.of.startswith("record batch message of call 1, response 0,")
 
 
 def test_evidence_that_cannot_be_had_costs_its_own_finding() -> None:

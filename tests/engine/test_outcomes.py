@@ -166,6 +166,19 @@ def test_a_death_that_no_clause_saw_fails_the_case_as_a_whole() -> None:
     assert refined[1] == Verdict("a", WHOLE_CASE, Outcome.CRASH, reason="the target died")
 
 
+def test_an_exchange_that_cannot_be_explained_costs_no_verdict() -> None:
+    """What the clauses decided is kept; the exception is an error of the case as a whole."""
+
+    def raising() -> tuple[Outcome, str]:
+        raise LookupError("no such call")
+
+    refined = refine(CASE, sample_exchange("a", sample_call()), [passing("a", "framing.x")], raising)
+
+    assert refined[0] == passing("a", "framing.x")
+    assert (refined[1].clause, refined[1].outcome) == (WHOLE_CASE, Outcome.ERROR)
+    assert "LookupError: no such call" in refined[1].reason
+
+
 def test_a_death_that_a_clause_saw_is_not_counted_twice() -> None:
     """The clause's own failure is enough."""
     exchange = sample_exchange("a", sample_call(end=CallEnd.CRASH))

@@ -77,3 +77,23 @@ def test_a_shard_that_could_not_run_says_why(
         run_parts([], 2, tmp_path)
 
     assert str(raised.value).strip() == said.strip()
+
+
+def test_all_shards_are_asked_to_end_before_one_is_waited_for() -> None:
+    """They end side by side, within the time that one of them has."""
+    heard: list[str] = []
+
+    class Part:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def terminate(self) -> None:
+            heard.append(f"end {self.name}")
+
+        def wait_for_exit(self, seconds: float) -> bool:
+            heard.append(f"wait for {self.name}" if 0 <= seconds <= parallel.GRACE else f"{seconds} s")
+            return True
+
+    parallel._end_in_order([Part("a"), Part("b")])  # type: ignore[list-item]  # all of a process that is asked for
+
+    assert heard == ["end a", "end b", "wait for a", "wait for b"]

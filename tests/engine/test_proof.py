@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from conformance.contract import proto
 from conformance.contract.clause import CLAUSES, Violation, load_chapters
 from conformance.engine import proof
 from conformance.engine.proof import ProofFixture, Trial, _serialized, by_bytes, by_readings, note_failures, try_mutant
@@ -17,12 +18,25 @@ from conformance.engine.systematic import (
     PERMITTED,
     Fate,
     Permission,
+    _call_trials,
     _fate,
     _message_trials,
     conversations,
     fates,
 )
-from conformance.records import BqType, Case, Column, Mode, Outcome, Recipe, Table, ValueProfile, Verdict
+from conformance.records import (
+    BqType,
+    Call,
+    Case,
+    Column,
+    Exchange,
+    Mode,
+    Outcome,
+    Recipe,
+    Table,
+    ValueProfile,
+    Verdict,
+)
 from conformance.reference.mutants import MUTANTS
 from conformance.reference.serializer import REFERENCE
 from conformance.reference.systematic import Edit
@@ -137,6 +151,16 @@ class TestTrying:
         assert try_mutant(PROOF_FIXTURE, MUTANTS["rows.count-zero"]).failures == {}
         assert asked == [shown.name, "rows.count-zero"]
 
+    def test_a_lie_that_ends_the_server_is_told_by_a_process(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What fails on the answers of the process is a failure of the mutant."""
+        mutant = next(one for one in MUTANTS.values() if one.process)
+        found = [Verdict("rows.plain", clause, Outcome.FAIL) for clause in mutant.kills]
+        monkeypatch.setattr(proof, "by_process", lambda _fixture, _name, _kills: [found])
+
+        trial = try_mutant(PROOF_FIXTURE, mutant)
+
+        assert trial.failures == dict.fromkeys(mutant.kills, ("rows.plain",))
+
     def test_a_lie_of_a_server_is_told_by_a_server(self) -> None:
         """Behaviour shows in calls only."""
         trial = try_mutant(PROOF_FIXTURE, MUTANTS["rows.count-zero"])
@@ -174,6 +198,25 @@ class TestSystematic:
         shown = [[(call.step, call.method, call.label) for call in some] for some in (calls, sound[:2])]
         assert shown[0] == shown[1]
         assert (calls[0].responses != sound[0].responses) is changed
+
+    def test_each_response_of_a_conversation_is_changed_in_its_place(self) -> None:
+        """All else of the exchange stays as it was recorded."""
+        tried = next(PROOF_FIXTURE.served(()))
+        response = proto.ReadRowsResponse(row_count=2).SerializeToString()
+        calls = [Call(step, "s/0", "ReadRows", b"", (b"", response)) for step in (1, 2)]
+        exchange = Exchange(CASE.id, "by hand", tuple(calls))
+
+        changed = [trial.exchange() for trial in _call_trials(tried, exchange)]
+
+        places = [
+            (number, place)
+            for other in changed
+            for number, (before, after) in enumerate(zip(exchange.calls, other.calls, strict=True))
+            for place, pair in enumerate(zip(before.responses, after.responses, strict=True))
+            if pair[0] != pair[1]
+        ]
+        assert len(places) == len(changed)
+        assert set(places) >= {(0, 1), (1, 1)}
 
     def test_a_permission_is_of_paths_and_changes(self) -> None:
         """Indices are in angle brackets in its pattern."""

@@ -127,6 +127,16 @@ def test_mangled_inputs_are_judged_by_their_own_bytes() -> None:
     assert all(each.expectation == expect(each.data, each.kind) for each in drawn)
 
 
+def test_a_mangled_input_has_a_schema_where_it_has_rows() -> None:
+    """Options are for rows that are expected; their columns are those of the schema in the bytes."""
+    drawn = list(Inputs(SOME, generated=40).chosen(["none"], {}))
+
+    columns = [None if each.schema is None else each.schema.names for each in drawn]
+    assert columns == [None if (rows := each.expectation.rows) is None else list(rows.names) for each in drawn]
+    assert None in columns
+    assert any(columns)
+
+
 def test_only_sound_vectors_are_mangled() -> None:
     """One change to what was broken already would say nothing."""
     titles = {each.title for each in Inputs(SOME, generated=40).chosen(["none"], {})}

@@ -129,6 +129,7 @@ def test_the_report_tells_coverage_and_what_does_not_apply(pool: IpcPool) -> Non
     assert isinstance(start, RunStarted)
     assert isinstance(end, RunEnded)
     assert start.target == "a library that writes by type 0.2"
+    assert (start.seed, start.generated) == (0, 0)
     pairs = coverage([], factors(pool.hello("standin"), ["types.int64", "types.uint32"])).possible
     assert any(text.endswith(f" of {pairs}") for text in end.remarks)
     assert "pairs are not written, because the library refuses or lacks what they need" in end.remarks[1]

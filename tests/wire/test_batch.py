@@ -11,7 +11,7 @@ from conformance.contain.text import many
 from conformance.wire import Rule, read_batch, read_schema
 from tests.wire.breaking import zstd
 from tests.wire.corpus import batches, one, pair
-from tests.wire.forge import batch_message, column, field, i1, i4, i8, schema_message, schema_of
+from tests.wire.forge import batch_message, column, field, i1, i2, i4, i8, schema_message, schema_of
 
 
 @pytest.mark.parametrize("name", list(batches()))
@@ -93,6 +93,13 @@ def test_empty_buffers_may_carry_any_offset() -> None:
     data = batch_message(2, [(2, 0)], [b"", i4(1, 2)], places=[(4099, 0), (0, 8)])
 
     assert read_batch(data, column(pa.int32())).faults == []
+
+
+def test_an_unaligned_buffer_behind_zeros_is_told() -> None:
+    """Zeros before a buffer are padding only if the buffer starts at a multiple of 8 bytes."""
+    data = batch_message(1, [(1, 0)], [b"", i4(0, 1)], places=[(0, 0), (4, 4)])
+
+    assert [fault.rule for fault in read_batch(data, column(pa.int32())).faults] == [Rule.BUFFER_UNALIGNED]
 
 
 def test_buffers_aligned_to_64_are_legal() -> None:
@@ -324,3 +331,40 @@ def test_columns_that_cannot_be_followed_are_not_decoded(
 
     assert len(read.faults) == 1
     assert not read.decodable
+
+
+RUNS = field(
+    "x",
+    "RunEndEncoded",
+    [field("run_ends", "Int", bitWidth=16, is_signed=1), field("values", "Int", bitWidth=8, is_signed=1)],
+)
+
+
+@pytest.mark.parametrize(
+    ("ends", "rule"),
+    [
+        ([4, 4], Rule.RUN_ENDS_NOT_INCREASING),
+        ([0, 4], Rule.RUN_ENDS_NOT_INCREASING),
+        ([1, 3], Rule.RUN_ENDS_SHORT),
+    ],
+)
+def test_runs_that_cannot_be_followed_are_not_decoded(ends: list[int], rule: Rule) -> None:
+    """Run ends that do not increase up to the length of the column lead to no value."""
+    schema = read_schema(schema_message(RUNS)).schema
+    assert schema is not None
+
+    read = read_batch(batch_message(4, [(4, 0), (2, 0), (2, 0)], [b"", i2(*ends), b"", i1(7, 8)]), schema)
+
+    assert [fault.rule for fault in read.faults] == [rule]
+    assert not read.decodable
+
+
+def test_values_behind_missing_run_ends_are_not_judged() -> None:
+    """Without all run ends, nobody can say which values a reader would see."""
+    time = field("values", "Time", unit=0, bitWidth=32)
+    schema = read_schema(schema_message(RUNS | {"children": [*RUNS["children"][:1], time]})).schema
+    assert schema is not None
+
+    read = read_batch(batch_message(4, [(4, 0), (2, 0), (2, 0)], [b"", i2(2), b"", i4(0, 86_400)]), schema)
+
+    assert [fault.rule for fault in read.faults] == [Rule.DATA_TOO_SMALL]

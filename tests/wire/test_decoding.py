@@ -283,6 +283,16 @@ def test_indices_that_nobody_sees_are_made_safe_to_follow() -> None:
     assert encoded.indices.buffers()[1].to_pybytes() == i4(0, 0, 0)
 
 
+def test_a_child_longer_than_its_lists_is_cut() -> None:
+    """A decoded list of fixed size has the values of its lists, and no value that the bytes hold behind them."""
+    schema = schema_message(field("x", "FixedSizeList", [field("y", "Int", **INT)], listSize=2))
+    message = batch_message(1, [(1, 0), (5, 0)], [b"", b"", i4(1, 2, 3, 4, 5)])
+
+    (batch,) = read_stream(schema + message + END).to_batches()
+
+    assert batch.column(0).values.to_pylist() == [1, 2]
+
+
 def test_stream_without_schema_is_refused() -> None:
     """There is nothing to read batches by."""
     with pytest.raises(UndecodableError, match="no schema"):

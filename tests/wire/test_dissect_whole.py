@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import sys
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,13 @@ def test_what_follows_the_end_is_one_region() -> None:
 
     assert _unknown(dissection) == ["after the end of the stream"]
     assert [fault.rule for fault in dissection.faults] == [Rule.STREAM_BYTES_AFTER_END]
+
+
+def test_messages_beyond_the_limit_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They stand before the end of the stream, even if the stream has an end."""
+    monkeypatch.setattr(sys.modules["conformance.wire.dissect"], "MAX_MESSAGES", 2)
+
+    assert _unknown(_covered(dissect(GOOD_SCHEMA + GOOD_BATCH + GOOD_BATCH + END))) == ["not read"]
 
 
 def test_faults_of_a_stream_are_those_of_its_reading() -> None:

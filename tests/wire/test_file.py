@@ -184,6 +184,17 @@ def test_metadata_in_the_footer_alone_is_told() -> None:
     assert fault.observed == "1 pair, where the stream's first message has 0"
 
 
+def test_up_to_four_features_of_a_footer_are_shown() -> None:
+    """The finding on a footer with other features shows the first four of them."""
+    file = plain()
+    schema = {"fields": list(file.fields), "features": [1, 2, 1, 2, 1]}
+
+    (fault,) = read_file(file.seal(batches=file.blocks[1:], schema=schema)).faults
+
+    assert fault.observed.partition(";")[0].count("DICTIONARY_REPLACEMENT") == 2
+    assert fault.observed.partition(";")[0].count("COMPRESSED_BODY") == 2
+
+
 def test_blocks_that_name_one_message_cost_no_more_than_one() -> None:
     """Thousands of blocks of the same message are not read thousands of times."""
     file = plain()

@@ -224,6 +224,28 @@ def test_a_shallow_walk_leaves_the_header_out() -> None:
     assert faults == []
 
 
+@pytest.mark.parametrize("size", [0, 2, 5])
+def test_a_vtable_has_its_own_two_sizes_and_whole_slots(size: int) -> None:
+    """The size of a vtable is even, and at least that of the two numbers at its start."""
+    forge = Forge()
+    forge.root("Schema", {"custom_metadata": [{"key": "k"}]})
+    forge.patch(forge.places["Schema.custom_metadata[0].vtable"], "<H", size)
+
+    assert _faults_of(bytes(forge.out), "Schema") == [(Rule.FLATBUF_VTABLE_SIZE, f"a vtable of {size} bytes")]
+
+
+def test_a_value_ends_inside_its_table() -> None:
+    """A slot that starts in the last bytes of its table is out of it, even if the metadata goes on."""
+    forge = Forge()
+    forge.root("Schema", {"custom_metadata": [{"key": "k"}]})
+    forge.patch(forge.places["Schema.custom_metadata[0].vtable"] + 4, "<H", 8)
+
+    assert _faults_of(bytes(forge.out), "Schema")[0] == (
+        Rule.FLATBUF_SLOT_OUT_OF_TABLE,
+        "4 bytes at offset 8 of a table of 8 bytes",
+    )
+
+
 def test_one_bad_slot_does_not_hide_another() -> None:
     """Each broken part of a table is reported."""
     read = read_schema(schema_message(INT | {"name": b"\xff"}, field("y", "Int", bitWidth=9), {"name": "z"}))

@@ -10,7 +10,7 @@ import pytest
 from conformance.wire import Header, Rule, read_batch, read_messages, read_schema
 from tests.wire.breaking import END, GOOD_BATCH, GOOD_SCHEMA, INT
 from tests.wire.corpus import batches, pair
-from tests.wire.forge import Forge, batch_message, column, encapsulate, i4, schema_message
+from tests.wire.forge import SAME, Forge, batch_message, column, encapsulate, i4, schema_message
 
 
 def test_schema_message_is_described() -> None:
@@ -88,6 +88,16 @@ def test_messages_are_listed_up_to_a_limit() -> None:
     assert len(messages) == 10
     assert messages[-1].header is Header.STRAY
     assert messages[-1].end == 800
+
+
+def test_a_message_is_listed_without_a_look_at_its_header() -> None:
+    """A header that is too large to be followed does not hide what stands behind it in the metadata."""
+    pairs = [{"key": "k", "value": "v"}]
+    large = schema_message(INT, *[SAME] * 200, message={"custom_metadata": pairs})
+
+    first, second = read_messages(large * 2)
+
+    assert first.custom_metadata == second.custom_metadata == (("k", "v"),)
 
 
 @pytest.mark.parametrize("size", range(9))

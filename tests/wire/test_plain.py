@@ -114,12 +114,13 @@ def test_values_inside_a_sliced_struct(array: pa.Array, expected: list[Plain]) -
     assert plain_values(struct_array.slice(1)) == [{"struct": [value]} for value in expected[1:]]
 
 
+@pytest.mark.parametrize("hidden", [99, -99])
 @pytest.mark.parametrize(("kind", "wide"), [("list_view", INT), ("large_list_view", pa.int64())])
-def test_list_views_are_lists(kind: str, wide: pa.DataType) -> None:
+def test_list_views_are_lists(kind: str, wide: pa.DataType, hidden: int) -> None:
     """Views in any order that share elements are read each for itself, and nothing under a null is."""
     if not hasattr(pa, kind):
         pytest.skip("this pyarrow has no list views")
-    offsets, sizes = pa.array([2, 99, 0, 1], wide), pa.array([1, 99, 3, 0], wide)
+    offsets, sizes = pa.array([2, hidden, 0, 1], wide), pa.array([1, 99, 3, 0], wide)
     bitmap = pa.py_buffer(bytes([0b1101]))
     child = pa.array([7, None, 9], INT)
     views = pa.Array.from_buffers(

@@ -90,6 +90,20 @@ def test_union_without_type_ids_counts_from_0() -> None:
     assert schema.fields[0].type == Type(TypeKind.UNION, mode="dense", type_ids=(0, 1))
 
 
+@pytest.mark.parametrize(
+    ("children", "ids", "observed"),
+    [
+        (2, {"typeIds": [3, 4, 5]}, "2 children, 3 ids: -1"),
+        (129, {}, f"129 children, 129 ids: {', '.join(map(str, range(16)))}"),
+    ],
+)
+def test_ids_of_a_union_that_do_not_fit_are_counted(children: int, ids: dict[str, list[int]], observed: str) -> None:
+    """A union has one id for each child, in 7 bits, whether the ids are written or counted."""
+    (fault,) = read_schema(schema_message(field("x", "Union", [INT] * children, mode=1, **ids))).faults
+
+    assert (fault.rule, fault.observed) == (Rule.SCHEMA_UNION_TYPE_IDS, observed)
+
+
 def test_features_and_endianness_are_read() -> None:
     """Features are named; big-endian bodies are noted."""
     read = read_schema(schema_message(INT, schema={"endianness": 1, "features": [1, 2]}))

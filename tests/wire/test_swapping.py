@@ -105,6 +105,17 @@ def test_views_keep_prefix_and_inline_bytes() -> None:
         assert plain_values(reading.to_batches()[0].column(0)) == ["abc", "longer than i"]
 
 
+def test_a_column_has_any_number_of_views() -> None:
+    """The lengths of all views of a column are turned round, however many there are."""
+    views = _view(3, b"abc", bytes(9)) * 20
+
+    data = schema_message(field("x", "Utf8View"), schema=BIG) + batch_message(
+        20, [(20, 0)], [b"", views], batch={"variadicBufferCounts": [0]}
+    )
+
+    assert [fault.rule for fault in read_stream(data + END).faults] == [Rule.SCHEMA_ENDIANNESS_BIG]
+
+
 def test_dictionary_and_indices_are_turned_round() -> None:
     """A dictionary batch has the byte order of its schema as well."""
     encoded = field("x", "Int", **INT) | {"dictionary": {"id": 7, "indexType": {"bitWidth": 16, "is_signed": 1}}}

@@ -202,6 +202,15 @@ def test_values_that_are_no_numbers_are_raw_bytes() -> None:
     assert bytes(made[1])[:8] == i8(2)
 
 
+def test_months_are_integers() -> None:
+    """An interval of months is one number, unlike the other intervals."""
+    kind = {"type_type": type_code("Interval"), "type": {"unit": 0}}
+
+    made = read_tensor(tensor_message(2, body=i4(1, -2), **kind)).to_numpy()
+
+    assert made.tolist() == [1, -2]
+
+
 def test_other_messages_are_no_tensors() -> None:
     """The header says so, and bytes after a tensor are reported."""
     assert _rules(GOOD_SCHEMA) == [Rule.MESSAGE_HEADER_KIND]
@@ -292,15 +301,31 @@ def test_buffers_in_another_order_are_decoded() -> None:
     assert reading.to_numpy().tolist() == [[0, 5, 0], [6, 0, 7]]
 
 
-def test_an_error_names_three_faults() -> None:
-    """Why a tensor is not decoded is said by its first three violations."""
-    reading = read_tensor(TENSORS[Rule.SPARSE_INDEX_RANGE])
+@pytest.mark.parametrize("rule", [Rule.SPARSE_INDEX_RANGE, Rule.SPARSE_BUFFER_OVERLAP])
+def test_an_error_names_three_faults(rule: Rule) -> None:
+    """Why a tensor is not decoded is said by its first three violations, or notes where it has no violation."""
+    reading = read_tensor(TENSORS[rule])
     reading.faults *= 4
 
     with pytest.raises(UndecodableError) as raised:
         reading.to_numpy()
 
     assert str(raised.value) == "the tensor cannot be decoded: " + "; ".join(map(str, reading.faults[:3]))
+
+
+@pytest.mark.parametrize("slot", ["indptrBuffers", "indicesBuffers", "axisOrder"])
+def test_fibers_without_a_part_of_their_index_are_not_followed(slot: str) -> None:
+    """A vector that is missing from the index is reported, and the tensor is not decoded."""
+    complete = csf([[0, 1, 2], [0, 1, 2]], [[0, 1], [0, 1], [0, 1]], [0, 1, 2])
+
+    def lay(layer: Any) -> Any:
+        number, slots = complete(layer)
+        return number, {name: value for name, value in slots.items() if name != slot}
+
+    reading = read_tensor(sparse_message([2, 2, 2], [5, 6], lay))
+
+    assert [fault.rule for fault in reading.faults] == [Rule.FLATBUF_REQUIRED_MISSING]
+    assert reading.tensor is None
 
 
 def test_an_index_is_canonical_only_if_it_says_so() -> None:

@@ -30,7 +30,7 @@ def bit_for_bit(view: View) -> bool:
     if message is None or batch.faults or message.body is None or message.length != view.table.num_rows:
         return False
     wanted, got = _buffers(view.table), message.body.contents
-    return view.table.num_rows > 0 and len(wanted) == len(got) and _same_bytes(wanted, got)
+    return len(wanted) == len(got) and _same_bytes(wanted, got)
 
 
 def _same_bytes(wanted: Sequence[pa.Buffer | None], got: Sequence[memoryview | None]) -> bool:

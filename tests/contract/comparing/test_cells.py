@@ -42,6 +42,17 @@ def test_rows_of_a_table_are_taken_across_chunks() -> None:
     assert taken.to_pylist() == [values[1], values[2], values[0]]
 
 
+@pytest.mark.parametrize("bits", [pa.float16(), pa.float32(), pa.float64()])
+def test_the_same_floats_are_the_same(bits: pa.DataType) -> None:
+    """NULL, NaN and both zeros are equal to themselves, and to nothing else."""
+    floats = pa.array([0.0, -0.0, float("nan"), None]).cast(bits)
+
+    assert cells.same_floats(floats, floats.slice(0))
+    for row in range(4):
+        other = pa.concat_arrays([floats.slice(0, row), pa.array([1.0]).cast(bits), floats.slice(row + 1)])
+        assert not cells.same_floats(floats, other)
+
+
 @pytest.mark.parametrize(
     ("arrow", "expected"),
     [

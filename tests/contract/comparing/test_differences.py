@@ -98,6 +98,11 @@ DIFFERENT = {
             "got outside the calendar (-62135596800000001 us)"
         ),
     ),
+    "timestamp of seconds": (
+        bits(pa.timestamp("s"), 86_399),
+        bits(pa.timestamp("s"), -1),
+        "row 0, value: expected 1970-01-01 23:59:59 (86399 s), got 1969-12-31 23:59:59 (-1 s)",
+    ),
     "date": (
         bits(pa.date32(), 0),
         bits(pa.date32(), 3_000_000),
@@ -116,6 +121,11 @@ DIFFERENT = {
     ),
     "another kind": (pa.array([1]), pa.array(["1"]), "row 0, value: expected int64, got string"),
     "bytes for text": (pa.array(["a"]), pa.array([b"a"]), "row 0, value: expected string, got binary"),
+    "other fields": (
+        pa.array([{"a": 1}]),
+        pa.array([{"b": 1}]),
+        "row 0, value: expected fields ['a'], got fields ['b']",
+    ),
     "fewer rows": (
         pa.table({"a": [1, 2, 3]}),
         pa.table({"a": [1]}),
@@ -180,6 +190,14 @@ def test_identical_needs_one_comparison_for_equal_tables() -> None:
 
     assert identical(table, pa.table({"f": [0.0, OTHER_NAN, None], "t": ["a", "b", None]}))
     assert not identical(table, pa.table({"f": [-0.0, float("nan"), None], "t": ["a", "b", None]}))
+
+
+def test_a_table_with_a_column_less_is_not_identical() -> None:
+    """Neither with a column of floats less, nor with one more."""
+    one, both = pa.table({"a": [1.0]}), pa.table({"a": [1.0], "b": [2.0]})
+
+    assert not identical(one, both)
+    assert not identical(both, one)
 
 
 # --- rows in no order -----------------------------------------------------------------------------------

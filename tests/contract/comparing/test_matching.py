@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract.comparing.cells import take
-from conformance.contract.comparing.matching import RowMatch, comparable, fingerprints, match_rows, show_row
+from conformance.contract.comparing.matching import RowMatch, _shown, comparable, fingerprints, match_rows, show_row
 
 TABLE = pa.table(
     {
@@ -142,6 +142,34 @@ def test_any_shuffle_and_any_loss_is_found() -> None:
     source.shuffle(kept)
 
     assert match_rows(table, table.take(pa.array(kept))) == RowMatch((), tuple(lost), (), ())
+
+
+@pytest.mark.parametrize(
+    ("column", "shown"),
+    [
+        (pa.array([0], pa.timestamp("us", "No/Where")), "a timestamp[us, tz=No/Where] that Python cannot show"),
+        (pa.array([b"\xff"]).view(pa.utf8()), "a string that Python cannot show (UnicodeDecodeError)"),
+        (pa.array([3_000_000], pa.int32()).view(pa.date32()), "a date32[day] that Python cannot show (OverflowError)"),
+    ],
+    ids=["unknown zone", "no text", "beyond the calendar"],
+)
+def test_a_value_that_python_cannot_show_is_named_by_its_type(column: pa.Array, shown: str) -> None:
+    """A row is shown whatever its values are, with the reason for a value that is not there."""
+    assert show_row(pa.table({"a": column, "b": [7]}), 0).startswith(f"{{'a': {shown}")
+    assert show_row(pa.table({"a": column, "b": [7]}), 0).endswith("'b': 7}")
+
+
+@pytest.mark.parametrize("error", [ValueError, OverflowError, LookupError, NotImplementedError, pa.ArrowException])
+def test_no_value_keeps_a_row_from_being_shown(error: type[Exception]) -> None:
+    """Versions of pyarrow differ in the errors that they raise; the value is shown by its type under each of them."""
+
+    class Value:
+        type = pa.timestamp("s", "No/Where")
+
+        def as_py(self) -> None:
+            raise error("no such zone")
+
+    assert _shown(Value()) == f"a timestamp[s, tz=No/Where] that Python cannot show ({error.__name__})"
 
 
 def test_a_row_is_shown_on_one_line() -> None:

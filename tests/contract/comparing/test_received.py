@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
 from conformance.contract.comparing import received
-from conformance.contract.comparing.received import _aligned, _bag
+from conformance.contract.comparing.received import Compared, _aligned, _bag
+from conformance.records import BqType, Column, Mode
 
 
 @pytest.mark.parametrize(
@@ -83,3 +86,24 @@ def test_of_several_columns_of_one_name_the_first_counts() -> None:
     _, chosen, missing = _aligned(pa.table({"n": [1], "t": ["x"]}), got)
 
     assert (chosen.to_pydict(), missing) == ({"n": [1], "t": ["y"]}, [])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "got"),
+    [
+        ([1, 2], [2, 1]),
+        ([{"n": None}, {"n": 1}], [{"n": 1}, {"n": None}]),
+        ([{"m": [1, 2]}, {"m": [1]}], [{"m": [1]}, {"m": [1, 2]}]),
+    ],
+    ids=["values", "nulls", "numbers of items"],
+)
+def test_a_list_in_another_order_is_seen_whatever_differs(wanted: list[Any], got: list[Any]) -> None:
+    """The items of the first column are all there, and each place has another."""
+    number, more = Column("n", BqType.INT64), Column("m", BqType.INT64, Mode.REPEATED)
+    kind = BqType.INT64 if wanted == [1, 2] else BqType.RECORD
+    fields = () if kind is BqType.INT64 else (number if "n" in wanted[0] else more,)
+    column = Column("l", kind, Mode.REPEATED, fields=fields)
+
+    tables = pa.table({"l": [wanted]}), pa.table({"l": [got]})
+
+    assert Compared(0, (column,), tables, ordered=True, exact=True).reordered == {"l"}

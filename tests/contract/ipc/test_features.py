@@ -21,6 +21,9 @@ V4 = pa.ipc.MetadataVersion.V4
     ("sample", "expected"),
     [
         ("types.int8", {Feature.CORE}),
+        ("types.timestamp-us", {Feature.CORE}),
+        ("types.interval-year-month", {Feature.CORE}),
+        ("types.interval-month-day-nano", {Feature.NEWER_TYPES}),
         ("dictionary.index-int8", {Feature.DICTIONARIES}),
         ("dictionary.of-string-view", {Feature.DICTIONARIES, Feature.NEWER_TYPES}),
         ("dictionary.nested-list", {Feature.DICTIONARIES, Feature.NESTED_DICTIONARIES}),

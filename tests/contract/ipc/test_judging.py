@@ -19,6 +19,7 @@ from conformance.wire import Header, Kind, Rule, read_stream
 from tests.contract.ipc.broken import END, GOOD, broken, tensor, written
 from tests.wire.corpus import batches
 from tests.wire.forge import batch_message, field, i4, schema_message
+from tests.wire.sealing import Sealed
 
 INT = field("x", "Int", bitWidth=32, is_signed=1)
 SCHEMA = schema_message(INT)
@@ -219,3 +220,15 @@ def test_broken_metadata_in_a_legacy_stream_is_told() -> None:
     data[second.metadata_start : second.metadata_start + 4] = (1 << 20).to_bytes(4, "little")
 
     assert failures(bytes(data), Kind.STREAM) == ["structure.root-in-range"]
+
+
+def test_a_fault_behind_an_inner_message_belongs_to_the_outer_one() -> None:
+    """A file may list a message that lies in the body of another; each has the faults that were found in reading it."""
+    fields = [field("b", "Binary"), field("t", "Time", unit=0, bitWidth=32)]
+    inner = batch_message(0, [(0, 0), (0, 0)], [b"", b"", b"", b"", b""])
+    buffers = [b"", i4(0, len(inner)), inner, b"", i4(86_400)]
+    file = Sealed([schema_message(*fields), batch_message(1, [(1, 0), (1, 0)], buffers)], fields)
+    start, metadata, _ = outer = file.blocks[1]
+    data = file.seal(batches=[outer, (start + metadata + 8, len(inner), 0)])
+
+    assert "body.times-within-day" in failures(data, Kind.FILE)
