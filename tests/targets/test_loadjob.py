@@ -12,6 +12,7 @@ from conformance.records import BqType, Column, Mode
 from conformance.reference.server import ReferenceServer
 from conformance.targets.errors import CannotSeed
 from conformance.targets.loadjob import LoadJob
+from conformance.targets.patience import Patience
 from conformance.targets.rest import RestClient
 from conformance.targets.restway import RestTables
 from conformance.targets.seeding import Seeder
@@ -67,6 +68,7 @@ class Jobs(RestTables):
 
     def __init__(self, *answers: dict[str, Any]) -> None:
         self.answers = list(answers)
+        self.patience = Patience(None)
         self.asked: list[str] = []
         self.configuration: dict[str, Any] = {}
 
