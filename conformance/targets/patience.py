@@ -24,7 +24,8 @@ LIMITED: Final = frozenset({"quotaExceeded", "rateLimitExceeded", "jobRateLimitE
 class Patience:
     """Waits between requests as ``service`` says; without one, nothing is asked again.
 
-    ``again`` counts the requests that were sent again, ``given_up`` those that a quota refused to the end.
+    ``tries`` is how often a request may be sent again. ``again`` counts the requests that were sent again, ``given_up``
+    those that a quota refused to the end.
     """
 
     def __init__(
@@ -33,7 +34,7 @@ class Patience:
         *,
         wait: Callable[[float], object] | None = None,
     ) -> None:
-        self._tries = 0 if service is None else service.retries
+        self.tries = 0 if service is None else service.retries
         self._pause = 0.0 if service is None else service.pause
         self._wait = wait or threading.Event().wait
         self.again = 0
@@ -45,8 +46,8 @@ class Patience:
         No wait goes beyond ``until`` on the monotonic clock.
         """
         seconds = self._pause * 2.0**tried
-        if tried >= self._tries or time.monotonic() + seconds >= until:
-            self.given_up += self._tries > 0
+        if tried >= self.tries or time.monotonic() + seconds >= until:
+            self.given_up += self.tries > 0
             return False
         self._wait(seconds)
         self.again += 1

@@ -120,12 +120,14 @@ class ServerTarget:
         if self._meter.stopped:
             return dataclasses.replace(self._nothing(case), untestable=f"{SET_UP}{self._meter.stopped}")
         exchange = self._put(case, table)
-        for tried in range(TRIES):
+        for tried in range(max(TRIES, self._patience.tries)):
             refusal = self._refused(exchange)
             if refusal is None:
                 break
             again = self._overcome(refusal, tried)
-            if (still := self._refused(self._put(PLAIN, PLAIN_TABLE))) is not None:
+            # A plain request would spend the quota that the case waits for.
+            waited = again and refusal.quota and self._patience.tries > 0
+            if not waited and (still := self._refused(self._put(PLAIN, PLAIN_TABLE))) is not None:
                 return self._set_up(exchange, still)
             if not again:
                 break
