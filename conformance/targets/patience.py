@@ -69,6 +69,5 @@ class Patience:
         """What a report says about it."""
         if not self.again and not self.given_up:
             return ()
-        ended = f", and {self.given_up} of them refused to the end" if self.given_up else ""
-        count = f"{self.again} request was" if self.again == 1 else f"{self.again} requests were"
-        return (f"{count} sent again because a quota or rate limit refused them{ended}; no verdict rests on a refusal",)
+        counts = f"{self.again} sent again, {self.given_up} given up"
+        return (f"requests that a quota or rate limit refused: {counts}; no verdict rests on such a refusal",)
