@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 
 import pytest
 
@@ -30,10 +30,20 @@ def server() -> Iterator[ReferenceServer]:
         yield server
 
 
-def tables_of(address: str, token: str = "abc") -> RestTables:  # no secret
-    """The tables of a run whose dataset is its own."""
-    client = FencedClient(f"http://{address}", project="p", dataset="own", deadline=5)
-    return RestTables(client, own=OwnDataset(client, NAMES, token, Service(location="EU", expiry=7200)))
+TablesOf = Callable[..., RestTables]
+
+
+@pytest.fixture
+def tables_of() -> Iterator[TablesOf]:
+    """The tables of a run whose dataset is its own, at an address."""
+    with ExitStack() as stack:
+
+        def make(address: str, token: str = "abc") -> RestTables:
+            client = FencedClient(f"http://{address}", project="p", dataset="own", deadline=5)
+            stack.callback(client.close)
+            return RestTables(client, own=OwnDataset(client, NAMES, token, Service(location="EU", expiry=7200)))
+
+        yield make
 
 
 def test_it_is_made_with_an_expiry_and_labels_and_deleted_with_its_tables(tables_of: TablesOf) -> None:
