@@ -140,11 +140,8 @@ def command(
     An interrupted run is reported as incomplete, with 1; if it had judged nothing, the status is 130.
     """  # noqa: D301  # click wants the character, not the escape
     spec = _limited(load_target(target), max_bytes)
-    if parallel > 1 and not only_estimate:
-        if shard is not None:
-            raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
-        with_project(spec, project)
-        _finish(*_in_parts(click.get_current_context().params, parallel, target, log), outputs)
+    if parallel > 1 and shard is not None:
+        raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
     selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
     cases = list(load_corpus(corpus).values())
     chosen = plan(cases, all_clauses(), selection)
@@ -163,6 +160,10 @@ def command(
         _say_estimate(spec, [*chosen.cases, *_drawn(settings)], repeat=repeat)
     if only_estimate:
         return
+    if parallel > 1:
+        limit = None if spec.service is None else spec.service.max_bytes // parallel
+        asked = {**click.get_current_context().params, "max_bytes": limit}
+        _finish(*_in_parts(asked, parallel, target, log), outputs)
     left: list[LeftBehind] = []
     with (
         _noting(left),
@@ -222,7 +223,6 @@ def _finish(result: Result, log: LogWriter, outputs: Outputs, left: Sequence[Lef
 
 def _in_parts(asked: Mapping[str, Any], count: int, target: str, log: Path | None) -> tuple[Result, LogWriter]:
     """The requested run as parallel shards; the logs of the shards are in a directory next to the run's log."""
-    all_clauses()
     path = log or default_log(load_target(target))
     with LogWriter(path) as writer:
         folder = path.with_name(f"{path.name}.parts")
@@ -252,7 +252,7 @@ def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:
     if asked["project"] is not None:
         yield from ("--project", asked["project"])
     if asked["max_bytes"] is not None:
-        yield from ("--max-bytes", str(max(1, asked["max_bytes"] // asked["parallel"])))
+        yield from ("--max-bytes", str(max(1, asked["max_bytes"])))
     for option in ("select", "clause", "capability"):
         for glob in asked[option]:
             yield from (f"--{option}", glob)

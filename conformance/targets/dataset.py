@@ -47,8 +47,10 @@ class OwnDataset:
         """Note that the request that makes it is about to be sent: an interrupt may hide its answer."""
         self._begun = True
 
-    def refused(self, error: RestError) -> CannotSeed:
-        """The error where the dataset could not be made."""
+    def refused(self, error: RestError) -> CannotSeed | None:
+        """The error where the dataset could not be made; None if it is there because an earlier answer was lost."""
+        if error.status == _CONFLICT and self._begun and self._is_ours():
+            return None
         self._begun = error.status is None
         taken = ", and the run uses none that it did not make" if error.status == _CONFLICT else ""
         return CannotSeed(f"dataset {self._names.dataset!r}: {error}{taken}", answered=error.status is not None)
@@ -61,12 +63,10 @@ class OwnDataset:
         """
         if not self._begun:
             return
-        path = f"/bigquery/v2/projects/{self._names.project}/datasets/{self._names.dataset}"
         try:
-            labels = self._client.get(path).get("labels")
-            if not isinstance(labels, dict) or labels.get(RUN) != self._token:
+            if not self._is_ours():
                 return
-            self._client.delete(f"{path}?deleteContents=true")
+            self._client.delete(f"{self._path}?deleteContents=true")
         except RestError as error:
             if error.status == _MISSING:
                 return
@@ -76,3 +76,12 @@ class OwnDataset:
                 f" yourself; its tables expire {hours:g} h after they were made"
             ) from None
         self._begun = False
+
+    @property
+    def _path(self) -> str:
+        return f"/bigquery/v2/projects/{self._names.project}/datasets/{self._names.dataset}"
+
+    def _is_ours(self) -> bool:
+        """Whether the labels of the dataset name this run; raises :class:`RestError`."""
+        labels = self._client.get(self._path).get("labels")
+        return isinstance(labels, dict) and labels.get(RUN) == self._token

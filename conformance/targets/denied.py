@@ -99,8 +99,9 @@ def _by_call(call: Call) -> Denied | None:
 
 
 def _by_rest(said: str) -> Denied:
-    status = _HTTP[said.partition(": HTTP ")[2][:3]]
-    return Denied(_QUOTA if _names_limit(said) else status, said)
+    if _names_limit(said):  # the end of a job, too, which has no HTTP status
+        return Denied(_QUOTA, said)
+    return Denied(_HTTP[said.partition(": HTTP ")[2][:3]], said)
 
 
 def _names_limit(said: str) -> bool:

@@ -115,11 +115,20 @@ class RestTables:
                 lambda: self._client.post(f"/bigquery/v2/projects/{names.project}/datasets", body, until=until), until
             )
         except RestError as error:
-            if self._own is not None:
-                raise self._own.refused(error) from None
-            if error.status != CONFLICT:  # it exists already
-                raise CannotSeed(f"dataset {names.dataset!r}: {error}", answered=error.status is not None) from None
+            if (refusal := self._no_dataset(names, error)) is not None:
+                raise refusal from None
         self._datasets.add(made)
+
+    def _no_dataset(self, names: Names, error: RestError) -> CannotSeed | None:
+        """Why there is no dataset to use after ``error``; None if there is one."""
+        if self._own is not None:
+            try:
+                return self._own.refused(error)
+            except RestError as unknown:
+                return _cannot(unknown)
+        if error.status == CONFLICT:  # it exists already
+            return None
+        return CannotSeed(f"dataset {names.dataset!r}: {error}", answered=error.status is not None)
 
     def _ask(self, send: Callable[[], Row], until: float) -> Row:
         """What a request returns, sent again while a quota refuses it."""

@@ -145,7 +145,13 @@ def test_what_is_not_permitted_over_rest_is_one_sentence(
     ("options", "sentence"),
     [
         ({"quota_requests": 12}, "a quota is exceeded"),
-        ({"delays": Delays(limited_jobs=1000), "quota_requests": 2}, "a quota is exceeded"),
+        (
+            {
+                "delays": Delays(limited_jobs=1000),
+                "changes": {'"load-avro", "load", "rest"': '"load-avro"'},
+            },
+            "a quota is exceeded",
+        ),
         ({"token_requests": 18}, "the server does not accept the credentials"),
     ],
 )

@@ -102,6 +102,17 @@ def test_a_dataset_of_another_run_is_not_deleted(server: ReferenceServer, tables
     assert not server.catalogue.has_dataset("p", "own")
 
 
+def test_a_dataset_whose_answer_was_lost_is_used_and_deleted(server: ReferenceServer, tables_of: TablesOf) -> None:
+    """The second request meets the dataset of the first one, by its label."""
+    tables_of(server.rest_endpoint).create(NAMES, COLUMNS, until=1e12)
+    again = tables_of(server.rest_endpoint)
+
+    again.create(Names("p", "own", "u"), COLUMNS, until=1e12)
+    again.close()
+
+    assert not server.catalogue.has_dataset("p", "own")
+
+
 def test_a_run_that_made_nothing_deletes_nothing(server: ReferenceServer, tables_of: TablesOf) -> None:
     """And a dataset that is gone is gone."""
     tables_of(server.rest_endpoint).close()
