@@ -9,6 +9,7 @@ import click
 
 __all__ = [
     "ATTEMPTS",
+    "BYTES",
     "CASES",
     "MOST_GENERATED",
     "PROCESSES",
@@ -43,6 +44,7 @@ SEED: Final = click.IntRange(0, GREATEST_SEED)
 CASES: Final = click.IntRange(0, MOST_GENERATED)
 PROCESSES: Final = click.IntRange(1, 1024)
 """The number of parallel processes; the limit is above the number of cores of any machine that was tried."""
+BYTES: Final = click.IntRange(1, 1 << 60)
 SECONDS: Final = Number(0, 86_400, min_open=True)
 """The time limit for one answer, at most a day."""
 ATTEMPTS: Final = click.IntRange(1, 1000)

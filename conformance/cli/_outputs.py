@@ -102,8 +102,8 @@ def _printed(result: Result, outputs: Outputs, run: Path | None) -> list[DiskErr
     return []
 
 
-def conclude(failures: Iterable[DiskError | None], *, fails: bool) -> NoReturn:
-    """Report the files that could not be written, and exit: with 2 if there are any, else by the verdict."""
+def conclude(failures: Iterable[Exception | None], *, fails: bool) -> NoReturn:
+    """Report what could not be written or removed, and exit: with 2 if there is any, else by the verdict."""
     said = [f"Error: {safe(str(failure))}" for failure in failures if failure is not None]
     for line in said:
         click.echo(line, err=True)

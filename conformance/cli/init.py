@@ -36,7 +36,14 @@ from conformance.targets.spec import (
 
 KINDS: Final = [kind.value for kind in TargetKind]
 NONE: Final = "none"
-SEEDS: Final = {"rest": (SeedPath.REST,), "sql": (SeedPath.SQL,), "both": (SeedPath.REST, SeedPath.SQL), NONE: ()}
+SEEDS: Final = {
+    "rest": (SeedPath.REST,),
+    "sql": (SeedPath.SQL,),
+    "both": (SeedPath.REST, SeedPath.SQL),
+    "load": (SeedPath.LOAD,),
+    "load-avro": (SeedPath.LOAD_AVRO,),
+    NONE: (),
+}
 """The ways in which a server takes rows, each with the paths of ``[seed]``."""
 
 WITHOUT_REST: Final = (
@@ -45,7 +52,7 @@ WITHOUT_REST: Final = (
     " or --grpc, with which only the cases run that need no table"
 )
 ENDPOINT: Final = ("tls", "ca", "token_command", "token_variable")
-"""The options on TLS and tokens, which nothing asks for."""
+"""The options on TLS and tokens; of these, only TLS is asked for."""
 SERVERS: Final = ("grpc", "rest", "grpc_event", "rest_event", "ready_path", "project", "seed", *ENDPOINT)
 """The options on servers alone."""
 LISTED: Final = "/bigquery/v2/projects/{project}/datasets"
@@ -105,7 +112,8 @@ def _names(question: str) -> tuple[str, ...]:
 @click.option(
     "--seed",
     type=click.Choice([*SEEDS]),
-    help="How it takes rows over REST: insertAll (rest, the default), INSERT through jobs.query (sql), both, none.",
+    help="How it takes rows over REST: insertAll (rest, the default), INSERT through jobs.query (sql), both, load jobs"
+    " of Parquet (load) or Avro (load-avro), none.",
 )
 @click.option("--entry", metavar="MODULE[:OBJECT]", help="The two functions of a serializer in Python.")
 @click.option("--capability", metavar="NAME", multiple=True, help="An optional capability; may be repeated.")
@@ -226,12 +234,19 @@ def _server(answers: Answers) -> dict[str, Any]:
     grpc = answers.of("grpc", "Its gRPC address", "localhost:9060")
     if seed == NONE:
         _refuse(answers, "server without REST", "rest", "ready_path")
-    rest = "" if seed == NONE else answers.of("rest", "The address of its REST API", "http://localhost:9050")
+    speaks_tls = bool(given["tls"] or given["ca"]) or _says_tls(answers)
+    default = f"{'https' if speaks_tls else 'http'}://localhost:9050"
+    rest = "" if seed == NONE else answers.of("rest", "The address of its REST API", default)
     ready = Ready(rest_path=given["ready_path"] or "")
-    tls = Tls(ca=given["ca"] or "") if given["tls"] or given["ca"] else None
+    tls = Tls(ca=given["ca"] or "") if speaks_tls else None
     command, variable = given["token_command"], given["token_variable"]
     token = Token(_words(command or "", "token-command"), variable=variable or "") if command or variable else None
     return tables | {"endpoint": Endpoint(grpc, rest, tls=tls, token=token), "ready": ready}
+
+
+def _says_tls(answers: Answers) -> bool:
+    """Whether the user says that the server speaks TLS; nobody who cannot be asked does."""
+    return answers.asking and bool(_asked(lambda: click.confirm("Does it speak TLS", default=False, err=True)))
 
 
 def _ready(answers: Answers, words: str) -> Ready:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
 from conformance.cli._common import corpus_option, target_option
+from conformance.cli._group import Unusable
 from conformance.cli._interrupts import until_interrupted
-from conformance.cli._numbers import ATTEMPTS, CASES, PROCESSES, deadline_option, seed_option
+from conformance.cli._numbers import ATTEMPTS, BYTES, CASES, PROCESSES, deadline_option, seed_option
 from conformance.cli._options import FILE, clause_option, level_option, readers_option, select_option
 from conformance.cli._outputs import Outputs, conclude, output_options, reported
 from conformance.cli._progress import progress, quiet_option, watch
@@ -26,8 +28,13 @@ from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, default_log, open_session
 from conformance.engine.shards import Shard
 from conformance.engine.started import command_line
-from conformance.records import Level
-from conformance.targets import load_target
+from conformance.generate import draw_case
+from conformance.records import Case, Level
+from conformance.targets import TargetSpec, load_target
+from conformance.targets.costs import estimate
+from conformance.targets.errors import LeftBehind
+from conformance.targets.projects import with_project
+from conformance.targets.service import sized
 
 
 @click.command()
@@ -71,6 +78,18 @@ from conformance.targets import load_target
 )
 @deadline_option
 @click.option(
+    "--project",
+    metavar="ID",
+    help="The project that holds the tables and is billed, instead of that of the target file.",
+)
+@click.option(
+    "--max-bytes",
+    metavar="N",
+    type=BYTES,
+    help="Stop after the server has read N bytes; for a target with a [service].",
+)
+@click.option("--estimate", "only_estimate", is_flag=True, help="Say what a run would read and cost, and ask nothing.")
+@click.option(
     "--log",
     metavar="FILE",
     type=FILE,
@@ -95,6 +114,9 @@ def command(
     readers: bool,
     smoke: bool,
     deadline_multiplier: float,
+    project: str | None,
+    max_bytes: int | None,
+    only_estimate: bool,
     log: Path | None,
     corpus: Path,
     outputs: Outputs,
@@ -111,15 +133,15 @@ def command(
     conformance run --target mine.toml --parallel 2             on two cores
     conformance run --target mine.toml --repeat 5               each case five times, to find what fails sometimes
     conformance run --target mine.toml --junit out.xml --html out.html --json out.json
+    conformance run --target bigquery --project mine            the service itself, in a project of yours
 
     \b
     Exit status: 0 nothing unexpected, 1 findings, 2 unusable input or a file that cannot be written.
     An interrupted run is reported as incomplete, with 1; if it had judged nothing, the status is 130.
     """  # noqa: D301  # click wants the character, not the escape
-    if parallel > 1:
-        if shard is not None:
-            raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
-        _finish(*_in_parts(click.get_current_context().params, parallel, target, log), outputs)
+    spec = _limited(load_target(target), max_bytes)
+    if parallel > 1 and shard is not None:
+        raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
     selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
     cases = list(load_corpus(corpus).values())
     chosen = plan(cases, all_clauses(), selection)
@@ -132,8 +154,19 @@ def command(
         smoke=smoke,
         repeat=repeat,
     )
-    spec = load_target(target)
+    if not only_estimate:
+        spec = with_project(spec, project)
+    if spec.service is not None or only_estimate:
+        _say_estimate(spec, [*chosen.cases, *_drawn(settings)], repeat=repeat)
+    if only_estimate:
+        return
+    if parallel > 1:
+        limit = None if spec.service is None else spec.service.max_bytes // parallel
+        asked = {**click.get_current_context().params, "max_bytes": limit}
+        _finish(*_in_parts(asked, parallel, target, log), outputs)
+    left: list[LeftBehind] = []
     with (
+        _noting(left),
         progress(f"starting {spec.name}") as shown,
         LogWriter(log or default_log(spec)) as writer,
         open_session(spec, chosen, selection, settings, corpus=cases) as session,
@@ -141,11 +174,48 @@ def command(
         total = repeat * (len(session.plan.cases) + session.settings.generated)
         events = watch(writer.copy(session.events()), shown, total=total)
         result = fold(until_interrupted(events)[0])
-    _finish(result, writer, outputs)
+    _finish(result, writer, outputs, left)
 
 
-def _finish(result: Result, log: LogWriter, outputs: Outputs) -> NoReturn:
-    failures = [*reported(result, outputs, log.path), log.failure]
+def _limited(spec: TargetSpec, max_bytes: int | None) -> TargetSpec:
+    """``spec`` with the limit that the user gave."""
+    if max_bytes is None:
+        return spec
+    if spec.service is None:
+        raise Unusable(f"expected no --max-bytes for {spec.name}, whose target file has no [service]")
+    return dataclasses.replace(spec, service=dataclasses.replace(spec.service, max_bytes=max_bytes))
+
+
+def _drawn(settings: Settings) -> Iterator[Case]:
+    """The generated cases that the run adds."""
+    for index in range(settings.generated):
+        yield draw_case(settings.seed, index, profile="server")
+
+
+def _say_estimate(spec: TargetSpec, cases: Sequence[Case], *, repeat: int) -> None:
+    """Print what the run will read; a run that would read more than its limit does not begin."""
+    if spec.service is None:
+        raise Unusable(f"expected a target with a [service] for --estimate, got {spec.name}, which bills nobody")
+    found = estimate(cases, repeat=repeat)
+    click.echo(found.text(spec.service), err=True)
+    if found.read > spec.service.max_bytes:
+        raise Unusable(
+            f"expected a run that reads at most {sized(spec.service.max_bytes)}, but the selected cases read about"
+            f" {sized(found.read)}: select fewer cases, or raise the limit with --max-bytes"
+        )
+
+
+@contextmanager
+def _noting(left: list[LeftBehind]) -> Iterator[None]:
+    """Keep an error about what was left in the target for the end: it must not cost the report."""
+    try:
+        yield
+    except LeftBehind as error:
+        left.append(error)
+
+
+def _finish(result: Result, log: LogWriter, outputs: Outputs, left: Sequence[LeftBehind] = ()) -> NoReturn:
+    failures: list[Exception | None] = [*reported(result, outputs, log.path), log.failure, *left]
     if log.failure is None:
         click.echo(f"log: {log.path}", err=True)
     conclude(failures, fails=result.fails)
@@ -153,7 +223,6 @@ def _finish(result: Result, log: LogWriter, outputs: Outputs) -> NoReturn:
 
 def _in_parts(asked: Mapping[str, Any], count: int, target: str, log: Path | None) -> tuple[Result, LogWriter]:
     """The requested run as parallel shards; the logs of the shards are in a directory next to the run's log."""
-    all_clauses()
     path = log or default_log(load_target(target))
     with LogWriter(path) as writer:
         folder = path.with_name(f"{path.name}.parts")
@@ -180,6 +249,10 @@ def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:
     for option in ("target", "level", "seed", "deadline_multiplier", "repeat", "corpus"):
         yield from (f"--{option.replace('_', '-')}", str(asked[option]))
     yield from ("--cases", str(asked["generated"]))
+    if asked["project"] is not None:
+        yield from ("--project", asked["project"])
+    if asked["max_bytes"] is not None:
+        yield from ("--max-bytes", str(max(1, asked["max_bytes"])))
     for option in ("select", "clause", "capability"):
         for glob in asked[option]:
             yield from (f"--{option}", glob)

@@ -10,6 +10,7 @@ from conformance.cli._group import Unusable
 from conformance.cli._options import FILE
 from conformance.contain.text import unknown
 from conformance.reference.__main__ import serve
+from conformance.reference.delays import Delays
 from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS, STACKED_WITH
 
@@ -25,9 +26,16 @@ COUNT = click.IntRange(min=0)
 @click.option("--client-ca", metavar="FILE", type=FILE, help="Require client certificates that this authority signed.")
 @click.option("--token-file", metavar="FILE", type=FILE, help="Require one of the tokens in FILE, one in each line.")
 @click.option("--token-calls", metavar="N", type=COUNT, help="Let each token expire after N gRPC calls.")
+@click.option("--token-requests", metavar="N", type=COUNT, help="Let each token expire after N REST requests.")
 @click.option("--without-role", is_flag=True, help="Refuse every gRPC call with PERMISSION_DENIED.")
+@click.option("--without-jobs", is_flag=True, help="Refuse every load job and query with 403.")
 @click.option("--quota-calls", metavar="N", type=COUNT, help="Let a quota end after N gRPC calls.")
 @click.option("--quota-refuses", metavar="N", type=COUNT, help="Refuse only N calls then, instead of all others.")
+@click.option("--quota-requests", metavar="N", type=COUNT, help="Let a quota end after N REST requests that write.")
+@click.option("--quota-refuses-requests", metavar="N", type=COUNT, help="Refuse only N of them then.")
+@click.option("--job-polls", metavar="N", type=COUNT, default=0, help="Let a load job run for N more questions.")
+@click.option("--limited-jobs", metavar="N", type=COUNT, default=0, help="End the first N jobs in rateLimitExceeded.")
+@click.option("--hidden-polls", metavar="N", type=COUNT, default=0, help="Show the rows of a job after N listings.")
 def command(
     *,
     mutant: str | None,
@@ -38,9 +46,16 @@ def command(
     client_ca: Path | None,
     token_file: Path | None,
     token_calls: int | None,
+    token_requests: int | None,
     without_role: bool,
+    without_jobs: bool,
     quota_calls: int | None,
     quota_refuses: int | None,
+    quota_requests: int | None,
+    quota_refuses_requests: int | None,
+    job_polls: int,
+    limited_jobs: int,
+    hidden_polls: int,
 ) -> None:
     """Start the reference server on free ports, print them as JSON lines, and serve until interrupted."""
     names = (*MUTANTS, *FAULTY_SERVERS)
@@ -54,14 +69,20 @@ def command(
     guard = Guard(
         tokens=tuple if token_file is None else lambda: _tokens(token_file),
         token_calls=token_calls,
+        token_requests=token_requests,
         without_role=without_role,
+        without_jobs=without_jobs,
         quota_calls=quota_calls,
         refused_calls=quota_refuses,
+        quota_requests=quota_requests,
+        refused_requests=quota_refuses_requests,
     )
     if token_file is not None and not _tokens(token_file):
         raise Unusable(f"{token_file}: expected a token in each line, got none")
+    delays = Delays(job_polls, limited_jobs, hidden_polls)
+    tls = _tls(tls_certificate, tls_key, client_ca)
     try:
-        serve(mutant=mutant, host=host, say=click.echo, tls=_tls(tls_certificate, tls_key, client_ca), guard=guard)
+        serve(mutant=mutant, host=host, say=click.echo, tls=tls, guard=guard, delays=delays)
     except OSError as error:  # a certificate, or the address
         raise Unusable(f"cannot serve: {error}") from None
 

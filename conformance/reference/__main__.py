@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from conformance.contain.limits import collect_seldom
+from conformance.reference.delays import Delays
 from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.server import ReferenceServer
 from conformance.reference.stdin import serve_tables
@@ -30,6 +31,7 @@ def serve(
     say: Callable[[str], object] = print,
     tls: ServerTls | None = None,
     guard: Guard | None = None,
+    delays: Delays = Delays(),  # noqa: B008  # it is immutable
     tables_on_stdin: bool = False,
 ) -> None:
     """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line per listener. For the main thread only.
@@ -40,7 +42,7 @@ def serve(
     done = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: done.set())
-    with ReferenceServer(mutant=mutant, host=host, tls=tls, guard=guard) as server:
+    with ReferenceServer(mutant=mutant, host=host, tls=tls, guard=guard, delays=delays) as server:
         if tables_on_stdin:
             sys.stderr.write(json.dumps({"event": "grpc.listen", "port": server.grpc_port}) + "\n")
             sys.stderr.flush()

@@ -118,6 +118,11 @@ class Catalogue:
         with self._lock:
             return (project, dataset) in self._datasets
 
+    def has_tables(self, project: str, dataset: str) -> bool:
+        """Whether a table is in the dataset."""
+        with self._lock:
+            return any((table.project, table.dataset) == (project, dataset) for table in self._tables)
+
     def drop_dataset(self, project: str, dataset: str) -> None:
         """Remove a dataset and its tables.
 

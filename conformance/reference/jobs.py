@@ -1,60 +1,121 @@
-"""Load jobs of the reference: an upload of Parquet, in the two parts of one body, appended to a table that exists.
+"""Load jobs of the reference: an upload of Parquet or Avro, in the two parts of one body, appended to a table.
 
 Source: https://cloud.google.com/bigquery/docs/reference/rest/v2/Job
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import threading
 from typing import Any
 
 import pyarrow as pa
 
-from conformance.reference.catalogue import Catalogue, MissingError, TableId, stored_schema
+from conformance.reference.catalogue import Catalogue, MissingError, TableId
+from conformance.reference.delays import Delays
+from conformance.reference.loading import read_rows
 
 __all__ = ["Jobs"]
 
 
-class Jobs:
-    """The jobs of one server, by id. A job is answered as running, and is done when it is asked for."""
+@dataclasses.dataclass(slots=True)
+class _Job:
+    """A job that was inserted: its rows, or the error in which it ends."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    table: TableId
+    polls: int
+    rows: pa.Table | None = None
+    error: dict[str, str] | None = None
+    done: bool = False
+
+
+@dataclasses.dataclass(slots=True)
+class _Hidden:
+    """Rows of a job that is done, and the listings that do not show them yet."""
+
+    rows: pa.Table
+    listings: int
+
+
+class Jobs:
+    """The jobs of one server, by id. A job is answered as pending or running until ``delays`` let it be done."""
+
+    def __init__(self, catalogue: Catalogue, delays: Delays = Delays()) -> None:  # noqa: B008  # it is immutable
         self._catalogue = catalogue
-        self._errors: list[str] = []
+        self._delays = delays
+        self._jobs: list[_Job] = []
+        self._hidden: dict[TableId, list[_Hidden]] = {}
+        self._lock = threading.Lock()
 
     def load(self, project: str, upload: bytes) -> dict[str, Any]:
-        """Carry out the load job in ``upload``; raises ValueError if it has no job of two parts."""
+        """Begin the load job in ``upload``; raises ValueError if it has no job of two parts."""
         delimiter, _, rest = upload.partition(b"\r\n")
         parts = rest.removesuffix(b"\r\n" + delimiter + b"--\r\n").split(b"\r\n" + delimiter + b"\r\n", 1)
         if not delimiter.startswith(b"--") or len(parts) != 2:
             raise ValueError("expected a multipart upload of a job and its file")
         configuration, data = (part.partition(b"\r\n\r\n")[2] for part in parts)
-        self._errors.append(self._load(json.loads(configuration)["configuration"]["load"], data))
-        return self._job(project, len(self._errors), "RUNNING")
+        job = self._begun(json.loads(configuration)["configuration"]["load"], data)
+        with self._lock:
+            self._jobs.append(job)
+            number = len(self._jobs)
+            if number <= self._delays.limited_jobs:
+                said = "Exceeded rate limits: too many table update operations for this table"
+                job.rows, job.error = None, {"reason": "rateLimitExceeded", "message": said}
+        return _answer(project, number, "PENDING" if job.polls else "RUNNING")
 
     def get(self, project: str, number: str) -> dict[str, Any]:
         """The job that :meth:`load` has given this number; raises MissingError."""
-        if not number.isdecimal() or not 0 < int(number) <= len(self._errors):
+        if not number.isdecimal() or not 0 < int(number) <= len(self._jobs):
             raise MissingError(f"Not found: Job {project}:{number}")
-        job = self._job(project, int(number), "DONE")
-        if message := self._errors[int(number) - 1]:
-            job["status"]["errorResult"] = {"reason": "invalid", "message": message}
+        job = self._jobs[int(number) - 1]
+        with self._lock:
+            if job.polls:
+                job.polls -= 1
+                return _answer(project, int(number), "RUNNING")
+            if not job.done:
+                self._end(job)
+        answer = _answer(project, int(number), "DONE")
+        if job.error:
+            answer["status"]["errorResult"] = job.error
+        return answer
+
+    def listed(self, table: TableId) -> None:
+        """Note that a table is about to be listed: rows that have been hidden long enough appear."""
+        with self._lock:
+            waiting = self._hidden.pop(table, [])
+            for hidden in waiting:
+                hidden.listings -= 1
+            if left := [hidden for hidden in waiting if hidden.listings >= 0]:
+                self._hidden[table] = left
+            for hidden in waiting:
+                if hidden.listings < 0:
+                    self._catalogue.append(table, hidden.rows)
+
+    def _begun(self, load: dict[str, Any], data: bytes) -> _Job:
+        place = load["destinationTable"]
+        job = _Job(TableId(place["projectId"], place["datasetId"], place["tableId"]), self._delays.job_polls)
+        try:
+            job.rows = read_rows(load, data, self._catalogue.snapshot(job.table).columns)
+        except (MissingError, ValueError, pa.ArrowException) as error:
+            job.error = {"reason": "invalid", "message": str(error)}
         return job
 
-    def _load(self, load: dict[str, Any], data: bytes) -> str:
-        """Append the rows; returns why that failed, empty if it did not."""
-        import pyarrow.parquet as pq  # noqa: PLC0415  # few runs load anything
-
-        place = load["destinationTable"]
-        table = TableId(place["projectId"], place["datasetId"], place["tableId"])
+    def _end(self, job: _Job) -> None:
+        """Commit the rows of a job, now or some listings later."""
+        job.done = True
+        rows, job.rows = job.rows, None
+        if rows is None:
+            return
+        if self._delays.hidden_polls:
+            self._hidden.setdefault(job.table, []).append(_Hidden(rows, self._delays.hidden_polls))
+            return
         try:
-            rows = pq.read_table(pa.BufferReader(data))
-            self._catalogue.append(table, rows.cast(stored_schema(self._catalogue.snapshot(table).columns)))
-        except (MissingError, ValueError, pa.ArrowException) as error:
-            return str(error)
-        return ""
+            self._catalogue.append(job.table, rows)
+        except MissingError as error:  # the table was removed meanwhile
+            job.error = {"reason": "notFound", "message": str(error)}
 
-    @staticmethod
-    def _job(project: str, number: int, state: str) -> dict[str, Any]:
-        reference = {"projectId": project, "jobId": str(number), "location": "us"}
-        return {"kind": "bigquery#job", "jobReference": reference, "status": {"state": state}}
+
+def _answer(project: str, number: int, state: str) -> dict[str, Any]:
+    reference = {"projectId": project, "jobId": str(number), "location": "us"}
+    return {"kind": "bigquery#job", "jobReference": reference, "status": {"state": state}}

@@ -25,6 +25,7 @@ from conformance.generate.materialise import materialise
 from conformance.records import Column, Json, Table
 from conformance.reference.catalogue import AlreadyExistsError, Catalogue, MissingError, TableId, stored_column
 from conformance.reference.cells import CellError, RowReader, cell_writer
+from conformance.reference.delays import Delays
 from conformance.reference.guard import HTTP_STATUS, Guard, ServerTls
 from conformance.reference.jobs import Jobs
 from conformance.reference.tableschema import SchemaError, read_schema, write_schema
@@ -60,25 +61,29 @@ class _HttpError(Exception):
 class Api:
     """The resources as methods: path parts, query and body in, a JSON object out."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, delays: Delays = Delays()) -> None:  # noqa: B008  # it is immutable
         self.catalogue = catalogue
-        self._jobs = Jobs(catalogue)
+        self._jobs = Jobs(catalogue, delays)
+        self._labels: dict[tuple[str, str], Any] = {}
         self._large: tuple[tuple[Body, tuple[Column, ...], pa.Table], ...] = ()
 
     def insert_dataset(self, body: Body, _query: Mapping[str, str], project: str) -> Body:
         """datasets.insert."""
         dataset = _reference(body, "datasetReference", "datasetId")
         self.catalogue.create_dataset(project, dataset)
-        return _dataset(project, dataset)
+        self._labels[project, dataset] = body.get("labels") or {}
+        return self._dataset(project, dataset)
 
     def get_dataset(self, _body: Body, _query: Mapping[str, str], project: str, dataset: str) -> Body:
         """datasets.get."""
         if not self.catalogue.has_dataset(project, dataset):
             raise MissingError(f"Not found: Dataset {project}:{dataset}")
-        return _dataset(project, dataset)
+        return self._dataset(project, dataset)
 
-    def delete_dataset(self, _body: Body, _query: Mapping[str, str], project: str, dataset: str) -> Body:
-        """datasets.delete, with everything in it."""
+    def delete_dataset(self, _body: Body, query: Mapping[str, str], project: str, dataset: str) -> Body:
+        """datasets.delete; with tables in it, only if the request says so."""
+        if query.get("deleteContents", "").lower() != "true" and self.catalogue.has_tables(project, dataset):
+            raise _HttpError(400, f"Dataset {project}:{dataset} is still in use", "resourceInUse")
         self.catalogue.drop_dataset(project, dataset)
         return {}
 
@@ -129,6 +134,7 @@ class Api:
 
     def list_rows(self, _body: Body, query: Mapping[str, str], project: str, dataset: str, table: str) -> Body:
         """tabledata.list, page by page."""
+        self._jobs.listed(TableId(project, dataset, table))
         snapshot = self.catalogue.snapshot(TableId(project, dataset, table))
         start = _count(query, "pageToken", _count(query, "startIndex", 0))
         page = snapshot.rows.slice(start, _count(query, "maxResults", PAGE_ROWS))
@@ -155,6 +161,16 @@ class Api:
     def get_job(self, _body: Body, _query: Mapping[str, str], project: str, job: str) -> Body:
         """jobs.get."""
         return self._jobs.get(project, job)
+
+    def _dataset(self, project: str, dataset: str) -> Body:
+        reference = {"projectId": project, "datasetId": dataset}
+        return {
+            "kind": "bigquery#dataset",
+            "id": f"{project}:{dataset}",
+            "datasetReference": reference,
+            "location": "us",
+            "labels": self._labels.get((project, dataset), {}),
+        }
 
     def _describe(self, table: TableId) -> Body:
         snapshot = self.catalogue.snapshot(table)
@@ -188,11 +204,6 @@ def _fields(body: Body) -> list[Body]:
     if not isinstance(fields, list) or not all(isinstance(field, dict) for field in fields):
         raise _HttpError(400, f'expected "schema.fields" as an array of objects, got {fields!r:.100}')
     return fields
-
-
-def _dataset(project: str, dataset: str) -> Body:
-    reference = {"projectId": project, "datasetId": dataset}
-    return {"kind": "bigquery#dataset", "id": f"{project}:{dataset}", "datasetReference": reference, "location": "us"}
 
 
 def _reference(body: Body, key: str, part: str) -> str:
@@ -305,7 +316,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _handle(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        refusal = self.guard and self.guard.check(self.headers.get("Authorization", ""), rpc=False)
+        asked = f"{self.command} {self.path}"
+        refusal = self.guard and self.guard.check(self.headers.get("Authorization", ""), rpc=False, asked=asked)
         if refusal:
             status, reason = HTTP_STATUS[refusal.code]
             answer = _error(status, refusal.details, reason)
@@ -356,8 +368,9 @@ class RestServer:
         host: str = "127.0.0.1",
         tls: ServerTls | None = None,
         guard: Guard | None = None,
+        delays: Delays = Delays(),  # noqa: B008  # it is immutable
     ) -> None:
-        handler = type("Handler", (_Handler,), {"api": Api(catalogue), "guard": guard})
+        handler = type("Handler", (_Handler,), {"api": Api(catalogue, delays), "guard": guard})
         context = None if tls is None else _context(tls)
         self._http = _Listener((host, 0), handler)
         if context is not None:

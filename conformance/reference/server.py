@@ -15,6 +15,7 @@ import grpc
 
 from conformance.contract import proto
 from conformance.reference.catalogue import Catalogue
+from conformance.reference.delays import Delays
 from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.refusals import Refusal
 from conformance.reference.rest import RestServer
@@ -41,7 +42,7 @@ class ReferenceServer:
 
     ``mutant`` names a deviation out of :data:`conformance.reference.mutants.MUTANTS`; without one the server obeys
     every clause. ``catalogue`` replaces the empty one (and with it the clock). With ``tls``, both listeners speak TLS
-    only; ``guard`` checks the credentials of each request.
+    only; ``guard`` checks the credentials of each request, and ``delays`` make load jobs slow.
 
     Example::
 
@@ -61,12 +62,13 @@ class ReferenceServer:
         catalogue: Catalogue | None = None,
         tls: ServerTls | None = None,
         guard: Guard | None = None,
+        delays: Delays = Delays(),  # noqa: B008  # it is immutable
     ) -> None:
         self.catalogue = catalogue or Catalogue()
         self.service: Service = _service(mutant)(self.catalogue)
         self.guard = guard
         self._stopped = threading.Event()
-        self._rest = RestServer(self.catalogue, host=host, tls=tls, guard=guard)
+        self._rest = RestServer(self.catalogue, host=host, tls=tls, guard=guard, delays=delays)
         pool = futures.ThreadPoolExecutor(WORKERS, "reference-grpc")
         self._grpc = grpc.server(pool, options=_OPTIONS, interceptors=[] if guard is None else [_Guarding(guard)])
         self._grpc.add_generic_rpc_handlers((_handlers(self.service),))

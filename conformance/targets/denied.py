@@ -93,13 +93,19 @@ def _by_call(call: Call) -> Denied | None:
     if call.status != _QUOTA:
         return Denied(call.status, said)
     quota = next((quota_of(entry.value) for entry in call.trailers if entry.key == TRAILER), None)
-    return None if quota is None else Denied(_QUOTA, said, quota.retry)
+    if quota is not None:
+        return Denied(_QUOTA, said, quota.retry)
+    return Denied(_QUOTA, said) if _names_limit(call.details) else None
 
 
 def _by_rest(said: str) -> Denied:
-    status = _HTTP[said.partition(": HTTP ")[2][:3]]
-    limited = any(word in said.lower() for word in _LIMITS)
-    return Denied(_QUOTA if limited else status, said)
+    if _names_limit(said):  # the end of a job, too, which has no HTTP status
+        return Denied(_QUOTA, said)
+    return Denied(_HTTP[said.partition(": HTTP ")[2][:3]], said)
+
+
+def _names_limit(said: str) -> bool:
+    return any(word in said.lower() for word in _LIMITS)
 
 
 def needs_table(case: Case) -> bool:

@@ -72,7 +72,7 @@ def _lines(spec: TargetSpec) -> Iterator[str]:
     if spec.seed.paths != default.seed.paths:
         yield from (
             "",
-            "# How rows get into a table, tried in this order: insertAll, INSERT through jobs.query.",
+            "# How rows get into a table, tried in this order: insertAll, INSERT, load jobs of Parquet or Avro.",
             "[seed]",
         )
         yield f"paths = {_array(spec.seed.paths)}"

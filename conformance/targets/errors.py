@@ -3,9 +3,11 @@
 ::
 
     TargetError            the TOML file, or something that it names, is wrong: the user has to change something
-    └── TargetUnavailable  the target cannot run here and now: no network, no Go, not prepared, does not start
+    ├── TargetUnavailable  the target cannot run here and now: no network, no Go, not prepared, does not start
+    └── LeftBehind         something that the run made in the target could not be removed; nothing else is wrong
     CannotSeed             this case's table could not be put into the target: the case is untestable
-    └── TableExists        a table of that name was there, left by an earlier run: another name may do
+    ├── TableExists        a table of that name was there, left by an earlier run: another name may do
+    └── RowsMissing        fewer rows are seen than were put in: they may still come
 
 None of them is raised because of a target's *answer*: faulty answers are recorded in the exchange.
 """
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 from conformance.contain.text import safe
 
-__all__ = ["CannotSeed", "TableExists", "TargetError", "TargetUnavailable"]
+__all__ = ["CannotSeed", "LeftBehind", "RowsMissing", "TableExists", "TargetError", "TargetUnavailable"]
 
 
 class TargetError(Exception):
@@ -31,6 +33,10 @@ class TargetUnavailable(TargetError):  # noqa: N818  # describes a state rather 
     """A target is described correctly but cannot run here; the text is the reason, suitable for "skipped: …"."""
 
 
+class LeftBehind(TargetError):  # noqa: N818  # as above
+    """Something that the run made is still in the target; the text says what the user should do."""
+
+
 class CannotSeed(Exception):  # noqa: N818  # names a property of the case, not an error of the suite
     """A case's table could not be put into the target; the text names the column and type if they are known.
 
@@ -44,3 +50,7 @@ class CannotSeed(Exception):  # noqa: N818  # names a property of the case, not 
 
 class TableExists(CannotSeed):
     """The server has a table of this name already, or more rows in it than were inserted."""
+
+
+class RowsMissing(CannotSeed):
+    """The server shows fewer rows of a table than were inserted."""

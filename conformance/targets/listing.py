@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from conformance.contain.text import safe
 from conformance.records import Column, Mode
-from conformance.targets.errors import CannotSeed, TableExists
+from conformance.targets.errors import CannotSeed, RowsMissing, TableExists
 from conformance.targets.restway import REQUEST_BYTES, RestTables, insert_all_body
 from conformance.targets.seeds import Row, SeededTable, check_time, type_text
 from conformance.targets.values import Instants, Unreadable, case_value, listed_cell, listed_value
@@ -24,7 +24,9 @@ MAX_VERIFIED_ROWS: Final = 1000
 
 
 def verify(tables: RestTables, table: SeededTable, until: float) -> None:
-    """Raise :class:`CannotSeed` unless REST shows the inserted rows; :class:`TableExists` if it counts more of them."""
+    """Raise :class:`CannotSeed` unless REST shows the inserted rows: :class:`TableExists` if it counts more of
+    them, :class:`RowsMissing` if it counts fewer.
+    """
     if not table.sent and table.inserted:  # another way than REST put them in
         table.sent = len(insert_all_body(table.columns, table.rows[: table.inserted]))
         table.widest = table.sent // table.inserted
@@ -34,7 +36,7 @@ def verify(tables: RestTables, table: SeededTable, until: float) -> None:
     total = answer.get("totalRows")
     if str(total) != str(table.inserted):
         said = f"{table.inserted} rows were inserted but tabledata.list counts {_short(total)}"
-        raise TableExists(said) if _more(total, table.inserted) else CannotSeed(said)
+        raise (TableExists if _more(total, table.inserted) else RowsMissing)(said)
     rows = answer.get("rows") or []
     if not isinstance(rows, list):
         raise CannotSeed(f"expected tabledata.list to return an array of rows but got {_short(rows)}")

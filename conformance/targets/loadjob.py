@@ -1,16 +1,18 @@
-"""Seeding by load jobs: ``tables.insert`` makes a table, and each job uploads rows as one Parquet file.
+"""Seeding by load jobs: ``tables.insert`` makes a table, and each job uploads rows as one Parquet or Avro file.
 
 Sources: https://cloud.google.com/bigquery/docs/reference/api-uploads (multipart), the resource ``Job`` of
 https://cloud.google.com/bigquery/docs/reference/rest/v2/Job, and
-https://cloud.google.com/bigquery/docs/loading-data-cloud-storage-parquet (types).
+https://cloud.google.com/bigquery/docs/loading-data-cloud-storage-parquet (types). A failed job adds no row
+(https://cloud.google.com/bigquery/docs/batch-loading-data), so that one that a quota ended can be sent again.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -18,35 +20,58 @@ import pyarrow as pa
 from conformance.contain.text import safe
 from conformance.generate.materialise import materialise
 from conformance.records import BqType, Column, Json, Table
+from conformance.targets.avrofile import AVRO_OPTIONS, NO_AVRO, avro_file
 from conformance.targets.errors import CannotSeed
 from conformance.targets.messages import Names
+from conformance.targets.patience import LIMITED
 from conformance.targets.restway import RestTables
 from conformance.targets.seeds import Row, SeededTable, check_time, naming_columns
 from conformance.targets.values import rest_schema
 
-__all__ = ["LoadJob"]
+__all__ = ["AVRO", "FIRST_PAUSE", "LONGEST_PAUSE", "PARQUET", "FileFormat", "LoadJob"]
 
 NO_PARQUET: Final = frozenset({BqType.INTERVAL, BqType.RANGE, BqType.JSON, BqType.GEOGRAPHY})
 """Types that a load job of Parquet is not asked for: Parquet has no such type, or only a text that has to be parsed."""
 
 BOUNDARY: Final = "conformance-5f0c2a91d3e84b67"
-"""The line between the parts of an upload; no Parquet file of the suite contains it after a line end."""
+"""The line between the parts of an upload; no file of the suite contains it after a line end."""
 
 FIRST_PAUSE: Final = 0.02
 LONGEST_PAUSE: Final = 2.0
-"""Seconds between questions whether a job is done."""
+"""Seconds between questions whether a job is done, or whether its rows are seen."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FileFormat:
+    """A format of files: what the job says about it, the types that it lacks, and how a table is written."""
+
+    title: str
+    options: Mapping[str, Any]
+    lacks: frozenset[BqType]
+    write: Callable[[Sequence[Column], pa.Table], bytes]
+
+
+class _JobError(Exception):
+    """A job failed, for the reason ``reason``."""
+
+    def __init__(self, text: str, reason: str) -> None:
+        super().__init__(text)
+        self.reason = reason
 
 
 class LoadJob:
-    """Makes tables by ``tables.insert`` and fills them by load jobs."""
+    """Makes tables by ``tables.insert`` and fills them by load jobs that upload files of one format."""
 
-    def __init__(self, tables: RestTables) -> None:
+    def __init__(self, tables: RestTables, kind: FileFormat | None = None) -> None:
         self._tables = tables
+        self._format = kind or PARQUET
 
     def make(self, table: SeededTable, first: Sequence[Row], until: float) -> None:
         """Make the table, then load its first rows."""
-        if lacking := sorted({column.type.value for column in _all(table.columns) if column.type in NO_PARQUET}):
-            raise CannotSeed(f"a load job of Parquet does not carry {' and '.join(lacking)}")
+        lacks = self._format.lacks
+        if lacking := sorted({column.type.value for column in _all(table.columns) if column.type in lacks}):
+            raise CannotSeed(f"a load job of {self._format.title} does not carry {' and '.join(lacking)}")
+        self._file(table.columns, ())  # a name that the format lacks is found before a table is made
         with naming_columns(table.columns):
             self._tables.create(table.names, table.columns, until)
         if first:
@@ -55,10 +80,13 @@ class LoadJob:
     def append(self, table: SeededTable, more: Sequence[Row], until: float) -> None:
         """Load rows by one job, and wait until it is done."""
         with naming_columns(table.columns):
-            path = f"/upload/bigquery/v2/projects/{table.names.project}/jobs?uploadType=multipart"
-            body = _multipart(_job(table), _parquet(table.columns, more))
-            kind = f"multipart/related; boundary={BOUNDARY}"
-            self._wait(table.names, self._tables.post(path, body, content_type=kind, until=until), until)
+            body = _multipart(_job(table, self._format), self._file(table.columns, more))
+            try:
+                self._tables.patience.ask(lambda: self._load(table.names, body, until), limited=_limited, until=until)
+            except _JobError as ended:
+                if _limited(ended):
+                    self._tables.limited(str(ended))
+                raise CannotSeed(str(ended)) from None
 
     def drop(self, names: Names) -> None:
         """Remove a table."""
@@ -67,8 +95,11 @@ class LoadJob:
     def close(self, *, grace: float) -> None:
         """Nothing: the client belongs to the server."""
 
-    def _wait(self, names: Names, job: Row, until: float) -> None:
-        """Ask for the job until it is done; raises :class:`CannotSeed` if it failed."""
+    def _load(self, names: Names, body: bytes, until: float) -> None:
+        """Send one job and ask for it until it is done; raises :class:`_JobError` if it failed."""
+        path = f"/upload/bigquery/v2/projects/{names.project}/jobs?uploadType=multipart"
+        kind = f"multipart/related; boundary={BOUNDARY}"
+        job = self._tables.post(path, body, content_type=kind, until=until)
         pause = FIRST_PAUSE
         while _status(job).get("state") != "DONE":
             threading.Event().wait(max(0.0, min(pause, until - time.monotonic())))
@@ -81,7 +112,21 @@ class LoadJob:
             where = {"location": location} if isinstance(location, str) else {}
             job = self._tables.get(f"/bigquery/v2/projects/{names.project}/jobs/{job_id}", where, until=until, shown=0)
         if error := _status(job).get("errorResult"):
-            raise CannotSeed(f"the load job failed: {safe(json.dumps(error, ensure_ascii=False), 500)}")
+            reason = error.get("reason") if isinstance(error, dict) else ""
+            said = f"the load job failed: {safe(json.dumps(error, ensure_ascii=False), 500)}"
+            raise _JobError(said, reason if isinstance(reason, str) else "")
+
+    def _file(self, columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
+        try:
+            table = materialise(Table(tuple(columns), rows=tuple(map(Json, rows))))
+            return self._format.write(columns, table)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            said = safe(str(error), 200)
+            raise CannotSeed(f"the rows cannot be written as {self._format.title}: {said}") from None
+
+
+def _limited(error: Exception) -> bool:
+    return isinstance(error, _JobError) and error.reason in LIMITED
 
 
 def _status(job: Row) -> Row:
@@ -89,7 +134,7 @@ def _status(job: Row) -> Row:
     return status if isinstance(status, dict) else {}
 
 
-def _job(table: SeededTable) -> dict[str, Any]:
+def _job(table: SeededTable, kind: FileFormat) -> dict[str, Any]:
     names = table.names
     place = {"projectId": names.project, "datasetId": names.dataset, "tableId": names.table}
     return {
@@ -97,8 +142,8 @@ def _job(table: SeededTable) -> dict[str, Any]:
             "load": {
                 "destinationTable": place,
                 "schema": {"fields": [rest_schema(column) for column in table.columns]},
-                "sourceFormat": "PARQUET",
-                "parquetOptions": {"enableListInference": True},
+                "sourceFormat": kind.title.upper(),
+                **kind.options,
                 "createDisposition": "CREATE_NEVER",
                 "writeDisposition": "WRITE_APPEND",
             }
@@ -106,15 +151,16 @@ def _job(table: SeededTable) -> dict[str, Any]:
     }
 
 
-def _parquet(columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
+def _parquet(_columns: Sequence[Column], table: pa.Table) -> bytes:
     import pyarrow.parquet as pq  # noqa: PLC0415  # few targets are seeded by load jobs
 
     sink = pa.BufferOutputStream()
-    try:
-        pq.write_table(materialise(Table(tuple(columns), rows=tuple(map(Json, rows)))), sink)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise CannotSeed(f"the rows cannot be written as Parquet: {safe(str(error), 200)}") from None
+    pq.write_table(table, sink)
     return bytes(sink.getvalue())
+
+
+PARQUET: Final = FileFormat("Parquet", {"parquetOptions": {"enableListInference": True}}, NO_PARQUET, _parquet)
+AVRO: Final = FileFormat("Avro", AVRO_OPTIONS, NO_AVRO, avro_file)
 
 
 def _multipart(job: dict[str, Any], data: bytes) -> bytes:

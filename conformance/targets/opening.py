@@ -11,7 +11,9 @@ import pyarrow as pa
 
 from conformance.records import Case, Exchange
 from conformance.targets import environment
+from conformance.targets.errors import LeftBehind
 from conformance.targets.homes import fresh_home
+from conformance.targets.projects import with_project
 from conformance.targets.spec import TargetKind, TargetSpec
 
 __all__ = ["Target", "open_target"]
@@ -56,12 +58,16 @@ def open_target(spec: TargetSpec, *, multiplier: float = 1.0, alone: bool = Fals
 
     Raises:
         TargetUnavailable: the target cannot run here, its environment has not been created, or it does not start.
+        LeftBehind: on leaving, something that was made in the target is still there.
     """
-    target = _open(spec, multiplier=multiplier, alone=alone)
+    target = _open(with_project(spec), multiplier=multiplier, alone=alone)
     try:
         yield target
-    finally:
-        target.close()
+    except BaseException:
+        with contextlib.suppress(LeftBehind):  # the first error says more
+            target.close()
+        raise
+    target.close()
 
 
 def _open(spec: TargetSpec, *, multiplier: float, alone: bool) -> Target:

@@ -35,11 +35,15 @@ REFUSES_WHO_ASKS: Final = frozenset({401, 403, 429})
 
 
 class RestError(Exception):
-    """A request failed: ``status`` is its HTTP status, None without an answer; the text describes the failure."""
+    """A request failed: ``status`` is its HTTP status, None without an answer; the text describes the failure.
 
-    def __init__(self, text: str, *, status: int | None = None) -> None:
+    ``reason`` is the one in an error body of Google's form, empty without such a body.
+    """
+
+    def __init__(self, text: str, *, status: int | None = None, reason: str = "") -> None:
         super().__init__(text)
         self.status = status
+        self.reason = reason
 
 
 class RestClient:
@@ -138,7 +142,7 @@ class RestClient:
             text = f"{where}: HTTP {answer.status}{said}"
             if answer.status in REFUSES_WHO_ASKS:
                 self.refused = text
-            raise RestError(text, status=answer.status)
+            raise RestError(text, status=answer.status, reason=_reason(answer.body))
         return where, answer, limit
 
 
@@ -157,6 +161,15 @@ def _redirect(answer: HttpResponse) -> str:
         return ""
     there = f" to {safe(answer.location, SHOWN)}" if answer.location else ""
     return f", a redirect{there}; the suite follows none, so name the address that answers itself"
+
+
+def _reason(body: bytes) -> str:
+    """The reason of the first error in a body of Google's form."""
+    try:
+        reason = parse_object(body)["error"]["errors"][0]["reason"]
+    except (ForeignJsonError, LookupError, TypeError):
+        return ""
+    return reason if isinstance(reason, str) else ""
 
 
 def _message(body: bytes) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import abc
+import contextlib
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from conformance.contain.text import safe
 from conformance.records import Column
+from conformance.targets.dataset import OwnDataset
 from conformance.targets.errors import CannotSeed, TableExists
 from conformance.targets.messages import Names
+from conformance.targets.patience import LIMITED, Patience
 from conformance.targets.recent import Recent
 from conformance.targets.rest import RestClient, RestError
 from conformance.targets.seeds import Row, SeededTable, check_time, naming_columns
@@ -31,13 +34,28 @@ QUERY_MILLISECONDS: Final = 60_000
 """The wait that jobs.query is asked for; the request's own deadline is shorter."""
 
 CONFLICT: Final = 409
+TOO_MANY: Final = 429
 
 
 class RestTables:
-    """The datasets and tables of one project behind ``client``; every failure raises :class:`CannotSeed`."""
+    """The datasets and tables of one project behind ``client``; every failure raises :class:`CannotSeed`.
 
-    def __init__(self, client: RestClient) -> None:
+    ``own`` is the dataset of this run, if it has one. ``patience`` decides whether a request that a quota refused is
+    sent again. ``scanned`` is told the bytes that the server says it read for a statement.
+    """
+
+    def __init__(
+        self,
+        client: RestClient,
+        *,
+        own: OwnDataset | None = None,
+        patience: Patience | None = None,
+        scanned: Callable[[int], None] = lambda _: None,
+    ) -> None:
         self._client = client
+        self._own = own
+        self.patience = patience or Patience(None)
+        self.scanned = scanned
         self._datasets: set[tuple[str, str]] = set()
 
     def create(self, names: Names, columns: Sequence[Column], until: float) -> None:
@@ -45,34 +63,40 @@ class RestTables:
         self._make_dataset(names, until)
         reference = {"projectId": names.project, "datasetId": names.dataset, "tableId": names.table}
         body = {"tableReference": reference, "schema": {"fields": [rest_schema(column) for column in columns]}}
-        check_time(until)
         try:
-            self._client.post(_tables(names), body, until=until)
+            self._ask(lambda: self._client.post(_tables(names), body, until=until), until)
         except RestError as error:
             raise _cannot(error, TableExists if error.status == CONFLICT else CannotSeed) from None
 
     def post(self, path: str, body: Row | bytes, *, content_type: str = "application/json", until: float) -> Row:
         """POST, and return the answer."""
-        check_time(until)
         try:
-            return self._client.post(path, body, content_type=content_type, until=until)
+            return self._ask(lambda: self._client.post(path, body, content_type=content_type, until=until), until)
         except RestError as error:
             raise _cannot(error) from None
 
     def get(self, path: str, params: dict[str, str], *, until: float, shown: int) -> Row:
         """GET an answer that shows ``shown`` bytes of rows."""
-        check_time(until)
         try:
-            return self._client.get(path, params=params, until=until, shown=shown)
+            return self._ask(lambda: self._client.get(path, params=params, until=until, shown=shown), until)
         except RestError as error:
             raise _cannot(error) from None
 
     def drop(self, names: Names) -> None:
         """Delete a table; a failure is ignored, because it does not belong to the case."""
-        try:
+        before = self._client.refused
+        with contextlib.suppress(RestError):
             self._client.delete(self.path(names))
-        except RestError:
-            return
+        self._client.refused = before  # why the case was not seeded, if it was not
+
+    def close(self) -> None:
+        """Delete the dataset of this run, if it has one; raises :class:`LeftBehind`."""
+        if self._own is not None:
+            self._own.delete()
+
+    def limited(self, said: str) -> None:
+        """Note that a quota, and not the table, was the reason why a job failed."""
+        self._client.refused = said
 
     def path(self, names: Names) -> str:
         """The path of one table."""
@@ -82,14 +106,34 @@ class RestTables:
         made = (names.project, names.dataset)
         if made in self._datasets:
             return
-        check_time(until)
-        body = {"datasetReference": {"projectId": names.project, "datasetId": names.dataset}}
+        body: dict[str, Any] = {"datasetReference": {"projectId": names.project, "datasetId": names.dataset}}
+        if self._own is not None:
+            body |= self._own.body
+            self._own.begin()
         try:
-            self._client.post(f"/bigquery/v2/projects/{names.project}/datasets", body, until=until)
+            self._ask(
+                lambda: self._client.post(f"/bigquery/v2/projects/{names.project}/datasets", body, until=until), until
+            )
         except RestError as error:
-            if error.status != CONFLICT:  # it exists already
-                raise CannotSeed(f"dataset {names.dataset!r}: {error}", answered=error.status is not None) from None
+            if (refusal := self._no_dataset(names, error)) is not None:
+                raise refusal from None
         self._datasets.add(made)
+
+    def _no_dataset(self, names: Names, error: RestError) -> CannotSeed | None:
+        """Why there is no dataset to use after ``error``; None if there is one."""
+        if self._own is not None:
+            try:
+                return self._own.refused(error)
+            except RestError as unknown:
+                return _cannot(unknown)
+        if error.status == CONFLICT:  # it exists already
+            return None
+        return CannotSeed(f"dataset {names.dataset!r}: {error}", answered=error.status is not None)
+
+    def _ask(self, send: Callable[[], Row], until: float) -> Row:
+        """What a request returns, sent again while a quota refuses it."""
+        check_time(until)
+        return self.patience.ask(send, limited=_limited, until=until)
 
 
 class _OverRest(abc.ABC):
@@ -152,6 +196,9 @@ class Sql(_OverRest):
         answer = self._tables.post(f"/bigquery/v2/projects/{table.names.project}/queries", query, until=until)
         if errors := answer.get("errors"):
             raise CannotSeed(f"INSERT was refused: {_listed(errors)}")
+        scanned = answer.get("totalBytesProcessed")
+        if isinstance(scanned, str) and len(scanned) < 20 and scanned.isdecimal():
+            self._tables.scanned(int(scanned))
         if answer.get("jobComplete") is False:
             raise CannotSeed("INSERT did not complete while jobs.query waited for it")
 
@@ -184,6 +231,11 @@ def _requests(columns: Sequence[Column], rows: Sequence[Row], limit: int) -> Ite
 
 def _tables(names: Names) -> str:
     return f"/bigquery/v2/projects/{names.project}/datasets/{names.dataset}/tables"
+
+
+def _limited(error: Exception) -> bool:
+    """Whether a quota or rate limit refused a request: the server did nothing, and may do it later."""
+    return isinstance(error, RestError) and (error.status == TOO_MANY or error.reason in LIMITED)
 
 
 def _cannot(error: RestError, kind: type[CannotSeed] = CannotSeed) -> CannotSeed:

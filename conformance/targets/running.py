@@ -15,6 +15,7 @@ import grpc
 from conformance.contain.child import Child
 from conformance.targets.errors import TargetUnavailable
 from conformance.targets.rest import RestClient
+from conformance.targets.restway import RestTables
 from conformance.targets.seeding import Seeder
 from conformance.targets.spec import Ready
 from conformance.targets.tls import SecureLine, http2_refusal
@@ -38,6 +39,7 @@ class RunningServer:
     rest: RestClient | None
     seeder: Seeder | None
     process: Child | None = None
+    tables: RestTables | None = None
     secure: SecureLine | None = None
     home: ExitStack = dataclasses.field(default_factory=ExitStack)
 
@@ -48,15 +50,22 @@ class RunningServer:
         return self.process.last_words()
 
     def close(self, *, grace: float) -> None:
-        """Close the connections; the process, if the suite started it, has ``grace`` seconds to end."""
-        self.channel.close()
-        if self.seeder is not None:
-            self.seeder.close(grace=grace)
-        if self.rest is not None:
-            self.rest.close()
-        if self.process is not None:
-            self.process.stop(grace=grace)
-        self.home.close()
+        """Close the connections; the process, if the suite started it, has ``grace`` seconds to end.
+
+        Raises:
+            LeftBehind: the dataset of the run is still there.
+        """
+        with ExitStack() as ending:
+            ending.callback(self.home.close)
+            if self.process is not None:
+                ending.callback(self.process.stop, grace=grace)
+            if self.rest is not None:
+                ending.callback(self.rest.close)
+            if self.tables is not None:
+                ending.callback(self.tables.close)
+            if self.seeder is not None:
+                ending.callback(self.seeder.close, grace=grace)
+            self.channel.close()
 
 
 def wait_until_ready(running: RunningServer, ready: Ready, *, until: float) -> None:

@@ -14,14 +14,16 @@ import hashlib
 import math
 import re
 import secrets
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from conformance.records import Column
-from conformance.targets.errors import CannotSeed, TableExists
+from conformance.targets.errors import CannotSeed, RowsMissing, TableExists
 from conformance.targets.listing import verify
-from conformance.targets.loadjob import LoadJob
+from conformance.targets.loadjob import AVRO, FIRST_PAUSE, LONGEST_PAUSE, PARQUET, LoadJob
 from conformance.targets.messages import Names
 from conformance.targets.preloaded import PreloadedWay
 from conformance.targets.restway import InsertAll, RestTables, Sql
@@ -63,14 +65,15 @@ def open_seeder(
             case SeedPath.PRELOADED:
                 assert seed.preloaded is not None
                 ways.append(PreloadedWay(spec.here / seed.preloaded.tables, seed.preloaded.table))
-            case SeedPath.LOAD if tables is not None:
-                ways.append(LoadJob(tables))
+            case SeedPath.LOAD | SeedPath.LOAD_AVRO if tables is not None:
+                ways.append(LoadJob(tables, AVRO if path is SeedPath.LOAD_AVRO else PARQUET))
             case SeedPath.REST | SeedPath.SQL if tables is not None:
                 kind = InsertAll if path is SeedPath.REST else Sql
                 ways.append(kind(tables, rows_per_request=seed.rows_per_request))
     if not ways:
         return None
-    return Seeder(ways, project=spec.project, dataset=seed.dataset, listed=tables, token=token)
+    settle = 0.0 if spec.service is None else spec.service.settle
+    return Seeder(ways, project=spec.project, dataset=seed.dataset, listed=tables, token=token, settle=settle)
 
 
 def run_token() -> str:
@@ -84,17 +87,26 @@ class Seeder:
     """Makes tables in one dataset by the first of ``ways`` that carries them, and removes them afterwards.
 
     ``listed`` verifies the rows over REST; without it, the word of the way is taken. ``token`` is the part of the names
-    that belongs to this run, if the server outlives the run.
+    that belongs to this run, if the server outlives the run. Rows may take ``settle`` seconds to be listed; nothing is
+    read before they are.
     """
 
     def __init__(
-        self, ways: Sequence[Way], *, project: str, dataset: str, listed: RestTables | None, token: str = ""
+        self,
+        ways: Sequence[Way],
+        *,
+        project: str,
+        dataset: str,
+        listed: RestTables | None,
+        token: str = "",
+        settle: float = 0.0,
     ) -> None:
         self._ways = tuple(ways)
         self._project = project
         self._dataset = dataset
         self._listed = listed
         self._token = token
+        self._settle = settle
         self._taken: Counter[str] = Counter()
 
     def seed(
@@ -137,7 +149,7 @@ class Seeder:
         try:
             table.make(count, until=until)
             if self._listed is not None:
-                verify(self._listed, table, until)
+                self._verified(self._listed, table, until)
         except CannotSeed as error:
             if error.answered:
                 self.release(table)
@@ -147,6 +159,27 @@ class Seeder:
             again = SeededTable(table.case, self._fresh(table.case), table.columns, table.rows, table.way)
             return self._by(again, count, until)
         return table
+
+    def append(self, table: SeededTable, count: int, *, until: float = math.inf) -> None:
+        """Insert the next ``count`` rows of a table; where rows may take a while, wait until they are listed."""
+        table.append(count, until=until)
+        if self._settle and self._listed is not None:
+            self._verified(self._listed, table, until)
+
+    def _verified(self, listed: RestTables, table: SeededTable, until: float) -> None:
+        """Verify the rows, again and again while some are missing and may still come."""
+        settled = min(until, time.monotonic() + self._settle)
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                verify(listed, table, until)
+            except RowsMissing:
+                if time.monotonic() + pause > settled:
+                    raise
+                threading.Event().wait(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+            else:
+                return
 
     def _fresh(self, case_id: str) -> Names:
         """A new table name for each drive of a case."""

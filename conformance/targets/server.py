@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,17 +25,21 @@ from conformance.contain.errors import CannotStart
 from conformance.records import SET_UP, AppendRows, Case, Exchange
 from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, open_channel
 from conformance.targets.conversation import Conversation, ConversationPlan
+from conformance.targets.costs import Meter
 from conformance.targets.credentials import Credentials
+from conformance.targets.dataset import OwnDataset
 from conformance.targets.denied import PLAIN, PLAIN_TABLE, Denied, denied, needs_table
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.environment import Environment, command_environment, fill
 from conformance.targets.errors import CannotSeed, TargetError, TargetUnavailable
+from conformance.targets.fence import FencedClient
 from conformance.targets.homes import fresh_home
 from conformance.targets.instants import instant_after_seed, now
 from conformance.targets.kept import Kept
 from conformance.targets.messages import Names
+from conformance.targets.patience import Patience
+from conformance.targets.projects import with_dataset
 from conformance.targets.recent import Recent
-from conformance.targets.rest import RestClient
 from conformance.targets.restway import LARGE, LARGEST, RestTables
 from conformance.targets.running import HOST, PROBE_SECONDS, RunningServer, check_ports, declared_port, wait_until_ready
 from conformance.targets.seeding import open_seeder, run_token
@@ -81,8 +86,10 @@ class ServerTarget:
         self.name = spec.name
         self.capabilities = frozenset(spec.capabilities)
         self.version = environment.version
-        self.remarks: tuple[str, ...] = ()
-        self._spec = spec
+        self._token = run_token()
+        self._spec = spec = with_dataset(spec, self._token)
+        self._patience = Patience(spec.service)
+        self._meter = Meter(None if spec.service is None else spec.service.max_bytes)
         self._environment = environment
         self._project = spec.project
         self._deadlines = spec.deadlines.stretched(multiplier)
@@ -95,7 +102,12 @@ class ServerTarget:
         self._refusals = 0
         self._refusal = ""
         self._shared = Kept("server", self._open)
-        self.remarks += self._probe()
+        self._said = self._probe()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the report says about the server, what was asked again, and what was read."""
+        return (*self._said, *self._patience.remarks, *self._meter.remarks)
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
         """Put ``case`` to the server and record everything; faults of the target are in the exchange.
@@ -105,13 +117,17 @@ class ServerTarget:
         """
         if self._refusals >= GIVE_UP_AFTER:
             return dataclasses.replace(self._nothing(case), untestable=self._refusal)
+        if self._meter.stopped:
+            return dataclasses.replace(self._nothing(case), untestable=f"{SET_UP}{self._meter.stopped}")
         exchange = self._put(case, table)
-        for _ in range(TRIES):
+        for tried in range(max(TRIES, self._patience.tries)):
             refusal = self._refused(exchange)
             if refusal is None:
                 break
-            again = self._overcome(refusal)
-            if (still := self._refused(self._put(PLAIN, PLAIN_TABLE))) is not None:
+            again = self._overcome(refusal, tried)
+            # A plain request would spend the quota that the case waits for.
+            waited = again and refusal.quota and self._patience.tries > 0
+            if not waited and (still := self._refused(self._put(PLAIN, PLAIN_TABLE))) is not None:
                 return self._set_up(exchange, still)
             if not again:
                 break
@@ -135,12 +151,15 @@ class ServerTarget:
             said, running.rest.refused = running.rest.refused, ""
         return denied(exchange, said)
 
-    def _overcome(self, refusal: Denied) -> bool:
-        """Do what may help against ``refusal``; false if nothing may."""
+    def _overcome(self, refusal: Denied, tried: int) -> bool:
+        """Do what may help against the refusal number ``tried`` of a case; false if nothing may."""
         if refusal.quota:
-            if refusal.retry is None or refusal.retry > LONGEST_WAIT:
+            if refusal.retry is None:
+                return self._patience.pause(tried, math.inf)
+            if refusal.retry > LONGEST_WAIT:
                 return False
             threading.Event().wait(refusal.retry)
+            self._patience.again += 1
             return True
         if refusal.unknown and self._credentials.renewable:
             self._credentials.renew()
@@ -158,7 +177,12 @@ class ServerTarget:
         return Exchange(case.id, self.name, project=self._project, dataset=self._spec.seed.dataset, now=now())
 
     def _put(self, case: Case, table: pa.Table) -> Exchange:
-        """Put ``case`` to the server once."""
+        """Put ``case`` to the server once, and count what it read."""
+        exchange = self._put_uncounted(case, table)
+        self._meter.count(exchange)
+        return exchange
+
+    def _put_uncounted(self, case: Case, table: pa.Table) -> Exchange:
         exchange = self._nothing(case)
         if case.isolated and self._spec.endpoint is not None:
             said = "the case needs a server process of its own, and this target is one that runs already"
@@ -274,7 +298,7 @@ class ServerTarget:
             ),
             until=until,
             case_bytes=limits.case,
-            append=_appends_nothing if seeded is None else functools.partial(seeded.append, until=until),
+            append=self._appends(running, seeded, until),
         )
         caller = Caller(
             running.channel,
@@ -286,6 +310,12 @@ class ServerTarget:
         conversation = Conversation(case, caller, plan)
         conversation.run()
         return conversation
+
+    @staticmethod
+    def _appends(running: RunningServer, seeded: SeededTable | None, until: float) -> Callable[[int], None]:
+        if seeded is None or running.seeder is None:
+            return _appends_nothing
+        return functools.partial(running.seeder.append, seeded, until=until)
 
     def _open(self) -> RunningServer:
         spec = self._spec
@@ -353,23 +383,32 @@ class ServerTarget:
         return running
 
     def _connect(self, endpoint: str, rest: str, *, process: Child | None, environment: Environment) -> RunningServer:
-        client = None
+        client = tables = None
         if rest:
-            client = RestClient(
-                rest, deadline=self._deadlines.seed, credentials=self._credentials.headers, secure=self._secure
+            names = Names(self._project, self._spec.seed.dataset, "none")
+            client = FencedClient(
+                rest,
+                project=names.project,
+                dataset=names.dataset,
+                deadline=self._deadlines.seed,
+                credentials=self._credentials.headers,
+                secure=self._secure,
             )
+            service = self._spec.service
+            own = None if service is None else OwnDataset(client, names, self._token, service)
+            tables = RestTables(client, own=own, patience=self._patience, scanned=self._meter.add)
         host, _, port = endpoint.rpartition(":")
         reached = {"host": host, "grpc_port": port, "rest_port": rest.rstrip("/").rpartition(":")[2]}
         seeder = open_seeder(
             self._spec,
-            RestTables(client) if client is not None else None,
+            tables,
             deadlines=self._deadlines,
             start=lambda: self._greeted(process, environment, reached),
             # A server that runs longer than the suite has tables of other runs.
-            token="" if process is not None else run_token(),
+            token="" if process is not None else self._token,
         )
         channel = open_channel(endpoint, message_limit=self._spec.limits.message, secure=self._secure)
-        return RunningServer(endpoint, channel, client, seeder, process, secure=self._secure)
+        return RunningServer(endpoint, channel, client, seeder, process, tables=tables, secure=self._secure)
 
     def _greeted(self, server: Child | None, environment: Environment, reached: Mapping[str, str]) -> AskedProgram:
         from conformance.targets.asking import start_seeder  # noqa: PLC0415  # it imports jsonschema, for few targets

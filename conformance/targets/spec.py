@@ -24,6 +24,7 @@ from conformance.targets.endpoint import Endpoint, check_endpoint
 from conformance.targets.environmentspec import EnvironmentSpec
 from conformance.targets.errors import TargetError
 from conformance.targets.ranges import DAY, LEAST, check_range
+from conformance.targets.service import PROJECT_PATTERN, Service, check_project_variable, check_service
 from conformance.targets.shipped import find_target
 
 __all__ = [
@@ -58,8 +59,6 @@ PLACEHOLDERS: Final = {
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 PROJECT: Final = "test-project"
 """The project that the cases read from, if the file names no other."""
-_PROJECT: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,99}")
-"""Wider than BigQuery's own rule, because emulators take shorter names; it is one segment of a URL's path."""
 
 LONGEST_FILE: Final = 4 << 20
 """The largest target file in bytes: enough for 10,000 expected failures."""
@@ -90,13 +89,15 @@ class SeedPath(enum.StrEnum):
     """``tables.insert``, and ``jobs.query`` with ``INSERT … VALUES``, for targets without insertAll."""
     LOAD = "load"
     """``tables.insert``, and load jobs that upload Parquet: for the service, and for large tables."""
+    LOAD_AVRO = "load-avro"
+    """The same with Avro, which carries JSON too."""
     PROGRAM = "program"
     """A program that gets each table on stdin and makes it, or the started server itself."""
     PRELOADED = "preloaded"
     """The tables that ``conformance tables`` wrote are in the server already."""
 
 
-OVER_REST: Final = frozenset({SeedPath.REST, SeedPath.SQL, SeedPath.LOAD})
+OVER_REST: Final = frozenset({SeedPath.REST, SeedPath.SQL, SeedPath.LOAD, SeedPath.LOAD_AVRO})
 """The paths that need the REST API."""
 
 
@@ -254,8 +255,9 @@ class TargetSpec:
     """One target file. ``file`` is its path; the classes of the other fields describe the file's tables.
 
     ``version`` is shown in reports; ``version_command`` prints it if the file does not fix it. The tables of the cases
-    are made in ``project``, which is also the parent of every session. ``not_offered`` are the profiles that a server
-    leaves out (:mod:`conformance.contract.offers`).
+    are made in ``project``, which is also the parent of every session; if the user has to name it, ``project_variable``
+    is the environment variable that may hold it. ``not_offered`` are the profiles that a server leaves out
+    (:mod:`conformance.contract.offers`).
     """
 
     name: str
@@ -265,6 +267,7 @@ class TargetSpec:
     version: str = ""
     version_command: tuple[str, ...] = ()
     project: str = PROJECT
+    project_variable: str = ""
     capabilities: tuple[str, ...] = ()
     not_offered: tuple[str, ...] = ()
     start: Start | None = None
@@ -275,6 +278,7 @@ class TargetSpec:
     serializer: SerializerSpec | None = None
     deadlines: Deadlines = Deadlines()
     limits: Limits = Limits()
+    service: Service | None = None
     expected_failures: tuple[ExpectedFailure, ...] = ()
     file: str = ""
 
@@ -340,7 +344,7 @@ def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
         raise RecordError("target.file", "no such key: it is where the file was read from", data["file"])
     if not _NAME.fullmatch(spec.name):
         raise RecordError("target.name", "lower-case letters, digits, '.', '_' and '-'", spec.name)
-    if not _PROJECT.fullmatch(spec.project):
+    if not PROJECT_PATTERN.fullmatch(spec.project):
         raise RecordError("target.project", "letters, digits, '.', '_', ':' and '-'", spec.project)
     _check_kind(spec)
     for where, entries in _lists(spec):
@@ -354,6 +358,10 @@ def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
             environmentspec.check_placeholder(where, name, spec.environment)
     _check_ports(spec)
     _check_endpoint(spec)
+    rest = "" if spec.endpoint is None else spec.endpoint.rest
+    seed = spec.seed
+    check_project_variable(spec.project_variable)
+    check_service(spec.service, rest=rest, over_rest=seed.over_rest, dataset=seed.dataset, longest=DAY)
 
 
 def _check_endpoint(spec: TargetSpec) -> None:

@@ -209,10 +209,18 @@ class TestAsking:
 
     def test_a_server_that_runs_already(self) -> None:
         """No command, so its addresses are asked for."""
-        at_a_terminal("", "", "", "sql", "localhost:7", "", "", "", "it")
+        at_a_terminal("", "", "", "sql", "localhost:7", "", "", "", "", "it")
 
         spec = load_target("it.toml")
         assert (spec.endpoint, spec.seed.paths) == (Endpoint("localhost:7", "http://localhost:9050"), (SeedPath.SQL,))
+
+    def test_a_server_behind_tls_that_takes_load_jobs(self) -> None:
+        """TLS is asked for, and then its REST API speaks it too."""
+        at_a_terminal("", "", "", "load-avro", "localhost:7", "y", "", "", "", "it")
+
+        spec = load_target("it.toml")
+        assert spec.endpoint == Endpoint("localhost:7", "https://localhost:9050", tls=Tls())
+        assert spec.seed.paths == (SeedPath.LOAD_AVRO,)
 
     def test_a_program_and_a_serializer(self) -> None:
         """Each is asked for what it has; the directory gives the name."""

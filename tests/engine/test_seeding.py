@@ -14,10 +14,14 @@ from conformance.engine.events import CaseJudged
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
 from conformance.records import AppendRows, Outcome
+from conformance.reference.delays import Delays
 from conformance.reference.rest import Api
 from conformance.reference.server import ReferenceServer
 from conformance.targets import TargetSpec, load_target, prepare
+from conformance.targets.projects import with_project
 from conformance.targets.tablefiles import not_preloadable, write_tables
+from tests.certificates import make_certificates
+from tests.service import TOKEN, VARIABLE, served, service_file
 from tests.targets.conftest import ROOT
 
 CASES = load_corpus()
@@ -90,13 +94,6 @@ def test_a_program_in_go_gets_the_same_verdicts(
     prepare(spec, say=lambda text: None)
 
     assert verdicts(spec) == over_rest
-
-
-def test_load_jobs_get_the_same_verdicts(over_rest: Verdicts, tmp_path: Path) -> None:
-    """Parquet carries most types; a table with any other comes by the next path."""
-    text = '[seed]\npaths = ["load", "rest"]\n'
-
-    assert verdicts(written(tmp_path, STARTED.replace("MORE", "") + REST + text)) == over_rest
 
 
 @pytest.fixture
@@ -196,3 +193,26 @@ def create_table(self, table, columns):
 Catalogue.create_table = create_table
 reference.serve(say=reference._line)
 '''
+
+
+@pytest.mark.parametrize("first", ["load-avro", "load"])
+def test_each_format_of_load_jobs_gets_the_same_verdicts(over_rest: Verdicts, tmp_path: Path, first: str) -> None:
+    """Avro carries most types, too; what one format does not carry comes by the next path."""
+    text = f'[seed]\npaths = ["{first}", "rest"]\n'
+
+    assert verdicts(written(tmp_path, STARTED.replace("MORE", "") + REST + text)) == over_rest
+
+
+def test_the_file_of_the_service_gets_the_same_verdicts(
+    over_rest: Verdicts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TLS, tokens, slow jobs, late rows and quotas in the middle change no verdict, and nothing is left."""
+    certificates = make_certificates(tmp_path)
+    monkeypatch.setenv(VARIABLE, TOKEN)
+    delays = Delays(job_polls=1, limited_jobs=3, hidden_polls=1)
+    quotas = {"quota_requests": 20, "refused_requests": 3, "quota_calls": 12, "refused_calls": 3}
+    with served(certificates, delays=delays, **quotas) as server:
+        spec = with_project(written(tmp_path, service_file(server, certificates)), "mine")
+
+        assert verdicts(spec) == over_rest
+        assert not server.catalogue._datasets

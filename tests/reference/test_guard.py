@@ -45,6 +45,26 @@ def test_a_token_expires_after_its_calls() -> None:
     assert codes(guard, OURS, rpc=False) == [None]
 
 
+def test_rest_has_a_role_and_a_quota_of_its_own() -> None:
+    """Jobs and queries need a permission; requests that read are not counted."""
+    listing, job, query, table = (
+        "GET /bigquery/v2/projects/p/datasets/d/tables/t/data",
+        "POST /upload/bigquery/v2/projects/p/jobs?uploadType=multipart",
+        "POST /bigquery/v2/projects/p/queries",
+        "POST /bigquery/v2/projects/p/datasets/d/tables",
+    )
+
+    def refused(guard: Guard, *requests: str) -> list[grpc.StatusCode | None]:
+        refusals = [guard.check(OURS, rpc=False, asked=request) for request in requests]
+        return [refusal and refusal.code for refusal in refusals]
+
+    assert refused(Guard(without_jobs=True), listing, job, query, table) == [None, DENIED, DENIED, None]
+    assert refused(Guard(quota_requests=1, refused_requests=1), job, listing, table, table) == [
+        None, None, EXHAUSTED, None,
+    ]  # fmt: skip
+    assert refused(Guard(token_requests=1), listing, listing) == [None, UNKNOWN]
+
+
 def test_a_quota_says_when_to_come_back() -> None:
     """As the service does, in the details of the status."""
     refusal = Guard(quota_calls=0, retry=2.25).check(OURS, rpc=True)

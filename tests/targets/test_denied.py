@@ -44,6 +44,7 @@ def test_an_answer_is_in_question_by_its_status(exchange: Exchange, expected: De
         ("POST /x: HTTP 403 Access Denied", "PERMISSION_DENIED"),
         ("POST /x: HTTP 403 Quota exceeded: too many inserts", "RESOURCE_EXHAUSTED"),
         ("POST /x: HTTP 429 slow down", "RESOURCE_EXHAUSTED"),
+        ('the load job failed: {"reason": "rateLimitExceeded"}', "RESOURCE_EXHAUSTED"),
     ],
 )
 def test_a_table_that_rest_refuses_is_in_question(said: str, status: str) -> None:

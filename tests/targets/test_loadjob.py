@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from conformance.records import BqType, Column, Mode
+from conformance.reference.catalogue import TableId
+from conformance.reference.delays import Delays
 from conformance.reference.server import ReferenceServer
 from conformance.targets.errors import CannotSeed
-from conformance.targets.loadjob import LoadJob
+from conformance.targets.loadjob import AVRO, LoadJob
+from conformance.targets.patience import Patience
 from conformance.targets.rest import RestClient
 from conformance.targets.restway import RestTables
 from conformance.targets.seeding import Seeder
+from conformance.targets.service import Service
 
 COLUMNS = (Column("a", BqType.INT64), Column("b", BqType.STRING, Mode.REPEATED))
 ROWS: list[dict[str, Any]] = [{"a": 1, "b": ["x", "--conformance"]}, {"a": None, "b": []}, {"a": 3, "b": ["\r\n"]}]
@@ -67,6 +72,7 @@ class Jobs(RestTables):
 
     def __init__(self, *answers: dict[str, Any]) -> None:
         self.answers = list(answers)
+        self.patience = Patience(None)
         self.asked: list[str] = []
         self.configuration: dict[str, Any] = {}
 
@@ -136,3 +142,35 @@ def refused(ask: Any) -> str:
     with pytest.raises(Exception, match="HTTP") as raised:
         ask()
     return str(raised.value)
+
+
+def seen(delays: Delays, **more: Any) -> Any:
+    """A table of three rows on a slow reference, of which the last is appended; the number of rows at each stage."""
+    with (
+        ReferenceServer(delays=delays) as server,
+        closing(RestClient(f"http://{server.rest_endpoint}", deadline=5)) as client,
+    ):
+        tables = RestTables(client, patience=Patience(Service(retries=3, pause=0.0)))
+        seeder = Seeder([LoadJob(tables, AVRO)], project="p", dataset="d", listed=tables, **more)
+        table = seeder.seed("case", COLUMNS, ROWS, withheld=1)
+        place = TableId("p", "d", table.names.table)
+        first = server.catalogue.snapshot(place).rows.num_rows
+        seeder.append(table, 1)
+        return first, server.catalogue.snapshot(place).rows.num_rows
+
+
+def test_nothing_is_read_before_rows_are_seen() -> None:
+    """After slow jobs, jobs that a quota ended, and listings without the rows, the table is complete each time."""
+    assert seen(Delays(job_polls=3, limited_jobs=2, hidden_polls=3), settle=30.0) == (2, 3)
+
+
+def test_rows_that_never_come_make_the_case_untestable() -> None:
+    """The time to settle is bounded, and none is left without a [service]."""
+    with pytest.raises(CannotSeed, match=r"2 rows were inserted but tabledata.list counts '0'"):
+        seen(Delays(hidden_polls=1))
+
+
+def test_a_quota_that_ends_every_job_is_named() -> None:
+    """The number of jobs is bounded."""
+    with pytest.raises(CannotSeed, match=r'the load job failed: \{"reason": "rateLimitExceeded"'):
+        seen(Delays(limited_jobs=99))

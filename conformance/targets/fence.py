@@ -1,0 +1,99 @@
+"""A REST client that writes to one dataset and to no other, whatever the code above it asks for.
+
+Each request that is no GET is compared with the dataset before it is sent: its path, and what its body names. A
+request that names another place is a defect of the suite, so that it raises :class:`OutsideDatasetError`, which no
+caller catches.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import urllib.parse
+from collections.abc import Mapping
+from typing import Any, Final
+
+from conformance.targets.rest import RestClient
+
+__all__ = ["FencedClient", "OutsideDatasetError", "names_only"]
+
+_PATH: Final = re.compile(
+    r"/bigquery/v2/projects/(?P<project>[^/]+)/datasets(?:/(?P<dataset>[^/]+)(?P<tables>/tables(?:/[^/]+(?:/insertAll)?)?)?)?"
+)
+
+
+class OutsideDatasetError(AssertionError):
+    """The suite was about to write outside the dataset of its run."""
+
+
+class FencedClient(RestClient):
+    """A :class:`RestClient` that writes to the dataset ``dataset`` of ``project`` alone."""
+
+    def __init__(self, base: str, *, project: str, dataset: str, **more: Any) -> None:
+        super().__init__(base, **more)
+        self._project = project
+        self._dataset = dataset
+
+    def post(
+        self,
+        path: str,
+        body: Mapping[str, Any] | bytes,
+        *,
+        content_type: str = "application/json",
+        until: float = math.inf,
+    ) -> dict[str, Any]:
+        """As the base class, inside the fence."""
+        self._check("POST", path, body)
+        return super().post(path, body, content_type=content_type, until=until)
+
+    def delete(self, path: str) -> None:
+        """As the base class, inside the fence."""
+        self._check("DELETE", path, {})
+        super().delete(path)
+
+    def _check(self, method: str, path: str, body: Mapping[str, Any] | bytes) -> None:
+        if not names_only(self._project, self._dataset, method, path, body):
+            raise OutsideDatasetError(
+                f"expected to write to the dataset {self._project}.{self._dataset} alone, but was about to send"
+                f" {method} {path}"
+            )
+
+
+def names_only(project: str, dataset: str, method: str, path: str, body: Mapping[str, Any] | bytes) -> bool:
+    """True if a request that writes names this dataset and no other place."""
+    place = urllib.parse.urlsplit(path).path
+    if place == f"/upload/bigquery/v2/projects/{project}/jobs":
+        return _loads_into(project, dataset, body)
+    if place == f"/bigquery/v2/projects/{project}/queries":
+        return _inserts_into(project, dataset, body)
+    match = _PATH.fullmatch(place)
+    if match is None or match["project"] != project:
+        return False
+    if method == "POST" and match["dataset"] is None:
+        return _named(body, "datasetReference") == (project, dataset)
+    if method == "POST" and match["tables"] == "/tables" and _named(body, "tableReference") != (project, dataset):
+        return False
+    return match["dataset"] == dataset
+
+
+def _named(body: Any, key: str) -> tuple[Any, Any]:
+    reference = body.get(key) if isinstance(body, Mapping) else None
+    return (reference.get("projectId"), reference.get("datasetId")) if isinstance(reference, dict) else (None, None)
+
+
+def _loads_into(project: str, dataset: str, body: Mapping[str, Any] | bytes) -> bool:
+    """Whether the job in the first part of an upload loads into the dataset."""
+    if not isinstance(body, bytes):
+        return False
+    try:
+        configuration = json.loads(body.split(b"\r\n\r\n", 1)[1].split(b"\r\n", 1)[0])["configuration"]
+    except (IndexError, KeyError, TypeError, ValueError):
+        return False
+    return [*configuration] == ["load"] and _named(configuration["load"], "destinationTable") == (project, dataset)
+
+
+def _inserts_into(project: str, dataset: str, body: Mapping[str, Any] | bytes) -> bool:
+    """Whether a query is one INSERT of literals into a table of the dataset; the suite writes no other statement."""
+    statement = body.get("query") if isinstance(body, Mapping) else None
+    return isinstance(statement, str) and statement.startswith(f"INSERT INTO `{project}`.`{dataset}`.`")

@@ -1,0 +1,103 @@
+"""No request that writes leaves the suite unless it names the dataset of the run, and no other place."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from conformance.targets.fence import FencedClient, OutsideDatasetError, names_only
+from tests.targets.fake_server import FakeServer, serving
+
+DATASETS = "/bigquery/v2/projects/p/datasets"
+TABLES = f"{DATASETS}/own/tables"
+JOBS = "/upload/bigquery/v2/projects/p/jobs?uploadType=multipart"
+QUERIES = "/bigquery/v2/projects/p/queries"
+OTHERS = [("other", "own"), ("p", "other"), ("p", None), (None, "own")]
+
+
+def dataset(project: Any = "p", name: Any = "own") -> dict[str, Any]:
+    """The body of datasets.insert."""
+    return {"datasetReference": {"projectId": project, "datasetId": name}}
+
+
+def table(project: Any = "p", name: Any = "own") -> dict[str, Any]:
+    """The body of tables.insert."""
+    return {"tableReference": {"projectId": project, "datasetId": name, "tableId": "t"}}
+
+
+def upload(project: Any = "p", name: Any = "own", **more: Any) -> bytes:
+    """The body of a load job."""
+    load = {"destinationTable": {"projectId": project, "datasetId": name, "tableId": "t"}}
+    job = json.dumps({"configuration": {"load": load, **more}})
+    return f"--x\r\nContent-Type: application/json\r\n\r\n{job}\r\n--x\r\n\r\ndata\r\n--x--\r\n".encode()
+
+
+def insert(place: str = "`p`.`own`.`t`") -> dict[str, Any]:
+    """The body of jobs.query."""
+    return {"query": f"INSERT INTO {place} (`a`) VALUES (1)"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", DATASETS, dataset()),
+        ("POST", TABLES, table()),
+        ("POST", f"{TABLES}/t/insertAll", b'{"rows": []}'),
+        ("POST", JOBS, upload()),
+        ("POST", QUERIES, insert()),
+        ("DELETE", f"{TABLES}/t", {}),
+        ("DELETE", f"{DATASETS}/own?deleteContents=true", {}),
+    ],
+)
+def test_what_names_the_dataset_may_be_sent(method: str, path: str, body: Any) -> None:
+    """The seven requests of the suite that write."""
+    assert names_only("p", "own", method, path, body)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        *(("POST", DATASETS, dataset(*place)) for place in OTHERS),
+        *(("POST", TABLES, table(*place)) for place in OTHERS),
+        *(("POST", JOBS, upload(*place)) for place in OTHERS),
+        ("POST", JOBS, upload(query={"query": "DROP SCHEMA x"})),
+        ("POST", JOBS, b"--x\r\n\r\nno json\r\n"),
+        ("POST", JOBS, b""),
+        ("POST", JOBS, {"configuration": {}}),
+        ("POST", JOBS.replace("/p/", "/q/"), upload()),
+        ("POST", QUERIES, insert("`p`.`other`.`t`")),
+        ("POST", QUERIES, insert("`own`.`t`")),
+        ("POST", QUERIES, {"query": "DROP SCHEMA `p`.`own`"}),
+        ("POST", QUERIES, b"INSERT INTO `p`.`own`.`t`"),
+        ("POST", QUERIES.replace("/p/", "/q/"), insert()),
+        ("POST", f"{DATASETS}/other/tables", table()),
+        ("POST", f"{DATASETS}/other/tables/t/insertAll", b"{}"),
+        ("POST", f"{DATASETS}/own/tables/t/../../other", {}),
+        ("POST", "/bigquery/v2/projects/p/jobs", {}),
+        ("DELETE", f"{DATASETS}/other", {}),
+        ("DELETE", f"{DATASETS}/own%2F..%2Fother", {}),
+        ("DELETE", f"{DATASETS}/other/tables/t", {}),
+        ("DELETE", DATASETS, {}),
+        ("DELETE", f"{DATASETS.replace('/p/', '/q/')}/own", {}),
+        ("DELETE", "/bigquery/v2/projects/p", {}),
+    ],
+)
+def test_what_names_another_place_may_not(method: str, path: str, body: Any) -> None:
+    """By path or by body, in another project or dataset, or by a statement that is no INSERT."""
+    assert not names_only("p", "own", method, path, body)
+
+
+def test_a_request_outside_is_a_defect_of_the_suite_and_is_not_sent() -> None:
+    """The error names the request."""
+    fake = FakeServer()
+    with serving(fake) as (_, port):
+        client = FencedClient(f"http://127.0.0.1:{port}", project="p", dataset="own", deadline=5)
+        with pytest.raises(OutsideDatasetError, match=r"the dataset p\.own alone, but was about to send DELETE /big"):
+            client.delete(f"{DATASETS}/other")
+        with pytest.raises(OutsideDatasetError):
+            client.post(DATASETS, dataset("p", "other"))
+        client.close()
+
+    assert fake.rest_requests == []
