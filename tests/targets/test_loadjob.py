@@ -29,7 +29,7 @@ ROWS: list[dict[str, Any]] = [{"a": 1, "b": ["x", "--conformance"]}, {"a": None,
 def client() -> Iterator[RestClient]:
     """A client of the reference."""
     with ReferenceServer() as server:
-        client = RestClient(f"http://{server.rest_endpoint}", deadline=5)
+        client = RestClient(f"http://{server.rest_endpoint}", deadline=60)
         yield client
         client.close()
 
@@ -148,7 +148,7 @@ def seen(delays: Delays, **more: Any) -> Any:
     """A table of three rows on a slow reference, of which the last is appended; the number of rows at each stage."""
     with (
         ReferenceServer(delays=delays) as server,
-        closing(RestClient(f"http://{server.rest_endpoint}", deadline=5)) as client,
+        closing(RestClient(f"http://{server.rest_endpoint}", deadline=60)) as client,
     ):
         tables = RestTables(client, patience=Patience(Service(retries=3, pause=0.0)))
         seeder = Seeder([LoadJob(tables, AVRO)], project="p", dataset="d", listed=tables, **more)
