@@ -18,7 +18,7 @@ from conformance.cli._outputs import Outputs, conclude, output_options, reported
 from conformance.cli._progress import progress, quiet_option, watch
 from conformance.disk.files import DiskError
 from conformance.engine.corpus import load_corpus
-from conformance.engine.events import Event, RunStarted
+from conformance.engine.events import Event, ExchangeRecorded, RunStarted
 from conformance.engine.log import LogWriter
 from conformance.engine.parallel import judged_in, run_parts
 from conformance.engine.result import Result, fold
@@ -61,6 +61,7 @@ from conformance.targets import load_target
     show_default=True,
     help="Put each case to the target N times, and say which failures occur only sometimes.",
 )
+@click.option("--exchanges", is_flag=True, help="Write every exchange to the log too, for `truth make` and `replay`.")
 @click.option("--shrink/--no-shrink", default=True, show_default=True, help="Shrink failing generated cases.")
 @readers_option
 @click.option(
@@ -91,6 +92,7 @@ def command(
     shard: str | None,
     parallel: int,
     repeat: int,
+    exchanges: bool,
     shrink: bool,
     readers: bool,
     smoke: bool,
@@ -116,6 +118,10 @@ def command(
     Exit status: 0 nothing unexpected, 1 findings, 2 unusable input or a file that cannot be written.
     An interrupted run is reported as incomplete, with 1; if it had judged nothing, the status is 130.
     """  # noqa: D301  # click wants the character, not the escape
+    if exchanges and (repeat > 1 or parallel > 1):
+        raise click.UsageError(
+            "expected --exchanges without --repeat and --parallel: a log has one exchange of each case"
+        )
     if parallel > 1:
         if shard is not None:
             raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
@@ -131,6 +137,7 @@ def command(
         deadline_multiplier=deadline_multiplier,
         smoke=smoke,
         repeat=repeat,
+        exchanges=exchanges,
     )
     spec = load_target(target)
     with (
@@ -140,7 +147,8 @@ def command(
     ):
         total = repeat * (len(session.plan.cases) + session.settings.generated)
         events = watch(writer.copy(session.events()), shown, total=total)
-        result = fold(until_interrupted(events)[0])
+        judged = (event for event in events if not isinstance(event, ExchangeRecorded))  # they are many, and in the log
+        result = fold(until_interrupted(judged)[0])
     _finish(result, writer, outputs)
 
 

@@ -18,7 +18,16 @@ from typing import Final
 from conformance.contract.judge import Judged
 from conformance.engine.casestep import CaseStep, CaseWork, Phase
 from conformance.engine.counterexample import Shrinker
-from conformance.engine.events import CaseJudged, Event, Evidence, Request, RunEnded, RunStarted, SuiteBroke
+from conformance.engine.events import (
+    CaseJudged,
+    Event,
+    Evidence,
+    ExchangeRecorded,
+    Request,
+    RunEnded,
+    RunStarted,
+    SuiteBroke,
+)
 from conformance.engine.evidence import gather
 from conformance.engine.offer import Lack, Offer
 from conformance.engine.outcomes import unsupported
@@ -155,12 +164,14 @@ def run(
     shrinker: Shrinker | None = None,
     owed: Owed | None = None,
     remarks: Sequence[str] = (),
+    exchanges: bool = False,
 ) -> Generator[Event, None, None]:
     """Run ``jobs`` and yield the events, ``start`` first.
 
     ``offer`` decides which cases are put to the target. At the end, the target is probed for what it does not offer.
     ``shrinker`` shrinks failing generated cases and saves them. ``owed`` knows the clauses that a failing case left
-    unjudged. ``remarks`` are further ones for the end of the run. Closing the generator early stops after the current
+    unjudged. ``remarks`` are further ones for the end of the run. With ``exchanges``, each exchange is
+    an event too. Closing the generator early stops after the current
     case.
     """
     began = time.monotonic()
@@ -171,19 +182,21 @@ def run(
         for job in jobs:
             waiting.append(runner.submit(job))
             while waiting and (len(waiting) > AHEAD or waiting[0].done.done()):
-                yield from _finish(waiting.popleft(), step, shrinker)
+                yield from _finish(waiting.popleft(), step, shrinker, exchanges=exchanges)
         while waiting:
-            yield from _finish(waiting.popleft(), step, shrinker)
+            yield from _finish(waiting.popleft(), step, shrinker, exchanges=exchanges)
         hidden = tuple(runner.probe())
     unsaved = shrinker.remarks if shrinker is not None else ()
     said = (*step.driver.remarks, *hidden, *unsaved, *remarks, *remarks_of(start.provenance))
     yield RunEnded(time.monotonic() - began, said)
 
 
-def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None) -> Iterator[Event]:
+def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None, *, exchanges: bool = False) -> Iterator[Event]:
     driven.done.result()
     job, work = driven.job, driven.work
     yield from (SuiteBroke(job.case.id, text) for text in work.broke)
+    if exchanges and work.exchange is not None:
+        yield ExchangeRecorded(job.case, work.exchange)
     verdicts = step.verdicts(work)
     yield CaseJudged(
         case_id=job.case.id,
