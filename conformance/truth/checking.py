@@ -47,7 +47,7 @@ def _confirmed(pack: Pack) -> Iterator[str]:
     named = [one.recording for one in pack.confirmations.confirmations]
     if named != sorted(pack.recordings):
         wanted, got = (", ".join(names) or "none" for names in (sorted(pack.recordings), named))
-        yield f"confirmations.json: expected one confirmation for each of the recordings {wanted}, in this order, got {got}"
+        yield f"confirmations.json: expected one for each of the recordings {wanted}, in this order, got {got}"
         return
     if len({taken.facts.began for taken in pack.recordings.values()}) < len(pack.recordings):
         yield "recordings: two began at the same instant: they are one run, which confirms nothing twice"

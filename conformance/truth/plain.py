@@ -93,9 +93,9 @@ def _message(kind: Descriptor, data: bytes) -> dict[str, Any]:
     return found
 
 
-def _repeated(field: FieldDescriptor) -> bool:
-    # protobuf 7 warns of `label`, and protobuf 5 has no `is_repeated`.
-    return bool(field.is_repeated if hasattr(field, "is_repeated") else field.label == FieldDescriptor.LABEL_REPEATED)
+def _repeated(field: Any) -> bool:
+    # Newer versions of protobuf warn of `label`, and older ones have no `is_repeated`.
+    return bool(field.is_repeated) if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED
 
 
 def _value(field: FieldDescriptor, wire: int, raw: int | bytes) -> Any:
@@ -107,7 +107,7 @@ def _value(field: FieldDescriptor, wire: int, raw: int | bytes) -> Any:
                 raise _NotPlainError from None
         case FieldDescriptor.TYPE_BYTES, _, bytes():
             return _text(raw)
-        case FieldDescriptor.TYPE_MESSAGE, _, bytes():
+        case FieldDescriptor.TYPE_MESSAGE, _, bytes() if field.message_type is not None:
             return _message(field.message_type, raw)
         case FieldDescriptor.TYPE_DOUBLE, 1, int():
             (number,) = struct.unpack("<d", raw.to_bytes(8, "little"))
@@ -202,7 +202,7 @@ def _field(field: FieldDescriptor, value: Any, place: str) -> bytes:
             return _packed(number | _LENGTH) + _delimited(value.encode())
         case FieldDescriptor.TYPE_BYTES:
             return _packed(number | _LENGTH) + _delimited(_bytes(value, place))
-        case FieldDescriptor.TYPE_MESSAGE:
+        case FieldDescriptor.TYPE_MESSAGE if field.message_type is not None:
             return _packed(number | _LENGTH) + _delimited(_encoded(field.message_type, value, place))
         case FieldDescriptor.TYPE_DOUBLE if isinstance(value, float | int):
             return _packed(number | _FIXED64) + struct.pack("<d", value)

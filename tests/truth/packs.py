@@ -25,8 +25,8 @@ from conformance.truth.references import KINDS
 from tests.engine.samples import started
 from tests.fixtures import ROOT
 
-FEW: Final = ("split.children", "errors.missing-table", "snapshot.time-before-append", "offsets.one-row")
-"""Cases with several streams, a refusal, an instant, and a place inside a stream."""
+FEW: Final = ("split.again-and-again", "errors.missing-table", "snapshot.time-before-append", "session.two-at-once")
+"""Small cases with several streams, a refusal, an instant, and several sessions."""
 SERVICE: Final = Identity("BigQuery", "", "server", ("bigquerystorage.googleapis.com:443",))
 
 
@@ -112,9 +112,7 @@ def forged(folder: Path) -> Pack:
         else one
         for one in pack.confirmations.confirmations
     )
-    return dataclasses.replace(
-        pack, confirmations=dataclasses.replace(pack.confirmations, confirmations=confirmations)
-    )
+    return dataclasses.replace(pack, confirmations=dataclasses.replace(pack.confirmations, confirmations=confirmations))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -148,7 +146,9 @@ def edit(files: Files, draw: random.Random) -> tuple[str, Files]:
             return f"{name}: {said}", changed
 
 
-def _among(files: Files, wanted: Callable[[Place], bool], draw: random.Random, *, recordings: bool = True) -> Place | None:
+def _among(
+    files: Files, wanted: Callable[[Place], bool], draw: random.Random, *, recordings: bool = True
+) -> Place | None:
     names = sorted(name for name in files if name.startswith(RECORDINGS) or not recordings)
     found = [place for place in places(files[draw.choice(names)]) if wanted(place)]
     return draw.choice(found) if found else None
@@ -203,7 +203,9 @@ def _status(files: Files, draw: random.Random) -> str:
     if place is None:
         return ""
     call, before = place.value, place.value.get("status", "OK")
-    call["status"] = draw.choice([code for code in ("OK", "NOT_FOUND", "INVALID_ARGUMENT", "INTERNAL") if code != before])
+    call["status"] = draw.choice(
+        [code for code in ("OK", "NOT_FOUND", "INVALID_ARGUMENT", "INTERNAL") if code != before]
+    )
     return f"{before} -> {call['status']}"
 
 
@@ -237,7 +239,9 @@ def _date(files: Files, draw: random.Random) -> str:
     if place is None:
         return ""
     before = place.value
-    place.holder[place.key] = before.replace("2026", draw.choice(("2025", "2027"))).replace("-03-", f"-0{draw.randint(3, 9)}-")
+    place.holder[place.key] = before.replace("2026", draw.choice(("2025", "2027"))).replace(
+        "-03-", f"-0{draw.randint(3, 9)}-"
+    )
     return f"{before} -> {place.value}"
 
 

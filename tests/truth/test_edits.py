@@ -57,9 +57,7 @@ def test_renumbering_is_not_noticed(recordings: tuple[str, ...], pack: Path, tmp
     assert noticed(changed, tmp_path) == ""
 
 
-def test_another_project_gives_the_same_pack(
-    runs: list[list[ExchangeRecorded]], pack: Path, tmp_path: Path
-) -> None:
+def test_another_project_gives_the_same_pack(runs: list[list[ExchangeRecorded]], pack: Path, tmp_path: Path) -> None:
     """Whoever records, in whichever project and dataset: the exchanges are equal to the letter."""
 
     def renamed(exchange: Exchange) -> Exchange:

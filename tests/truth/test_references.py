@@ -40,14 +40,14 @@ def test_verdicts_stay_what_they_were(runs: list[list[ExchangeRecorded]]) -> Non
 
 
 def test_a_name_is_the_same_reference_wherever_it_occurs(runs: list[list[ExchangeRecorded]]) -> None:
-    """The read of a child asks for the stream that the split has named."""
+    """The split of a child names the stream that the first split gave."""
     split = made(runs[0][0])
 
     answer = json.loads(json.dumps(split.calls[2].responses[0]))
     name = "projects/<project:1>/locations/<location:1>/sessions/<session:1>/streams/<stream:2>"
     assert split.calls[2].method == "SplitReadStream"
     assert answer["primary_stream"]["name"] == name
-    assert [call.request for call in split.calls if call.label == "x.primary"] == [{"read_stream": name}]
+    assert split.calls[3].request == {"name": name, "fraction": 0.5}
 
 
 def test_what_the_case_has_written_is_no_reference(runs: list[list[ExchangeRecorded]]) -> None:
