@@ -41,7 +41,7 @@ _STATUSES: Final = {
     "UNAVAILABLE": "transport fault",
 }
 """Statuses that say how a call went and not what the service does, unless the case asks for them."""
-_SERVICE: Final = re.compile(r"(?:^|[./:])bigquerystorage(?:[.-][a-z0-9.-]+)?\.googleapis\.com(?::\d+)?$")
+_SERVICE: Final = re.compile(r"(?:^|[./:-])bigquerystorage(?:[.-][a-z0-9.-]+)?\.googleapis\.com(?::\d+)?$")
 _LOCATION: Final = re.compile(r"projects/[^/]+/locations/([^/]+)/sessions/")
 
 
