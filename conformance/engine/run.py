@@ -43,6 +43,8 @@ WORKERS: Final = 2
 """Threads that judge while one thread drives: judging is mostly numpy, and waiting for reader processes."""
 AHEAD: Final = 4
 """The most exchanges kept while they wait for their turn; each may be tens of MiB."""
+MOST_RECORDED: Final = 32 << 20
+"""The largest exchange in a log, in bytes of responses: base64 of more comes near the longest line that is read."""
 GIVE_UP_AFTER: Final = 3
 """After so many consecutive cases without a target the rest is not tried: each may cost a full start-up deadline."""
 
@@ -170,24 +172,28 @@ def run(
 
     ``offer`` decides which cases are put to the target. At the end, the target is probed for what it does not offer.
     ``shrinker`` shrinks failing generated cases and saves them. ``owed`` knows the clauses that a failing case left
-    unjudged. ``remarks`` are further ones for the end of the run. With ``exchanges``, each exchange is
-    an event too. Closing the generator early stops after the current
+    unjudged. ``remarks`` are further ones for the end of the run. With ``exchanges``, each exchange is an event too, unless
+    it is too large for a line of the log; a remark names those. Closing the generator early stops after the current
     case.
     """
     began = time.monotonic()
     yield start
     with ThreadPoolExecutor(WORKERS, thread_name_prefix="judge") as pool:
         runner = _Runner(step, offer, pool, owed)
+        large: list[str] = []
         waiting: deque[_Driven] = deque()
         for job in jobs:
             waiting.append(runner.submit(job))
+            if exchanges and (done := waiting[-1].work.exchange) is not None and done.received > MOST_RECORDED:
+                large.append(job.case.id)
             while waiting and (len(waiting) > AHEAD or waiting[0].done.done()):
                 yield from _finish(waiting.popleft(), step, shrinker, exchanges=exchanges)
         while waiting:
             yield from _finish(waiting.popleft(), step, shrinker, exchanges=exchanges)
         hidden = tuple(runner.probe())
     unsaved = shrinker.remarks if shrinker is not None else ()
-    said = (*step.driver.remarks, *hidden, *unsaved, *remarks, *remarks_of(start.provenance))
+    left = [f"too large to be recorded, above {MOST_RECORDED >> 20} MiB: {', '.join(large)}"] if large else []
+    said = (*step.driver.remarks, *hidden, *unsaved, *left, *remarks, *remarks_of(start.provenance))
     yield RunEnded(time.monotonic() - began, said)
 
 
@@ -195,7 +201,7 @@ def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None, *, excha
     driven.done.result()
     job, work = driven.job, driven.work
     yield from (SuiteBroke(job.case.id, text) for text in work.broke)
-    if exchanges and work.exchange is not None:
+    if exchanges and work.exchange is not None and work.exchange.received <= MOST_RECORDED:
         yield ExchangeRecorded(job.case, work.exchange)
     verdicts = step.verdicts(work)
     yield CaseJudged(
