@@ -172,9 +172,9 @@ def run(
 
     ``offer`` decides which cases are put to the target. At the end, the target is probed for what it does not offer.
     ``shrinker`` shrinks failing generated cases and saves them. ``owed`` knows the clauses that a failing case left
-    unjudged. ``remarks`` are further ones for the end of the run. With ``exchanges``, each exchange is an event too, unless
-    it is too large for a line of the log; a remark names those. Closing the generator early stops after the current
-    case.
+    unjudged. ``remarks`` are further ones for the end of the run. With ``exchanges``, each exchange is an event too,
+    unless it is too large for a line of the log; a remark names those. Closing the generator early stops after the
+    current case.
     """
     began = time.monotonic()
     yield start
