@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import conformance
-from conformance.contract.clause import CLAUSES
+from conformance.contract.clause import CLAUSES, PROFILES
 from conformance.engine.events import CaseJudged, ExchangeRecorded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.recorded import Recorded
@@ -95,8 +95,8 @@ def _judged(
             broken[verdict.clause].append(verdict.case_id)
     for clause, found in result.standings.items():
         shown = broken[clause] or passed[clause]
-        if clause == WHOLE_CASE or not shown:
-            continue
+        if not shown or (clause != WHOLE_CASE and PROFILES[0] not in CLAUSES[clause].profiles):
+            continue  # not shown, or about bytes of other writers
         standing = TruthStanding.HELD if found.standing is Standing.HELD else TruthStanding.NOT_SHOWN
         if found.standing in FAILING:
             standing = TruthStanding.CONTRADICTED if service else TruthStanding.FAILED
