@@ -48,6 +48,7 @@ _UNUSABLE: Final = (
     ("conformance.drift.versions", "DriftError"),
     ("conformance.generate.casefile", "CaseFileError"),
     ("conformance.generate.vectors", "VectorError"),
+    ("conformance.truth.pack", "PackError"),
 )
 """Exceptions that say what is wrong with the user's input, by name: most commands need few of these modules."""
 

@@ -40,6 +40,9 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "statement": "Write the page that a vendor signs: what a run judged, and what it did not.",
         "verify": "Count a statement again from its log, and compare it with its report and the suite.",
     },
+    "Compare with the service itself": {
+        "truth": "Make, judge and check packs of what the service did.",
+    },
     "Judge millions of cases": {
         "campaign": "Judge millions of cases on Spark, with results in Parquet.",
         "judge": "Judge the stored exchanges of a campaign again.",

@@ -20,7 +20,7 @@ from conformance.cli._outputs import Outputs, conclude, output_options, reported
 from conformance.cli._progress import progress, quiet_option, watch
 from conformance.disk.files import DiskError
 from conformance.engine.corpus import load_corpus
-from conformance.engine.events import Event, RunStarted
+from conformance.engine.events import Event, ExchangeRecorded, RunStarted
 from conformance.engine.log import LogWriter
 from conformance.engine.parallel import judged_in, run_parts
 from conformance.engine.result import Result, fold
@@ -68,6 +68,7 @@ from conformance.targets.service import sized
     show_default=True,
     help="Put each case to the target N times, and say which failures occur only sometimes.",
 )
+@click.option("--exchanges", is_flag=True, help="Write every exchange to the log too, for `truth make` and `replay`.")
 @click.option("--shrink/--no-shrink", default=True, show_default=True, help="Shrink failing generated cases.")
 @readers_option
 @click.option(
@@ -110,6 +111,7 @@ def command(
     shard: str | None,
     parallel: int,
     repeat: int,
+    exchanges: bool,
     shrink: bool,
     readers: bool,
     smoke: bool,
@@ -142,6 +144,10 @@ def command(
     spec = _limited(load_target(target), max_bytes)
     if parallel > 1 and shard is not None:
         raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
+    if exchanges and (repeat > 1 or parallel > 1):
+        raise click.UsageError(
+            "expected --exchanges without --repeat and --parallel: a log has one exchange of each case"
+        )
     selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
     cases = list(load_corpus(corpus).values())
     chosen = plan(cases, all_clauses(), selection)
@@ -153,6 +159,7 @@ def command(
         deadline_multiplier=deadline_multiplier,
         smoke=smoke,
         repeat=repeat,
+        exchanges=exchanges,
     )
     if not only_estimate:
         spec = with_project(spec, project)
@@ -173,7 +180,8 @@ def command(
     ):
         total = repeat * (len(session.plan.cases) + session.settings.generated)
         events = watch(writer.copy(session.events()), shown, total=total)
-        result = fold(until_interrupted(events)[0])
+        judged = (event for event in events if not isinstance(event, ExchangeRecorded))  # they are many, and in the log
+        result = fold(until_interrupted(judged)[0])
     _finish(result, writer, outputs, left)
 
 

@@ -18,7 +18,16 @@ from typing import Final
 from conformance.contract.judge import Judged
 from conformance.engine.casestep import CaseStep, CaseWork, Phase
 from conformance.engine.counterexample import Shrinker
-from conformance.engine.events import CaseJudged, Event, Evidence, Request, RunEnded, RunStarted, SuiteBroke
+from conformance.engine.events import (
+    CaseJudged,
+    Event,
+    Evidence,
+    ExchangeRecorded,
+    Request,
+    RunEnded,
+    RunStarted,
+    SuiteBroke,
+)
 from conformance.engine.evidence import gather
 from conformance.engine.offer import Lack, Offer
 from conformance.engine.outcomes import unsupported
@@ -34,6 +43,8 @@ WORKERS: Final = 2
 """Threads that judge while one thread drives: judging is mostly numpy, and waiting for reader processes."""
 AHEAD: Final = 4
 """The most exchanges kept while they wait for their turn; each may be tens of MiB."""
+MOST_RECORDED: Final = 32 << 20
+"""The largest exchange in a log, in bytes of responses: base64 of more comes near the longest line that is read."""
 GIVE_UP_AFTER: Final = 3
 """After so many consecutive cases without a target the rest is not tried: each may cost a full start-up deadline."""
 
@@ -155,35 +166,43 @@ def run(
     shrinker: Shrinker | None = None,
     owed: Owed | None = None,
     remarks: Sequence[str] = (),
+    exchanges: bool = False,
 ) -> Generator[Event, None, None]:
     """Run ``jobs`` and yield the events, ``start`` first.
 
     ``offer`` decides which cases are put to the target. At the end, the target is probed for what it does not offer.
     ``shrinker`` shrinks failing generated cases and saves them. ``owed`` knows the clauses that a failing case left
-    unjudged. ``remarks`` are further ones for the end of the run. Closing the generator early stops after the current
-    case.
+    unjudged. ``remarks`` are further ones for the end of the run. With ``exchanges``, each exchange is an event too,
+    unless it is too large for a line of the log; a remark names those. Closing the generator early stops after the
+    current case.
     """
     began = time.monotonic()
     yield start
     with ThreadPoolExecutor(WORKERS, thread_name_prefix="judge") as pool:
         runner = _Runner(step, offer, pool, owed)
+        large: list[str] = []
         waiting: deque[_Driven] = deque()
         for job in jobs:
             waiting.append(runner.submit(job))
+            if exchanges and (done := waiting[-1].work.exchange) is not None and done.received > MOST_RECORDED:
+                large.append(job.case.id)
             while waiting and (len(waiting) > AHEAD or waiting[0].done.done()):
-                yield from _finish(waiting.popleft(), step, shrinker)
+                yield from _finish(waiting.popleft(), step, shrinker, exchanges=exchanges)
         while waiting:
-            yield from _finish(waiting.popleft(), step, shrinker)
+            yield from _finish(waiting.popleft(), step, shrinker, exchanges=exchanges)
         hidden = tuple(runner.probe())
     unsaved = shrinker.remarks if shrinker is not None else ()
-    said = (*step.driver.remarks, *hidden, *unsaved, *remarks, *remarks_of(start.provenance))
+    left = [f"too large to be recorded, above {MOST_RECORDED >> 20} MiB: {', '.join(large)}"] if large else []
+    said = (*step.driver.remarks, *hidden, *unsaved, *left, *remarks, *remarks_of(start.provenance))
     yield RunEnded(time.monotonic() - began, said)
 
 
-def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None) -> Iterator[Event]:
+def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None, *, exchanges: bool = False) -> Iterator[Event]:
     driven.done.result()
     job, work = driven.job, driven.work
     yield from (SuiteBroke(job.case.id, text) for text in work.broke)
+    if exchanges and work.exchange is not None and work.exchange.received <= MOST_RECORDED:
+        yield ExchangeRecorded(job.case, work.exchange)
     verdicts = step.verdicts(work)
     yield CaseJudged(
         case_id=job.case.id,

@@ -43,7 +43,8 @@ class Settings:
     """How to run the selection: the seed and number of generated cases, shrinking, readers, deadlines, and the number
     of attempts at each case.
 
-    ``smoke`` asks for the smoke phase (:mod:`conformance.engine.smoke`).
+    ``smoke`` asks for the smoke phase (:mod:`conformance.engine.smoke`). With
+    ``exchanges``, the log holds every exchange.
     """
 
     seed: int = 0
@@ -53,6 +54,7 @@ class Settings:
     deadline_multiplier: float = 1.0
     smoke: bool = True
     repeat: int = 1
+    exchanges: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ class Session:
             shrinker=shrinker,
             owed=self.owed,
             remarks=self.plan.remarks,
+            exchanges=self.settings.exchanges,
         )
         yield from (event for event in events if not (self.cut_short and isinstance(event, RunEnded)))
 

@@ -26,10 +26,11 @@ from conformance.engine.result import Deviation, Result, offers
 from conformance.engine.standing import FAILING, PASSED, ClauseStanding, Standing, standing_of
 from conformance.records import Level, Outcome, RecordError, to_json
 from conformance.report.checks import Checks, checks_of
-from conformance.report.profiles import ProfileResult, by_profile
+from conformance.report.profiles import SERVED, ProfileResult, by_profile
 from conformance.report.summary import Cell, level_of, replay_command, summarise, verdict_line
+from conformance.truth.shipped import Confirmed, of_this_suite
 
-__all__ = ["SCHEMA_VERSION", "Report", "document", "report_schema", "write_json"]
+__all__ = ["SCHEMA_VERSION", "Report", "document", "report_schema", "service_of", "write_json"]
 
 SCHEMA_VERSION: Final = 1
 """It is raised when a reader of version n would misread the document; a new key alone does not raise it."""
@@ -136,7 +137,8 @@ class Report:
     observe. ``checks`` say on which cases of the corpus each clause was judged. ``broke`` are tracebacks of the
     suite's own defects, ``broke_on`` the cases on which they occurred, in the same order. ``remarks`` concern the
     target as a whole. ``profiles`` are the parts of the service, for a server. ``causes`` group the deviations that
-    fail the run, those to repair first at the beginning.
+    fail the run, those to repair first at the beginning. ``service`` says how many clauses the service itself has
+    confirmed, for a run on a server.
     """
 
     schema_version: int
@@ -156,6 +158,7 @@ class Report:
     profiles: tuple[ProfileResult, ...] = ()
     checks: tuple[Checks, ...] = ()
     causes: tuple[CauseResult, ...] = ()
+    service: Confirmed | None = None
 
     def parts(self, parts: Sequence[CausePart]) -> list[DeviationResult]:
         """The deviations of a cause, as its cases show them."""
@@ -215,7 +218,15 @@ def document(result: Result) -> Report:
         profiles=by_profile(result.start, result.standings),
         checks=checks_of(result),
         causes=tuple(_cause(result, cause) for cause in causes(result)),
+        service=service_of(result.start),
     )
+
+
+def service_of(start: RunStarted) -> Confirmed | None:
+    """The clauses that the service has confirmed, by the packs that ship with the suite; None for a run that does not
+    judge what a server sends.
+    """
+    return of_this_suite() if start.profile in (SERVED, "arrow") else None
 
 
 def _clauses(result: Result) -> Iterator[ClauseResult]:

@@ -16,6 +16,7 @@ from conformance.contain.text import many
 from conformance.engine.causes import Cause, causes
 from conformance.engine.result import Result
 from conformance.records import Outcome
+from conformance.report.document import service_of
 from conformance.report.summary import header, held_line, replay_command, verdict_line
 from conformance.report.terminal import print_deviation
 
@@ -42,6 +43,8 @@ def print_overview(console: Console, result: Result, *, run: str = "LOG") -> Non
     for name, text in [*_few(shown, len(shown) - len(result.remarks) + NOTES), *counts]:
         shown_text = _cut(text, WIDTH - _LABEL) if name == "remark" else text
         console.print(Text.assemble((f"{name:<{_LABEL}}", "bold"), shown_text))
+    if (service := service_of(result.start)) is not None:
+        console.print(service.sentence)
     found = causes(result)
     if found:
         _print_causes(console, found)

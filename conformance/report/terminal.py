@@ -16,7 +16,7 @@ from conformance.engine.causes import Cause, causes
 from conformance.engine.events import Evidence
 from conformance.engine.result import Deviation, Result
 from conformance.records import Outcome
-from conformance.report.document import CauseResult, Report
+from conformance.report.document import CauseResult, Report, service_of
 from conformance.report.profiles import profile_lines
 from conformance.report.summary import header, held_line, level_of, replay_command, summarise, verdict_line
 
@@ -65,6 +65,8 @@ def print_report(console: Console, result: Result) -> None:
         note = f"{len(result.silent)} clauses had nothing to observe in this run; the JSON and HTML reports name them"
         console.print(Text(note, "dim"))
     console.print(held_line(result.standings))
+    if (service := service_of(result.start)) is not None:
+        console.print(service.sentence)
     console.print(Text(verdict_line(result), "bold red" if result.fails else "bold green"))
 
 

@@ -392,3 +392,24 @@ def test_a_profile_that_is_there_and_not_offered_is_remarked_on() -> None:
     assert remarks(events)[-1] == (
         "the target does not offer splits, but passes a: remove it from not_offered, so that it is judged"
     )
+
+
+def test_exchanges_are_events_if_they_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each comes before the verdicts on its case; a remark names one that is too large for a line of the log."""
+    large = dataclasses.replace(sample_call(), responses=(bytes(100),))
+    target = FakeTarget({"b": sample_exchange("b", large)})
+    monkeypatch.setattr("conformance.engine.run.MOST_RECORDED", 90)
+
+    cases = [sample_case("a"), sample_case("b")]
+    events = list(run(started("calls.ok"), jobs(*cases), CaseStep([OK], target), exchanges=True))
+
+    kinds = [(event.TAG, getattr(event, "case_id", "")) for event in events]
+    assert kinds == [
+        ("run-started", ""),
+        ("exchange-recorded", ""),
+        ("case-judged", "a"),
+        ("case-judged", "b"),
+        ("run-ended", ""),
+    ]
+    assert isinstance(events[-1], RunEnded)
+    assert "too large to be recorded, above 0 MiB: b" in events[-1].remarks

@@ -12,6 +12,7 @@ from conformance.records import Finding, Outcome, Verdict
 from conformance.report.overview import print_overview
 from conformance.report.terminal import terminal
 from conformance.targets import ExpectedFailure
+from conformance.truth.shipped import confirmed
 from tests.engine.samples import failing, judged, passing, started
 from tests.report.samples import result_of
 
@@ -88,6 +89,7 @@ def test_a_clean_run_needs_few_lines() -> None:
 
     assert text.splitlines()[2:] == [
         "clauses   MUST 1 of 3 held, 2 not judged",
+        confirmed().sentence,
         "",
         "PASSED: 1 verdict on 1 case (1 untestable) in 2.0 s, nothing unexpected",
     ]
