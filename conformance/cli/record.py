@@ -80,7 +80,7 @@ ANY_PORT: Final = ("127.0.0.1", 0)
     "--keep-together",
     metavar="MIB",
     type=click.IntRange(min=1),
-    default=256,
+    default=128,
     show_default=True,
     help="Keep at most so much of all calls in progress.",
 )

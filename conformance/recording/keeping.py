@@ -35,7 +35,7 @@ _CREDENTIAL: Final = re.compile(r"auth|token|secret|passw|credential|api-?key|co
 class Bounds:
     """The memory for kept messages: ``call`` bytes for each call, ``together`` bytes for all. Threads may share it."""
 
-    def __init__(self, *, call: int = 16 << 20, together: int = 256 << 20) -> None:
+    def __init__(self, *, call: int = 16 << 20, together: int = 128 << 20) -> None:
         self.call: Final = call
         self.together: Final = together
         self._used = 0

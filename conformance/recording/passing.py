@@ -40,6 +40,9 @@ OPTIONS: Final = (
     ("grpc.http2.min_ping_interval_without_data_ms", 1),
     ("grpc.http2.max_ping_strikes", 0),
     ("grpc.keepalive_permit_without_calls", 1),
+    # gRPC takes so many bytes of each stream in advance. Its own estimate grows to MiBs for each of many streams.
+    ("grpc.http2.bdp_probe", 0),
+    ("grpc.http2.lookahead_bytes", 256 << 10),
 )
 """The options of both sides of the proxy."""
 
