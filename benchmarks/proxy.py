@@ -32,18 +32,19 @@ OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_leng
 
 async def serve() -> None:
     """Answer every call with as many responses, of as many bytes, as its request asks for; print the port."""
-    gate = asyncio.Event()
-    waiting: list[None] = []
+    rounds: list[tuple[asyncio.Event, list[None]]] = [(asyncio.Event(), [])]
 
     async def answer(request: bytes, _context: Any) -> AsyncIterator[bytes]:
         count, size, together = map(int, request.split())
         data = bytes(size)
         yield data
         if together:  # nobody gets a second response before everybody has the first
+            opened, waiting = rounds[-1]
             waiting.append(None)
-            if len(waiting) >= together:
-                gate.set()
-            await gate.wait()
+            if len(waiting) == together:
+                rounds.append((asyncio.Event(), []))
+                opened.set()
+            await opened.wait()
         for _ in range(count - 1):
             yield data
 

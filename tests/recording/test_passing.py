@@ -102,6 +102,7 @@ def test_both_sides_see_the_same_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)  # a busy machine is no defect
 def test_both_sides_see_the_same_bytes_at_length(tmp_path: Path) -> None:
     """The same over 10,000 calls."""
     campaign(10_000, tmp_path / "said.log", big=1 << 20)
