@@ -11,11 +11,14 @@ import pytest
 
 from conformance.engine.events import ExchangeRecorded, RunEnded
 from conformance.engine.log import read_log
+from conformance.recording.keeping import MOST_PER_CALL, Bounds
 from conformance.records import Call, CallEnd
 from tests.recording.calls import OPTIONS, RECORDED, Drawn, Fault, Seen, by_key, drawn, make, serving
 from tests.recording.running import recording
 
 SEED: Final = 14
+ALL: Final = Bounds(call=MOST_PER_CALL, together=8 << 30)
+"""On a busy machine the log may be far behind."""
 
 
 def differing(call: Drawn, client: Seen, server: Seen) -> list[str]:
@@ -71,7 +74,7 @@ def campaign(count: int, log: Path, *, big: int) -> None:
     calls = drawn(count, SEED, big=big)
     with (
         serving(calls) as (upstream, server),
-        recording(upstream, log) as (proxy, _),
+        recording(upstream, log, bounds=ALL) as (proxy, _),
         grpc.insecure_channel(proxy.grpc, options=OPTIONS) as channel,
         ThreadPoolExecutor(16) as pool,
     ):
@@ -84,9 +87,10 @@ def campaign(count: int, log: Path, *, big: int) -> None:
     *events, last = read_log(log)
     assert isinstance(last, RunEnded)
     kept = [call for event in events if isinstance(event, ExchangeRecorded) for call in event.exchange.calls]
-    by_number = {int(call.request[:8]): call for call in kept}
+    # Of a call whose deadline passes, no request may have come.
+    by_number = {int(call.request[:8]): call for call in kept if call.request}
     expected = [call for call in calls if call.method in RECORDED]
-    assert len(kept) == len(by_number)
+    assert len(by_number) == sum(bool(call.request) for call in kept)
     assert {call.number for call in expected if call.fault is not Fault.LATE} <= set(by_number)
     other = {
         call.number: found
