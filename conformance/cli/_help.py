@@ -13,6 +13,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "init": "Write the target file of your implementation.",
         "run": "Judge a target and report what deviates.",
         "replay": "Run one case on a target and print every byte of the exchange.",
+        "record": "Record what a client and a server say to each other, and judge it.",
         "extract": "Save the exchange of one case as files for other programs.",
         "expect": "Rewrite the expected failures of a target from a run.",
         "tables": "Write the tables of the cases, for a server that is loaded beforehand.",
@@ -45,7 +46,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Judge millions of cases": {
         "campaign": "Judge millions of cases on Spark, with results in Parquet.",
-        "judge": "Judge the stored exchanges of a campaign again.",
+        "judge": "Judge the stored exchanges of a campaign or of a log again.",
         "compare": "Compare two campaigns case by case.",
     },
     "Work on the suite": {

@@ -1,33 +1,41 @@
-"""``conformance judge``: apply today's clauses to the stored exchanges of a campaign."""
+"""``conformance judge``: apply today's clauses to stored exchanges, of a campaign or of a log."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
 from conformance.campaign.runs import find_run
 from conformance.campaign.session import spark_session
 from conformance.cli._campaigns import master_option, settings
+from conformance.cli._judging import judged_again
+from conformance.cli._outputs import all_option
 from conformance.cli._progress import progress, quiet_option
 from conformance.disk.locks import held
+from conformance.engine.recorded import read_recorded
 from conformance.records import Outcome
 
 
 @click.command()
-@click.argument("run", metavar="DIR[:RUN]")
+@click.argument("run", metavar="DIR[:RUN]|LOG")
 @click.option("--java", is_flag=True, help="Let the Arrow Java in Spark's JVM read the exchanges as well.")
 @master_option
 @quiet_option
-def command(*, run: str, java: bool, master: str, conf: tuple[str, ...]) -> None:
-    """Judge the stored exchanges of a campaign again, without its target.
+@all_option
+def command(*, run: str, java: bool, master: str, conf: tuple[str, ...], complete: bool) -> None:
+    """Judge stored exchanges again, without the target: those of a campaign, or those of a log.
 
     \b
     conformance judge DIR              the only run in DIR
     conformance judge DIR:53b80a8a4522 one of several
+    conformance judge said.log         what `conformance record` recorded
 
     Exit status: 0 no clause fails, 1 findings, 2 unusable input.
     """  # noqa: D301  # click wants the character, not the escape
+    if Path(run).is_file():
+        sys.exit(1 if judged_again(read_recorded(Path(run)), complete=complete).fails else 0)
     layout, job = find_run(run)
     from conformance.campaign.java import read_stored  # noqa: PLC0415  # after the run was found
     from conformance.campaign.rejudging import judge_again  # noqa: PLC0415  # as above

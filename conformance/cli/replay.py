@@ -10,6 +10,7 @@ import click
 
 from conformance.campaign.job import MUTATED
 from conformance.cli._common import corpus_option, target_option
+from conformance.cli._judging import judged_again
 from conformance.cli._mutated import replay_input
 from conformance.cli._numbers import deadline_option
 from conformance.cli._one import put
@@ -20,7 +21,6 @@ from conformance.contract.view import View
 from conformance.engine.events import ExchangeRecorded
 from conformance.engine.log import LogWriter
 from conformance.engine.recorded import read_recorded, with_exchange
-from conformance.engine.result import Result, fold
 from conformance.engine.session import Settings
 from conformance.engine.transcript import transcript
 
@@ -58,7 +58,8 @@ def command(
 ) -> None:
     """Run CASE (an id, or the path of a case file) on a target; print the exchange, then the verdicts.
 
-    If CASE is the path of a log (.jsonl) with exchanges, they are judged again, without a target.
+    If CASE is the path of a log (.jsonl or .log) with exchanges, they are judged again, without a target. So is what
+    `conformance record` has recorded, by the clauses that need no table.
 
     With ``--target mutated``, CASE is an input of a campaign over mutated bytes: mutated.s1.i42.
 
@@ -68,23 +69,23 @@ def command(
         sys.exit(1 if replay_input(name, save) else 0)
     if save is not None:
         raise click.UsageError("--save requires --target mutated, whose cases are bytes")
-    if Path(name).suffix == ".jsonl":
+    if Path(name).suffix in (".jsonl", ".log"):
         recorded = read_recorded(Path(name))
-        sys.exit(_shown(recorded.views(), fold(recorded.judged()), complete=complete))
+        _show(recorded.views())
+        sys.exit(1 if judged_again(recorded, complete=complete).fails else 0)
     settings = Settings(readers=readers, deadline_multiplier=deadline_multiplier)
     one = put(name, target=target, corpus=corpus, settings=settings)
     if log is not None:
         with LogWriter(log) as writer:
             for event in with_exchange(one.events, ExchangeRecorded(one.case, one.exchange)):
                 writer.write(event)
-    sys.exit(_shown([one.view], one.result, complete=complete, run=log))
+    _show([one.view])
+    print_result(one.result, complete=complete, run=log)
+    sys.exit(1 if one.result.fails else 0)
 
 
-def _shown(views: Iterable[View], result: Result, *, complete: bool, run: Path | None = None) -> int:
-    """Print exchanges and the result of judging them; returns the exit status."""
+def _show(views: Iterable[View]) -> None:
     for view in views:
         for line in transcript(view):
             click.echo(line)
         click.echo()
-    print_result(result, complete=complete, run=run)
-    return 1 if result.fails else 0

@@ -10,9 +10,10 @@ from __future__ import annotations
 import base64
 import threading
 import urllib.parse
+from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["MASK", "SHORTEST", "hide", "masked", "masked_bytes"]
+__all__ = ["MASK", "SHORTEST", "forms_of", "hide", "longest_first", "masked", "masked_bytes"]
 
 MASK: Final = "***"
 SHORTEST: Final = 8
@@ -28,26 +29,36 @@ def hide(secret: str) -> None:
     global _hidden, _hidden_bytes  # noqa: PLW0603  # the one list of the process
     if len(secret) < SHORTEST:
         return
-    data = secret.encode()
-    forms = {secret, urllib.parse.quote(secret), urllib.parse.quote(secret, safe="")}
-    forms |= {encode(data).decode().rstrip("=") for encode in (base64.b64encode, base64.urlsafe_b64encode)}
     with _lock:
-        # The longest first: one secret may be a part of another one.
-        _hidden = tuple(sorted({*_hidden, *forms}, key=lambda form: (-len(form), form)))
+        _hidden = longest_first({*_hidden, *forms_of(secret)})
         _hidden_bytes = tuple(form.encode() for form in _hidden)
 
 
-def masked(text: str) -> str:
-    """``text`` with :data:`MASK` in place of each secret."""
-    for secret in _hidden:
+def forms_of(secret: str) -> set[str]:
+    """The forms in which ``secret`` may come back: as it is, quoted for a URL, and in base64."""
+    data = secret.encode()
+    forms = {secret, urllib.parse.quote(secret), urllib.parse.quote(secret, safe="")}
+    return forms | {encode(data).decode().rstrip("=") for encode in (base64.b64encode, base64.urlsafe_b64encode)}
+
+
+def longest_first(forms: Iterable[str]) -> tuple[str, ...]:
+    """``forms`` in the order in which they are masked: one secret may be a part of another one."""
+    return tuple(sorted(forms, key=lambda form: (-len(form), form)))
+
+
+def masked(text: str, more: Iterable[str] = ()) -> str:
+    """``text`` with :data:`MASK` in place of each secret, and of each of ``more``."""
+    for secret in (*_hidden, *more):
         if secret in text:
             text = text.replace(secret, MASK)
     return text
 
 
-def masked_bytes(data: bytes) -> bytes:
-    """``data`` with asterisks in place of each secret; lengths stay, so that the messages around it can be read."""
-    for secret in _hidden_bytes:
+def masked_bytes(data: bytes, more: Iterable[str] = ()) -> bytes:
+    """``data`` with asterisks in place of each secret, and of each of ``more``; lengths stay, so that the messages
+    around it can be read.
+    """
+    for secret in (*_hidden_bytes, *(form.encode() for form in more)):
         if secret in data:
             data = data.replace(secret, b"*" * len(secret))
     return data

@@ -1,5 +1,8 @@
 """Judge the exchanges of a log again: today's clauses on bytes that were recorded earlier, without any target.
 
+The log is of a run, of ``conformance replay CASE --log FILE``, or of a proxy that recorded a client and its server;
+:mod:`.conversed` makes exchanges of what the proxy saw.
+
 No reader reads the bytes, so clauses on readers are not observed.
 """
 
@@ -14,6 +17,7 @@ import pyarrow as pa
 
 from conformance.contract.view import View
 from conformance.engine.casestep import CaseStep
+from conformance.engine.conversed import conversations, is_conversed, judgeable, without_table
 from conformance.engine.events import CaseJudged, Event, ExchangeRecorded, RunStarted
 from conformance.engine.log import LogError, read_log
 from conformance.engine.offer import Offer
@@ -46,6 +50,11 @@ class Recorded:
     start: RunStarted
     exchanges: tuple[ExchangeRecorded, ...]
 
+    @property
+    def conversed(self) -> bool:
+        """True if a proxy recorded them, without cases."""
+        return all(map(is_conversed, self.exchanges))
+
     def views(self) -> Iterator[View]:
         """Each exchange, in the form in which clauses see it."""
         for one in self.exchanges:
@@ -53,17 +62,20 @@ class Recorded:
 
     def judged(self) -> Iterator[Event]:
         """The events of a run that judges the exchanges under every clause of this version."""
-        asked, aside = undisputed(all_clauses().values())
-        step = CaseStep(asked, Stored({one.case.id: one.exchange for one in self.exchanges}))
+        exchanges = tuple(judgeable(self.exchanges))
+        every, aside = undisputed(all_clauses().values())
+        asked, unknown = without_table(every) if self.conversed else (every, ())
+        step = CaseStep(asked, Stored({one.case.id: one.exchange for one in exchanges}))
         clauses = tuple(clause.id for clause in step.judge.clauses)
-        cases = [one.case for one in self.exchanges]
+        cases = [one.case for one in exchanges]
         start = dataclasses.replace(
             self.start,
             readers=False,
             cases=tuple(case.id for case in cases),
             clauses=clauses,
-            all_clauses=len(clauses),
-            left_out=(*(left for left in self.start.left_out if left.kind == "case"), *aside),
+            all_cases=len(cases) if self.conversed else self.start.all_cases,
+            all_clauses=len(clauses) + len(unknown),
+            left_out=(*(left for left in self.start.left_out if left.kind == "case"), *aside, *unknown),
             decided=(),
         )
         jobs = [CaseJob(case, str(self.path)) for case in cases]
@@ -82,6 +94,8 @@ def read_recorded(path: Path) -> Recorded:
     exchanges = tuple(event for event in events if isinstance(event, ExchangeRecorded))
     if not exchanges or not isinstance(events[0], RunStarted):
         raise LogError(f"{path} contains no exchange; `conformance replay CASE --log FILE` writes one")
+    if all(map(is_conversed, exchanges)):
+        return Recorded(path, events[0], conversations(exchanges))
     counts = collections.Counter(one.case.id for one in exchanges)
     if twice := [name for name, count in counts.items() if count > 1]:
         raise LogError(f"{path}: expected one exchange of each case, got several of {twice[0]!r}; keep one in a log")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import ssl
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -39,6 +40,21 @@ class ServerTls:
     certificate: Path
     key: Path
     client_ca: Path | None = None
+
+    def context(self) -> ssl.SSLContext:
+        """The context of a listening socket; raises :class:`OSError` if a file cannot be used."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, self.key)
+        if self.client_ca is not None:
+            context.load_verify_locations(self.client_ca)
+            context.verify_mode = ssl.CERT_REQUIRED
+        return context
+
+    def credentials(self) -> grpc.ServerCredentials:
+        """The credentials of a gRPC listener; raises :class:`OSError` if a file cannot be read."""
+        pair = (self.key.read_bytes(), self.certificate.read_bytes())
+        clients = None if self.client_ca is None else self.client_ca.read_bytes()
+        return grpc.ssl_server_credentials([pair], root_certificates=clients, require_client_auth=clients is not None)
 
 
 @dataclasses.dataclass(slots=True)

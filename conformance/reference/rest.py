@@ -345,15 +345,6 @@ class _Listener(http.server.ThreadingHTTPServer):
             super().handle_error(request, client_address)  # type: ignore[arg-type]  # it prints the address only
 
 
-def _context(tls: ServerTls) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(tls.certificate, tls.key)
-    if tls.client_ca is not None:
-        context.load_verify_locations(tls.client_ca)
-        context.verify_mode = ssl.CERT_REQUIRED
-    return context
-
-
 class RestServer:
     """The HTTP listener: bound from construction, serving from :meth:`start` to :meth:`stop`.
 
@@ -371,7 +362,7 @@ class RestServer:
         delays: Delays = Delays(),  # noqa: B008  # it is immutable
     ) -> None:
         handler = type("Handler", (_Handler,), {"api": Api(catalogue, delays), "guard": guard})
-        context = None if tls is None else _context(tls)
+        context = None if tls is None else tls.context()
         self._http = _Listener((host, 0), handler)
         if context is not None:
             self._http.socket = context.wrap_socket(self._http.socket, server_side=True, do_handshake_on_connect=False)

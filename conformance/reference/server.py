@@ -76,7 +76,7 @@ class ReferenceServer:
             if tls is None:
                 self.grpc_port = self._grpc.add_insecure_port(f"{host}:0")
             else:
-                self.grpc_port = self._grpc.add_secure_port(f"{host}:0", _credentials(tls))
+                self.grpc_port = self._grpc.add_secure_port(f"{host}:0", tls.credentials())
         except RuntimeError as error:
             self._rest.stop()
             raise OSError(f"cannot bind a gRPC port on {host}: {error}") from error
@@ -149,12 +149,6 @@ def _codec(method: str) -> tuple[Callable[[bytes], Any], Callable[[Any], bytes]]
 def _serialized(answer: Any) -> bytes:
     """The bytes of an answer; bytes go as they are, since what a mutant sends need be no message."""
     return answer if isinstance(answer, bytes) else answer.SerializeToString()
-
-
-def _credentials(tls: ServerTls) -> grpc.ServerCredentials:
-    pair = (tls.key.read_bytes(), tls.certificate.read_bytes())
-    clients = None if tls.client_ca is None else tls.client_ca.read_bytes()
-    return grpc.ssl_server_credentials([pair], root_certificates=clients, require_client_auth=clients is not None)
 
 
 class _Guarding(grpc.ServerInterceptor):  # type: ignore[type-arg]  # it is generic in the stubs alone

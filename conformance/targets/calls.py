@@ -19,7 +19,7 @@ from conformance.contract import proto
 from conformance.records import Call, CallEnd, MetadataEntry
 from conformance.targets.tls import SecureLine
 
-__all__ = ["CallBudget", "Caller", "open_channel"]
+__all__ = ["CallBudget", "Caller", "is_lost", "open_channel"]
 
 # The texts of grpcio when no status came from the peer. They are those of grpc-core since 1.50; a test compares them
 # with the installed version by killing a server during a call.
@@ -41,6 +41,11 @@ class CallBudget:
     seconds: float
     responses: int
     bytes: int
+
+
+def is_lost(code: grpc.StatusCode, details: str) -> bool:
+    """True if the client library made this status because the connection broke, or never was."""
+    return _NO_HTTP in details or (code is grpc.StatusCode.UNAVAILABLE and any(phrase in details for phrase in _LOST))
 
 
 def open_channel(endpoint: str, *, message_limit: int, secure: SecureLine | None = None) -> grpc.Channel:
@@ -146,9 +151,7 @@ class Caller:
 
     def _death(self, code: grpc.StatusCode, details: str) -> str:
         """The reason why the target counts as dead after a status that is not OK; empty if it is alive."""
-        lost = _NO_HTTP in details or (
-            code is grpc.StatusCode.UNAVAILABLE and any(phrase in details for phrase in _LOST)
-        )
+        lost = is_lost(code, details)
         words = self._last_words(EXIT_SECONDS if lost else 0)
         if words:
             return words
