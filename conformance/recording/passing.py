@@ -74,7 +74,8 @@ class Passing(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generi
         remaining = context.time_remaining()
         timeout = None if remaining is None else max(remaining, 0.001)
         metadata = tuple((key, value) for key, value in sent if key != _LIBRARY)
-        call: Any = self._upstream.stream_stream(method)(metadata=metadata, timeout=timeout)
+        opened: Any = self._upstream.stream_stream(method, None, None)
+        call = opened(metadata=metadata, timeout=timeout)
         passed = _Passed(call, context, kept, began=time.monotonic(), timeout=timeout)
         pushing = asyncio.ensure_future(passed.push(requests))
         try:

@@ -111,7 +111,7 @@ class Proxy:
         if self._splice is not None:
             await self._splice.close()
         if self._channel is not None:
-            await self._channel.close()
+            await self._channel.close(None)
 
     @property
     def remarks(self) -> tuple[str, ...]:
