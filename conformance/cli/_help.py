@@ -13,6 +13,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "init": "Write the target file of your implementation.",
         "run": "Judge a target and report what deviates.",
         "replay": "Run one case on a target and print every byte of the exchange.",
+        "history": "Find anomalies in the rows that sessions of any server returned.",
         "extract": "Save the exchange of one case as files for other programs.",
         "expect": "Rewrite the expected failures of a target from a run.",
         "tables": "Write the tables of the cases, for a server that is loaded beforehand.",

@@ -91,7 +91,7 @@ class _Calls:
         return next(self._clock), next(self._clock)
 
     def _name(self, key: object, wanted: str, index: int) -> str:
-        """Return a new name for a stream, by which later calls find it under ``key``."""
+        """Return a new name for a stream or session; later calls find a stream by its ``key``."""
         name = wanted if wanted not in self._taken else f"{wanted}#{index}"
         self._taken.add(name)
         self._streams[key] = name
@@ -105,7 +105,8 @@ class _Calls:
         return self._read(call, when) if isinstance(call, ReadView) else None
 
     def _create(self, call: SessionView, when: tuple[int, int]) -> Create:
-        label, session = call.raw.label or f"call {call.index}", call.session
+        label, session = call.step.label if self._view.exchange.driven else f"call {call.index}", call.session
+        named = self._name(call, label, call.index)
         asked = call.request.read_session
         options, exchange = asked.read_options, self._view.exchange
         ended = _end(call)
@@ -117,8 +118,9 @@ class _Calls:
         streams = []
         for number, name in enumerate(names):
             key = f"{label}/{number}" if exchange.driven else name
-            streams.append(self._name(key, f"{label}/{number}", call.index))
-        after = before = None
+            streams.append(self._name(key, f"{named}/{number}", call.index))
+        after: float | None = None
+        before: float | None = None
         timed = asked.table_modifiers.HasField("snapshot_time")
         if timed and exchange.driven and call.step.snapshot == "before-append":
             after, before = 1, max(1, min(self._first_append, when[0]))
@@ -126,7 +128,7 @@ class _Calls:
         partial = bool(options.row_restriction.strip() or options.HasField("sample_percentage") or open_time)
         if open_time:
             after, before = -math.inf, math.inf
-        return Create(*when, label, tuple(streams), after=after, before=before, partial=partial, ended=ended)
+        return Create(*when, named, tuple(streams), after=after, before=before, partial=partial, ended=ended)
 
     def _split(self, call: SplitView, when: tuple[int, int]) -> Split | None:
         driven = self._view.exchange.driven
@@ -138,11 +140,14 @@ class _Calls:
         named = answer is not None and answer.primary_stream.name and answer.remainder_stream.name
         if not named:
             return Split(*when, parent, ended=_end(call) if answer is not None or not call.ok else End.UNKNOWN)
-        label, names = call.raw.label or f"call {call.index}", []
-        for side in ("primary", "remainder"):
-            child = f"{label}.{side}" if driven else getattr(answer, f"{side}_stream").name
-            names.append(self._name(child, f"{label}.{side}", call.index))
-        return Split(*when, parent, *names)
+        label = call.step.label if driven else f"call {call.index}"
+        primary, remainder = (
+            self._name(
+                f"{label}.{side}" if driven else getattr(answer, f"{side}_stream").name, f"{label}.{side}", call.index
+            )
+            for side in ("primary", "remainder")
+        )
+        return Split(*when, parent, primary, remainder)
 
     def _read(self, call: ReadView, when: tuple[int, int]) -> Read | None:
         driven = self._view.exchange.driven

@@ -144,12 +144,12 @@ class History:
     def _check_descent(self) -> None:
         """Check that every stream goes back to a session; splits of one another's children would be a circle."""
         sound: set[str] = set()
-        for name in self.origins:
-            path: list[str] = []
+        for first in self.origins:
+            name, path = first, dict[str, None]()
             while name not in sound and isinstance(call := self.calls[self.origins[name]], Split):
                 if name in path:
                     raise HistoryError(f"call {self.origins[name]}: expected a stream of a session, got a circle")
-                path.append(name)
+                path[name] = None
                 name = call.stream
             sound.update(path)
 

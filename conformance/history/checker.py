@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from conformance.history.anomalies import AnomalyKind, Guarantee, HistoryJudgement
 from conformance.history.calls import Append, Create, End, History, Read, Split
 from conformance.history.findings import Findings, order
-from conformance.history.instants import SessionRows, Tables, judge_instants, pairs
+from conformance.history.instants import judge_instants, pairs
 from conformance.history.sequences import Conflict, StreamRows
+from conformance.history.tables import SessionRows, Tables
 
 __all__ = ["check"]
+
+CONFLICTS: Final = 20
+"""The most contradictions of one stream that are looked at: each costs as much as the stream has rows."""
 
 
 def check(history: History) -> HistoryJudgement:
@@ -29,15 +34,17 @@ class _Check:
         self.order = sorted(range(len(history.calls)), key=lambda index: order(history.calls[index], index))
         self.sessions: dict[int, SessionRows] = {}
         self.streams: dict[str, StreamRows] = {}
-        self.wrong: set[str] = set()
-        """Streams with a contradiction: not every row of them is known."""
         self.again: Counter[str] = Counter()
+        self.conflicts: Counter[str] = Counter()
+        self.wrong: list[tuple[Conflict, int, int]] = []
+        self.displaced: dict[int, bool] = {}
 
     def judgement(self) -> HistoryJudgement:
         """Return the judgement."""
         self._open()
         self._read()
         self._join()
+        self._name()
         for session in self.sessions.values():
             self._gather(session)
         sessions = list(self.sessions.values())
@@ -63,7 +70,6 @@ class _Check:
 
     def _read(self) -> None:
         """Put the rows of every read into its stream."""
-        inserted = self.tables.inserted
         for index in self.order:
             call = self.history.calls[index]
             if not isinstance(call, Read) or (call.ended is not End.OK and not call.rows):
@@ -72,20 +78,33 @@ class _Check:
             if (session := self.sessions.get(root)) is None:
                 continue
             session.reads.append((call.end, index))
-            for row in call.rows:
-                session.shown.setdefault(row, index)
-            impossible = self._impossible[root]
-            # Rows that the session cannot have are judged alone: without them, the others may be in their places.
-            rows = [row for row in call.rows if row in inserted and inserted[row] not in impossible]
+            session.show(index, call.rows)
             stream = self.streams.setdefault(call.stream, StreamRows())
             self.again[call.stream] += 1
-            wrong = stream.take(index, call.offset, rows, ends=call.ended is End.OK)
+            ends = call.ended is End.OK
+            if self.conflicts[call.stream] == CONFLICTS:
+                continue
+            wrong = stream.take(index, call.offset, call.rows, ends=ends)
+            if wrong is not None and (possible := self._possible(root, call.rows)) != call.rows:
+                # Rows that the session cannot have are judged alone: without them, the others may be in their places.
+                wrong = stream.take(index, call.offset, possible, ends=ends)
             if wrong is not None:
-                self._add(wrong, root, call.stream, (index,))
+                self.conflicts[call.stream] += 1
+                self.wrong.append((wrong, root, index))
 
-    def _add(self, wrong: Conflict, session: int, stream: str, calls: tuple[int, ...]) -> None:
-        self.wrong.add(stream)
-        self.found.add(wrong.kind, session, wrong.rows, (*calls, *wrong.reads), wrong.observed.__str__)
+    def _possible(self, session: int, rows: Iterable[int]) -> tuple[int, ...]:
+        """Return those of ``rows`` that a session can have."""
+        inserted, impossible = self.tables.inserted, self._impossible[session]
+        return tuple(row for row in rows if row in inserted and inserted[row] not in impossible)
+
+    def _name(self) -> None:
+        """Add the findings about streams, unless a session has rows that it cannot have: these displace others."""
+        for wrong, root, index in self.wrong:
+            shown = self.sessions[root].shown
+            if root not in self.displaced:
+                self.displaced[root] = len(self._possible(root, shown)) < len(shown)
+            if not self.displaced[root]:
+                self.found.add(wrong.kind, root, wrong.rows, (index, *wrong.reads), wrong.observed.__str__)
 
     def _join(self) -> None:
         """Put the rows of children into their parents, the children of children first."""
@@ -105,23 +124,22 @@ class _Check:
             self.again[call.stream] += 1
             wrong = parent.join(primary, remainder)
             if wrong is not None:
-                self._add(wrong, root, call.stream, (index,))
+                self.wrong.append((wrong, root, index))
 
     def _gather(self, session: SessionRows) -> None:
         """Put the streams of a session together."""
-        streams = [self.streams.get(name) for name in session.create.streams]
+        streams = [self.streams.get(name, StreamRows()) for name in session.create.streams]
         owners: dict[int, StreamRows] = {}
         for stream in streams:
-            for row in stream.rows() if stream is not None else ():
-                if row in owners:
-                    reads = (owners[row].shown_by(row), stream.shown_by(row))
+            for row in stream.rows():
+                owner = owners.setdefault(row, stream)
+                if owner is not stream and self._possible(session.index, (row,)):
+                    reads = (owner.shown_by(row), stream.shown_by(row))
                     said = f"row {row} is in two streams of {session.create.session}"
                     self.found.add(AnomalyKind.REPEATED_ROW, session.index, (row,), reads, said.__str__)
-                else:
-                    owners[row] = stream
-        known = [stream for stream in streams if stream is not None and stream.covered]
-        session.covered = len(known) == len(streams)
-        session.proof = tuple({read for stream in known for read in stream.witnesses}) if session.covered else ()
+        if all(stream.covered for stream in streams):
+            session.covered = True
+            session.proof = tuple({read for stream in streams for read in stream.witnesses})
 
     def _checked(self) -> Iterator[tuple[AnomalyKind, int]]:
         """Yield each kind of anomaly with the number of observations that could have shown it."""
@@ -135,7 +153,7 @@ class _Check:
             for session in sessions
         )
         yield AnomalyKind.TORN_SESSION, with_rows
-        yield AnomalyKind.RECEDING_SNAPSHOT, sum(pairs(list(sessions)))
+        yield AnomalyKind.RECEDING_SNAPSHOT, pairs(list(sessions))
         yield (
             AnomalyKind.STREAM_FROM_ELSEWHERE,
             sum(isinstance(call, Read) and bool(call.rows) for call in self.history.calls),

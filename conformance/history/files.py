@@ -16,7 +16,7 @@ from conformance.history.calls import Append, Create, History, HistoryCall, Hist
 
 __all__ = ["as_lines", "is_history", "read_history"]
 
-_KINDS: Final[dict[object, type[Any]]] = {kind.TAG: kind for kind in (Append, Create, Read, Split)}
+_KINDS: Final[dict[str, type[Any]]] = {kind.TAG: kind for kind in (Append, Create, Read, Split)}
 
 
 def is_history(path: Path) -> bool:
@@ -42,20 +42,24 @@ def read_history(path: Path) -> History:
     calls: list[HistoryCall] = []
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            if not line.strip():
-                continue
-            try:
-                data = parse_object(line)
-                kind = _KINDS.get(data.pop(TAG_KEY, None))
-                if kind is None:
-                    raise HistoryError(f'expected "{TAG_KEY}" to be one of {", ".join(map(str, _KINDS))}')
-                calls.append(from_json(kind, data))
-            except (ForeignJsonError, RecordError, HistoryError) as error:
-                raise HistoryError(f"{path}, line {number}: {error}") from None
+            if line.strip():
+                try:
+                    calls.append(_call(line))
+                except (ForeignJsonError, RecordError, HistoryError) as error:
+                    raise HistoryError(f"{path}, line {number}: {error}") from None
     try:
         return History(tuple(calls))
     except HistoryError as error:
         raise HistoryError(f"{path}: {error}; calls count from 0") from None
+
+
+def _call(line: bytes) -> HistoryCall:
+    data = parse_object(line)
+    op = data.pop(TAG_KEY, None)
+    if not isinstance(op, str) or op not in _KINDS:
+        raise HistoryError(f'expected "{TAG_KEY}" to be one of {", ".join(_KINDS)} but got {op!r}')
+    call: HistoryCall = from_json(_KINDS[op], data)
+    return call
 
 
 def as_lines(calls: Iterable[HistoryCall]) -> Iterator[dict[str, Any]]:

@@ -28,12 +28,14 @@ class Findings:
     def __init__(self, history: History) -> None:
         self._history = history
         self._found: dict[tuple[AnomalyKind, int], _Finding] = {}
+        self._sessions: set[int] = set()
 
     def add(
         self, kind: AnomalyKind, session: int, rows: Iterable[int], calls: Iterable[int], observed: Callable[[], str]
     ) -> None:
         """Add a finding in a session, which ``calls`` prove; with them come the calls that named their streams."""
         witness = self._complete(session, calls)
+        self._sessions.add(session)
         old = self._found.get((kind, session))
         if old is None:
             self._found[kind, session] = _Finding(witness, observed, dict.fromkeys(rows))
@@ -48,7 +50,7 @@ class Findings:
 
     def clean(self, session: int) -> bool:
         """True if nothing was found in a session so far."""
-        return all(index != session for _, index in self._found)
+        return session not in self._sessions
 
     def anomalies(self) -> tuple[Anomaly, ...]:
         """Return the anomalies; of one kind those with the fewest calls first."""

@@ -11,88 +11,31 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from conformance.history.anomalies import AnomalyKind
-from conformance.history.calls import Append, Create, End, History
+from conformance.history.calls import End
 from conformance.history.findings import Findings
+from conformance.history.tables import SessionRows, Tables
 
-__all__ = ["SessionRows", "Tables", "judge_instants"]
-
-
-@dataclasses.dataclass(slots=True)
-class SessionRows:
-    """The rows that a session showed, each with the read that showed it first, and the reads that show it whole.
-
-    ``covered`` says that every row of the session came; ``proof`` are then the reads that show this. ``reads`` are
-    its reads that delivered anything, with their ends.
-    """
-
-    index: int
-    create: Create
-    shown: dict[int, int] = dataclasses.field(default_factory=dict)
-    covered: bool = False
-    proof: tuple[int, ...] = ()
-    reads: list[tuple[float, int]] = dataclasses.field(default_factory=list)
-    known: frozenset[int] = frozenset()
-    """The rows of ``shown`` that were inserted into the table and before the snapshot."""
-
-
-class Tables:
-    """The insertions of a history by table, and the relation of rows to them."""
-
-    def __init__(self, history: History) -> None:
-        self.history = history
-        self.inserted = history.inserted
-        self.appends: dict[str, list[int]] = {}
-        for index, call in enumerate(history.calls):
-            if isinstance(call, Append) and call.ended is not End.REFUSED and call.rows:
-                self.appends.setdefault(call.table, []).append(index)
-        self._all = frozenset(index for index, call in enumerate(history.calls) if isinstance(call, Append))
-        self.first = {table: min(found, key=self.visible) for table, found in self.appends.items()}
-
-    def append(self, index: int) -> Append:
-        """Return the insertion at ``index``."""
-        call = self.history.calls[index]
-        assert isinstance(call, Append)
-        return call
-
-    def visible(self, index: int) -> float:
-        """Return the instant at which the rows of an insertion are visible at the latest; infinite if it is open."""
-        call = self.append(index)
-        return call.end if call.ended is End.OK and not call.late else math.inf
-
-    def foreign_or_early(self, session: Create) -> frozenset[int]:
-        """Return the insertions whose rows a session cannot have: of other tables, refused, or after its snapshot."""
-        own = self.appends.get(session.table, ())
-        early = {index for index in own if self.append(index).begin > session.latest}
-        return (self._all - frozenset(own)) | early
+__all__ = ["judge_instants", "pairs"]
 
 
 def judge_instants(tables: Tables, sessions: Sequence[SessionRows], found: Findings) -> None:
     """Add to ``found`` every contradiction between the rows of sessions and the order of calls."""
-    seen: dict[int, tuple[float, int]] = {}
-    for position, session in enumerate(sessions):
+    for session in sessions:
         _judge_surplus(tables, session, found)
-        latest = session.create.latest
-        for row in session.known:
-            if row not in seen or latest < seen[row][0]:
-                seen[row] = (latest, position)
-    by_append = _earliest(tables, seen)
+    seen = _Seen(tables, sessions)
     for session in sessions:
         if session.covered and not session.create.partial:
-            _judge_absence(tables, sessions, session, found, seen, by_append)
+            _judge_absence(tables, seen, session, found)
     _judge_order(tables, sessions, found)
 
 
-def _earliest(tables: Tables, seen: Mapping[int, tuple[float, int]]) -> dict[int, tuple[float, int, int]]:
-    """Return for each insertion which of its rows was seen first: the latest instant of that session, it, the row."""
-    found: dict[int, tuple[float, int, int]] = {}
-    for row, (instant, position) in seen.items():
-        append = tables.inserted[row]
-        if append not in found or instant < found[append][0]:
-            found[append] = (instant, position, row)
-    return found
+def pairs(sessions: Sequence[SessionRows]) -> int:
+    """Return the number of pairs of fully read sessions of the same table."""
+    counts = Counter(session.create.table for session in sessions if session.covered and not session.create.partial)
+    return sum(count * (count - 1) // 2 for count in counts.values())
 
 
 # --- rows that a session must not have ------------------------------------------------------------
@@ -141,53 +84,69 @@ def _foreign(tables: Tables, session: SessionRows, append: int, rows: list[int],
 # --- rows that a session has to have --------------------------------------------------------------
 
 
-def _judge_absence(
-    tables: Tables,
-    sessions: Sequence[SessionRows],
-    session: SessionRows,
-    found: Findings,
-    seen: Mapping[int, tuple[float, int]],
-    by_append: Mapping[int, tuple[float, int, int]],
-) -> None:
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Sight:
+    """A row in the session that shows it as of the earliest instant, which is ``latest`` at the latest."""
+
+    latest: float
+    session: SessionRows
+    row: int
+
+
+class _Seen:
+    """Which rows some session showed: they were there at its latest instant."""
+
+    def __init__(self, tables: Tables, sessions: Sequence[SessionRows]) -> None:
+        self._first: dict[int, SessionRows] = {}
+        self._of_append: dict[int, _Sight] = {}
+        for session in sorted(sessions, key=lambda one: one.create.latest):
+            for row in session.known:
+                self._first.setdefault(row, session)
+        for row, session in self._first.items():
+            append, latest = tables.inserted[row], session.create.latest
+            if append not in self._of_append or latest < self._of_append[append].latest:
+                self._of_append[append] = _Sight(latest, session, row)
+
+    def earliest(self, append: int, rows: Sequence[int]) -> _Sight | None:
+        """Return the earliest sight of one of ``rows``, or of any row of an insertion; None if none was seen."""
+        if not rows:
+            return self._of_append.get(append)
+        sights = [_Sight(self._first[row].create.latest, self._first[row], row) for row in rows if row in self._first]
+        return min(sights, key=lambda sight: (sight.latest, sight.row), default=None)
+
+
+def _judge_absence(tables: Tables, seen: _Seen, session: SessionRows, found: Findings) -> None:
     """Judge the rows that a fully read session lacks."""
-    create = session.create
+    create, index = session.create, session.index
     counts = Counter(map(tables.inserted.__getitem__, session.known))
-    newest = max(counts, key=lambda index: tables.append(index).begin, default=None)
+    newest = max(counts, key=lambda one: tables.append(one).begin, default=None)
     begun = -math.inf if newest is None else tables.append(newest).begin
-    least = max(create.earliest, begun)
     for append in tables.appends.get(create.table, ()):
-        if counts[append] == len(tables.append(append).rows):
+        inserted, visible = tables.append(append).rows, tables.visible(append)
+        if counts[append] == len(inserted):
             continue
-        visible = tables.visible(append)
         # No session can have seen the table without its first rows: if these do not come, they are lost.
         base = append == tables.first[create.table] and visible < create.earliest
-        absent = tuple(row for row in tables.append(append).rows if row not in session.known) if counts[append] else ()
-        if not base and visible < begun:
-            assert newest is not None
-            rows = absent or tables.append(append).rows
-            later = next(row for row in session.known if tables.inserted[row] == newest)
+        absent = tuple(row for row in inserted if row not in session.known) if counts[append] else ()
+        rows = absent or inserted
+        sight = None if base else seen.earliest(append, absent)
+        if not base and newest is not None and visible < begun:
+            read = _shows(tables, session, newest)
             said = (
-                f"row {later} came without row {rows[0]}, which call {append} had inserted before call {newest} began"
+                f"row {rows[0]} does not come, and rows come whose insertion began when call {append} had inserted it"
             )
-            calls = (append, newest, session.shown[later], *session.proof)
-            found.add(AnomalyKind.TORN_SESSION, session.index, rows, calls, said.__str__)
-            continue
-        earliest = _first_seen(absent, seen) if absent else by_append.get(append)
-        if not base and earliest is not None and earliest[0] < least:
-            instant, position, row = earliest
-            other = sessions[position]
-            said = f"row {row} is in {other.create.session} and not in {create.session}, which is newer"
-            newer = () if instant < create.earliest or newest is None else (newest, _shows(tables, session, newest))
-            calls = (other.index, other.shown[row], *newer, *session.proof)
-            found.add(AnomalyKind.RECEDING_SNAPSHOT, session.index, absent or (row,), calls, said.__str__)
+            found.add(AnomalyKind.TORN_SESSION, index, rows, (append, newest, read, *session.proof), said.__str__)
+        elif sight is not None and sight.latest < max(create.earliest, begun):
+            other = sight.session
+            said = f"row {sight.row} is in {other.create.session} and not in {create.session}, which is newer"
+            newer: tuple[int, ...] = ()
+            if newest is not None and sight.latest >= create.earliest:  # only the rows that came show which is newer
+                newer = (newest, _shows(tables, session, newest))
+            calls = (other.index, other.shown[sight.row], *newer, *session.proof)
+            found.add(AnomalyKind.RECEDING_SNAPSHOT, index, absent or (sight.row,), calls, said.__str__)
         elif visible < create.earliest:
-            rows = absent or tables.append(append).rows
             said = f"row {rows[0]}, which call {append} inserted before {create.session} was created, does not come"
-            found.add(AnomalyKind.LOST_ROW, session.index, rows, (append, *session.proof), said.__str__)
-
-
-def _first_seen(rows: Sequence[int], seen: Mapping[int, tuple[float, int]]) -> tuple[float, int, int] | None:
-    return min(((*seen[row], row) for row in rows if row in seen), default=None)
+            found.add(AnomalyKind.LOST_ROW, index, rows, (append, *session.proof), said.__str__)
 
 
 def _shows(tables: Tables, session: SessionRows, append: int) -> int:
@@ -234,8 +193,8 @@ def _judge_order(tables: Tables, sessions: Sequence[SessionRows], found: Finding
 
 
 def _bounds(tables: Tables, session: SessionRows) -> _Bounds:
-    low, lower = session.create.earliest, ()
-    high, upper = session.create.latest, ()
+    low, lower = session.create.earliest, tuple[int, ...]()
+    high, upper = session.create.latest, tuple[int, ...]()
     counts = Counter(map(tables.inserted.__getitem__, session.known))
     for append in tables.appends.get(session.create.table, ()):
         call, visible = tables.append(append), tables.visible(append)
@@ -246,13 +205,8 @@ def _bounds(tables: Tables, session: SessionRows) -> _Bounds:
     return _Bounds(low, lower, high, upper)
 
 
-def _missing(one: Collection[int], other: Collection[int]) -> int:
-    """Return a row that ``one`` has and ``other`` lacks."""
-    return next(row for row in one if row not in other)
-
-
 def _incomparable(one: SessionRows, other: SessionRows, found: Findings) -> None:
-    mine, theirs = _missing(one.known, other.known), _missing(other.known, one.known)
+    mine, theirs = min(one.known - other.known), min(other.known - one.known)
     said = (
         f"row {mine} is in {one.create.session} alone and row {theirs} in {other.create.session} alone:"
         " whichever is newer lacks a row"
@@ -263,13 +217,7 @@ def _incomparable(one: SessionRows, other: SessionRows, found: Findings) -> None
 
 def _out_of_order(one: tuple[SessionRows, _Bounds], other: tuple[SessionRows, _Bounds], found: Findings) -> None:
     (newer, low), (older, high) = one, other
-    row = _missing(older.known, newer.known)
+    row = min(older.known - newer.known)
     said = f"row {row} is in {older.create.session} and not in {newer.create.session}, which is newer"
     calls = (older.index, older.shown[row], *low.lower, *high.upper, *newer.proof, *older.proof)
     found.add(AnomalyKind.RECEDING_SNAPSHOT, newer.index, (row,), calls, said.__str__)
-
-
-def pairs(sessions: Sequence[SessionRows]) -> Iterator[int]:
-    """Yield the number of pairs of fully read sessions of each table."""
-    counts = Counter(session.create.table for session in sessions if session.covered and not session.create.partial)
-    yield from (count * (count - 1) // 2 for count in counts.values())

@@ -171,13 +171,12 @@ class StreamRows:
         children = {**of_primary, **of_remainder}
         if self.covered and (strange := tuple(row for row in children if row not in self.place)):
             child = primary if strange[0] in of_primary else remainder
-            reads = (*self.witnesses, child.shown_by(strange[0]))
+            shows = (*self.witnesses, child.shown_by(strange[0]))
             said = f"row {strange[0]} is in a child, and not in its parent"
-            return Conflict(AnomalyKind.STREAM_FROM_ELSEWHERE, strange, reads, said)
+            return Conflict(AnomalyKind.STREAM_FROM_ELSEWHERE, strange, shows, said)
         if primary.covered and remainder.covered and (lost := tuple(row for row in self.place if row not in children)):
-            reads = (self.by[lost[0]], *primary.witnesses, *remainder.witnesses)
-            said = f"row {lost[0]} is in the parent, and in neither child"
-            return Conflict(AnomalyKind.LOST_ROW, lost, reads, said)
+            ends = (self.by[lost[0]], *primary.witnesses, *remainder.witnesses)
+            return Conflict(AnomalyKind.LOST_ROW, lost, ends, f"row {lost[0]} is in the parent, and in neither child")
         return None
 
     def _misplaced(self, primary: StreamRows, remainder: StreamRows) -> Conflict | None:
@@ -197,7 +196,7 @@ class StreamRows:
         joined.loose.update(remainder.loose)
         for row, position in joined.place.items():
             if self.at.get(position, row) != row or self.place.get(row, position) != position:
-                return self._moved(row, primary, remainder)
+                return self._moved(row, primary, remainder, position)
         length = None if base is None or remainder.length is None else base + remainder.length
         if wrong := self._ends(joined, length, primary, remainder, base):
             return wrong
@@ -232,8 +231,13 @@ class StreamRows:
             return Conflict(AnomalyKind.STREAM_FROM_ELSEWHERE, more, (*self._ended(), child.shown_by(more[0])), said)
         return None
 
-    def _moved(self, row: int | None, primary: StreamRows, remainder: StreamRows) -> Conflict:
+    def _moved(
+        self, row: int | None, primary: StreamRows, remainder: StreamRows, position: int | None = None
+    ) -> Conflict:
+        """Return the finding that a row of a child is not at its ``position`` in the parent."""
         reads = {*self.witnesses, *primary.witnesses, *remainder.witnesses}
+        if row is not None and position is not None and row in primary.place:
+            reads = {primary.by[row], self.by[row if row in self.place else self.at[position]]}
         rows = () if row is None else (row,)
         said = "the children of a split, end to end, have the rows in another order than their parent"
         return Conflict(AnomalyKind.REORDERED_RESUME, rows, tuple(reads), said)

@@ -62,8 +62,7 @@ def lines(history: History, judgement: HistoryJudgement) -> Iterator[str]:
     if judgement.holds:
         yield "STILL HOLDS" if judgement.anomalies else "HOLDS"
         for one in judgement.holds:
-            seen = f"checked on {one.checked} {one.kind.over}" if one.checked else f"not observed: no {one.kind.over}"
-            yield f"  {one.kind.holds} ({seen})"
+            yield f"  {one.kind.holds} ({one.kind.over}: {one.checked or 'none'})"
     unknown = [f"{many(count, kind)} without an answer" for kind, count in judgement.unknown.items()]
     if judgement.unfinished:
         unknown.append(f"{many(judgement.unfinished, 'session')} not read to the end")

@@ -50,14 +50,16 @@ class Server:
 class Late(Server):
     """A session shows the table as of an instant after its creation."""
 
-    def instant(self, earliest: int, latest: int) -> int:  # noqa: ARG002
+    def instant(self, earliest: int, latest: int) -> int:
+        """See the class."""
         return latest + self.random.randint(1, 8)
 
 
 class Stale(Server):
     """A session shows the table as of an instant before its creation."""
 
-    def instant(self, earliest: int, latest: int) -> int:  # noqa: ARG002
+    def instant(self, earliest: int, latest: int) -> int:
+        """See the class."""
         return earliest - self.random.randint(1, 8)
 
 
@@ -65,6 +67,7 @@ class Fractured(Server):
     """A session lacks one row at random."""
 
     def rows(self, visible: Mapping[int, float], instant: int) -> list[int]:
+        """See the class."""
         rows = super().rows(visible, instant)
         if rows:
             rows.remove(self.random.choice(rows))
@@ -75,6 +78,7 @@ class Repeating(Server):
     """A stream has a row that another, or itself, has too."""
 
     def streams(self, rows: Sequence[int]) -> list[list[int]]:
+        """See the class."""
         streams = super().streams(rows)
         if rows:
             self.random.choice(streams).append(self.random.choice(rows))
@@ -84,21 +88,24 @@ class Repeating(Server):
 class Overlapping(Server):
     """A resumed read begins one row too early."""
 
-    def served(self, stream: list[int], offset: int, other: Sequence[int]) -> list[int]:  # noqa: ARG002
+    def served(self, stream: list[int], offset: int, other: Sequence[int]) -> list[int]:
+        """See the class."""
         return stream[max(0, offset - 1) :]
 
 
 class Skipping(Server):
     """A resumed read begins one row too late."""
 
-    def served(self, stream: list[int], offset: int, other: Sequence[int]) -> list[int]:  # noqa: ARG002
+    def served(self, stream: list[int], offset: int, other: Sequence[int]) -> list[int]:
+        """See the class."""
         return stream[offset + 1 :] if offset else stream
 
 
 class Shuffling(Server):
     """Each read gives the rest of its stream in another order."""
 
-    def served(self, stream: list[int], offset: int, other: Sequence[int]) -> list[int]:  # noqa: ARG002
+    def served(self, stream: list[int], offset: int, other: Sequence[int]) -> list[int]:
+        """See the class."""
         rest = stream[offset:]
         return self.random.sample(rest, len(rest))
 
@@ -107,43 +114,56 @@ class Elsewhere(Server):
     """A child has rows that are not in its parent."""
 
     def children(self, stream: list[int], cut: int, other: Sequence[int]) -> tuple[list[int], list[int]]:
+        """See the class."""
         return stream[:cut], [*stream[cut:], *other[:1]]
 
 
 class Dropping(Server):
     """A split drops the row at which it divides."""
 
-    def children(self, stream: list[int], cut: int, other: Sequence[int]) -> tuple[list[int], list[int]]:  # noqa: ARG002
+    def children(self, stream: list[int], cut: int, other: Sequence[int]) -> tuple[list[int], list[int]]:
+        """See the class."""
         return stream[:cut], stream[cut + 1 :]
 
 
 class Sharing(Server):
     """Both children of a split have the row at which it divides."""
 
-    def children(self, stream: list[int], cut: int, other: Sequence[int]) -> tuple[list[int], list[int]]:  # noqa: ARG002
+    def children(self, stream: list[int], cut: int, other: Sequence[int]) -> tuple[list[int], list[int]]:
+        """See the class."""
         return stream[: cut + 1], stream[cut:]
 
 
 class Turning(Server):
     """The children of a split are exchanged."""
 
-    def children(self, stream: list[int], cut: int, other: Sequence[int]) -> tuple[list[int], list[int]]:  # noqa: ARG002
+    def children(self, stream: list[int], cut: int, other: Sequence[int]) -> tuple[list[int], list[int]]:
+        """See the class."""
         return stream[cut:], stream[:cut]
+
+
+class Forked(Server):
+    """Each session has an order of its own for insertions at about the same time."""
+
+    def rows(self, visible: Mapping[int, float], instant: int) -> list[int]:
+        """See the class."""
+        return super().rows({row: since + self.random.randint(-2, 2) for row, since in visible.items()}, instant)
 
 
 class Foreign(Server):
     """A read shows a row that nobody inserted."""
 
-    def served(self, stream: list[int], offset: int, other: Sequence[int]) -> list[int]:  # noqa: ARG002
+    def served(self, stream: list[int], offset: int, other: Sequence[int]) -> list[int]:
+        """See the class."""
         return [*stream[offset:], -1 - self.random.randrange(3)]
 
 
 K: Final = AnomalyKind
 FAULTS: Final[Mapping[type[Server], frozenset[AnomalyKind]]] = {
-    Late: frozenset({K.EARLY_ROW, K.TORN_SESSION}),
+    Late: frozenset({K.EARLY_ROW, K.TORN_SESSION, K.RECEDING_SNAPSHOT}),
     Stale: frozenset({K.LOST_ROW, K.RECEDING_SNAPSHOT}),
     Fractured: frozenset({K.LOST_ROW, K.RECEDING_SNAPSHOT, K.TORN_SESSION}),
-    Repeating: frozenset({K.REPEATED_ROW}),
+    Repeating: frozenset({K.REPEATED_ROW, K.REORDERED_RESUME}),
     Overlapping: frozenset({K.REPEATED_ROW, K.REORDERED_RESUME, K.LOST_ROW}),
     Skipping: frozenset({K.LOST_ROW, K.REORDERED_RESUME, K.RECEDING_SNAPSHOT, K.TORN_SESSION, K.STREAM_FROM_ELSEWHERE}),
     Shuffling: frozenset(K) - {K.EARLY_ROW},
@@ -152,6 +172,7 @@ FAULTS: Final[Mapping[type[Server], frozenset[AnomalyKind]]] = {
     Sharing: frozenset({K.REPEATED_ROW, K.REORDERED_RESUME}),
     Turning: frozenset({K.REORDERED_RESUME, K.LOST_ROW, K.STREAM_FROM_ELSEWHERE, K.REPEATED_ROW}),
     Foreign: frozenset({K.STREAM_FROM_ELSEWHERE}),
+    Forked: frozenset({K.LOST_ROW, K.EARLY_ROW, K.TORN_SESSION, K.RECEDING_SNAPSHOT}),
 }
 """Each fault, and the names that its anomalies may have: which one it is depends on what was read."""
 
@@ -177,6 +198,8 @@ class Drawing:
         self.visible: dict[int, float] = {}
         self.streams: list[_Stream] = []
         self.labels = 0
+        self.at_once = self.random.random() < 0.4
+        """Whether every session is read in full at once: only such sessions can be compared."""
         # All insertions are drawn first: a fault may show the future.
         self._append(self.random.randint(1, 3))
         for _ in range(self.random.randint(0, 3)):
@@ -235,6 +258,8 @@ class Drawing:
         for name, own in zip(names, streams, strict=True):
             other = [row for row in rows if row not in own]
             self.streams.append(_Stream(name, label, own, end, other))
+            if self.at_once:
+                self._full(self.streams[-1])
 
     def _drain(self) -> None:
         """Read every stream of the same session or split to its end."""

@@ -69,7 +69,9 @@ def _groups(view: View) -> list[_Group]:
         if read.whole and read.batches is not None:
             whole.setdefault(read.stream, read.index)
     found = [
-        _Group(frozenset({whole[read.stream], read.index}), everything) for read in view.reads if read.stream in whole
+        _Group(frozenset({whole[read.stream], read.index}), everything)
+        for read in view.reads
+        if whole.get(read.stream, read.index) != read.index
     ]
     for split in view.splits:
         if split.answer is not None:
@@ -83,9 +85,11 @@ def _groups(view: View) -> list[_Group]:
 
 
 def _is_reported(view: View, seen: Observed, anomaly: Anomaly) -> bool:
-    """True if another chapter compares the reads of an anomaly's witness."""
+    """True if another chapter compares the reads of an anomaly's witness; that on sessions needs no read."""
     calls = seen.history.calls
     reads = {seen.places[index] for index in anomaly.witness if isinstance(calls[index], Read)}
+    if not reads:
+        return True
     kinds = {anomaly.kind}
     first = view.table.num_rows - appended_rows(view)
     if anomaly.kind in _ABSENCE and any(seen.ids[row] >= first for row in anomaly.rows if row in seen.ids):

@@ -1,4 +1,4 @@
-"""Mutants of features in combination: each feature alone is right, so only a history of several calls shows the fault."""
+"""Mutants of features in combination: each feature alone is right, and only several calls show the fault."""
 
 from __future__ import annotations
 
@@ -89,7 +89,11 @@ class AddsToFirstSnapshot(Service):
 # --- receding snapshots ---------------------------------------------------------------------------
 
 
-@behaviour_mutant("history.third-session-of-a-replica", kills="history.no-receding-snapshot")
+@behaviour_mutant(
+    "history.third-session-of-a-replica",
+    kills="history.no-receding-snapshot",
+    also={"history.no-lost-row": "where no session before it was read, nothing shows that the rows had been there"},
+)
 class ThirdSessionOfReplica(Service):
     """Each third session of a table comes from a replica that stopped at the first one."""
 
@@ -211,7 +215,11 @@ class OffsetBeforeRestriction(Service):
         return super().rows_at_offset(stream, max(offset - dropped, 0))
 
 
-@behaviour_mutant("history.children-of-a-child-overlap", kills="history.no-repeated-row")
+@behaviour_mutant(
+    "history.children-of-a-child-overlap",
+    kills="history.no-repeated-row",
+    also={"split.splitting-ends": "a child of two rows has a child of two rows"},
+)
 class ChildrenOfChildOverlap(_Descent):
     """Both children of a child have the row at which it divides."""
 
