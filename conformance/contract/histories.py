@@ -127,7 +127,7 @@ class _Calls:
         open_time = timed and after is None
         partial = bool(options.row_restriction.strip() or options.HasField("sample_percentage") or open_time)
         if open_time:
-            after, before = -math.inf, math.inf
+            after, before = 0, when[1]  # some instant of the past
         return Create(*when, named, tuple(streams), after=after, before=before, partial=partial, ended=ended)
 
     def _split(self, call: SplitView, when: tuple[int, int]) -> Split | None:

@@ -55,7 +55,7 @@ class AnomalyKind(enum.StrEnum):
         "lost row",
         "a row that has to come does not come",
         "every row that has to come comes",
-        "streams and sessions read to their end",
+        "fully read sessions",
     )
     REPEATED_ROW = (
         "repeated row",
