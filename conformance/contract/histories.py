@@ -111,14 +111,16 @@ class _Calls:
         options, exchange = asked.read_options, self._view.exchange
         ended = _end(call)
         table = f"projects/{exchange.project}/datasets/{exchange.dataset}/tables/{exchange.table}"
+        names = [stream.name for stream in session.streams] if session is not None else []
         if session is None or (exchange.project and asked.table != table):
             ended, names = (End.UNKNOWN if ended is End.OK else ended), []
-        else:
-            names = list(dict.fromkeys(stream.name for stream in session.streams))
-        streams = []
+        streams: dict[str, str] = {}
         for number, name in enumerate(names):
             key = f"{label}/{number}" if exchange.driven else name
-            streams.append(self._name(key, f"{named}/{number}", call.index))
+            if name in streams:  # listed twice: one stream, under two labels of the driver
+                self._streams[key] = streams[name]
+            else:
+                streams[name] = self._name(key, f"{named}/{number}", call.index)
         after: float | None = None
         before: float | None = None
         timed = asked.table_modifiers.HasField("snapshot_time")
@@ -128,7 +130,7 @@ class _Calls:
         partial = bool(options.row_restriction.strip() or options.HasField("sample_percentage") or open_time)
         if open_time:
             after, before = 0, when[1]  # some instant of the past
-        return Create(*when, named, tuple(streams), after=after, before=before, partial=partial, ended=ended)
+        return Create(*when, named, tuple(streams.values()), after=after, before=before, partial=partial, ended=ended)
 
     def _split(self, call: SplitView, when: tuple[int, int]) -> Split | None:
         driven = self._view.exchange.driven

@@ -163,7 +163,7 @@ FAULTS: Final[Mapping[type[Server], frozenset[AnomalyKind]]] = {
     Late: frozenset({K.EARLY_ROW, K.TORN_SESSION, K.RECEDING_SNAPSHOT}),
     Stale: frozenset({K.LOST_ROW, K.RECEDING_SNAPSHOT}),
     Fractured: frozenset({K.LOST_ROW, K.RECEDING_SNAPSHOT, K.TORN_SESSION}),
-    Repeating: frozenset({K.REPEATED_ROW, K.REORDERED_RESUME}),
+    Repeating: frozenset({K.REPEATED_ROW, K.REORDERED_RESUME, K.LOST_ROW}),
     Overlapping: frozenset({K.REPEATED_ROW, K.REORDERED_RESUME, K.LOST_ROW}),
     Skipping: frozenset({K.LOST_ROW, K.REORDERED_RESUME, K.RECEDING_SNAPSHOT, K.TORN_SESSION, K.STREAM_FROM_ELSEWHERE}),
     Shuffling: frozenset(K) - {K.EARLY_ROW},
