@@ -34,6 +34,7 @@ Exit status:
 
 _UNUSABLE: Final = (
     ("conformance.disk.locks", "InUseError"),
+    ("conformance.history", "HistoryError"),
     ("conformance.records", "RecordError"),
     ("conformance.targets.errors", "TargetError"),
     ("conformance.engine.selection", "SelectionError"),

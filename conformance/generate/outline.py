@@ -17,14 +17,9 @@ import pyarrow as pa
 
 from conformance.contract.mapping import arrow_schema
 from conformance.contract.remembered import once_per_object
-from conformance.records import BqType, Column, Mode
+from conformance.records import ROW_ID, BqType, Column, Mode, is_row_id
 
 __all__ = ["ROW_ID", "Outline", "OutlineNode", "Region", "is_row_id", "outline"]
-
-ROW_ID: Final = "row_id"
-"""The name of the row counter: a top-level REQUIRED INT64 column of this name counts the rows from 0, to identify
-them.
-"""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -73,11 +68,6 @@ class Outline:
     schema: pa.Schema
     region: Region
     row_ids: tuple[bool, ...]
-
-
-def is_row_id(column: Column) -> bool:
-    """True if a top-level column counts the rows."""
-    return column.name == ROW_ID and column.type is BqType.INT64 and column.mode is Mode.REQUIRED
 
 
 @once_per_object

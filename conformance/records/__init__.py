@@ -39,10 +39,11 @@ from conformance.records.flight import (
 )
 from conformance.records.judged import Finding, Reading, Verdict
 from conformance.records.steps import AppendRows, CreateSession, Expect, ReadRows, SplitStream, StorageReadStep
-from conformance.records.table import ArrowField, ArrowTable, Column, KeyValue, Recipe, Table
+from conformance.records.table import ROW_ID, ArrowField, ArrowTable, Column, KeyValue, Recipe, Table, is_row_id
 
 __all__ = [
     "FORMAT",
+    "ROW_ID",
     "SET_UP",
     "STEPS",
     "AppendRows",
@@ -94,6 +95,7 @@ __all__ = [
     "arrow_schema",
     "from_json",
     "from_row",
+    "is_row_id",
     "to_json",
     "to_row",
 ]

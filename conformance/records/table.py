@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from conformance._codec import Json, RecordError
 from conformance.records.base import record
 from conformance.records.closed import BqType, Mode, NullPattern, ValueProfile
 
-__all__ = ["ArrowField", "ArrowTable", "Column", "KeyValue", "Recipe", "Table"]
+__all__ = ["ROW_ID", "ArrowField", "ArrowTable", "Column", "KeyValue", "Recipe", "Table", "is_row_id"]
+
+ROW_ID: Final = "row_id"
+"""The name of the row counter: a top-level REQUIRED INT64 column of this name counts the rows from 0, to identify
+them.
+"""
 
 
 @record
@@ -34,6 +40,11 @@ class Column:
             raise RecordError(f"column {self.name!r}", "sub-fields on a RECORD and only there", self.fields)
         if (self.range_of is not None) != (self.type is BqType.RANGE):
             raise RecordError(f"column {self.name!r}", "range_of on a RANGE and only there", self.range_of)
+
+
+def is_row_id(column: Column) -> bool:
+    """True if a top-level column counts the rows."""
+    return column.name == ROW_ID and column.type is BqType.INT64 and column.mode is Mode.REQUIRED
 
 
 @record

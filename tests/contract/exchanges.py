@@ -277,8 +277,8 @@ def verdicts(case: Case, spoil: Spoil | None = None, *, streams: int = 1, respon
 
 
 CHAPTERS: Final = frozenset(
-    {"abandon", "calls", "compression", "errors", "offsets", "projection", "responses", "restriction", "rows",
-     "session", "snapshot", "split"}
+    {"abandon", "calls", "compression", "errors", "history", "offsets", "projection", "responses", "restriction",
+     "rows", "session", "snapshot", "split"}
 )  # fmt: skip
 """The modules of the chapters on calls; the others are on bytes."""
 

@@ -18,6 +18,7 @@ from conformance.reference.mutants import (  # noqa: F401  # each registers its 
     compressions,
     endings,
     framing,
+    histories,
     layouts,
     limits,
     metadata,

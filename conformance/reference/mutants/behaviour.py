@@ -12,7 +12,7 @@ import pyarrow as pa
 from conformance.contract import mapping
 from conformance.records import Column, Mode
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.changed import IN_EVERY_SESSION
+from conformance.reference.mutants.changed import IN_EVERY_SESSION, IN_PARTS
 from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.service import Service
@@ -62,6 +62,7 @@ class OneStreamOnly(Service):
 @behaviour_mutant(
     "offset.ignored",
     kills=("offsets.inside-a-response", "offsets.between-responses", "offsets.last-row", "offsets.end-yields-nothing"),
+    also=IN_PARTS,
     defects=("B-11",),
     source=_GOCCY_507,
 )
@@ -214,7 +215,7 @@ class EverythingUnknown(Service):
         raise Refusal(grpc.StatusCode.UNKNOWN, REFUSALS[reason][1].format(**facts))
 
 
-@behaviour_mutant("split.overlapping", kills="split.children-are-the-parent")
+@behaviour_mutant("split.overlapping", kills="split.children-are-the-parent", also=IN_PARTS)
 class SplitOverlaps(Service):
     """The remainder of a split begins with the last row of the primary."""
 

@@ -14,10 +14,14 @@ from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.service import Service
 from conformance.reference.session import Session, Stream
 
-__all__ = ["IN_EVERY_SESSION", "Accepted", "ChangedResponse", "Lenient", "coded", "session_mutant"]
+__all__ = ["IN_EVERY_SESSION", "IN_PARTS", "Accepted", "ChangedResponse", "Lenient", "coded", "session_mutant"]
 
+
+IN_PARTS: Final = {"history.*": "the fault shows in sessions that are read in parts, resumed and split too"}
+"""The clauses on features in combination, which fail with a fault of one feature."""
 
 IN_EVERY_SESSION: Final = {
+    **IN_PARTS,
     "abandon.later-read-is-whole": "the rows are wrong after abandoned reads too",
     "compression.*rows-are-the-same": "the rows are wrong in sessions with compression too",
     "offsets.*": "the rows are wrong in resumed reads too, which count on the end of the whole read",

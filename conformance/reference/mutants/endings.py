@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn
 import grpc
 import pyarrow as pa
 
+from conformance.reference.mutants.changed import IN_PARTS
 from conformance.reference.mutants.register import behaviour_mutant, process_mutant
 from conformance.reference.refusals import Refusal
 from conformance.reference.service import Service
@@ -229,7 +230,7 @@ class DiesOfAbandoned(_Counting):
 @behaviour_mutant(
     "abandon.goes-on",
     kills="abandon.later-read-is-whole",
-    also={"rows.rereading-repeats": "a stream that is read again after it was abandoned gives other rows"},
+    also={**IN_PARTS, "rows.rereading-repeats": "a stream that is read again after it was abandoned gives other rows"},
 )
 class GoesOn(Service):
     """A read of a stream goes on where the last one was abandoned."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.changed import IN_EVERY_SESSION, ChangedResponse, session_mutant
+from conformance.reference.mutants.changed import IN_EVERY_SESSION, IN_PARTS, ChangedResponse, session_mutant
 from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
@@ -149,7 +149,7 @@ class TailLost(Service):
         return rows.slice(0, max(last - offset, 0)) if last else rows
 
 
-@behaviour_mutant("rows.streams-overlap", kills="rows.streams-are-disjoint")
+@behaviour_mutant("rows.streams-overlap", kills="rows.streams-are-disjoint", also=IN_PARTS)
 class StreamsOverlap(Service):
     """Each stream begins with the last row of the one before it."""
 
@@ -157,7 +157,9 @@ class StreamsOverlap(Service):
         return [(max(start - 1, 0), stop) for start, stop in super().plan_streams(snapshot, request)]
 
 
-@behaviour_mutant("rows.only-first-stream", kills="rows.none-is-missing", defects=("B-19",), source=_BUNDLED)
+@behaviour_mutant(
+    "rows.only-first-stream", kills="rows.none-is-missing", also=IN_PARTS, defects=("B-19",), source=_BUNDLED
+)
 class OnlyFirstStream(Service):
     """Only the first stream of a session yields its rows."""
 
@@ -170,6 +172,7 @@ class OnlyFirstStream(Service):
     "rows.order-changes",
     kills="rows.rereading-repeats",
     also={
+        **IN_PARTS,
         "offsets.*": "a resumed read is compared with the first one",
         "snapshot.rereading-repeats": "an append between two reads makes no difference to it",
     },
@@ -185,7 +188,7 @@ class OrderChanges(Service):
         return super().serve(session, pa.concat_tables([rows.slice(turn), rows.slice(0, turn)]))
 
 
-@behaviour_mutant("offset.rounded-down", kills="offsets.inside-a-response")
+@behaviour_mutant("offset.rounded-down", kills="offsets.inside-a-response", also=IN_PARTS)
 class OffsetRoundedDown(Service):
     """An offset inside a response starts at that response's first row."""
 
@@ -256,6 +259,7 @@ class ResumedRefused(Service):
 @behaviour_mutant(
     "snapshot.live-table",
     kills=("snapshot.later-rows-stay-out", "snapshot.streams-share-one", "snapshot.rereading-repeats"),
+    also=IN_PARTS,
 )
 class LiveTable(Service):
     """A session reads the table as it is at the read, not as it was at its creation."""
@@ -275,7 +279,7 @@ class LiveTable(Service):
         return rows.slice(offset)
 
 
-@behaviour_mutant("snapshot.stale-table", kills="snapshot.earlier-rows-are-there")
+@behaviour_mutant("snapshot.stale-table", kills="snapshot.earlier-rows-are-there", also=IN_PARTS)
 class StaleTable(Service):
     """A session sees the table as it was when the first session of it was made."""
 

@@ -10,7 +10,7 @@ import grpc
 import pyarrow as pa
 
 from conformance.contract import proto
-from conformance.reference.mutants.changed import Accepted, Lenient, coded
+from conformance.reference.mutants.changed import IN_PARTS, Accepted, Lenient, coded
 from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
@@ -58,7 +58,7 @@ class PrimaryOnly(Service):
 @behaviour_mutant(
     "split.primary-is-the-parent",
     kills="split.children-have-names-of-their-own",
-    also={"split.splitting-ends": "a stream that is its own child can be split for ever"},
+    also={**IN_PARTS, "split.splitting-ends": "a stream that is its own child can be split for ever"},
 )
 class PrimaryIsParent(Service):
     """The primary stream of a split of less than a hundred rows keeps the parent's name."""
@@ -118,7 +118,7 @@ class ChildrenUnknown(_Splitting):
         return super().split_read_stream(request)
 
 
-@behaviour_mutant("split.child-offset-ignored", kills="split.child-resumes")
+@behaviour_mutant("split.child-offset-ignored", kills="split.child-resumes", also=IN_PARTS)
 class ChildOffsetIgnored(_Splitting):
     """A read of a child starts at its first row, whatever the offset up to its end."""
 

@@ -1,0 +1,164 @@
+"""Checks a history: a pure function from calls to anomalies, each with its proof, and what still holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from conformance.history.anomalies import AnomalyKind, Guarantee, HistoryJudgement
+from conformance.history.calls import Append, Create, End, History, Read, Split
+from conformance.history.findings import Findings, order
+from conformance.history.instants import judge_instants, pairs
+from conformance.history.sequences import Conflict, StreamRows
+from conformance.history.tables import SessionRows, Tables
+
+__all__ = ["check"]
+
+CONFLICTS: Final = 20
+"""The most contradictions of one stream that are looked at: each costs as much as the stream has rows."""
+
+
+def check(history: History) -> HistoryJudgement:
+    """Return the judgement of ``history``. The time is linear in its rows, and it reads no clock."""
+    return _Check(history).judgement()
+
+
+class _Check:
+    """The state of one check."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.tables = Tables(history)
+        self.found = Findings(history)
+        self.order = sorted(range(len(history.calls)), key=lambda index: order(history.calls[index], index))
+        self.sessions: dict[int, SessionRows] = {}
+        self.streams: dict[str, StreamRows] = {}
+        self.again: Counter[str] = Counter()
+        self.conflicts: Counter[str] = Counter()
+        self.wrong: list[tuple[Conflict, int, int]] = []
+        self.displaced: dict[int, bool] = {}
+
+    def judgement(self) -> HistoryJudgement:
+        """Return the judgement."""
+        self._open()
+        self._read()
+        self._join()
+        self._name()
+        for session in self.sessions.values():
+            self._gather(session)
+        sessions = list(self.sessions.values())
+        judge_instants(self.tables, sessions, self.found)
+        calls = self.history.calls
+        return HistoryJudgement(
+            anomalies=self.found.anomalies(),
+            holds=tuple(Guarantee(kind, checked) for kind, checked in self._checked() if kind not in self.found),
+            unknown=dict(sorted(Counter(call.TAG for call in calls if call.ended is End.UNKNOWN).items())),
+            unfinished=sum(not session.covered for session in sessions),
+            calls=len(calls),
+            rows=sum(len(call.rows) for call in calls if isinstance(call, Read)),
+        )
+
+    def _open(self) -> None:
+        for index in self.order:
+            call = self.history.calls[index]
+            if isinstance(call, Create) and call.ended is End.OK:
+                self.sessions[index] = SessionRows(index, call)
+        self._impossible = {
+            index: self.tables.foreign_or_early(session.create) for index, session in self.sessions.items()
+        }
+
+    def _read(self) -> None:
+        """Put the rows of every read into its stream."""
+        for index in self.order:
+            call = self.history.calls[index]
+            if not isinstance(call, Read) or (call.ended is not End.OK and not call.rows):
+                continue
+            root = self.history.session_of(call.stream)
+            if (session := self.sessions.get(root)) is None:
+                continue
+            session.reads.append((call.end, index))
+            session.show(index, call.rows)
+            stream = self.streams.setdefault(call.stream, StreamRows())
+            self.again[call.stream] += 1
+            ends = call.ended is End.OK
+            if self.conflicts[call.stream] == CONFLICTS:
+                continue
+            wrong = stream.take(index, call.offset, call.rows, ends=ends)
+            if wrong is not None and (possible := self._possible(root, call.rows)) != call.rows:
+                # Rows that the session cannot have are judged alone: without them, the others may be in their places.
+                wrong = stream.take(index, call.offset, possible, ends=ends)
+            if wrong is not None:
+                self.conflicts[call.stream] += 1
+                self.wrong.append((wrong, root, index))
+
+    def _possible(self, session: int, rows: Iterable[int]) -> tuple[int, ...]:
+        """Return those of ``rows`` that a session can have."""
+        inserted, impossible = self.tables.inserted, self._impossible[session]
+        return tuple(row for row in rows if row in inserted and inserted[row] not in impossible)
+
+    def _name(self) -> None:
+        """Add the findings about streams, unless a session has rows that it cannot have: these displace others."""
+        for wrong, root, index in self.wrong:
+            shown = self.sessions[root].shown
+            if root not in self.displaced:
+                self.displaced[root] = len(self._possible(root, shown)) < len(shown)
+            if not self.displaced[root]:
+                self.found.add(wrong.kind, root, wrong.rows, (index, *wrong.reads), wrong.observed.__str__)
+
+    def _join(self) -> None:
+        """Put the rows of children into their parents, the children of children first."""
+        splits = [
+            (len(self.history.path(call.primary)), index, call)
+            for index in self.order
+            if isinstance(call := self.history.calls[index], Split) and call.divided
+        ]
+        for _, index, call in sorted(splits, key=lambda one: -one[0]):
+            root = self.history.session_of(call.stream)
+            if root not in self.sessions:
+                continue
+            primary, remainder = (self.streams.get(name) or StreamRows() for name in (call.primary, call.remainder))
+            if not (primary.known or remainder.known):
+                continue
+            parent = self.streams.setdefault(call.stream, StreamRows())
+            self.again[call.stream] += 1
+            wrong = parent.join(primary, remainder)
+            if wrong is not None:
+                self.wrong.append((wrong, root, index))
+
+    def _gather(self, session: SessionRows) -> None:
+        """Put the streams of a session together."""
+        streams = [self.streams.get(name, StreamRows()) for name in session.create.streams]
+        owners: dict[int, StreamRows] = {}
+        for stream in streams:
+            for row in stream.rows():
+                owner = owners.setdefault(row, stream)
+                if owner is not stream and self._possible(session.index, (row,)):
+                    reads = (owner.shown_by(row), stream.shown_by(row))
+                    said = f"row {row} is in two streams of {session.create.session}"
+                    self.found.add(AnomalyKind.REPEATED_ROW, session.index, (row,), reads, said.__str__)
+        if all(stream.covered for stream in streams):
+            session.covered = True
+            session.proof = tuple({read for stream in streams for read in stream.witnesses})
+
+    def _checked(self) -> Iterator[tuple[AnomalyKind, int]]:
+        """Yield each kind of anomaly with the number of observations that could have shown it."""
+        sessions = self.sessions.values()
+        with_rows = sum(bool(session.shown) for session in sessions)
+        ended = sum(session.covered and not session.create.partial for session in sessions)
+        appends = [call for call in self.history.calls if isinstance(call, Append)]
+        later = sum(
+            any(append.begin > session.create.latest and append.table == session.create.table for append in appends)
+            and bool(session.reads)
+            for session in sessions
+        )
+        yield AnomalyKind.TORN_SESSION, with_rows
+        yield AnomalyKind.RECEDING_SNAPSHOT, pairs(list(sessions))
+        yield (
+            AnomalyKind.STREAM_FROM_ELSEWHERE,
+            sum(isinstance(call, Read) and bool(call.rows) for call in self.history.calls),
+        )
+        yield AnomalyKind.EARLY_ROW, later
+        yield AnomalyKind.LOST_ROW, ended
+        yield AnomalyKind.REPEATED_ROW, with_rows
+        yield AnomalyKind.REORDERED_RESUME, sum(count > 1 for count in self.again.values())

@@ -1,0 +1,68 @@
+"""History files: one call a line, as JSON, in any order; any program can write one about any server.
+
+A line has the fields of :mod:`.calls`, and ``op``: ``append``, ``create``, ``read`` or ``split``. Fields with their
+default may be left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from conformance._codec import TAG_KEY, RecordError, from_json, to_json
+from conformance.contain.parse import ForeignJsonError, parse_object
+from conformance.history.calls import Append, Create, History, HistoryCall, HistoryError, Read, Split
+
+__all__ = ["as_lines", "is_history", "read_history"]
+
+_KINDS: Final[dict[str, type[Any]]] = {kind.TAG: kind for kind in (Append, Create, Read, Split)}
+
+
+def is_history(path: Path) -> bool:
+    """True if the first line of a file is a call of a history; false for a log, and for a file that is neither.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        try:
+            return TAG_KEY in parse_object(file.readline())
+        except ForeignJsonError:
+            return False
+
+
+def read_history(path: Path) -> History:
+    """Return the history in a file.
+
+    Raises:
+        HistoryError: a line is no call, or the calls are no history; the text names the line or the call.
+        OSError: the file cannot be read.
+    """
+    calls: list[HistoryCall] = []
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                try:
+                    calls.append(_call(line))
+                except (ForeignJsonError, RecordError, HistoryError) as error:
+                    raise HistoryError(f"{path}, line {number}: {error}") from None
+    try:
+        return History(tuple(calls))
+    except HistoryError as error:
+        raise HistoryError(f"{path}: {error}; calls count from 0") from None
+
+
+def _call(line: bytes) -> HistoryCall:
+    data = parse_object(line)
+    op = data.pop(TAG_KEY, None)
+    if not isinstance(op, str) or op not in _KINDS:
+        raise HistoryError(f'expected "{TAG_KEY}" to be one of {", ".join(_KINDS)} but got {op!r}')
+    call: HistoryCall = from_json(_KINDS[op], data)
+    return call
+
+
+def as_lines(calls: Iterable[HistoryCall]) -> Iterator[dict[str, Any]]:
+    """Yield each call as the JSON object of its line."""
+    for call in calls:
+        yield {TAG_KEY: call.TAG, **to_json(call)}
