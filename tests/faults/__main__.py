@@ -28,6 +28,7 @@ def _options() -> tuple[argparse.Namespace, list[str]]:
     parser = argparse.ArgumentParser(
         prog="python -m tests.faults",
         description=__doc__,
+        allow_abbrev=False,
         epilog="Every other option is passed to `conformance run`: --cases, --scenarios, --seed and so on.",
     )
     parser.add_argument("--label", default="default run", help="the column of the table that this run writes")
@@ -43,7 +44,12 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> dict[str, Any]:
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     kept = folder / "results.json"
-    results: dict[str, Any] = json.loads(kept.read_text()) if options.resume and kept.exists() else {}
+    work: dict[str, Any] = {"arguments": arguments, "results": {}}
+    if options.resume and kept.exists():
+        work = json.loads(kept.read_text())
+        if work["arguments"] != arguments:
+            raise SystemExit(f"expected the arguments of the interrupted run, {work['arguments']}, got {arguments}")
+    results: dict[str, Any] = work["results"]
     cost: dict[str, float] = {}
     faults: dict[str, type[Service]] = {
         name: fault.service for name, fault in FAULTS.items() if fnmatch.fnmatch(name, options.only)
@@ -55,7 +61,7 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> dict[str, Any]:
             if result.broke or (name == _REFERENCE and result.died):
                 raise SystemExit(f"expected a run that judges, got for {name}: {result}")
             results[name] = dataclasses.asdict(result)
-            kept.write_text(json.dumps(results, indent=1))
+            kept.write_text(json.dumps(work, indent=1))
             print(f"{len(results) - 1}/{len(faults)} {name}: {result}", flush=True)
         if name == _REFERENCE:
             log = folder / f"{_REFERENCE}.jsonl"
