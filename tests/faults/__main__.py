@@ -1,0 +1,100 @@
+"""``python -m tests.faults``: judge every fault, write ``reports/faults.json`` and the table of ``docs/faults.md``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import fnmatch
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.reference.service import Service
+from tests.faults.catalogue import FAULTS
+from tests.faults.judging import costs, judge
+from tests.faults.page import MARK, page
+
+ROOT: Final = Path(__file__).parents[2]
+REPORT: Final = ROOT / "reports/faults.json"
+PAGE: Final = ROOT / "docs/faults.md"
+_REFERENCE: Final = "reference"
+
+
+def _options() -> tuple[argparse.Namespace, list[str]]:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.faults",
+        description=__doc__,
+        allow_abbrev=False,
+        epilog="Every other option is passed to `conformance run`: --cases, --scenarios, --seed and so on.",
+    )
+    parser.add_argument("--label", default="default run", help="the column of the table that this run writes")
+    parser.add_argument("--folder", type=Path, default=ROOT / ".conformance/faults", help="where work is kept")
+    parser.add_argument("--resume", action="store_true", help="keep what the folder has of an interrupted run")
+    parser.add_argument("--only", metavar="GLOB", default="*", help="only faults whose name matches")
+    parser.add_argument("--publish", action="store_true", help="only write the page, from the report")
+    return parser.parse_known_args()
+
+
+def _run(options: argparse.Namespace, arguments: list[str]) -> dict[str, Any]:
+    """Judge the reference, which has to pass, and then each fault; a result is kept in the folder at once."""
+    folder = options.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = folder / "results.json"
+    work: dict[str, Any] = {"arguments": arguments, "results": {}}
+    if options.resume and kept.exists():
+        work = json.loads(kept.read_text())
+        if work["arguments"] != arguments:
+            raise SystemExit(f"expected the arguments of the interrupted run, {work['arguments']}, got {arguments}")
+    results: dict[str, Any] = work["results"]
+    cost: dict[str, float] = {}
+    faults: dict[str, type[Service]] = {
+        name: fault.service for name, fault in FAULTS.items() if fnmatch.fnmatch(name, options.only)
+    }
+    for name, service in [(_REFERENCE, Service), *faults.items()]:
+        if name not in results:
+            with contextlib.chdir(folder):
+                result = judge(name, service, ["--no-readers", *arguments], folder=folder, cost=cost)
+            if result.broke or (name == _REFERENCE and result.died):
+                raise SystemExit(f"expected a run that judges, got for {name}: {result}")
+            results[name] = dataclasses.asdict(result)
+            kept.write_text(json.dumps(work, indent=1))
+            print(f"{len(results) - 1}/{len(faults)} {name}: {result}", flush=True)
+        if name == _REFERENCE:
+            log = folder / f"{_REFERENCE}.jsonl"
+            cost = costs(log, map(json.loads, log.read_text().splitlines()))
+    return results
+
+
+def _about(options: argparse.Namespace, arguments: list[str]) -> dict[str, Any]:
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, check=False, capture_output=True, text=True
+    )
+    command = ["conformance run --no-readers", *arguments]
+    return {
+        "label": options.label,
+        "date": datetime.now(UTC).date().isoformat(),
+        "commit": commit.stdout.strip(),
+        "command": " ".join(command),
+    }
+
+
+def main() -> int:
+    """One run; the exit status is 0 whatever it finds."""
+    options, arguments = _options()
+    report = json.loads(REPORT.read_text()) if REPORT.exists() else {"runs": []}
+    if not options.publish:
+        run = {**_about(options, arguments), "results": _run(options, arguments)}
+        before = [other for other in report["runs"] if other["label"] != options.label]
+        report = {"runs": [*before, run]}
+        REPORT.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    head = PAGE.read_text().partition(MARK)[0]
+    PAGE.write_text(head + MARK + page(report["runs"]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""The table of ``docs/faults.md``: each fault, and what every recorded run made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from tests.faults.catalogue import FAULTS, NOT_FAULTS, Fault
+
+__all__ = ["MARK", "page"]
+
+MARK: Final = "<!-- the rest is written by python -m tests.faults -->\n"
+_Run = Mapping[str, Any]
+
+
+def page(runs: Sequence[_Run]) -> str:
+    """The runs, the score of each, the results and the list."""
+    return "\n".join(_lines(runs)) + "\n"
+
+
+def _lines(runs: Sequence[_Run]) -> Iterator[str]:
+    yield from ("", "## Results", "")
+    yield from _table(("run", "date", "commit", "command", "died, of those that count"), map(_summary, runs))
+    yield ""
+    yield "The first case that failed is given, and the clauses that failed on it. Cases run cheapest first here, so"
+    yield "other cases may find the same fault."
+    yield ""
+    labels = [run["label"] for run in runs]
+    yield from _table(("fault", *labels), ([f"`{name}`", *(_result(run, name) for run in runs)] for name in FAULTS))
+    yield from ("", "## The list", "")
+    yield from _table(("fault", "the server", "acts on", "why a developer writes it"), map(_described, FAULTS.values()))
+
+
+def _summary(run: _Run) -> Sequence[str]:
+    counted = [name for name in run["results"] if name in FAULTS and _reason(FAULTS[name]) == ""]
+    died = sum(run["results"][name]["died"] for name in counted)
+    share = f"{died} of {len(counted)}" + (f" ({100 * died / len(counted):.0f} %)" if counted else "")
+    return (run["label"], run["date"], f"`{run['commit']}`", f"`{run['command']}`", share)
+
+
+def _reason(fault: Fault) -> str:
+    """The reason for which a fault is not counted, empty if it is."""
+    if fault.name in NOT_FAULTS:
+        return f"not a fault: {NOT_FAULTS[fault.name]}"
+    return fault.inexpressible and f"not counted: {fault.inexpressible}"
+
+
+def _result(run: _Run, name: str) -> str:
+    result = run["results"].get(name)
+    if result is None:
+        return "not run"
+    if result["died"]:
+        text = f"died: `{result['case']}` by " + ", ".join(f"`{clause}`" for clause in result["clauses"])
+    else:
+        text = "**survived**"
+    reason = _reason(FAULTS[name])
+    return f"{text} ({reason})" if reason else text
+
+
+def _described(fault: Fault) -> Sequence[str]:
+    why = f"{fault.why} [Source]({fault.source})" if fault.source else fault.why
+    return (f"`{fault.name}`", fault.description, ", ".join(fault.needs), why)
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'---|' * len(heads)}"
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"

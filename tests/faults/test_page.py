@@ -1,0 +1,56 @@
+"""The page of results: it is up to date, and counts only faults that count."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.faults import page as written
+from tests.faults.catalogue import FAULTS
+from tests.faults.page import MARK, page
+from tests.fixtures import ROOT
+
+_DIED = {"died": True, "case": "a.case", "clauses": ["a.clause"]}
+_SURVIVED = {"died": False, "case": "", "clauses": []}
+
+
+def _run(results: dict[str, Any]) -> dict[str, Any]:
+    return {"label": "run", "date": "2026-01-01", "commit": "abc", "command": "conformance run", "results": results}
+
+
+def test_the_page_is_up_to_date() -> None:
+    """``python -m tests.faults --publish`` would change nothing."""
+    report = json.loads((ROOT / "reports/faults.json").read_text())
+    shown = (ROOT / "docs/faults.md").read_text().partition(MARK)[2]
+
+    assert shown == page(report["runs"])
+
+
+def test_a_result_is_shown() -> None:
+    """A fault that died is shown with case and clauses, another as survived or as not run."""
+    shown = page([_run({"reads.shared-cursor": _DIED, "reads.resume-sorts-rows": _SURVIVED})])
+
+    assert "1 of 2 (50 %)" in shown
+    assert "| `reads.shared-cursor` | died: `a.case` by `a.clause` |" in shown
+    assert "| `reads.resume-sorts-rows` | **survived** |" in shown
+    assert shown.count("| not run |") == len(FAULTS) - 2
+
+
+def test_a_fault_that_no_client_observes_is_not_counted() -> None:
+    """It is in the table with the reason, and in no share."""
+    shown = page([_run({"sessions.expiry-from-last-read": _SURVIVED})])
+
+    assert "0 of 0" in shown
+    assert "**survived** (not counted: a client cannot move the clock" in shown
+
+
+def test_permitted_behaviour_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault that is none stays in the table, with the reason."""
+    monkeypatch.setattr(written, "NOT_FAULTS", {"reads.shared-cursor": "the text permits it"})
+
+    shown = page([_run({"reads.shared-cursor": _SURVIVED, "reads.resume-sorts-rows": _DIED})])
+
+    assert "1 of 1 (100 %)" in shown
+    assert "**survived** (not a fault: the text permits it)" in shown
