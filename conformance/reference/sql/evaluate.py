@@ -11,7 +11,7 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,7 +24,7 @@ from conformance.reference.sql.casts import cast
 from conformance.reference.sql.syntax import TYPE_NAMES, Expression
 from conformance.reference.sql.values import ARROW, NULL, SqlError, Value, to_type, unify
 
-__all__ = ["Scope", "evaluate"]
+__all__ = ["NODES", "Interpreter", "Nodes", "Scope", "evaluate"]
 
 Scope = Callable[[tuple[str, ...]], Value]
 """A dotted name to its value; raises SqlError if the name is unknown."""
@@ -42,13 +42,13 @@ _TYPES: Final[Mapping[str, BqType]] = MappingProxyType(
 )
 
 
-def evaluate(expression: Expression, scope: Scope) -> Value:
-    """The expression's value, names resolved by ``scope``.
+def evaluate(expression: Expression, scope: Scope, nodes: Nodes | None = None) -> Value:
+    """The expression's value, names resolved by ``scope``; a mutant brings functions of its own for some ``nodes``.
 
     Raises:
         SqlError: something in it is not on the list, does not type-check, or fails on a value.
     """
-    interpreter = _Interpreter(expression.literals, scope)
+    interpreter = Interpreter(expression.literals, scope, NODES if nodes is None else nodes)
     try:
         return interpreter.value(expression.tree)
     except RecursionError:
@@ -57,13 +57,21 @@ def evaluate(expression: Expression, scope: Scope) -> Value:
         raise SqlError(f"expected values that can be computed with: {error}") from None
 
 
-class _Interpreter:
-    def __init__(self, literals: Mapping[str, str | bytes], scope: Scope) -> None:
+class Interpreter:
+    """Evaluates the nodes of a tree; ``nodes`` names the function for each type of node."""
+
+    def __init__(self, literals: Mapping[str, str | bytes], scope: Scope, nodes: Nodes) -> None:
         self._literals = literals
         self._scope = scope
+        self._nodes = nodes
 
     def value(self, node: exp.Expression) -> Value:
-        handler = _NODES.get(type(node))
+        """The value of a node.
+
+        Raises:
+            SqlError: nodes of its type are not supported, or as the node's own function says.
+        """
+        handler = self._nodes.get(type(node))
         if handler is None:
             raise SqlError(f"expected an expression of a supported form, got {node.key}")
         return handler(self, node)
@@ -287,29 +295,32 @@ _ARITHMETIC: Final[Mapping[type[exp.Expression], str]] = MappingProxyType(
     {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 )
 
-_NODES: Final[Mapping[type[exp.Expression], Callable[[_Interpreter, exp.Expression], Value]]] = MappingProxyType(
+Nodes: TypeAlias = Mapping[type[exp.Expression], Callable[[Interpreter, exp.Expression], Value]]
+
+NODES: Final[Nodes] = MappingProxyType(
     {
-        exp.Literal: _Interpreter.literal,
-        exp.Column: _Interpreter.name,
-        exp.Dot: _Interpreter.name,
-        exp.Null: _Interpreter.null,
-        exp.Boolean: _Interpreter.truth,
-        exp.Paren: _Interpreter.parenthesis,
-        exp.And: _Interpreter.conjunction,
-        exp.Or: _Interpreter.disjunction,
-        exp.Not: _Interpreter.negation,
-        **dict.fromkeys(_COMPARE, _Interpreter.comparison),
-        exp.Between: _Interpreter.between,
-        exp.In: _Interpreter.membership,
-        exp.Is: _Interpreter.identity,
-        exp.Like: _Interpreter.like,
-        **dict.fromkeys(_ARITHMETIC, _Interpreter.arithmetic),
-        exp.Neg: _Interpreter.negative,
-        exp.DPipe: _Interpreter.concatenation,
-        exp.Cast: _Interpreter.conversion,
-        exp.TryCast: _Interpreter.conversion,
-        exp.Case: _Interpreter.choice,
-        exp.If: _Interpreter.choice,
-        exp.Anonymous: _Interpreter.call,
+        exp.Literal: Interpreter.literal,
+        exp.Column: Interpreter.name,
+        exp.Dot: Interpreter.name,
+        exp.Null: Interpreter.null,
+        exp.Boolean: Interpreter.truth,
+        exp.Paren: Interpreter.parenthesis,
+        exp.And: Interpreter.conjunction,
+        exp.Or: Interpreter.disjunction,
+        exp.Not: Interpreter.negation,
+        **dict.fromkeys(_COMPARE, Interpreter.comparison),
+        exp.Between: Interpreter.between,
+        exp.In: Interpreter.membership,
+        exp.Is: Interpreter.identity,
+        exp.Like: Interpreter.like,
+        **dict.fromkeys(_ARITHMETIC, Interpreter.arithmetic),
+        exp.Neg: Interpreter.negative,
+        exp.DPipe: Interpreter.concatenation,
+        exp.Cast: Interpreter.conversion,
+        exp.TryCast: Interpreter.conversion,
+        exp.Case: Interpreter.choice,
+        exp.If: Interpreter.choice,
+        exp.Anonymous: Interpreter.call,
     }
 )
+"""The function for each type of node that is supported."""
