@@ -23,9 +23,7 @@ class RestrictionError(Exception):
     """The restriction is not a boolean expression over the table's columns; the text says why."""
 
 
-def keep(
-    text: str, columns: Sequence[Column], rows: pa.Table, *, nodes: Nodes | None = None
-) -> pa.BooleanArray:
+def keep(text: str, columns: Sequence[Column], rows: pa.Table, *, nodes: Nodes | None = None) -> pa.BooleanArray:
     """For each row (in stored form) whether the restriction keeps it; ``nodes`` as for :func:`.sql.evaluate`.
 
     Raises:

@@ -355,13 +355,17 @@ def _affix(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | N
     value = _named(choices, place)
     if one_in(choices, 2):
         other = plain_text(text[:count])
-        return raised(
-            f"STARTS_WITH({value.sql}, {other.sql})", BqType.BOOL, lambda _r, one, two: one.startswith(two), value, other
-        )
+        return raised(f"STARTS_WITH({value.sql}, {other.sql})", BqType.BOOL, _starts, value, other)
     other = plain_text(text[len(text) - count :])
-    return raised(
-        f"ENDS_WITH({value.sql}, {other.sql})", BqType.BOOL, lambda _r, one, two: one.endswith(two), value, other
-    )
+    return raised(f"ENDS_WITH({value.sql}, {other.sql})", BqType.BOOL, _ends, value, other)
+
+
+def _starts(_reading: str, one: str, other: str) -> bool:
+    return one.startswith(other)
+
+
+def _ends(_reading: str, one: str, other: str) -> bool:
+    return one.endswith(other)
 
 
 def _length(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
@@ -439,7 +443,7 @@ def _pipes(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | N
     symbol = choices.pick(("=", "!="))
     truth = compared(symbol, joined, wanted)
 
-    def meaning(row: Row, reading: str) -> bool | None:
+    def meaning(row: Row, reading: str) -> Any:
         if reading != "pipes-are-or":
             return truth.meaning(row, reading)
         # The text is cast to a number, which is 0 for one that begins with no digit: FALSE.
@@ -494,7 +498,7 @@ def _date_of(choices: Choices, place: Place, _places: Sequence[Place]) -> Term |
     assert bound is not None
     symbol, made = choices.pick(_SYMBOLS), raised(sql, BqType.DATE, date, value)
 
-    def meaning(row: Row, reading: str) -> bool | None:
+    def meaning(row: Row, reading: str) -> Any:
         if reading == "dates-are-texts":
             raise ReadingUnknownError
         return compared(symbol, made, bound).meaning(row, reading)

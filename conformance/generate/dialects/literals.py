@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from conformance.records import BqType
 
 __all__ = ["literal", "plain_text"]
 
-_EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
+_EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _DAY: Final = 24 * HOUR
 
 
@@ -107,7 +107,7 @@ def _escaped(choices: Choices, value: str) -> Term:
     return _quoted(value, f"{value[:at]}\\x{ord(value[at]):02x}{value[at + 1 :]}", "'")
 
 
-def _triple(choices: Choices, value: str) -> Term:
+def _triple(_choices: Choices, value: str) -> Term:
     if not value or any(character in "'\"\\\r" for character in value):
         return plain_text(value)
     return _fixed(f"'''{value}'''", BqType.STRING, value, {"doubled-quote-is-a-quote": f"'{value}'"})
@@ -152,7 +152,7 @@ def _bool(choices: Choices, value: bool) -> Term:  # noqa: FBT001  # the value o
 
 def _bytes(_choices: Choices, value: bytes) -> Term:
     body = "".join(chr(octet) if 0x20 <= octet < 0x7F and octet not in b"'\\" else f"\\x{octet:02x}" for octet in value)
-    read = {"prefixes-unknown": ReadingRefusedError}
+    read: dict[str, Any] = {"prefixes-unknown": ReadingRefusedError}
     if "\\" in body:
         read |= dict.fromkeys(("backslash-is-a-character", "hex-escape-unknown"), ReadingUnknownError)
     return _fixed(f"b'{body}'", BqType.BYTES, value, read)
@@ -201,7 +201,7 @@ def _clock(micros: int, between: str) -> str:
     return moment.replace(tzinfo=None).isoformat(sep=between)
 
 
-_WRITERS: Final = MappingProxyType(
+_WRITERS: Final[Mapping[BqType, Callable[[Choices, Any], Term | None]]] = MappingProxyType(
     {
         BqType.INT64: _int64,
         BqType.FLOAT64: _float64,

@@ -87,9 +87,7 @@ def column(names: Sequence[str], kind: BqType, *, written: Sequence[str]) -> Ter
     return Term(".".join(written), kind, meaning, name=names[0], bare=True)
 
 
-_NAMES: Final = frozenset(
-    {"backticks-unknown", "names-fold-to-lower", "reserved-elsewhere", "dotted-name-is-a-table"}
-)
+_NAMES: Final = frozenset({"backticks-unknown", "names-fold-to-lower", "reserved-elsewhere", "dotted-name-is-a-table"})
 
 
 def _refuse_names(reading: str, names: Sequence[str], written: Sequence[str], quoted: Sequence[bool]) -> None:
@@ -161,7 +159,7 @@ def _operand(term: Term) -> str:
     return f"({term.sql})" if term.type is BqType.BOOL and not term.bare else term.sql
 
 
-def _truth(  # noqa: PLR0913, PLR0917  # the operands, their terms and how to compare
+def _truth(  # noqa: PLR0917  # the operands, their terms and how to compare
     compare: Callable[[Any, Any], bool], one: Any, other: Any, reading: str, symbol: str, left: Term, right: Term
 ) -> bool | None:
     if one is None or other is None:

@@ -118,9 +118,7 @@ def _pipes(self: Interpreter, node: Node) -> Value:
 
 
 def _like_any_case(self: Interpreter, node: Node) -> Value:
-    sides = {
-        name: exp.Anonymous(this="LOWER", expressions=[node.args[name].copy()]) for name in ("this", "expression")
-    }
+    sides = {name: exp.Anonymous(this="LOWER", expressions=[node.args[name].copy()]) for name in ("this", "expression")}
     return NODES[exp.Like](self, exp.Like(**{**node.args, **sides}))
 
 
@@ -299,9 +297,7 @@ EVALUATIONS: Final[Mapping[str, Nodes]] = MappingProxyType(
         "like-has-no-escape": {exp.Like: _like_without_escape},
         "text-ignores-case": _by_key(BqType.STRING, str.lower),
         "trailing-blanks-ignored": _by_key(BqType.STRING, lambda text: text.rstrip(" ")),
-        "order-of-a-language": _by_key(
-            BqType.STRING, lambda text: (text.lower(), text.swapcase()), ordered_only=True
-        ),
+        "order-of-a-language": _by_key(BqType.STRING, lambda text: (text.lower(), text.swapcase()), ordered_only=True),
         "division-of-integers": _quotient(lambda one, by: int(decimal.Decimal(one) / by), BqType.INT64),
         "quotient-of-four-decimals": _quotient(_four_decimals, BqType.NUMERIC),
         "nan-is-greatest": _by_key(BqType.FLOAT64, _rank),

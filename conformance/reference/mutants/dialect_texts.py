@@ -108,7 +108,7 @@ def _no_backtick(piece: str) -> str:
 
 
 def _reserved(pieces: list[str], _columns: Sequence[Column]) -> list[str]:
-    _refuse_if(_RESERVED.search("".join(piece for piece in pieces if not piece.startswith("`") and _outside([piece]))))
+    _refuse_if(_RESERVED.search(_outside([piece for piece in pieces if not piece.startswith("`")])))
     return pieces
 
 

@@ -48,7 +48,7 @@ def evaluate(expression: Expression, scope: Scope, nodes: Nodes | None = None) -
     Raises:
         SqlError: something in it is not on the list, does not type-check, or fails on a value.
     """
-    interpreter = Interpreter(expression.literals, scope, NODES if nodes is None else nodes)
+    interpreter = _Interpreter(expression.literals, scope, NODES if nodes is None else nodes)
     try:
         return interpreter.value(expression.tree)
     except RecursionError:
@@ -57,7 +57,7 @@ def evaluate(expression: Expression, scope: Scope, nodes: Nodes | None = None) -
         raise SqlError(f"expected values that can be computed with: {error}") from None
 
 
-class Interpreter:
+class _Interpreter:
     """Evaluates the nodes of a tree; ``nodes`` names the function for each type of node."""
 
     def __init__(self, literals: Mapping[str, str | bytes], scope: Scope, nodes: Nodes) -> None:
@@ -295,32 +295,34 @@ _ARITHMETIC: Final[Mapping[type[exp.Expression], str]] = MappingProxyType(
     {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 )
 
+Interpreter: TypeAlias = _Interpreter
+
 Nodes: TypeAlias = Mapping[type[exp.Expression], Callable[[Interpreter, exp.Expression], Value]]
 
 NODES: Final[Nodes] = MappingProxyType(
     {
-        exp.Literal: Interpreter.literal,
-        exp.Column: Interpreter.name,
-        exp.Dot: Interpreter.name,
-        exp.Null: Interpreter.null,
-        exp.Boolean: Interpreter.truth,
-        exp.Paren: Interpreter.parenthesis,
-        exp.And: Interpreter.conjunction,
-        exp.Or: Interpreter.disjunction,
-        exp.Not: Interpreter.negation,
-        **dict.fromkeys(_COMPARE, Interpreter.comparison),
-        exp.Between: Interpreter.between,
-        exp.In: Interpreter.membership,
-        exp.Is: Interpreter.identity,
-        exp.Like: Interpreter.like,
-        **dict.fromkeys(_ARITHMETIC, Interpreter.arithmetic),
-        exp.Neg: Interpreter.negative,
-        exp.DPipe: Interpreter.concatenation,
-        exp.Cast: Interpreter.conversion,
-        exp.TryCast: Interpreter.conversion,
-        exp.Case: Interpreter.choice,
-        exp.If: Interpreter.choice,
-        exp.Anonymous: Interpreter.call,
+        exp.Literal: _Interpreter.literal,
+        exp.Column: _Interpreter.name,
+        exp.Dot: _Interpreter.name,
+        exp.Null: _Interpreter.null,
+        exp.Boolean: _Interpreter.truth,
+        exp.Paren: _Interpreter.parenthesis,
+        exp.And: _Interpreter.conjunction,
+        exp.Or: _Interpreter.disjunction,
+        exp.Not: _Interpreter.negation,
+        **dict.fromkeys(_COMPARE, _Interpreter.comparison),
+        exp.Between: _Interpreter.between,
+        exp.In: _Interpreter.membership,
+        exp.Is: _Interpreter.identity,
+        exp.Like: _Interpreter.like,
+        **dict.fromkeys(_ARITHMETIC, _Interpreter.arithmetic),
+        exp.Neg: _Interpreter.negative,
+        exp.DPipe: _Interpreter.concatenation,
+        exp.Cast: _Interpreter.conversion,
+        exp.TryCast: _Interpreter.conversion,
+        exp.Case: _Interpreter.choice,
+        exp.If: _Interpreter.choice,
+        exp.Anonymous: _Interpreter.call,
     }
 )
 """The function for each type of node that is supported."""
