@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from conformance.generate.choices import Choices, Seeded, one_in
+from conformance.generate.dialects import draw_restricted_case
 from conformance.generate.outline import ROW_ID
 from conformance.generate.requests import draw_steps
 from conformance.generate.weight import bounded
@@ -105,6 +106,8 @@ def draw_case(seed: int, index: int, *, profile: str) -> Case:
         KeyError: :data:`PROFILES` has no such profile.
     """
     case_id = generated_id(seed, index, profile=profile)
+    if PROFILES[profile].requests and index % _RESTRICTED == _RESTRICTED - 1:
+        return draw_restricted_case(seed, index // _RESTRICTED, case_id=case_id)
     return draw_case_by(Seeded(seed, index, profile), PROFILES[profile], case_id=case_id)
 
 
@@ -199,6 +202,9 @@ class _Columns:
             return Column(name, kind, mode, precision=precision, scale=scale, max_length=max_length)
         return Column(name, kind, mode, range_of=choices.pick(_RANGES) if kind is BqType.RANGE else None)
 
+
+_RESTRICTED: Final = 4
+"""One in this many cases of a server has restrictions that tell dialects of SQL apart, so that 50 cases tell all."""
 
 _Parameters = tuple[int | None, int | None, int | None]
 

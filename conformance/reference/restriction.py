@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.records import BqType, Column, Mode
-from conformance.reference.sql import SqlError, Value, evaluate, parse_expression
+from conformance.reference.sql import Nodes, SqlError, Value, evaluate, parse_expression
 from conformance.reference.sql.values import ARROW
 
 __all__ = ["RestrictionError", "keep"]
@@ -23,14 +23,14 @@ class RestrictionError(Exception):
     """The restriction is not a boolean expression over the table's columns; the text says why."""
 
 
-def keep(text: str, columns: Sequence[Column], rows: pa.Table) -> pa.BooleanArray:
-    """For each row (in stored form) whether the restriction keeps it.
+def keep(text: str, columns: Sequence[Column], rows: pa.Table, *, nodes: Nodes | None = None) -> pa.BooleanArray:
+    """For each row (in stored form) whether the restriction keeps it; ``nodes`` as for :func:`.sql.evaluate`.
 
     Raises:
         RestrictionError: the text is malformed, not boolean, names an unknown column, or uses what is not supported.
     """
     try:
-        value = evaluate(parse_expression(text), lambda path: column_value(path, columns, rows))
+        value = evaluate(parse_expression(text), lambda path: column_value(path, columns, rows), nodes)
     except (SqlError, RecursionError) as error:
         raise RestrictionError(str(error)) from None
     if value.type not in (BqType.BOOL, None) or value.column is not None:

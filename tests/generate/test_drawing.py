@@ -89,7 +89,9 @@ def test_tables_are_bigquery_tables(profile: str, cases: list[Case]) -> None:
 def test_values_can_be_made(cases: list[Case]) -> None:
     """Every drawn table can be made, with the rows that its recipe says."""
     for case in cases[:300]:
-        assert case.table.recipe is not None
+        if case.table.recipe is None:  # a table made for restrictions has its rows written out
+            assert len(case.table.rows or ()) == materialise(case.table).num_rows
+            continue
         assert materialise(case.table).num_rows == case.table.recipe.rows
 
 

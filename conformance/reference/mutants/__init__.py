@@ -16,6 +16,7 @@ from conformance.reference.mutants import (  # noqa: F401  # each registers its 
     body,
     buffers,
     compressions,
+    dialects,
     endings,
     framing,
     histories,

@@ -3,8 +3,8 @@
 The grammar is sqlglot's BigQuery dialect, narrowed to a closed list: what is not on it is refused, never ignored.
 """
 
-from conformance.reference.sql.evaluate import evaluate
+from conformance.reference.sql.evaluate import NODES, Interpreter, Nodes, evaluate
 from conformance.reference.sql.syntax import parse_expression
 from conformance.reference.sql.values import SqlError, Value
 
-__all__ = ["SqlError", "Value", "evaluate", "parse_expression"]
+__all__ = ["NODES", "Interpreter", "Nodes", "SqlError", "Value", "evaluate", "parse_expression"]

@@ -11,7 +11,7 @@ import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,7 +24,7 @@ from conformance.reference.sql.casts import cast
 from conformance.reference.sql.syntax import TYPE_NAMES, Expression
 from conformance.reference.sql.values import ARROW, NULL, SqlError, Value, to_type, unify
 
-__all__ = ["Scope", "evaluate"]
+__all__ = ["NODES", "Interpreter", "Nodes", "Scope", "evaluate"]
 
 Scope = Callable[[tuple[str, ...]], Value]
 """A dotted name to its value; raises SqlError if the name is unknown."""
@@ -42,13 +42,13 @@ _TYPES: Final[Mapping[str, BqType]] = MappingProxyType(
 )
 
 
-def evaluate(expression: Expression, scope: Scope) -> Value:
-    """The expression's value, names resolved by ``scope``.
+def evaluate(expression: Expression, scope: Scope, nodes: Nodes | None = None) -> Value:
+    """The expression's value, names resolved by ``scope``; a mutant brings functions of its own for some ``nodes``.
 
     Raises:
         SqlError: something in it is not on the list, does not type-check, or fails on a value.
     """
-    interpreter = _Interpreter(expression.literals, scope)
+    interpreter = _Interpreter(expression.literals, scope, NODES if nodes is None else nodes)
     try:
         return interpreter.value(expression.tree)
     except RecursionError:
@@ -58,12 +58,20 @@ def evaluate(expression: Expression, scope: Scope) -> Value:
 
 
 class _Interpreter:
-    def __init__(self, literals: Mapping[str, str | bytes], scope: Scope) -> None:
+    """Evaluates the nodes of a tree; ``nodes`` names the function for each type of node."""
+
+    def __init__(self, literals: Mapping[str, str | bytes], scope: Scope, nodes: Nodes) -> None:
         self._literals = literals
         self._scope = scope
+        self._nodes = nodes
 
     def value(self, node: exp.Expression) -> Value:
-        handler = _NODES.get(type(node))
+        """The value of a node.
+
+        Raises:
+            SqlError: nodes of its type are not supported, or as the node's own function says.
+        """
+        handler = self._nodes.get(type(node))
         if handler is None:
             raise SqlError(f"expected an expression of a supported form, got {node.key}")
         return handler(self, node)
@@ -287,7 +295,11 @@ _ARITHMETIC: Final[Mapping[type[exp.Expression], str]] = MappingProxyType(
     {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
 )
 
-_NODES: Final[Mapping[type[exp.Expression], Callable[[_Interpreter, exp.Expression], Value]]] = MappingProxyType(
+Interpreter: TypeAlias = _Interpreter
+
+Nodes: TypeAlias = Mapping[type[exp.Expression], Callable[[Interpreter, exp.Expression], Value]]
+
+NODES: Final[Nodes] = MappingProxyType(
     {
         exp.Literal: _Interpreter.literal,
         exp.Column: _Interpreter.name,
@@ -313,3 +325,4 @@ _NODES: Final[Mapping[type[exp.Expression], Callable[[_Interpreter, exp.Expressi
         exp.Anonymous: _Interpreter.call,
     }
 )
+"""The function for each type of node that is supported."""
