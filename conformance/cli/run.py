@@ -12,11 +12,19 @@ import click
 
 from conformance.cli._common import corpus_option, target_option
 from conformance.cli._interrupts import until_interrupted
-from conformance.cli._numbers import ATTEMPTS, CASES, PROCESSES, deadline_option, seed_option
-from conformance.cli._options import FILE, clause_option, level_option, readers_option, select_option
+from conformance.cli._numbers import ATTEMPTS, PROCESSES, deadline_option, seed_option
+from conformance.cli._options import (
+    DRAWN,
+    FILE,
+    clause_option,
+    drawn_options,
+    level_option,
+    readers_option,
+    select_option,
+)
 from conformance.cli._outputs import Outputs, conclude, output_options, reported
 from conformance.cli._progress import progress, quiet_option, watch
-from conformance.disk.files import DiskError
+from conformance.disk.files import DiskError, data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import Event, RunStarted
 from conformance.engine.log import LogWriter
@@ -27,7 +35,7 @@ from conformance.engine.session import Settings, default_log, open_session
 from conformance.engine.shards import Shard
 from conformance.engine.started import command_line
 from conformance.records import Level
-from conformance.targets import load_target
+from conformance.targets import TargetKind, load_target
 
 
 @click.command()
@@ -38,9 +46,7 @@ from conformance.targets import load_target
     "--capability", metavar="GLOB", multiple=True, help="Only cases that need a matching capability; may be repeated."
 )
 @level_option
-@click.option(
-    "--cases", "generated", metavar="N", type=CASES, default=0, show_default=True, help="Add N generated cases."
-)
+@drawn_options
 @seed_option
 @click.option(
     "--shard", metavar="I/N", help="Run only shard I of N, by a hash of the case id; `report` merges the logs."
@@ -86,7 +92,8 @@ def command(
     clause: tuple[str, ...],
     capability: tuple[str, ...],
     level: str,
-    generated: int,
+    generated: int | None,
+    scenarios: int | None,
     seed: int,
     shard: str | None,
     parallel: int,
@@ -107,6 +114,7 @@ def command(
     conformance run --target mine.toml --select 'types.*'       some cases
     conformance run --target mine.toml --clause 'framing.*'     some clauses
     conformance run --target mine.toml --cases 500 --seed 7     with 500 generated cases in addition
+    conformance run --target mine.toml --scenarios 1000         with 1,000 drawn histories in addition
     conformance run --target mine.toml --shard 2/4              a quarter of the cases
     conformance run --target mine.toml --parallel 2             on two cores
     conformance run --target mine.toml --repeat 5               each case five times, to find what fails sometimes
@@ -116,29 +124,37 @@ def command(
     Exit status: 0 nothing unexpected, 1 findings, 2 unusable input or a file that cannot be written.
     An interrupted run is reported as incomplete, with 1; if it had judged nothing, the status is 130.
     """  # noqa: D301  # click wants the character, not the escape
+    spec = load_target(target)
+    serves = spec.kind is TargetKind.SERVER
+    if scenarios and not serves:
+        raise click.UsageError(f"expected --scenarios with a server, got it with {spec.name}, which takes no requests")
+    if not (select or capability or corpus != data_file("cases")):
+        generated = DRAWN if generated is None else generated
+        scenarios = DRAWN if scenarios is None and serves else scenarios
     if parallel > 1:
         if shard is not None:
             raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
-        _finish(*_in_parts(click.get_current_context().params, parallel, target, log), outputs)
+        asked = {**click.get_current_context().params, "generated": generated or 0, "scenarios": scenarios or 0}
+        _finish(*_in_parts(asked, parallel, target, log), outputs)
     selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
     cases = list(load_corpus(corpus).values())
     chosen = plan(cases, all_clauses(), selection)
     settings = Settings(
         seed=seed,
-        generated=generated,
+        generated=generated or 0,
+        scenarios=scenarios or 0,
         shrink=shrink,
         readers=readers,
         deadline_multiplier=deadline_multiplier,
         smoke=smoke,
         repeat=repeat,
     )
-    spec = load_target(target)
     with (
         progress(f"starting {spec.name}") as shown,
         LogWriter(log or default_log(spec)) as writer,
         open_session(spec, chosen, selection, settings, corpus=cases) as session,
     ):
-        total = repeat * (len(session.plan.cases) + session.settings.generated)
+        total = repeat * (len(session.plan.cases) + session.settings.generated + session.settings.scenarios)
         events = watch(writer.copy(session.events()), shown, total=total)
         result = fold(until_interrupted(events)[0])
     _finish(result, writer, outputs)
@@ -179,7 +195,7 @@ def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:
     """The arguments of the run for each shard, without the options for sharding and for report files."""
     for option in ("target", "level", "seed", "deadline_multiplier", "repeat", "corpus"):
         yield from (f"--{option.replace('_', '-')}", str(asked[option]))
-    yield from ("--cases", str(asked["generated"]))
+    yield from ("--cases", str(asked["generated"]), "--scenarios", str(asked["scenarios"]))
     for option in ("select", "clause", "capability"):
         for glob in asked[option]:
             yield from (f"--{option}", glob)

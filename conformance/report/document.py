@@ -22,7 +22,7 @@ from conformance.engine.causes import Cause, causes
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.result import Deviation, Result, offers
+from conformance.engine.result import Covered, Deviation, Result, offers
 from conformance.engine.standing import FAILING, PASSED, ClauseStanding, Standing, standing_of
 from conformance.records import Level, Outcome, RecordError, to_json
 from conformance.report.checks import Checks, checks_of
@@ -136,7 +136,8 @@ class Report:
     observe. ``checks`` say on which cases of the corpus each clause was judged. ``broke`` are tracebacks of the
     suite's own defects, ``broke_on`` the cases on which they occurred, in the same order. ``remarks`` concern the
     target as a whole. ``profiles`` are the parts of the service, for a server. ``causes`` group the deviations that
-    fail the run, those to repair first at the beginning.
+    fail the run, those to repair first at the beginning. ``combinations`` are the pairs and triples of features that
+    scenarios covered.
     """
 
     schema_version: int
@@ -156,6 +157,7 @@ class Report:
     profiles: tuple[ProfileResult, ...] = ()
     checks: tuple[Checks, ...] = ()
     causes: tuple[CauseResult, ...] = ()
+    combinations: tuple[Covered, ...] = ()
 
     def parts(self, parts: Sequence[CausePart]) -> list[DeviationResult]:
         """The deviations of a cause, as its cases show them."""
@@ -215,6 +217,7 @@ def document(result: Result) -> Report:
         profiles=by_profile(result.start, result.standings),
         checks=checks_of(result),
         causes=tuple(_cause(result, cause) for cause in causes(result)),
+        combinations=result.combinations,
     )
 
 

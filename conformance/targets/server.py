@@ -283,9 +283,14 @@ class ServerTarget:
             last_words=running.last_words,
             credentials=self._credentials.headers,
         )
-        conversation = Conversation(case, caller, plan)
-        conversation.run()
+        with ExitStack() as connections:
+            other = functools.cache(lambda: caller.over(connections.enter_context(self._channel(running.endpoint))))
+            conversation = Conversation(case, caller, plan, other=other)
+            conversation.run()
         return conversation
+
+    def _channel(self, endpoint: str) -> grpc.Channel:
+        return open_channel(endpoint, message_limit=self._spec.limits.message, secure=self._secure)
 
     def _open(self) -> RunningServer:
         spec = self._spec
@@ -368,8 +373,7 @@ class ServerTarget:
             # A server that runs longer than the suite has tables of other runs.
             token="" if process is not None else run_token(),
         )
-        channel = open_channel(endpoint, message_limit=self._spec.limits.message, secure=self._secure)
-        return RunningServer(endpoint, channel, client, seeder, process, secure=self._secure)
+        return RunningServer(endpoint, self._channel(endpoint), client, seeder, process, secure=self._secure)
 
     def _greeted(self, server: Child | None, environment: Environment, reached: Mapping[str, str]) -> AskedProgram:
         from conformance.targets.asking import start_seeder  # noqa: PLC0415  # it imports jsonschema, for few targets
