@@ -91,7 +91,8 @@ class Session:
                 yield from self._attempts(draw_case(seed, index, profile=self.profile), generated=True)
         for index in range(self.settings.scenarios):
             if shard is None or shard.holds(scenario_id(seed, index)):
-                yield from self._attempts(draw_scenario(seed, index), generated=True)
+                case = draw_scenario(seed, index, not_offered=self.spec.not_offered)
+                yield from self._attempts(case, generated=True)
 
     def _attempts(self, case: Case, *, generated: bool = False) -> Iterator[CaseJob]:
         for attempt in range(1, self.settings.repeat + 1):

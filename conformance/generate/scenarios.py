@@ -1,8 +1,8 @@
 """Scenarios: cases whose steps are a drawn history of calls, so that features meet that written cases show one by one.
 
 A scenario is a case like any other: it is saved, replayed, shrunk and judged as one. It follows from (seed, index)
-alone. Its main session has one value of each of :data:`FACTORS`. Consecutive scenarios follow a covering array: each run
-of :func:`block` scenarios has every pair. Every block has other neighbours, so that many blocks have every triple.
+alone. Its main session has one value of each of :data:`FACTORS`. Consecutive scenarios follow a covering array: each
+run of :func:`block` scenarios has every pair. Every block has other neighbours, so that many blocks have every triple.
 The rows that a session sees are computed by the model (:mod:`conformance.model`).
 """
 
@@ -11,13 +11,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
 from conformance.generate.choices import Choices, Seeded, one_in
 from conformance.generate.covering import covering
-from conformance.generate.drawing import PROFILES, Profile, draw_columns, draw_recipe
+from conformance.generate.drawing import PROFILES, draw_columns, draw_recipe
+from conformance.generate.drawing import Profile as TableProfile
 from conformance.generate.materialise import materialise, to_json_rows
 from conformance.generate.outline import ROW_ID
 from conformance.generate.predicates import draw_selective, sql_of
@@ -31,6 +32,7 @@ from conformance.records import (
     CreateSession,
     Expect,
     Mode,
+    Profile,
     ReadRows,
     SplitStream,
     Step,
@@ -116,9 +118,34 @@ def _wanted(seed: int, index: int) -> Mapping[str, str]:
     return wanted
 
 
-def draw_scenario(seed: int, index: int) -> Case:
-    """Return the ``index``-th scenario of a seed, independent of other scenarios that are drawn and of their order."""
-    scenario = _Scenario(Seeded(seed, index, SCENARIO), _wanted(seed, index))
+_WITHOUT: Final[Mapping[Profile, tuple[str, ...]]] = MappingProxyType(
+    {
+        Profile.FILTERS: ("restriction",),
+        Profile.SNAPSHOTS: ("snapshot",),
+        Profile.SPLITS: ("split",),
+        Profile.BUFFER_COMPRESSION: ("LZ4_FRAME", "ZSTD"),
+        Profile.RESPONSE_COMPRESSION: ("response",),
+    }
+)
+"""The factors, or values of ``compression``, that a target without a profile cannot be asked for."""
+
+
+def _offered(wanted: Mapping[str, str], not_offered: Collection[str]) -> dict[str, str]:
+    """Return the values, with ``none`` for those that the target does not offer."""
+    lacking = {name for profile, names in _WITHOUT.items() if profile in not_offered for name in names}
+    return {
+        name: "none" if name in lacking or (name == "compression" and value in lacking) else value
+        for name, value in wanted.items()
+    }
+
+
+def draw_scenario(seed: int, index: int, *, not_offered: Collection[str] = ()) -> Case:
+    """Return the ``index``-th scenario of a seed, independent of other scenarios that are drawn and of their order.
+
+    It asks for nothing of the profiles in ``not_offered``: such steps are left out.
+    """
+    wanted = _offered(_wanted(seed, index), not_offered)
+    scenario = _Scenario(Seeded(seed, index, SCENARIO), wanted, not_offered)
     title = "A drawn history of calls gives each row of a session once, at its place"
     clauses = tuple(f"{CHAPTER}.{name}" for name in ("rows-are-the-sessions", "none-is-missing"))
     return Case(scenario_id(seed, index), title, scenario.table, tuple(scenario.steps()), clauses)
@@ -144,7 +171,7 @@ def _columns(choices: Choices, nesting: str) -> tuple[Column, ...]:
     return (*counter, *flat, *_nested(choices, nesting, profile))
 
 
-def _nested(choices: Choices, nesting: str, profile: Profile) -> tuple[Column, ...]:
+def _nested(choices: Choices, nesting: str, profile: TableProfile) -> tuple[Column, ...]:
     if nesting == "flat":
         return ()
     if nesting == "array":
@@ -168,9 +195,10 @@ Unit = tuple[Step, ...]
 class _Scenario:
     """The table and the steps of a scenario."""
 
-    def __init__(self, choices: Choices, wanted: Mapping[str, str]) -> None:
+    def __init__(self, choices: Choices, wanted: Mapping[str, str], not_offered: Collection[str]) -> None:
         self._choices = choices
         self._wanted = wanted
+        self._not_offered = not_offered
         columns = _columns(choices, wanted["nesting"])
         plain = wanted["offset"] == "start" and wanted["split"] == "none" and wanted["restriction"] != "some"
         counts = _FEW + _MANY[:4] if plain else (_MOST,) if one_in(choices, 60) else _MANY
@@ -181,7 +209,7 @@ class _Scenario:
     def _split_off(self, rows: int) -> list[int]:
         """Return how many rows each append inserts; none unless the scenario has appends."""
         choices = self._choices
-        if self._wanted["snapshot"] == "none" and not one_in(choices, 6):
+        if self._wanted["snapshot"] == "none" and (Profile.SNAPSHOTS in self._not_offered or not one_in(choices, 6)):
             return []
         counts = [
             choices.integer(0 if one_in(choices, 8) else 1, max(1, rows // 3)) for _ in range(choices.integer(1, 2))
@@ -209,6 +237,7 @@ class _Scenario:
         units += [[(AppendRows(count),)] for count in late]
         if "t" in labels:
             other = {**wanted, "restriction": choices.pick(FACTORS["restriction"]), "snapshot": "none"}
+            other = _offered(other, self._not_offered)
             steps.append(self._session("t", other))
             units.append([(ReadRows(session="t"),), *self._again("t")])
         return [*steps, *_interleaved(choices, units)]
@@ -231,7 +260,7 @@ class _Scenario:
                 expect = Expect(rows=self.model.seen(predicate, before_appends=early))
         return CreateSession(
             label=label,
-            selected_fields=draw_selection(choices, columns) if one_in(choices, 3) else (),
+            selected_fields=self._selection(),
             row_restriction=restriction,
             max_stream_count={"one": 1, "several": choices.pick((2, 3, 5))}.get(wanted["streams"], 0),
             buffer_compression=compression if compression in ("LZ4_FRAME", "ZSTD") else "",
@@ -239,6 +268,11 @@ class _Scenario:
             snapshot="before-append" if early else "",
             expect=expect,
         )
+
+    def _selection(self) -> tuple[str, ...]:
+        if Profile.PROJECTION in self._not_offered or not one_in(self._choices, 3):
+            return ()
+        return draw_selection(self._choices, self.table.columns)
 
     def _reads(self) -> list[Sequence[Unit]]:
         """Return what is done with the main session: lists of units, each list in its order."""

@@ -134,6 +134,8 @@ class _Session:
         self.history = history
         self.often = Counter(history.rows)
         self.known: dict[str, _Known] = {}
+        self.undivided: set[int] = set()
+        """The calls of splits whose children are not their parent."""
         for name in self._names():
             self.known.setdefault(name, _Known())
 
@@ -240,6 +242,7 @@ class _Session:
                 wrong = least != parent.length
             if wrong:
                 assert parent.length is not None
+                self.undivided.add(split.call)
                 yield Deviation(
                     DeviationKind.DIVIDED, self._latest(split), split.call, expected=parent.length, observed=least
                 )
@@ -247,13 +250,15 @@ class _Session:
     def _families(self) -> Iterator[Deviation]:
         """Put the rows of children at their places in the parent, last split first, and the reverse."""
         for split, parent, primary, remainder in reversed(list(self._divided())):
+            if split.call in self.undivided:
+                continue
             for child, start in ((primary, 0), (remainder, primary.length)):
                 if start is None:
                     continue
                 deviation = _other_row(child, parent, start, split)
                 if deviation is not None:
                     yield deviation
-                    continue
+                    break
                 for place, held in child.rows.items():
                     parent.rows.setdefault(start + place, held)
 

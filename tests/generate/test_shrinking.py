@@ -191,7 +191,7 @@ def test_appended_rows_stay_the_last_ones() -> None:
             simpler = simpler_rows(Seeded(0, index, "rows"), simpler_recipe(Seeded(0, index, "recipe"), case))
 
             assert materialise(simpler.table).num_rows >= 7
-            assert simpler.table.rows is None or len(simpler.table.rows) == 20
+            assert simpler.table.rows is None or simpler.table.rows[-7:] == (table.rows or ())[-7:]
 
 
 def test_a_refused_request_keeps_its_options() -> None:
