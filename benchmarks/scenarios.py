@@ -1,7 +1,7 @@
 """How many steps of scenarios a second the suite puts to the reference and judges, on all cores together.
 
-``python -m benchmarks.scenarios [--scenarios N]`` prints the rate of one process, in wall-clock and in processor time, and
-the rate that the processor time permits on two cores. The bar is 300 steps a second on two cores.
+``python -m benchmarks.scenarios [--scenarios N]`` prints the rate of one process, by the clock and in processor time,
+and the rate that the processor time permits on two cores. The bar is 300 steps a second on two cores.
 """
 
 from __future__ import annotations

@@ -225,15 +225,24 @@ def simpler_rows(choices: Choices, case: Case) -> Case:
     if rows is None:
         return case
     appended = sum(step.count for step in case.steps if isinstance(step, AppendRows))
-    first = len(rows) - appended  # appended rows are the last ones, and stay
+    first = len(rows) - appended  # appended rows are the last ones
     size = max(1, first // _BLOCKS)
     blocks = [range(start, min(start + size, first)) for start in range(0, first, size)]
-    kept = [index for block in blocks if _keeps(choices) for index in block] + list(range(first, len(rows)))
+    kept = [index for block in blocks if _keeps(choices) for index in block]
+    steps: list[Step] = []
+    for step in case.steps:
+        if isinstance(step, AppendRows):
+            count = _up_to(choices, step.count)
+            kept += range(first, first + count)
+            first += step.count
+            steps.append(AppendRows(count))
+        else:
+            steps.append(step)
     places = {old: new for new, old in enumerate(kept)}
     simpler = [_simpler_cells(choices, row, case) for row in rows]
     cells = tuple(Json(simpler[index]) for index in kept)
-    steps = tuple(_renumbered(step, places) for step in case.steps)
-    return dataclasses.replace(case, table=Table(case.table.columns, rows=cells), steps=steps)
+    numbered = tuple(_renumbered(step, places) for step in steps)
+    return dataclasses.replace(case, table=Table(case.table.columns, rows=cells), steps=numbered)
 
 
 _BLOCKS: Final = 16
