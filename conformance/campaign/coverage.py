@@ -14,7 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.campaign.job import MUTATED
+from conformance.generate.combinations import meetings
 from conformance.generate.drawing import PROFILES
+from conformance.generate.scenarios import FACTORS, SCENARIO, is_scenario
 from conformance.records import (
     BqType,
     Case,
@@ -34,10 +36,13 @@ _LIMITS: Final = (1, 2, 10, 64, 66, 130)
 
 
 def covers(case: Case) -> list[str]:
-    """The cells that a case covers, sorted."""
+    """The cells that a case covers, sorted; of a scenario, the pairs of features that meet in one of its sessions."""
+    if is_scenario(case):
+        met = (itertools.combinations(meeting, 2) for meeting in meetings(case))
+        return sorted({_pair(*pair) for pairs in met for pair in pairs} & universe(SCENARIO))
     columns, options = list(_columns(case.table.columns, 0)), _options(case)
     cells = {f"type:{column.type}/{column.mode}/{depth}" for column, depth in columns}
-    cells |= {f"pair:{one}/{other}" for one, other in itertools.combinations(options, 2)}
+    cells |= {_pair(one, other) for one, other in itertools.combinations(options, 2)}
     cells |= {f"with:{kind}/{option}" for kind in {column.type for column, _ in columns} for option in options}
     return sorted(cells)
 
@@ -86,6 +91,14 @@ def universe(profile: str) -> frozenset[str]:
         from conformance.campaign.inputs import cells_of_inputs  # noqa: PLC0415  # builds all samples
 
         return cells_of_inputs()
+    if profile == SCENARIO:
+        factors = itertools.combinations(FACTORS.items(), 2)
+        return frozenset(
+            _pair(f"{name}={value}", f"{other}={more}")
+            for (name, values), (other, others) in factors
+            for value in values
+            for more in others
+        )
     made = PROFILES[profile]
     types = (*dict.fromkeys(made.types), BqType.RECORD)
     cells = {
@@ -102,9 +115,13 @@ def universe(profile: str) -> frozenset[str]:
     if made.requests:
         options |= _REQUESTS
     for (name, values), (other, others) in itertools.combinations(options.items(), 2):
-        cells |= {f"pair:{name}={value}/{other}={more}" for value in values for more in others}
+        cells |= {_pair(f"{name}={value}", f"{other}={more}") for value in values for more in others}
     cells |= {f"with:{kind}/{name}={value}" for kind in types for name, values in options.items() for value in values}
     return frozenset(cells) - _impossible(made.rows)
+
+
+def _pair(one: str, other: str) -> str:
+    return f"pair:{one}/{other}"
 
 
 _REQUESTS: Final[Mapping[str, tuple[str, ...]]] = {

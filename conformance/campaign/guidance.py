@@ -14,6 +14,7 @@ from conformance.campaign.coverage import universe
 from conformance.campaign.job import CampaignJob
 from conformance.generate.drawing import PROFILES
 from conformance.generate.families import MOST, draw_guided, draw_member, weights_text
+from conformance.generate.scenarios import SCENARIO, draw_scenario
 from conformance.records import BqType, Case
 
 __all__ = ["Weights", "draw", "weigh"]
@@ -40,6 +41,8 @@ def draw(job: CampaignJob, index: int, weights: Weights | None) -> Case:
     Raises:
         ValueError: the case is guided, but there are no weights yet.
     """
+    if job.profile == SCENARIO:
+        return draw_scenario(job.seed, index, not_offered=job.spec.not_offered)
     if index < job.cases - job.guided:
         return draw_member(job.seed, index, profile=job.profile, family=job.family)
     if weights is None:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from conformance.generate.scenarios import SCENARIO
 from conformance.records import to_json
 from conformance.targets.spec import TargetKind, TargetSpec
 
@@ -22,7 +23,7 @@ __all__ = ["DECODERS", "FAMILIES", "MUTATED", "CampaignJob", "Range"]
 DECODERS: Final = ("pyarrow.slots", "arro3.stream")
 """The decoders that read every case by default: two implementations that share no code."""
 
-FAMILIES: Final[Mapping[str, int]] = MappingProxyType({"arrow": 16, "server": 1})
+FAMILIES: Final[Mapping[str, int]] = MappingProxyType({"arrow": 16, "server": 1, SCENARIO: 1})
 """The default size of families by profile; it is 1 for a server, which makes a table for every case anyway."""
 
 MUTATED: Final = "mutated"

@@ -18,7 +18,8 @@ from conformance.engine.result import Result, fold
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import LeftOut, Plan, Selection, all_clauses, undisputed
 from conformance.engine.session import Settings, open_session
-from conformance.generate import materialise
+from conformance.generate import draw_scenario, materialise
+from conformance.generate.scenarios import parse_scenario_id
 from conformance.records import Case, Exchange
 from conformance.targets import load_target
 
@@ -60,12 +61,13 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
     Raises:
         Unusable: the case is unknown, or the target does not offer something that it needs.
     """
-    case = find_case(name, corpus)
+    spec = load_target(target)
+    place = parse_scenario_id(name)
+    case = draw_scenario(*place, not_offered=spec.not_offered) if place is not None else find_case(name, corpus)
     reason = f"only {case.id} is replayed"
     left_out = tuple(LeftOut("case", other, reason) for other in load_corpus(corpus) if other != case.id)
     clauses, aside = undisputed(all_clauses().values())
     plan = Plan((case,), clauses, (*left_out, *aside))
-    spec = load_target(target)
     with progress(f"running {name}"), open_session(spec, plan, Selection(cases=(name,)), settings) as session:
         remembering = _Remembering(session.driver)
         step = CaseStep(plan.clauses, remembering, session.step.reader)

@@ -8,13 +8,16 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from conformance.cli._numbers import CASES
 from conformance.records import Level
 
 __all__ = [
+    "DRAWN",
     "EXISTING",
     "FILE",
     "FOLDER",
     "clause_option",
+    "drawn_options",
     "json_flag",
     "level_option",
     "readers_option",
@@ -40,6 +43,31 @@ def select_option(things: str) -> Callable[[F], F]:
 def json_flag(words: str) -> Callable[[F], F]:
     """``--json`` of a command that prints JSON instead of text, as the argument ``as_json``."""
     return click.option("--json", "as_json", is_flag=True, help=words)
+
+
+DRAWN: Final = 50
+"""The generated cases, and the scenarios, of a run that selects nothing: they cost a few seconds."""
+
+
+def drawn_options(function: F) -> F:
+    """``--cases`` and ``--scenarios`` of a run; None where they were not given."""
+    function = click.option(
+        "--scenarios",
+        metavar="N",
+        type=CASES,
+        default=None,
+        show_default=f"{DRAWN}; 0 with --select, --capability or --corpus",
+        help="Add N scenarios: drawn histories of calls in which features meet.",
+    )(function)
+    return click.option(
+        "--cases",
+        "generated",
+        metavar="N",
+        type=CASES,
+        default=None,
+        show_default=f"{DRAWN}; 0 with --select, --capability or --corpus",
+        help="Add N generated cases.",
+    )(function)
 
 
 clause_option = click.option(

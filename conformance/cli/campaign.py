@@ -26,6 +26,7 @@ from conformance.cli._options import FOLDER, clause_option
 from conformance.cli._progress import progress, quiet_option
 from conformance.disk.locks import held
 from conformance.engine.selection import Selection, all_clauses, plan
+from conformance.generate.scenarios import SCENARIO
 from conformance.records import Level
 from conformance.report.terminal import terminal
 from conformance.targets import TargetKind, load_target
@@ -37,6 +38,13 @@ SPARK = "spark"
 @click.command()
 @target_option
 @click.option("--cases", metavar="N", type=count_of(1), default=20_000, show_default=True, help="Cases to draw.")
+@click.option(
+    "--scenarios",
+    metavar="N",
+    type=count_of(1),
+    default=None,
+    help="Draw N scenarios instead of cases: histories of calls to a server.",
+)
 @seed_option
 @click.option(
     "--profile",
@@ -102,6 +110,7 @@ def command(
     *,
     target: str,
     cases: int,
+    scenarios: int | None,
     seed: int,
     profile: str | None,
     guided: int,
@@ -120,6 +129,7 @@ def command(
 
     \b
     conformance campaign --target targets/pyarrow.toml --cases 1000000 --out DIR
+    conformance campaign --target mine.toml --scenarios 100000 --out DIR
     conformance campaign --target mine.toml --cases 50000 --master spark://host:7077 --out /shared/DIR
 
     A campaign can be killed at any point. Started again with the same arguments, it continues and ends with the same
@@ -132,6 +142,10 @@ def command(
     Exit status: 0 nothing unexpected, 1 findings, 2 unusable input or a file that cannot be written,
     130 interrupted: committed ranges are kept, and the same command continues.
     """  # noqa: D301  # click wants the character, not the escape
+    if scenarios is not None:
+        if profile or guided or family or target in (SPARK, MUTATED):
+            raise click.UsageError("expected --scenarios alone with a server, got it with another kind of cases")
+        cases, profile = scenarios, SCENARIO
     session.check_java()
     if target == SPARK:
         given = {**SETTINGS, **settings(conf)}
@@ -147,6 +161,8 @@ def command(
         spec = load_target(target)
         spec = dataclasses.replace(spec, file=str(Path(spec.file).resolve()))  # executors work in other directories
         chosen = plan([], all_clauses(), Selection(clauses=clause, level=Level.MAY))
+        if scenarios is not None and spec.kind is not TargetKind.SERVER:
+            raise click.UsageError(f"expected --scenarios with a server, got it with {spec.name}")
         profile = profile or ("server" if spec.kind is TargetKind.SERVER else "arrow")
         job = CampaignJob(
             spec,

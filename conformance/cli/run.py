@@ -14,11 +14,19 @@ import click
 from conformance.cli._common import corpus_option, target_option
 from conformance.cli._group import Unusable
 from conformance.cli._interrupts import until_interrupted
-from conformance.cli._numbers import ATTEMPTS, BYTES, CASES, PROCESSES, deadline_option, seed_option
-from conformance.cli._options import FILE, clause_option, level_option, readers_option, select_option
+from conformance.cli._numbers import ATTEMPTS, BYTES, PROCESSES, deadline_option, seed_option
+from conformance.cli._options import (
+    DRAWN,
+    FILE,
+    clause_option,
+    drawn_options,
+    level_option,
+    readers_option,
+    select_option,
+)
 from conformance.cli._outputs import Outputs, conclude, output_options, reported
 from conformance.cli._progress import progress, quiet_option, watch
-from conformance.disk.files import DiskError
+from conformance.disk.files import DiskError, data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import Event, ExchangeRecorded, RunStarted
 from conformance.engine.log import LogWriter
@@ -28,9 +36,9 @@ from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, default_log, open_session
 from conformance.engine.shards import Shard
 from conformance.engine.started import command_line
-from conformance.generate import draw_case
+from conformance.generate import draw_case, draw_scenario
 from conformance.records import Case, Level
-from conformance.targets import TargetSpec, load_target
+from conformance.targets import TargetKind, TargetSpec, load_target
 from conformance.targets.costs import estimate
 from conformance.targets.errors import LeftBehind
 from conformance.targets.projects import with_project
@@ -45,9 +53,7 @@ from conformance.targets.service import sized
     "--capability", metavar="GLOB", multiple=True, help="Only cases that need a matching capability; may be repeated."
 )
 @level_option
-@click.option(
-    "--cases", "generated", metavar="N", type=CASES, default=0, show_default=True, help="Add N generated cases."
-)
+@drawn_options
 @seed_option
 @click.option(
     "--shard", metavar="I/N", help="Run only shard I of N, by a hash of the case id; `report` merges the logs."
@@ -106,7 +112,8 @@ def command(
     clause: tuple[str, ...],
     capability: tuple[str, ...],
     level: str,
-    generated: int,
+    generated: int | None,
+    scenarios: int | None,
     seed: int,
     shard: str | None,
     parallel: int,
@@ -131,6 +138,7 @@ def command(
     conformance run --target mine.toml --select 'types.*'       some cases
     conformance run --target mine.toml --clause 'framing.*'     some clauses
     conformance run --target mine.toml --cases 500 --seed 7     with 500 generated cases in addition
+    conformance run --target mine.toml --scenarios 1000         with 1,000 drawn histories in addition
     conformance run --target mine.toml --shard 2/4              a quarter of the cases
     conformance run --target mine.toml --parallel 2             on two cores
     conformance run --target mine.toml --repeat 5               each case five times, to find what fails sometimes
@@ -142,18 +150,25 @@ def command(
     An interrupted run is reported as incomplete, with 1; if it had judged nothing, the status is 130.
     """  # noqa: D301  # click wants the character, not the escape
     spec = _limited(load_target(target), max_bytes)
+    serves = spec.kind is TargetKind.SERVER
     if parallel > 1 and shard is not None:
         raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
     if exchanges and (repeat > 1 or parallel > 1):
         raise click.UsageError(
             "expected --exchanges without --repeat and --parallel: a log has one exchange of each case"
         )
+    if scenarios and not serves:
+        raise click.UsageError(f"expected --scenarios with a server, got it with {spec.name}, which takes no requests")
+    if not (select or capability or corpus != data_file("cases")):
+        generated = DRAWN if generated is None else generated
+        scenarios = DRAWN if scenarios is None and serves else scenarios
     selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
     cases = list(load_corpus(corpus).values())
     chosen = plan(cases, all_clauses(), selection)
     settings = Settings(
         seed=seed,
-        generated=generated,
+        generated=generated or 0,
+        scenarios=scenarios or 0,
         shrink=shrink,
         readers=readers,
         deadline_multiplier=deadline_multiplier,
@@ -164,12 +179,16 @@ def command(
     if not only_estimate:
         spec = with_project(spec, project)
     if spec.service is not None or only_estimate:
-        _say_estimate(spec, [*chosen.cases, *_drawn(settings)], repeat=repeat)
+        _say_estimate(spec, [*chosen.cases, *_drawn(settings, spec.not_offered)], repeat=repeat)
     if only_estimate:
         return
     if parallel > 1:
-        limit = None if spec.service is None else spec.service.max_bytes // parallel
-        asked = {**click.get_current_context().params, "max_bytes": limit}
+        asked = {
+            **click.get_current_context().params,
+            "generated": settings.generated,
+            "scenarios": settings.scenarios,
+            "max_bytes": None if spec.service is None else spec.service.max_bytes // parallel,
+        }
         _finish(*_in_parts(asked, parallel, target, log), outputs)
     left: list[LeftBehind] = []
     with (
@@ -178,7 +197,7 @@ def command(
         LogWriter(log or default_log(spec)) as writer,
         open_session(spec, chosen, selection, settings, corpus=cases) as session,
     ):
-        total = repeat * (len(session.plan.cases) + session.settings.generated)
+        total = repeat * (len(session.plan.cases) + session.settings.generated + session.settings.scenarios)
         events = watch(writer.copy(session.events()), shown, total=total)
         judged = (event for event in events if not isinstance(event, ExchangeRecorded))  # they are many, and in the log
         result = fold(until_interrupted(judged)[0])
@@ -194,10 +213,12 @@ def _limited(spec: TargetSpec, max_bytes: int | None) -> TargetSpec:
     return dataclasses.replace(spec, service=dataclasses.replace(spec.service, max_bytes=max_bytes))
 
 
-def _drawn(settings: Settings) -> Iterator[Case]:
-    """The generated cases that the run adds."""
+def _drawn(settings: Settings, not_offered: Sequence[str]) -> Iterator[Case]:
+    """The generated cases and the scenarios that the run adds."""
     for index in range(settings.generated):
         yield draw_case(settings.seed, index, profile="server")
+    for index in range(settings.scenarios):
+        yield draw_scenario(settings.seed, index, not_offered=not_offered)
 
 
 def _say_estimate(spec: TargetSpec, cases: Sequence[Case], *, repeat: int) -> None:
@@ -256,7 +277,7 @@ def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:
     """The arguments of the run for each shard, without the options for sharding and for report files."""
     for option in ("target", "level", "seed", "deadline_multiplier", "repeat", "corpus"):
         yield from (f"--{option.replace('_', '-')}", str(asked[option]))
-    yield from ("--cases", str(asked["generated"]))
+    yield from ("--cases", str(asked["generated"]), "--scenarios", str(asked["scenarios"]))
     if asked["project"] is not None:
         yield from ("--project", asked["project"])
     if asked["max_bytes"] is not None:

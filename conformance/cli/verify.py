@@ -88,7 +88,7 @@ def _found(file: FileDigest, statement: Path) -> Path:
 
 def _again(before: Report, target: str | None) -> Iterator[str]:
     run: RunStarted = before.run
-    total = run.repeat * (len(run.cases) + run.generated)
+    total = run.repeat * (len(run.cases) + run.generated + run.scenarios)
     with progress(f"starting {target or run.target_file}") as shown:
         events, interrupted = until_interrupted(watch(rerun(run, target or run.target_file), shown, total=total))
     if interrupted:

@@ -7,6 +7,7 @@ from pathlib import Path
 from conformance.disk.files import data_file
 from conformance.generate import load_case, load_cases
 from conformance.generate.families import redraw
+from conformance.generate.scenarios import draw_scenario, parse_scenario_id
 from conformance.records import Case
 
 __all__ = ["load_corpus", "resolve_case"]
@@ -18,11 +19,14 @@ def load_corpus(directory: Path | None = None) -> dict[str, Case]:
 
 
 def resolve_case(name: str, directory: Path | None = None) -> Case:
-    """The case ``name``: the path of a case file, the id of a drawn case, or the id of a case in the corpus.
+    """The case ``name``: the path of a case file, the id of a drawn case or scenario, or one in the corpus.
 
     Raises:
         KeyError: no case has this name.
     """
     if Path(name).is_file():
         return load_case(Path(name))
+    place = parse_scenario_id(name)
+    if place is not None:
+        return draw_scenario(*place)
     return redraw(name) or load_corpus(directory)[name]

@@ -61,8 +61,8 @@ class RunStarted:
     ``target_file`` is the path as the user gave it. ``cases`` and ``clauses`` are the ids that were chosen;
     ``left_out`` lists the others with reasons. ``all_cases`` and ``all_clauses`` count everything that could be
     chosen. ``deadline_multiplier`` stretches every deadline of the run. ``shard`` is ``I/N`` if the run is one of N
-    shards; ``generated`` then counts the generated cases of all shards together. ``repeat`` is the number of attempts
-    at each case. ``decided`` are the indices of ``expectations`` that a narrowed run decides
+    shards; ``generated`` and ``scenarios`` then count the drawn cases of all shards together. ``repeat`` is the number
+    of attempts at each case. ``decided`` are the indices of ``expectations`` that a narrowed run decides
     (:mod:`conformance.engine.shown`). ``format`` is the version of the log's form,
     :data:`conformance.records.FORMAT` when it was written. ``not_offered`` are the profiles that the target says it
     does not offer. ``capability`` are the globs of ``--capability``.
@@ -97,6 +97,7 @@ class RunStarted:
     decided: tuple[int, ...] = ()
     capability: tuple[str, ...] = ()
     provenance: Provenance = UNKNOWN
+    scenarios: int = 0
 
     def __post_init__(self) -> None:
         keep_safe(self, "target", "target_file", "profile", "select", "clause", "not_offered", "capability")
@@ -163,6 +164,7 @@ class CaseJudged:
     ``attempt`` counts from 1; it is above 1 only if the run puts each case to the target several times.
     ``requests`` are the calls that had to be served and those that were refused wrongly; ``shape`` describes the case.
     Both are missing if no server was asked, and in logs of earlier versions.
+    ``meetings`` are the features that meet in each session of a scenario (:mod:`conformance.generate.combinations`).
     """
 
     TAG: ClassVar[str] = "case-judged"
@@ -181,6 +183,7 @@ class CaseJudged:
     attempt: int = 1
     requests: tuple[Request, ...] = ()
     shape: CaseShape | None = None
+    meetings: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         keep_safe(self, "title", "replay")

@@ -201,11 +201,17 @@ def _read_line(line: bytes, place: str, suite: str) -> Event:
             check_foreign(event.case)
         except ValueError as error:
             raise LogError(safe(f"{place}: {error}")) from None
-    if isinstance(event, RunStarted) and not 0 <= event.generated <= MOST_GENERATED:
-        raise LogError(f"{place}: expected 0 to {MOST_GENERATED} generated cases, got {event.generated}")
+    if isinstance(event, RunStarted):
+        _check_drawn(event, place)
     if isinstance(event, CaseJudged) and any(verdict.case_id != event.case_id for verdict in event.verdicts):
         raise LogError(f"{place}: expected verdicts on {safe(event.case_id, limit=200)!r} alone")
     return event
+
+
+def _check_drawn(start: RunStarted, place: str) -> None:
+    for drawn, words in ((start.generated, "generated cases"), (start.scenarios, "scenarios")):
+        if not 0 <= drawn <= MOST_GENERATED:
+            raise LogError(f"{place}: expected 0 to {MOST_GENERATED} {words}, got {drawn}")
 
 
 def _version(suite: str) -> str:

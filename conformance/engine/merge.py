@@ -10,7 +10,7 @@ from conformance.engine.events import CaseJudged, CounterexampleSaved, Event, Ru
 from conformance.engine.provenance import Provenance
 from conformance.engine.selection import OTHER_SHARD
 from conformance.engine.shards import Shard
-from conformance.generate import generated_id
+from conformance.generate import generated_id, scenario_id
 
 __all__ = ["MergeError", "merge"]
 
@@ -109,14 +109,25 @@ def _whole(starts: Sequence[RunStarted]) -> RunStarted:
 
 
 def _order(whole: RunStarted) -> Callable[[str], int]:
-    """A function that gives a case's position in the run: corpus cases by id, then generated ones by index."""
+    """A function that gives a case's position in the run: corpus cases by id, then generated ones and scenarios by
+    index.
+    """
     places = {case_id: place for place, case_id in enumerate(whole.cases)}
-    prefix = generated_id(whole.seed, 0, profile=whole.profile).removesuffix("0")
+    first = len(places)
+    drawn = []
+    for zero, count in (
+        (generated_id(whole.seed, 0, profile=whole.profile), whole.generated),
+        (scenario_id(whole.seed, 0), whole.scenarios),
+    ):
+        drawn.append((zero.removesuffix("0"), first, count))
+        first += count
 
     def place(case_id: str) -> int:
-        index = case_id.removeprefix(prefix) if case_id.startswith(prefix) else ""
-        drawn = int(index) if index.isdecimal() and len(index) <= len(str(whole.generated)) else whole.generated
-        return places.get(case_id, len(places) + drawn)
+        for prefix, start, count in drawn:
+            index = case_id.removeprefix(prefix)
+            if index != case_id and index.isdecimal() and len(index) <= len(str(count)):
+                return start + int(index)
+        return places.get(case_id, first)
 
     return place
 

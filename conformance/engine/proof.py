@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import functools
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 import pyarrow as pa
@@ -22,7 +24,8 @@ from conformance.contract.clause import Clause
 from conformance.contract.files import judge_bytes
 from conformance.contract.judge import judge
 from conformance.engine.owed import reference_target
-from conformance.generate import materialise
+from conformance.generate import draw_scenario, materialise
+from conformance.generate.scenarios import CHAPTER
 from conformance.records import Call, Case, Exchange, Outcome, Reading, ReadingOutcome, ValueProfile, Verdict
 from conformance.reference.mutants import Mutant
 from conformance.reference.mutants.register import Misread
@@ -51,6 +54,10 @@ Failures = Mapping[str, tuple[str, ...]]
 
 HEAVY_ROWS: Final = 2000
 """A case with more rows, with wide cells or with a server of its own is tried only on mutants that it is made for."""
+
+
+SCENARIOS: Final = 50
+"""The number of scenarios on which mutants of combinations have to die: those of a default run."""
 
 
 SHORT: Final = Deadlines(start=60, call=3, seed=30, case=30)
@@ -122,6 +129,11 @@ class ProofFixture:
             if any(_is_for(case, clause) for clause in heavy):
                 yield Tried(case, materialise(case.table))
 
+    def scenarios(self, kills: Sequence[str]) -> Iterator[Tried]:
+        """The scenarios of a default run, if one of ``kills`` is about features in combination."""
+        if any(clause.startswith(f"{CHAPTER}.") for clause in kills):
+            yield from _drawn()
+
     def made_for(self, kills: Sequence[str]) -> Iterator[Tried]:
         """The cases, light and heavy, that are made for one of ``kills``."""
         for tried in self.light:
@@ -130,6 +142,12 @@ class ProofFixture:
         for case in self.heavy:
             if any(_is_for(case, clause) for clause in kills):
                 yield Tried(case, materialise(case.table))
+
+
+@functools.cache
+def _drawn() -> tuple[Tried, ...]:
+    cases = [draw_scenario(0, index) for index in range(SCENARIOS)]
+    return tuple(Tried(case, materialise(case.table)) for case in cases)
 
 
 def _is_for(case: Case, clause: str) -> bool:
@@ -208,11 +226,12 @@ def _serialized(tried: Tried, serializer: Serializer) -> Exchange:
 def by_server(proof_fixture: ProofFixture, mutant: str | None, kills: Sequence[str] = ()) -> Iterator[list[Verdict]]:
     """The verdicts, case by case, on the answers of the reference server with that fault, or without one if None.
 
-    Heavy cases are included if they are made for one of ``kills``.
+    Heavy cases are included if they are made for one of ``kills``, scenarios if one of these is about combinations.
     """
     with reference_target(mutant=mutant) as target:
         # An isolated server is a process of its own; the mutants tried here do not need one.
-        yield from _driven(target, proof_fixture, proof_fixture.served(kills), isolated=False)
+        cases = chain(proof_fixture.served(kills), proof_fixture.scenarios(kills))
+        yield from _driven(target, proof_fixture, cases, isolated=False)
 
 
 def by_process(proof_fixture: ProofFixture, mutant: str, kills: Sequence[str]) -> Iterator[list[Verdict]]:

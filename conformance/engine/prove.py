@@ -176,7 +176,7 @@ def _alarms(proof_fixture: ProofFixture, name: str) -> Failures:
     if name:
         return by_bytes(proof_fixture, VARIATIONS[name].serializer)
     failures: dict[str, tuple[str, ...]] = {}
-    for verdicts in by_server(proof_fixture, None):
+    for verdicts in by_server(proof_fixture, None, [clause.id for clause in proof_fixture.clauses]):
         note_failures(verdicts, failures)
     return failures
 

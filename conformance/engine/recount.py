@@ -188,8 +188,8 @@ def _judged(start: RunStarted, events: Sequence[Event]) -> Iterator[str]:
         yield f"the log judges {_names(twice, 'case')} twice"
     if surplus := sorted(set(judged) - set(due)):
         yield (
-            f"the log judges {_names(surplus, 'case')} that the run, with seed {start.seed} and {start.generated}"
-            " generated cases, does not have"
+            f"the log judges {_names(surplus, 'case')} that the run, with seed {start.seed}, {start.generated}"
+            f" generated cases and {start.scenarios} scenarios, does not have"
         )
     complete = any(isinstance(event, RunEnded) for event in events)
     if complete and (missing := sorted(set(due) - set(judged))):

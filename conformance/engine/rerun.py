@@ -22,6 +22,7 @@ def rerun(start: RunStarted, target: str) -> Iterator[Event]:
     settings = Settings(
         seed=start.seed,
         generated=start.generated,
+        scenarios=start.scenarios,
         shrink=False,
         readers=start.readers,
         deadline_multiplier=start.deadline_multiplier,

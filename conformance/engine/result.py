@@ -10,7 +10,6 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import chain
 from typing import Final
 
 from conformance.contain.text import many
@@ -31,11 +30,12 @@ from conformance.engine.outcomes import finding_class, reason_classes
 from conformance.engine.shards import Shard
 from conformance.engine.shown import skipped
 from conformance.engine.standing import ClauseStanding, standings
-from conformance.generate import generated_id
+from conformance.generate import generated_id, scenario_id
+from conformance.generate.combinations import Covered, covered
 from conformance.records import SET_UP, Finding, Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
 
-__all__ = ["RANK", "Deviation", "Result", "cases_of", "fold", "offers"]
+__all__ = ["RANK", "Covered", "Deviation", "Result", "cases_of", "fold", "offers"]
 
 NOT_JUDGED = frozenset({Outcome.UNSUPPORTED, Outcome.UNTESTABLE, Outcome.DEPENDENCY_FAILED})
 """Outcomes of clauses that the run did not judge."""
@@ -125,6 +125,12 @@ class Result:
         return standings(self.start.clauses, self.cases, self.verdicts, offered=partial(offers, self.start))
 
     @cached_property
+    def combinations(self) -> tuple[Covered, ...]:
+        """The pairs and triples of features that met in a session of a scenario; empty without scenarios."""
+        met = [meeting for case in self.cases for meeting in case.meetings]
+        return tuple(covered(met, size=size) for size in (2, 3)) if met else ()
+
+    @cached_property
     def silent(self) -> tuple[str, ...]:
         """Chosen clauses that no case of this run owed."""
         return tuple(
@@ -157,7 +163,13 @@ class Result:
 
 def cases_of(run: RunStarted) -> list[str]:
     """The ids of the cases of a run in their order: those of the corpus, then the generated ones of all shards."""
-    return [*run.cases, *(generated_id(run.seed, index, profile=run.profile) for index in range(run.generated))]
+    return [*run.cases, *drawn_of(run)]
+
+
+def drawn_of(run: RunStarted) -> Iterator[str]:
+    """The ids of the generated cases of a run, then those of its scenarios."""
+    yield from (generated_id(run.seed, index, profile=run.profile) for index in range(run.generated))
+    yield from (scenario_id(run.seed, index) for index in range(run.scenarios))
 
 
 def offers(run: RunStarted, clause_id: str) -> bool:
@@ -266,14 +278,10 @@ def _not_judged_here(start: RunStarted, cases: Sequence[CaseJudged], *, complete
     yield from skipped(start.left_out, "case")
     if start.shard:
         shard = Shard.parse(start.shard)
-        yield from (case_id for case_id in _drawn(start) if not shard.holds(case_id))
+        yield from (case_id for case_id in drawn_of(start) if not shard.holds(case_id))
     if not complete:
         judged = {case.case_id for case in cases}
-        yield from (case_id for case_id in chain(start.cases, _drawn(start)) if case_id not in judged)
-
-
-def _drawn(start: RunStarted) -> Iterator[str]:
-    return (generated_id(start.seed, index, profile=start.profile) for index in range(start.generated))
+        yield from (case_id for case_id in cases_of(start) if case_id not in judged)
 
 
 def _deviations(

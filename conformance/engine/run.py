@@ -34,6 +34,8 @@ from conformance.engine.outcomes import unsupported
 from conformance.engine.owed import Owed
 from conformance.engine.provenance import remarks as remarks_of
 from conformance.engine.requests import requests_of, shape_of
+from conformance.generate.combinations import Meeting, meetings
+from conformance.generate.scenarios import is_scenario
 from conformance.records import Case, Outcome
 from conformance.targets import TargetError
 
@@ -218,9 +220,18 @@ def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None, *, excha
         attempt=job.attempt,
         requests=driven.requests,
         shape=shape_of(job.case),
+        meetings=_meetings(work),
     )
     if shrinker is not None and job.generated:
         try:
             yield from shrinker.pursue(job.case, verdicts)
         except Exception as error:  # noqa: BLE001  # shrinking is a convenience; the verdicts are valid without it
             yield SuiteBroke(job.case.id, "".join(traceback.format_exception(error)))
+
+
+def _meetings(work: CaseWork) -> tuple[Meeting, ...]:
+    """The features that met in each session of a scenario that was put to the target."""
+    exchange = work.exchange
+    if exchange is None or exchange.untestable or not is_scenario(work.case):
+        return ()
+    return meetings(work.case, exchange.skipped_steps)

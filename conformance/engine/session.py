@@ -22,7 +22,7 @@ from conformance.engine.selection import Plan, Selection
 from conformance.engine.shown import decided
 from conformance.engine.smoke import narrowed, smoke
 from conformance.engine.started import identity_of, surroundings
-from conformance.generate import draw_case, generated_id
+from conformance.generate import draw_case, draw_scenario, generated_id, scenario_id
 from conformance.readers import ReaderInfo, ReaderPool
 from conformance.records import Case
 from conformance.targets import Target, TargetKind, TargetSpec, open_target
@@ -40,8 +40,8 @@ def default_log(spec: TargetSpec) -> Path:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Settings:
-    """How to run the selection: the seed and number of generated cases, shrinking, readers, deadlines, and the number
-    of attempts at each case.
+    """How to run the selection: the seed, the numbers of generated cases and of scenarios, shrinking, readers,
+    deadlines, and the number of attempts at each case.
 
     ``smoke`` asks for the smoke phase (:mod:`conformance.engine.smoke`). With
     ``exchanges``, the log holds every exchange.
@@ -49,6 +49,7 @@ class Settings:
 
     seed: int = 0
     generated: int = 0
+    scenarios: int = 0
     shrink: bool = True
     readers: bool = True
     deadline_multiplier: float = 1.0
@@ -81,15 +82,19 @@ class Session:
         return "server" if self.spec.kind is TargetKind.SERVER else "arrow"
 
     def jobs(self) -> Iterator[CaseJob]:
-        """The corpus cases in their order, then generated ones, each drawn only when the run reaches it; all attempts
-        at a case follow each other, each with tables and sessions of its own.
+        """The corpus cases in their order, then generated ones and scenarios, each drawn only when the run reaches it;
+        all attempts at a case follow each other, each with tables and sessions of its own.
         """
         for case in self.plan.cases:
             yield from self._attempts(case)
-        shard = self.selection.shard
+        seed, shard = self.settings.seed, self.selection.shard
         for index in range(self.settings.generated):
-            if shard is None or shard.holds(generated_id(self.settings.seed, index, profile=self.profile)):
-                yield from self._attempts(draw_case(self.settings.seed, index, profile=self.profile), generated=True)
+            if shard is None or shard.holds(generated_id(seed, index, profile=self.profile)):
+                yield from self._attempts(draw_case(seed, index, profile=self.profile), generated=True)
+        for index in range(self.settings.scenarios):
+            if shard is None or shard.holds(scenario_id(seed, index)):
+                case = draw_scenario(seed, index, not_offered=self.spec.not_offered)
+                yield from self._attempts(case, generated=True)
 
     def _attempts(self, case: Case, *, generated: bool = False) -> Iterator[CaseJob]:
         for attempt in range(1, self.settings.repeat + 1):
@@ -151,6 +156,7 @@ class Session:
                 self.spec.expected_failures, (clause.id for clause in self.plan.clauses), self.plan.left_out
             ),
             capability=self.selection.capabilities,
+            scenarios=self.settings.scenarios,
         )
 
 
@@ -176,7 +182,7 @@ def open_session(
         reason = smoke(spec, driver, corpus) if settings.smoke else ""
         if reason:
             plan = narrowed(plan, corpus, reason, selection.shard)
-            settings = dataclasses.replace(settings, generated=0)
+            settings = dataclasses.replace(settings, generated=0, scenarios=0)
         pool = stack.enter_context(ReaderPool()) if settings.readers else None
         step = CaseStep(plan.clauses, driver, pool)
         owed = stack.enter_context(closing(Owed(plan.clauses, spec.kind, readers=settings.readers)))

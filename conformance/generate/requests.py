@@ -14,7 +14,7 @@ from conformance.generate.materialise import materialise
 from conformance.generate.restrictions import draw_restriction
 from conformance.records import BqType, Column, CreateSession, Expect, ReadRows, SplitStream, Step, Table
 
-__all__ = ["PAST_END", "draw_steps"]
+__all__ = ["PAST_END", "draw_selection", "draw_steps"]
 
 PAST_END: Final = Expect(codes=("FAILED_PRECONDITION", "OUT_OF_RANGE", "INVALID_ARGUMENT"), reason="offset-past-end")
 """An offset beyond the rows is refused; the service answers FAILED_PRECONDITION, and the proto leaves the code open."""
@@ -22,7 +22,7 @@ PAST_END: Final = Expect(codes=("FAILED_PRECONDITION", "OUT_OF_RANGE", "INVALID_
 
 def draw_steps(choices: Choices, table: Table) -> tuple[Step, ...]:
     """Return a session (plain two times out of three), a full read of it, and sometimes one more way of reading."""
-    selected = _selection(choices, table.columns) if one_in(choices, 3) else ()
+    selected = draw_selection(choices, table.columns) if one_in(choices, 3) else ()
     restriction, expect = "", Expect()
     if one_in(choices, 3):
         drawn = draw_restriction(choices, table.columns, materialise(table))
@@ -69,7 +69,7 @@ _EXTRAS: Final[Sequence[Callable[[Choices], tuple[Step, ...]]]] = (
 )
 
 
-def _selection(choices: Choices, columns: Sequence[Column]) -> tuple[str, ...]:
+def draw_selection(choices: Choices, columns: Sequence[Column]) -> tuple[str, ...]:
     """Return paths in an order of their own (the answer keeps the table's); no path is inside another."""
     paths = [path for column in columns for path in _paths(choices, column)]
     picked: list[str] = []

@@ -20,7 +20,7 @@ from conformance.generate.choices import Choices, one_in
 from conformance.generate.written import array_from_values, values_from_array
 from conformance.records import BqType, Column, Mode
 
-__all__ = ["Restriction", "draw_restriction"]
+__all__ = ["Restriction", "draw_restriction", "literal_of", "quoted"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class _Place:
 
 def _places(columns: tuple[Column, ...], table: pa.Table) -> Iterator[_Place]:
     for index, column in enumerate(columns):
-        yield from _places_in(column, _quoted(column.name), table.column(index).chunk(0))
+        yield from _places_in(column, quoted(column.name), table.column(index).chunk(0))
 
 
 def _places_in(column: Column, sql: str, values: pa.Array) -> Iterator[_Place]:
@@ -84,7 +84,7 @@ def _places_in(column: Column, sql: str, values: pa.Array) -> Iterator[_Place]:
     if column.type is BqType.RECORD:
         for index, field in enumerate(column.fields):
             if field.mode is not Mode.REPEATED:
-                yield from _places_in(field, f"{sql}.{_quoted(field.name)}", pc.struct_field(values, [index]))
+                yield from _places_in(field, f"{sql}.{quoted(field.name)}", pc.struct_field(values, [index]))
 
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -94,7 +94,8 @@ _RESERVED: Final = frozenset({"select", "from", "order", "group", "null", "end",
 """
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a column's name as a restriction writes it: in backquotes if it is a keyword or no plain name."""
     return name if _PLAIN_NAME.fullmatch(name) and name.lower() not in _RESERVED else f"`{name}`"
 
 
@@ -125,6 +126,13 @@ _LITERALS: Final[Mapping[BqType, Callable[[Any], str | None]]] = MappingProxyTyp
 """For each type with literals, a function from a value's JSON form to its literal, or to None if it has no plain
 literal.
 """
+
+
+def literal_of(kind: BqType, value: Any) -> str | None:
+    """Return the literal of a value that is given in its JSON form; None if it has no plain literal."""
+    show = _LITERALS.get(kind)
+    return None if show is None or value is None else show(value)
+
 
 _COMPARISONS: Final = (
     ("=", pc.equal),
@@ -203,10 +211,9 @@ _MAKERS: Final[Mapping[BqType, Sequence[Maker]]] = MappingProxyType(
 
 def _literal(choices: Choices, place: _Place) -> tuple[str, pa.Scalar] | None:
     """Return the literal of one of the operand's own values, and the value; None if no literal can be written."""
-    show = _LITERALS.get(place.column.type)
-    if show is None or not len(place.values):
+    if place.column.type not in _LITERALS or not len(place.values):
         return None
     at = choices.integer(0, len(place.values) - 1)
     value = values_from_array(place.column, place.values.slice(at, 1))[0]
-    literal = None if value is None else show(value)
+    literal = literal_of(place.column.type, value)
     return None if literal is None else (literal, array_from_values(place.column, [value])[0])

@@ -78,7 +78,7 @@ _SESSION_OPTIONS: Final = (
     *("restriction_bytes", "selected_fields", "max_stream_count", "preferred_min_stream_count"),
     *("buffer_compression", "response_compression", "trace_id"),
 )
-_READ_OPTIONS: Final = ("times", "together", "take", "offset")
+_READ_OPTIONS: Final = ("times", "together", "alongside", "handed", "take", "offset")
 
 
 def _resets(choices: Choices, step: CreateSession | ReadRows, options: Sequence[str]) -> dict[str, Any]:
@@ -224,16 +224,25 @@ def simpler_rows(choices: Choices, case: Case) -> Case:
     rows = case.table.rows
     if rows is None:
         return case
-    kept = list(range(len(rows)))
-    if not any(isinstance(step, AppendRows) for step in case.steps):  # appended rows are the last ones
-        size = max(1, len(rows) // _BLOCKS)
-        blocks = [kept[start : start + size] for start in range(0, len(rows), size)]
-        kept = [index for block in blocks if _keeps(choices) for index in block]
+    appended = sum(step.count for step in case.steps if isinstance(step, AppendRows))
+    first = len(rows) - appended  # appended rows are the last ones
+    size = max(1, first // _BLOCKS)
+    blocks = [range(start, min(start + size, first)) for start in range(0, first, size)]
+    kept = [index for block in blocks if _keeps(choices) for index in block]
+    steps: list[Step] = []
+    for step in case.steps:
+        if isinstance(step, AppendRows):
+            count = _up_to(choices, step.count)
+            kept += range(first, first + count)
+            first += step.count
+            steps.append(AppendRows(count))
+        else:
+            steps.append(step)
     places = {old: new for new, old in enumerate(kept)}
     simpler = [_simpler_cells(choices, row, case) for row in rows]
     cells = tuple(Json(simpler[index]) for index in kept)
-    steps = tuple(_renumbered(step, places) for step in case.steps)
-    return dataclasses.replace(case, table=Table(case.table.columns, rows=cells), steps=steps)
+    numbered = tuple(_renumbered(step, places) for step in steps)
+    return dataclasses.replace(case, table=Table(case.table.columns, rows=cells), steps=numbered)
 
 
 _BLOCKS: Final = 16

@@ -64,9 +64,12 @@ class ReadRows:
     ``"x.remainder"``.
     ``offset`` is a number, or a place that the driver computes from an earlier read of the same full stream in the
     same case: ``"inside"`` (a row inside a response), ``"boundary"`` (first row of the second response),
-    ``"last"``, ``"end"``, ``"end+1"``, ``"end+100"``. If the stream has no such place, the step is skipped.
+    ``"last"``, ``"end"``, ``"end+1"``, ``"end+100"``; or ``"resume"``, the row after the last one that the latest read
+    of the stream delivered. If the stream has no such place, the step is skipped.
     ``take`` is the number of responses after which the driver cancels; ``times`` repeats the call; ``together``
-    makes the repeated calls concurrent.
+    makes the repeated calls concurrent. ``alongside`` makes the calls at the same time as those of the step before,
+    which has to be a ReadRows too. ``handed`` makes them over another connection, as a worker does that was handed the
+    names of the streams.
     """
 
     TAG: ClassVar[str] = "read-rows"
@@ -77,6 +80,8 @@ class ReadRows:
     take: int | None = None
     times: int = 1
     together: bool = False
+    alongside: bool = False
+    handed: bool = False
     name: str = ""
     expect: Expect = Expect()
 

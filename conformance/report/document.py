@@ -22,7 +22,7 @@ from conformance.engine.causes import Cause, causes
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.result import Deviation, Result, offers
+from conformance.engine.result import Covered, Deviation, Result, offers
 from conformance.engine.standing import FAILING, PASSED, ClauseStanding, Standing, standing_of
 from conformance.records import Level, Outcome, RecordError, to_json
 from conformance.report.checks import Checks, checks_of
@@ -138,7 +138,7 @@ class Report:
     suite's own defects, ``broke_on`` the cases on which they occurred, in the same order. ``remarks`` concern the
     target as a whole. ``profiles`` are the parts of the service, for a server. ``causes`` group the deviations that
     fail the run, those to repair first at the beginning. ``service`` says how many clauses the service itself has
-    confirmed, for a run on a server.
+    confirmed, for a run on a server. ``combinations`` are the pairs and triples of features that scenarios covered.
     """
 
     schema_version: int
@@ -159,6 +159,7 @@ class Report:
     checks: tuple[Checks, ...] = ()
     causes: tuple[CauseResult, ...] = ()
     service: Confirmed | None = None
+    combinations: tuple[Covered, ...] = ()
 
     def parts(self, parts: Sequence[CausePart]) -> list[DeviationResult]:
         """The deviations of a cause, as its cases show them."""
@@ -219,6 +220,7 @@ def document(result: Result) -> Report:
         checks=checks_of(result),
         causes=tuple(_cause(result, cause) for cause in causes(result)),
         service=service_of(result.start),
+        combinations=result.combinations,
     )
 
 

@@ -78,20 +78,21 @@ def _words(standing: str) -> str:
 
 def _cases(statement: Statement) -> str:
     """The number of cases; out of how many, unless all were judged."""
-    whole = statement.run.all_cases + statement.run.generated
+    whole = statement.run.all_cases + statement.run.generated + statement.run.scenarios
     return f"{'' if statement.cases == whole else f'{statement.cases} of '}{many(whole, 'case')}"
 
 
 def sections(statement: Statement) -> Iterator[Section]:
     """The parts of the page before the signature."""
     run, known, columns = statement.run, statement.run.provenance, _columns(statement)
+    drawn = run.generated + run.scenarios
     facts = (
         ("target", run.target),
         ("version", known.target.version),
         ("started as", " ".join(known.target.command)),
         ("suite", f"{run.suite}{commit_of(known)}"),
         ("date", known.began),
-        ("cases", _cases(statement) + (f", {run.generated} of them generated" if run.generated else "")),
+        ("cases", _cases(statement) + (f", {drawn} of them generated" if drawn else "")),
         ("clauses", f"{statement.clauses} of {run.all_clauses}, down to level {run.level}"),
         *((name, text) for name, text in header(run, ()) if name in _HEADER),
         ("platform", f"{run.platform}, Python {run.python}, pyarrow {run.pyarrow}"),

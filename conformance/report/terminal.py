@@ -18,7 +18,15 @@ from conformance.engine.result import Deviation, Result
 from conformance.records import Outcome
 from conformance.report.document import CauseResult, Report, service_of
 from conformance.report.profiles import profile_lines
-from conformance.report.summary import header, held_line, level_of, replay_command, summarise, verdict_line
+from conformance.report.summary import (
+    combined_line,
+    header,
+    held_line,
+    level_of,
+    replay_command,
+    summarise,
+    verdict_line,
+)
 
 __all__ = ["print_cause", "print_deviation", "print_evidence", "print_header", "print_report", "terminal"]
 
@@ -64,6 +72,8 @@ def print_report(console: Console, result: Result) -> None:
     if result.silent:
         note = f"{len(result.silent)} clauses had nothing to observe in this run; the JSON and HTML reports name them"
         console.print(Text(note, "dim"))
+    if result.combinations:
+        console.print(_line("", (f"{'scenarios':<{_PROFILE}}", "bold"), combined_line(result)))
     console.print(held_line(result.standings))
     if (service := service_of(result.start)) is not None:
         console.print(service.sentence)

@@ -87,6 +87,16 @@ class Caller:
         self._last_words = last_words
         self._credentials = credentials
 
+    def over(self, channel: grpc.Channel) -> Caller:
+        """A caller like this one over another connection."""
+        return Caller(
+            channel,
+            began=self._began,
+            message_limit=self._message_limit,
+            last_words=self._last_words,
+            credentials=self._credentials,
+        )
+
     def unary(self, call: Call, *, routing: str, budget: CallBudget) -> Call:
         """Make the call that ``call`` describes (step, label, method and request), and return it with its result."""
         started = time.monotonic()

@@ -62,20 +62,36 @@ class _Session:
     rows: int | None
 
 
-class Conversation:
-    """Carries out one case's steps through ``caller``; afterwards, ``calls`` and ``skipped`` are the result."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A ReadRows call to make for a step."""
 
-    def __init__(self, case: Case, caller: Caller, plan: ConversationPlan) -> None:
+    call: Call
+    routing: str
+    stream: str
+    offset: int
+    step: ReadRows
+
+
+class Conversation:
+    """Carries out one case's steps through ``caller``; afterwards, ``calls`` and ``skipped`` are the result.
+
+    ``other`` gives the caller of another connection, for the reads that are handed to one; it is asked for only then.
+    """
+
+    def __init__(self, case: Case, caller: Caller, plan: ConversationPlan, *, other: Callable[[], Caller]) -> None:
         self.calls: list[Call] = []
         self.skipped: list[int] = []
         self._case = case
         self._caller = caller
+        self._other = other
         self._plan = plan
         self._visible = plan.seeded
         self._kept = 0
         self._sessions: dict[str, _Session] = {}
         self._children: dict[str, str] = {}
         self._extents: dict[str, Extent] = {}
+        self._reached: dict[str, int] = {}
 
     @property
     def broken(self) -> bool:
@@ -89,7 +105,8 @@ class Conversation:
                 case CreateSession():
                     self._create(index, step)
                 case ReadRows():
-                    self._read(index, step)
+                    if not self._is_alongside(index):
+                        self._read(list(self._group(index, step)))
                 case SplitStream():
                     self._split(index, step)
                 case AppendRows():
@@ -122,34 +139,76 @@ class Conversation:
             if child:
                 self._children[f"{step.label}.{place}"] = child
 
-    def _read(self, index: int, step: ReadRows) -> None:
-        wanted: list[tuple[Call, str, str]] = []
-        streams = list(self._streams(step.session, step.stream, step.name))
-        for label, stream in streams[:MAX_STREAMS]:
+    def _is_alongside(self, index: int) -> bool:
+        """True if the calls of a ReadRows step are made at the same time as those of the step before."""
+        step = self._case.steps[index]
+        return index > 0 and isinstance(step, ReadRows) and step.alongside and self._reads(index - 1)
+
+    def _reads(self, index: int) -> bool:
+        return isinstance(self._case.steps[index], ReadRows)
+
+    def _group(self, index: int, step: ReadRows) -> Iterator[tuple[int, ReadRows]]:
+        """The step, and the steps after it whose calls are made at the same time."""
+        yield index, step
+        for later in range(index + 1, len(self._case.steps)):
+            beside = self._case.steps[later]
+            if not isinstance(beside, ReadRows) or not beside.alongside:
+                return
+            yield later, beside
+
+    def _read(self, group: list[tuple[int, ReadRows]]) -> None:
+        wanted: list[_Wanted] = []
+        beyond: list[Call] = []
+        for index, step in group:
+            streams = list(self._streams(step.session, step.stream, step.name))
+            found = list(self._wanted(index, step, streams[:MAX_STREAMS]))
+            if not found and (streams or not self._is_empty(step)):
+                self.skipped.append(index)
+            wanted += found
+            beyond += self._beyond(index, streams)
+        together = len(group) > 1 or group[0][1].together
+        for call, one in self._made(wanted, together=together):
+            self._keep(call)
+            self._note(call, one)
+            if call.end in BROKEN and not together:
+                return
+        for call in beyond:
+            self._keep(call)
+
+    def _wanted(self, index: int, step: ReadRows, streams: list[tuple[str, str]]) -> Iterator[_Wanted]:
+        for label, stream in streams:
             offset = self._offset(step.offset, stream)
             if offset is not None:
                 request, routing = read_request(stream, offset)
-                wanted += [(Call(index, label, "ReadRows", request), routing, stream)] * step.times
-        if not wanted and (streams or not self._is_empty(step)):
-            self.skipped.append(index)
-        whole = step.take is None and self._is_start(step.offset)
-        for call, stream in self._made(wanted, step):
-            self._keep(call)
-            if whole and call.end is CallEnd.COMPLETE and call.status == "OK":
-                self._extents[stream] = extent_of(call.responses, rows=self._rows_of(stream))
-            if call.end in BROKEN and not step.together:
-                return
+                call = Call(index, label, "ReadRows", request)
+                yield from [_Wanted(call, routing, stream, offset, step)] * step.times
+
+    def _note(self, call: Call, one: _Wanted) -> None:
+        """Remember how far a read came, for offsets of later steps."""
+        self._reached.pop(one.stream, None)
+        ended = call.end is CallEnd.COMPLETE and call.status == "OK"
+        if not ended and call.end is not CallEnd.CANCELLED:
+            return
+        whole = ended and one.offset == 0 and one.step.take is None and self._is_start(one.step.offset)
+        extent = extent_of(call.responses, rows=self._rows_of(one.stream) if whole else None)
+        if whole:
+            self._extents[one.stream] = extent
+        if extent.total is not None:
+            self._reached[one.stream] = one.offset + extent.total
+
+    def _beyond(self, index: int, streams: list[tuple[str, str]]) -> Iterator[Call]:
+        """A call that was not made, for the streams beyond the limit."""
         if len(streams) > MAX_STREAMS:
             said = f"the session names {len(streams)} streams; the service permits {MAX_STREAMS}, which were read"
             label, stream = streams[MAX_STREAMS]
             call = Call(index, label, "ReadRows", read_request(stream, 0)[0], status="", details=said)
-            self._keep(dataclasses.replace(call, end=CallEnd.OVER_BUDGET))
+            yield dataclasses.replace(call, end=CallEnd.OVER_BUDGET)
 
-    def _made(self, wanted: list[tuple[Call, str, str]], step: ReadRows) -> Iterator[tuple[Call, str]]:
-        """The finished calls in the order of ``wanted``; made concurrently if the step says so."""
-        if not step.together or len(wanted) < 2:
-            for call, routing, stream in wanted:
-                yield self._stream(call, routing, step.take), stream
+    def _made(self, wanted: list[_Wanted], *, together: bool) -> Iterator[tuple[Call, _Wanted]]:
+        """The finished calls in the order of ``wanted``; made concurrently if ``together``."""
+        if not together or len(wanted) < 2:
+            for one in wanted:
+                yield self._stream(one), one
             return
         crew = min(len(wanted), MAX_TOGETHER)
         # The barrier makes the calls start at the same moment, not one thread after the other.
@@ -158,12 +217,10 @@ class Conversation:
         def make(number: int) -> Call:
             if number < crew:
                 start.wait()
-            call, routing, _ = wanted[number]
-            return self._stream(call, routing, step.take)
+            return self._stream(wanted[number])
 
         with ThreadPoolExecutor(crew) as pool:
-            for made, (_, _, stream) in zip(pool.map(make, range(len(wanted))), wanted, strict=True):
-                yield made, stream
+            yield from zip(pool.map(make, range(len(wanted))), wanted, strict=True)
 
     def _streams(self, session: str, stream: str, name: str) -> Iterator[tuple[str, str]]:
         """The (label, stream name) pairs of a step; none if the session or stream does not exist."""
@@ -186,6 +243,8 @@ class Conversation:
     def _offset(self, offset: str, stream: str) -> int | None:
         if offset.lstrip("-").isdecimal():
             return int(offset)
+        if offset == "resume":
+            return self._reached.get(stream)
         extent = self._extents.get(stream)
         return extent.place(offset) if extent is not None else None
 
@@ -204,11 +263,12 @@ class Conversation:
         self._keep(made)
         return made
 
-    def _stream(self, call: Call, routing: str, take: int | None) -> Call:
+    def _stream(self, one: _Wanted) -> Call:
         budget = self._remaining()
         if budget is None:
-            return self._late(call)
-        return self._caller.stream(call, routing=routing, budget=budget, take=take)
+            return self._late(one.call)
+        caller = self._other() if one.step.handed else self._caller
+        return caller.stream(one.call, routing=one.routing, budget=budget, take=one.step.take)
 
     def _remaining(self) -> CallBudget | None:
         """The budget of one call, limited to the rest of the case's budget; None if the case's time is used up."""

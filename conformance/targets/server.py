@@ -307,8 +307,10 @@ class ServerTarget:
             last_words=running.last_words,
             credentials=self._credentials.headers,
         )
-        conversation = Conversation(case, caller, plan)
-        conversation.run()
+        with ExitStack() as connections:
+            other = functools.cache(lambda: caller.over(connections.enter_context(self._channel(running.endpoint))))
+            conversation = Conversation(case, caller, plan, other=other)
+            conversation.run()
         return conversation
 
     @staticmethod
@@ -316,6 +318,9 @@ class ServerTarget:
         if seeded is None or running.seeder is None:
             return _appends_nothing
         return functools.partial(running.seeder.append, seeded, until=until)
+
+    def _channel(self, endpoint: str) -> grpc.Channel:
+        return open_channel(endpoint, message_limit=self._spec.limits.message, secure=self._secure)
 
     def _open(self) -> RunningServer:
         spec = self._spec
@@ -407,8 +412,9 @@ class ServerTarget:
             # A server that runs longer than the suite has tables of other runs.
             token="" if process is not None else self._token,
         )
-        channel = open_channel(endpoint, message_limit=self._spec.limits.message, secure=self._secure)
-        return RunningServer(endpoint, channel, client, seeder, process, tables=tables, secure=self._secure)
+        return RunningServer(
+            endpoint, self._channel(endpoint), client, seeder, process, tables=tables, secure=self._secure
+        )
 
     def _greeted(self, server: Child | None, environment: Environment, reached: Mapping[str, str]) -> AskedProgram:
         from conformance.targets.asking import start_seeder  # noqa: PLC0415  # it imports jsonschema, for few targets

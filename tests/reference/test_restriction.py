@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.generate.materialise import materialise
+from conformance.generate.written import array_from_values
 from conformance.records import BqType, Column, Json, Mode, Table
 from conformance.reference.catalogue import stored_column
 from conformance.reference.restriction import RestrictionError, keep
@@ -417,3 +418,13 @@ def test_any_text_is_evaluated_or_refused(rows: pa.Table, words: list[str]) -> N
 
     assert len(kept) == len(ROWS)
     assert kept.null_count == 0
+
+
+def test_a_bignumeric_literal_may_have_77_digits() -> None:
+    """The 77th digit of a BIGNUMERIC is partial, and literals that have it are read exactly."""
+    columns = (Column("b", BqType.BIGNUMERIC),)
+    rows = array_from_values(columns[0], ["-100000000000000000000000000000000000000", "0", None])
+
+    kept = keep("b < BIGNUMERIC '-99999999999999999999999999999999999999.5'", columns, pa.table({"b": rows}))
+
+    assert kept.to_pylist() == [True, False, False]

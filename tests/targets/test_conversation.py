@@ -34,8 +34,9 @@ def converse(fake: FakeServer, *steps: Step, plan: ConversationPlan = PLAN) -> C
     """Put ``steps`` to the fake server."""
     with serving(fake) as (port, _), open_channel(f"127.0.0.1:{port}", message_limit=100_000) as channel:
         caller = Caller(channel, began=time.monotonic(), message_limit=100_000, last_words=lambda seconds: None)
-        conversation = Conversation(case_of(*steps), caller, plan)
-        conversation.run()
+        with open_channel(f"127.0.0.1:{port}", message_limit=100_000) as second:
+            conversation = Conversation(case_of(*steps), caller, plan, other=lambda: caller.over(second))
+            conversation.run()
     return conversation
 
 
@@ -269,3 +270,49 @@ def test_more_streams_than_the_service_permits_are_not_all_read(
 
     assert [call.end for call in calls[1:]] == [CallEnd.COMPLETE, CallEnd.COMPLETE, CallEnd.OVER_BUDGET]
     assert calls[-1].details == "the session names 5 streams; the service permits 2, which were read"
+
+
+def test_a_read_resumes_after_the_rows_that_came(fake: FakeServer) -> None:
+    """``resume`` is the row after the last one that the latest read of the stream delivered, in part or to its end."""
+    conversation = converse(
+        fake, CreateSession(), ReadRows(offset="resume"), ReadRows(take=1), *[ReadRows(offset="resume")] * 2
+    )
+
+    assert read(fake) == [("0", 0), ("0", 2), ("0", 7)]
+    assert conversation.skipped == [1]
+
+
+def test_alongside_means_at_the_same_time_as_the_step_before(fake: FakeServer) -> None:
+    """The reads of both steps are under way before any of them ends."""
+    everyone = threading.Barrier(3)
+
+    def rows(_request: bytes, _context: grpc.ServicerContext) -> Iterator[bytes]:
+        everyone.wait(timeout=5)
+        yield b""
+
+    fake.rows = rows
+    steps = (CreateSession(), CreateSession(label="t"), ReadRows(times=2), ReadRows(session="t", alongside=True))
+
+    calls = converse(fake, *steps).calls
+
+    assert [(call.step, call.label, call.status) for call in calls[2:]] == [
+        (2, "s/0", "OK"),
+        (2, "s/0", "OK"),
+        (3, "t/0", "OK"),
+    ]
+
+
+def test_a_handed_read_comes_over_another_connection(fake: FakeServer) -> None:
+    """The server sees another peer, and the same stream."""
+    peers: list[str] = []
+
+    def rows(_request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+        peers.append(context.peer())
+        yield b""
+
+    fake.rows = rows
+
+    converse(fake, CreateSession(), ReadRows(), ReadRows(handed=True), ReadRows(handed=True))
+
+    assert len(set(peers)) == 2
+    assert peers[1] == peers[2]

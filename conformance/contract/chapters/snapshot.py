@@ -11,7 +11,7 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
-from conformance.contract.comparing.expected import visible_rows
+from conformance.contract.comparing.expected import expected_rows, visible_rows
 from conformance.contract.comparing.matching import show_row
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.comparing.violations import first_read, rows_differ, rows_that_came
@@ -102,7 +102,8 @@ def earlier_rows_are_there(whole: SessionRead) -> Iterator[Violation]:
     view = whole.session.view
     first = view.table.num_rows - sum(step.count for step in view.case.steps if isinstance(step, AppendRows))
     seen = len(visible_rows(view, whole.session))
-    if missing := sorted(row for row in rows_that_came(whole, view.table)[1] if first <= row < seen):
+    expected = expected_rows(view, whole.session)
+    if missing := sorted(expected[place] for place in whole.match.missing if first <= expected[place] < seen):
         observed = f"{many(len(missing), 'inserted row')} missing, such as {show_row(view.table, missing[0])}"
         yield Violation(f"all {many(seen, 'row')} that stood in the table", observed)
 

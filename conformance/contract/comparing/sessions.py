@@ -6,6 +6,7 @@ A selector returns an empty list if an exchange contains no such subject.
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -38,8 +39,16 @@ def _rows_of(read: ReadView) -> Hashes | None:
     batches = read.batches
     if batches is None:
         return None
-    hashes = [row_hashes(pa.Table.from_batches([batch])) for batch in batches]
-    return np.concatenate([np.zeros(0, np.uint64), *hashes])
+    if len(batches) > 1 and not _may_be_joined(batches):
+        return np.concatenate([row_hashes(pa.Table.from_batches([batch])) for batch in batches])
+    return row_hashes(pa.Table.from_batches(batches)) if batches else np.zeros(0, np.uint64)
+
+
+def _may_be_joined(batches: Sequence[pa.RecordBatch]) -> bool:
+    """True if the batches have one schema without dictionaries: a hash costs as much for a few rows as for many."""
+    schema = batches[0].schema
+    plain = not any(map(pa.types.is_dictionary, schema.types))
+    return plain and all(batch.schema == schema for batch in batches)
 
 
 class SessionRead:

@@ -15,6 +15,7 @@ from conformance.reference.mutants import (  # noqa: F401  # each registers its 
     behaviour,
     body,
     buffers,
+    combinations,
     compressions,
     dialects,
     endings,

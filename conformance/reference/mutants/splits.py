@@ -20,7 +20,7 @@ _FEW = 100
 _ENDLESS = "https://github.com/apache/beam/issues/20155"
 
 
-class _Splitting(Service):
+class Splitting(Service):
     """A service that knows which streams were split, and which are children."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -72,7 +72,7 @@ class PrimaryIsParent(Service):
 
 
 @behaviour_mutant("split.children-elsewhere", kills="split.children-are-below-the-session")
-class ChildrenElsewhere(_Splitting):
+class ChildrenElsewhere(Splitting):
     """The children of a split are below another session."""
 
     def split_read_stream(self, request: Any) -> Any:
@@ -88,7 +88,7 @@ class ChildrenElsewhere(_Splitting):
 
 
 @behaviour_mutant("split.parent-gone", kills="split.parent-is-still-served")
-class ParentGone(_Splitting):
+class ParentGone(Splitting):
     """A stream that was split no longer exists."""
 
     def forgotten(self) -> AbstractSet[str]:
@@ -96,7 +96,7 @@ class ParentGone(_Splitting):
 
 
 @behaviour_mutant("split.parent-is-the-remainder", kills="split.parent-is-unchanged")
-class ParentIsRemainder(_Splitting):
+class ParentIsRemainder(Splitting):
     """A stream that was split holds the remainder's rows only."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -106,7 +106,7 @@ class ParentIsRemainder(_Splitting):
 
 
 @behaviour_mutant("split.children-unknown", kills="split.child-is-served")
-class ChildrenUnknown(_Splitting):
+class ChildrenUnknown(Splitting):
     """The children of a split cannot be read."""
 
     def forgotten(self) -> AbstractSet[str]:
@@ -119,7 +119,7 @@ class ChildrenUnknown(_Splitting):
 
 
 @behaviour_mutant("split.child-offset-ignored", kills="split.child-resumes", also=IN_PARTS)
-class ChildOffsetIgnored(_Splitting):
+class ChildOffsetIgnored(Splitting):
     """A read of a child starts at its first row, whatever the offset up to its end."""
 
     def read_rows(self, request: Any) -> Iterator[Any]:
@@ -130,7 +130,7 @@ class ChildOffsetIgnored(_Splitting):
 
 
 @behaviour_mutant("split.child-runs-on", kills="split.beyond-the-child-is-refused")
-class ChildRunsOn(_Splitting):
+class ChildRunsOn(Splitting):
     """A read from beyond a child's end is answered with OK and nothing."""
 
     def check_offset(self, stream: Stream, offset: int) -> None:
@@ -139,7 +139,7 @@ class ChildRunsOn(_Splitting):
 
 
 @behaviour_mutant("split.beyond-the-child-out-of-range", kills="split.beyond-the-child-has-its-code")
-class BeyondChildOutOfRange(_Splitting):
+class BeyondChildOutOfRange(Splitting):
     """A read from beyond a child's end is refused with OUT_OF_RANGE."""
 
     def check_offset(self, stream: Stream, offset: int) -> None:

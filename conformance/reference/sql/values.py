@@ -101,6 +101,8 @@ def from_raw(kind: BqType, items: Sequence[Any], *, constant: bool) -> Value:
         SqlError: an item does not fit the type.
     """
     try:
+        if kind is BqType.BIGNUMERIC:
+            return Value(kind, _bignumerics(items)) if not constant else Value(kind, _bignumerics(items)[0])
         data = pa.array(items, _STORED_AS.get(kind, ARROW[kind])).cast(ARROW[kind])
     except (pa.ArrowException, OverflowError, ValueError) as error:
         raise SqlError(f"expected values of {kind}: {error}") from None
@@ -178,6 +180,14 @@ def _from_text(text: str, target: BqType) -> Value:
         return from_raw(target, [_FROM_TEXT[target](text)], constant=True)
     except ValueError as error:
         raise SqlError(str(error)) from None
+
+
+def _bignumerics(items: Sequence[Any]) -> pa.Array:
+    """The array of decimals, some of which have 77 digits: pyarrow makes arrays of at most 76."""
+    whole = [0 if item is None else int(EXACT.scaleb(decimal.Decimal(item), 38)) for item in items]
+    data = b"".join(each.to_bytes(32, "little", signed=True) for each in whole)
+    valid = pa.array([item is not None for item in items], pa.bool_()).buffers()[1]
+    return pa.Array.from_buffers(ARROW[BqType.BIGNUMERIC], len(items), [valid, pa.py_buffer(data)])
 
 
 def _to_number(value: Value, target: BqType) -> Value:

@@ -1,0 +1,126 @@
+"""The sessions of a scenario as the model sees them: fingerprints of the expected rows, and every read and split.
+
+A scenario is a case that names clauses of the chapter on combinations. The model decides which reads deviate; this
+module only translates the calls into its terms.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.contract.clause import AtCall
+from conformance.contract.comparing.expected import expected_table, has_columns
+from conformance.contract.comparing.matching import row_hashes
+from conformance.contract.comparing.sessions import rows_of
+from conformance.contract.subjects import answered, created, once_per_view
+from conformance.contract.view import ReadView, SessionView, SplitView, View
+from conformance.model import Deviation, Read, SessionHistory, Split, deviations
+from conformance.records import CallEnd, ReadRows
+
+__all__ = ["CHAPTER", "History", "histories"]
+
+CHAPTER: Final = "combination."
+"""How the ids of the clauses on scenarios begin."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class History(AtCall):
+    """A session of a scenario, with everything that was asked of it, and what contradicts the model."""
+
+    session: SessionView
+    model: SessionHistory
+    found: tuple[Deviation, ...]
+
+    @property
+    def expected(self) -> pa.Table:
+        """The rows that the session has to yield."""
+        return expected_table(self.session.view, self.session)
+
+
+@once_per_view
+def histories(view: View) -> list[History]:
+    """Return each session of a scenario, of known columns, that was read or has no streams; none of other cases."""
+    if not any(name.startswith(CHAPTER) for name in view.case.clauses):
+        return []
+    found = []
+    for session in created(view):
+        if has_columns(session):
+            model = _history(session)
+            if model.reads or not model.streams:
+                found.append(History(session.index, session, model, deviations(model)))
+    return found
+
+
+def _history(session: SessionView) -> SessionHistory:
+    view = session.view
+    rows = row_hashes(expected_table(view, session)).tolist()
+    streams = tuple(stream.name for stream in session.session.streams)
+    splits = tuple(_splits(session))
+    names = {*streams, *(name for split in splits for name in (split.primary, split.remainder))}
+    reads = (_read(read) for read in view.reads if read.session is session and read.stream in names)
+    return SessionHistory(session.index, rows, streams, tuple(one for one in reads if one is not None), splits)
+
+
+def _read(read: ReadView) -> Read | None:
+    """Return a read; None if its end is not the server's, or if its rows could not be decoded."""
+    cancelled = read.raw.end is CallEnd.CANCELLED
+    if not answered(read) and not cancelled:
+        return None
+    refused = answered(read) and not read.ok
+    rows = None if refused else rows_of(read)
+    if rows is None and not refused:
+        return None
+    return Read(
+        read.index,
+        read.stream,
+        read.offset,
+        () if rows is None else tuple(rows.tolist()),
+        ended=not cancelled,
+        refused=refused,
+        together=_is_together(read),
+    )
+
+
+def _is_together(read: ReadView) -> bool:
+    """True if another read of the same stream was made at the same time."""
+    group = _groups(read.view)
+    others = (one for one in read.view.reads if one is not read and one.stream == read.stream)
+    own = group.get(read.raw.step, read.raw.step)
+    return any(group.get(one.raw.step, one.raw.step) == own and _concurrent(one, read) for one in others)
+
+
+def _concurrent(one: ReadView, other: ReadView) -> bool:
+    return one.raw.step != other.raw.step or one.step.together or one.step.alongside
+
+
+@once_per_view
+def _groups(view: View) -> dict[int, int]:
+    """Return the first step of the group for each step whose calls are made at the same time as those of others."""
+    first: dict[int, int] = {}
+    for index, step in enumerate(view.case.steps):
+        if isinstance(step, ReadRows) and step.alongside and index:
+            first[index] = first.get(index - 1, index - 1)
+    return first
+
+
+def _splits(session: SessionView) -> Iterator[Split]:
+    """Yield the splits of the session's streams and of their children."""
+    known = {stream.name for stream in session.session.streams}
+    for split in session.view.splits:
+        parent = split.request.name
+        if parent not in known or not answered(split):
+            continue
+        yield _split(split)
+        if split.answer is not None:
+            known |= {split.answer.primary_stream.name, split.answer.remainder_stream.name} - {""}
+
+
+def _split(split: SplitView) -> Split:
+    answer = split.answer
+    if answer is None:
+        return Split(split.index, split.request.name, refused=not split.ok)
+    return Split(split.index, split.request.name, answer.primary_stream.name, answer.remainder_stream.name)

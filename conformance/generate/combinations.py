@@ -1,0 +1,121 @@
+"""Which values of the factors meet in a session of a scenario, and which pairs and triples some scenarios cover.
+
+A value counts for a session if a step of it asks for that value, and the step was not skipped. So a target that cannot
+split streams leaves the pairs with splits uncovered, and the report says so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Final, TypeAlias
+
+from conformance.generate.scenarios import FACTORS
+from conformance.records import AppendRows, BqType, Case, Column, CreateSession, Mode, ReadRows, SplitStream, Step
+
+__all__ = ["Covered", "Meeting", "covered", "meetings"]
+
+Meeting: TypeAlias = tuple[str, ...]
+"""The values that meet in one session, each as ``factor=value``, in the order of the factors."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Covered:
+    """How many of the ``possible`` combinations of ``size`` values of different factors some sessions ``reached``.
+
+    ``missing`` are the first of the others, each as ``factor=value & factor=value``.
+    """
+
+    size: int
+    reached: int
+    possible: int
+    missing: tuple[str, ...] = ()
+
+
+_SHOWN: Final = 20
+"""The most missing combinations that are named."""
+
+
+def covered(meetings_: Iterable[Meeting], *, size: int) -> Covered:
+    """Return the coverage of combinations of ``size`` values."""
+    seen: set[tuple[str, ...]] = set()
+    for meeting in set(meetings_):
+        groups = [[value for value in meeting if value.startswith(f"{name}=")] for name in FACTORS]
+        for chosen in itertools.combinations(groups, size):
+            seen.update(itertools.product(*chosen))
+    possible = sum(math.prod(map(len, chosen)) for chosen in itertools.combinations(FACTORS.values(), size))
+    missing = (each for each in _every(size) if each not in seen)
+    return Covered(size, len(seen), possible, tuple(" & ".join(each) for each in itertools.islice(missing, _SHOWN)))
+
+
+def _every(size: int) -> Iterator[tuple[str, ...]]:
+    named = [[f"{name}={value}" for value in values] for name, values in FACTORS.items()]
+    for chosen in itertools.combinations(named, size):
+        yield from itertools.product(*chosen)
+
+
+def meetings(case: Case, skipped: Collection[int] = ()) -> tuple[Meeting, ...]:
+    """Return the values that meet in each session of a scenario, without those of ``skipped`` steps."""
+    steps = [(index, step) for index, step in enumerate(case.steps) if index not in skipped]
+    nesting = f"nesting={_nesting(case.table.columns)}"
+    found = []
+    for index, step in steps:
+        if isinstance(step, CreateSession):
+            values = {nesting, *_of_session(step), *_of_calls(step, index, steps)}
+            order = [f"{name}={value}" for name, known in FACTORS.items() for value in known]
+            found.append(tuple(value for value in order if value in values))
+    return tuple(found)
+
+
+def _nesting(columns: Sequence[Column]) -> str:
+    nested = [column for column in columns if column.type is BqType.RECORD]
+    if any(column.mode is Mode.REPEATED for column in nested):
+        return "records"
+    if nested:
+        return "record"
+    return "array" if any(column.mode is Mode.REPEATED for column in columns) else "flat"
+
+
+def _of_session(step: CreateSession) -> Iterator[str]:
+    restriction = "none" if not step.row_restriction else "nothing" if step.expect.rows == () else "some"
+    yield f"restriction={restriction}"
+    yield f"streams={'default' if not step.max_stream_count else 'one' if step.max_stream_count == 1 else 'several'}"
+    yield f"compression={step.buffer_compression or ('response' if step.response_compression else 'none')}"
+
+
+def _of_calls(session: CreateSession, made: int, steps: Sequence[tuple[int, Step]]) -> Iterator[str]:
+    """Yield the values that the calls on a session give it."""
+    later = [step for index, step in steps if index > made]
+    reads = [step for step in later if isinstance(step, ReadRows) and step.session == session.label]
+    splits = [step for step in later if isinstance(step, SplitStream) and step.session == session.label]
+    appended = any(isinstance(step, AppendRows) for step in later)
+    yield f"snapshot={'time' if session.snapshot else 'append' if appended else 'none'}"
+    yield f"split={'none' if not splits else 'twice' if any('.' in one.stream for one in splits) else 'once'}"
+    beside = {id(step) for step in _beside(later)}
+    for read in reads:
+        yield f"offset={_place(read.offset)}"
+        if read.together and read.times > 1:
+            yield "concurrency=stream"
+        if id(read) in beside:
+            yield "concurrency=sessions"
+        if read.handed:
+            yield "concurrency=handed"
+        if not read.together and not read.handed and id(read) not in beside:
+            yield "concurrency=none"
+
+
+def _beside(steps: Sequence[Step]) -> Iterator[ReadRows]:
+    """Yield the reads that are made at the same time as those of another step."""
+    for one, other in itertools.pairwise(steps):
+        if isinstance(one, ReadRows) and isinstance(other, ReadRows) and other.alongside:
+            yield from (one, other)
+
+
+def _place(offset: str) -> str:
+    if offset == "0":
+        return "start"
+    if offset in ("end", "end+1", "end+100"):
+        return "end"
+    return "resume" if offset == "resume" else "number"

@@ -1,0 +1,163 @@
+"""Restrictions drawn over plain rows: a predicate of the model, and its text as SQL.
+
+The model alone decides which rows a predicate selects; nothing here parses or runs SQL. Literals are values of the
+table, so that a restriction selects some rows and not others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+from conformance.generate.choices import Choices, one_in
+from conformance.generate.outline import ROW_ID
+from conformance.generate.restrictions import literal_of, quoted
+from conformance.model.predicates import (
+    COMPARED,
+    And,
+    Between,
+    Compared,
+    Comparison,
+    In,
+    IsNull,
+    Not,
+    Operand,
+    Or,
+    Predicate,
+    StartsWith,
+)
+from conformance.records import BqType, Column, Mode
+
+__all__ = ["draw_predicate", "draw_selective", "sql_of"]
+
+Rows = Sequence[Mapping[str, Any]]
+
+_TRIES: Final = 8
+"""The number of predicates drawn for one that selects as many rows as asked for: most do at the first or second try."""
+
+
+def sql_of(predicate: Predicate) -> str:  # noqa: PLR0911  # one return per kind of predicate
+    """Return the text of a predicate as a row_restriction."""
+    match predicate:
+        case Compared(operand, operator, value):
+            return f"{_name(operand)} {operator} {_literal(operand, value)}"
+        case Between(operand, low, high):
+            return f"{_name(operand)} BETWEEN {_literal(operand, low)} AND {_literal(operand, high)}"
+        case In(operand, values):
+            return f"{_name(operand)} IN ({', '.join(_literal(operand, value) for value in values)})"
+        case StartsWith(operand, prefix):
+            return f"{_name(operand)} LIKE '{prefix}%'"
+        case IsNull(operand):
+            return f"{_name(operand)} IS NULL"
+        case Not(IsNull(operand)):
+            return f"{_name(operand)} IS NOT NULL"
+        case Not(one):
+            return f"NOT ({sql_of(one)})"
+        case And(one, other):
+            return f"({sql_of(one)}) AND ({sql_of(other)})"
+        case Or(one, other):
+            return f"({sql_of(one)}) OR ({sql_of(other)})"
+
+
+def _name(operand: Operand) -> str:
+    return ".".join(map(quoted, operand.path))
+
+
+def _literal(operand: Operand, value: Any) -> str:
+    literal = literal_of(operand.type, value)
+    assert literal is not None, "only values with a literal are drawn"
+    return literal
+
+
+def draw_selective(choices: Choices, columns: Sequence[Column], rows: Rows, *, some: bool) -> Predicate | None:
+    """Return a predicate that is TRUE for some of the rows and not for others, or (unless ``some``) for none.
+
+    The result is None if the table has no column to compare, or no such predicate was found.
+    """
+    for _ in range(_TRIES):
+        predicate = draw_predicate(choices, columns, rows)
+        if predicate is None:
+            return None
+        selected = sum(predicate.truth(row) is True for row in rows)
+        if (1 < selected < len(rows)) if some else not selected:
+            return predicate
+    if columns[0].name != ROW_ID:
+        return None
+    row_id = Operand((ROW_ID,), BqType.INT64)
+    return Compared(row_id, Comparison.GREATER, len(rows) // 3) if some else Compared(row_id, Comparison.LESS, 0)
+
+
+def draw_predicate(choices: Choices, columns: Sequence[Column], rows: Rows) -> Predicate | None:
+    """Return a predicate on the columns; None if there is none to compare."""
+    operands = list(_operands(columns))
+    if not operands:
+        return None
+    one = _atom(choices, choices.pick(operands), rows)
+    if not one_in(choices, 3):
+        return one
+    return choices.pick(_JOINED)(one, _atom(choices, choices.pick(operands), rows))
+
+
+_JOINED: Final[Sequence[Callable[[Predicate, Predicate], Predicate]]] = (
+    And,
+    Or,
+    lambda one, other: And(one, Not(other)),
+    lambda one, other: Not(Or(one, other)),
+)
+
+
+def _operands(columns: Sequence[Column], path: tuple[str, ...] = ()) -> Iterator[Operand]:
+    """Yield every column, and every field of records, that is not repeated."""
+    for column in columns:
+        if column.mode is not Mode.REPEATED:
+            here = (*path, column.name)
+            yield Operand(here, column.type)
+            yield from _operands(column.fields, here)
+
+
+def _atom(choices: Choices, operand: Operand, rows: Rows) -> Predicate:
+    """Return a predicate about one operand; about NULL if the value drawn has no literal."""
+    values = [_value(choices, operand, rows) for _ in range(2)] if operand.type in COMPARED and rows else [None, None]
+    made = None
+    if all(literal_of(operand.type, value) is not None for value in values):
+        made = choices.pick(_MAKERS.get(operand.type, _ORDERED))(choices, operand, values)
+    if made is not None:
+        return made
+    return IsNull(operand) if one_in(choices, 2) else Not(IsNull(operand))
+
+
+def _value(choices: Choices, operand: Operand, rows: Rows) -> Any:
+    return operand.of(rows[choices.integer(0, len(rows) - 1)])
+
+
+Maker = Callable[[Choices, Operand, Sequence[Any]], Predicate | None]
+
+
+def _comparison(choices: Choices, operand: Operand, values: Sequence[Any]) -> Predicate:
+    return Compared(operand, choices.pick(tuple(Comparison)), values[0])
+
+
+def _equality(choices: Choices, operand: Operand, values: Sequence[Any]) -> Predicate:
+    return Compared(operand, choices.pick((Comparison.EQUAL, Comparison.NOT_EQUAL)), values[0])
+
+
+def _between(_choices: Choices, operand: Operand, values: Sequence[Any]) -> Predicate:
+    return Between(operand, *sorted(values, key=operand.literal))
+
+
+def _in(_choices: Choices, operand: Operand, values: Sequence[Any]) -> Predicate:
+    return In(operand, tuple(values))
+
+
+def _prefix(_choices: Choices, operand: Operand, values: Sequence[Any]) -> Predicate | None:
+    found = re.match("[a-zA-Z]+", values[0])
+    return StartsWith(operand, found[0]) if found else None
+
+
+_ORDERED: Final[Sequence[Maker]] = (_comparison, _comparison, _between, _in)
+_MAKERS: Final[Mapping[BqType, Sequence[Maker]]] = MappingProxyType(
+    {BqType.STRING: (_equality, _equality, _in, _prefix), BqType.BOOL: (_equality,)}
+)
+"""The predicates of each type; a type without an entry has an order and those of ``_ORDERED``."""

@@ -1,0 +1,352 @@
+"""Scenarios: cases whose steps are a drawn history of calls, so that features meet that written cases show one by one.
+
+A scenario is a case like any other: it is saved, replayed, shrunk and judged as one. It follows from (seed, index)
+alone. Its main session has one value of each of :data:`FACTORS`. Consecutive scenarios follow a covering array: each
+run of :func:`block` scenarios has every pair. Every block has other neighbours, so that many blocks have every triple.
+The rows that a session sees are computed by the model (:mod:`conformance.model`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from conformance.generate.choices import Choices, Seeded, one_in
+from conformance.generate.covering import covering
+from conformance.generate.drawing import PROFILES, draw_columns, draw_recipe
+from conformance.generate.drawing import Profile as TableProfile
+from conformance.generate.materialise import materialise, to_json_rows
+from conformance.generate.outline import ROW_ID
+from conformance.generate.predicates import draw_selective, sql_of
+from conformance.generate.requests import draw_selection
+from conformance.model.tables import GrowingTable
+from conformance.records import (
+    AppendRows,
+    BqType,
+    Case,
+    Column,
+    CreateSession,
+    Expect,
+    Mode,
+    Profile,
+    ReadRows,
+    SplitStream,
+    Step,
+    Table,
+)
+
+__all__ = [
+    "CHAPTER",
+    "FACTORS",
+    "SCENARIO",
+    "block",
+    "draw_scenario",
+    "is_scenario",
+    "parse_scenario_id",
+    "scenario_id",
+]
+
+SCENARIO: Final = "scenario"
+"""The first word of a scenario's id, and the name of the profile of scenarios."""
+
+CHAPTER: Final = "combination"
+"""The chapter of the clauses that scenarios exist to observe."""
+
+FACTORS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "restriction": ("none", "some", "nothing"),
+        "offset": ("start", "number", "resume", "end"),
+        "streams": ("default", "one", "several"),
+        "split": ("none", "once", "twice"),
+        "nesting": ("flat", "record", "array", "records"),
+        "snapshot": ("none", "append", "time"),
+        "compression": ("none", "LZ4_FRAME", "ZSTD", "response"),
+        "concurrency": ("none", "stream", "sessions", "handed"),
+    }
+)
+"""The factors of a scenario's main session, and their values; each value is permitted with each of another factor.
+
+``restriction``: selects every row, some, or none. ``offset``: where reads begin. ``split``: of a stream, and of a
+child. ``nesting``: of the table's columns. ``snapshot``: rows appended after the session was made, or a snapshot time
+before an append. ``concurrency``: several reads of a stream at once, of two sessions at once, or over another
+connection.
+"""
+
+_ID: Final = re.compile(SCENARIO + r"\.s(\d+)\.i(\d+)")
+
+
+def scenario_id(seed: int, index: int) -> str:
+    """Return the id of a scenario; it contains everything needed to draw it again."""
+    return f"{SCENARIO}.s{seed}.i{index}"
+
+
+def parse_scenario_id(name: str) -> tuple[int, int] | None:
+    """Return the seed and the index in a scenario's id; None if the text is not such an id."""
+    found = _ID.fullmatch(name)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def is_scenario(case: Case) -> bool:
+    """True if a case exists to observe features in combination, drawn or saved."""
+    return any(name.startswith(f"{CHAPTER}.") for name in case.clauses)
+
+
+@functools.cache
+def _rows_of_array() -> tuple[Mapping[str, str], ...]:
+    return tuple({name: str(value) for name, value in row.items()} for row in covering(FACTORS))
+
+
+def block() -> int:
+    """Return the number of consecutive scenarios that have every pair of values."""
+    return len(_rows_of_array())
+
+
+def _wanted(seed: int, index: int) -> Mapping[str, str]:
+    """Return the values of a scenario: a row of the array, with the values of each factor turned by as many places as
+    the seed and the number of the block decide; a turned array covers as many pairs.
+    """
+    rows = _rows_of_array()
+    number, place = divmod(index, len(rows))
+    turns = Seeded(seed, number, f"{SCENARIO}/block")
+    wanted = {}
+    for name, values in FACTORS.items():
+        wanted[name] = values[(values.index(rows[place][name]) + turns.integer(0, len(values) - 1)) % len(values)]
+    return wanted
+
+
+_WITHOUT: Final[Mapping[Profile, tuple[str, ...]]] = MappingProxyType(
+    {
+        Profile.FILTERS: ("restriction",),
+        Profile.SNAPSHOTS: ("snapshot",),
+        Profile.SPLITS: ("split",),
+        Profile.BUFFER_COMPRESSION: ("LZ4_FRAME", "ZSTD"),
+        Profile.RESPONSE_COMPRESSION: ("response",),
+    }
+)
+"""The factors, or values of ``compression``, that a target without a profile cannot be asked for."""
+
+
+def _offered(wanted: Mapping[str, str], not_offered: Collection[str]) -> dict[str, str]:
+    """Return the values, with ``none`` for those that the target does not offer."""
+    lacking = {name for profile, names in _WITHOUT.items() if profile in not_offered for name in names}
+    return {
+        name: "none" if name in lacking or (name == "compression" and value in lacking) else value
+        for name, value in wanted.items()
+    }
+
+
+def draw_scenario(seed: int, index: int, *, not_offered: Collection[str] = ()) -> Case:
+    """Return the ``index``-th scenario of a seed, independent of other scenarios that are drawn and of their order.
+
+    It asks for nothing of the profiles in ``not_offered``: such steps are left out.
+    """
+    wanted = _offered(_wanted(seed, index), not_offered)
+    scenario = _Scenario(Seeded(seed, index, SCENARIO), wanted, not_offered)
+    title = "A drawn history of calls gives each row of a session once, at its place"
+    clauses = tuple(f"{CHAPTER}.{name}" for name in ("rows-are-the-sessions", "none-is-missing"))
+    return Case(scenario_id(seed, index), title, scenario.table, tuple(scenario.steps()), clauses)
+
+
+# --- tables -------------------------------------------------------------------------------------------
+
+_FEW: Final = (0, 1, 2, 3)
+_MANY: Final = (9, 12, 17, 17, 31, 33, 40, 40, 64, 65, 70, 129)
+"""Row counts with several responses and streams on a server that divides small tables, and around bitmap words."""
+_MOST: Final = 3000
+"""More rows than the pages of most servers."""
+_WIDE: Final = 60
+"""The columns of a wide table."""
+_PROFILE: Final = dataclasses.replace(PROFILES["server"], depth=0, leaves=4)
+
+
+def _columns(choices: Choices, nesting: str) -> tuple[Column, ...]:
+    """Return the columns of a table: a row counter nine times out of ten, scalars, and a column of the nesting."""
+    profile = dataclasses.replace(_PROFILE, leaves=_WIDE if one_in(choices, 40) else choices.integer(1, 5))
+    flat = tuple(column for column in draw_columns(choices, profile) if column.mode is not Mode.REPEATED)
+    counter = () if one_in(choices, 10) and flat else (Column(ROW_ID, BqType.INT64, Mode.REQUIRED),)
+    return (*counter, *flat, *_nested(choices, nesting, profile))
+
+
+def _nested(choices: Choices, nesting: str, profile: TableProfile) -> tuple[Column, ...]:
+    if nesting == "flat":
+        return ()
+    if nesting == "array":
+        kind = choices.pick((BqType.INT64, BqType.STRING, BqType.FLOAT64, BqType.DATE))
+        return (Column("items", kind, Mode.REPEATED),)
+    inside = draw_columns(choices, dataclasses.replace(profile, depth=choices.integer(0, 2), leaves=3))
+    mode = Mode.REPEATED if nesting == "records" else choices.pick((Mode.NULLABLE, Mode.NULLABLE, Mode.REQUIRED))
+    return (Column("record", BqType.RECORD, mode, inside),)
+
+
+# --- steps --------------------------------------------------------------------------------------------
+
+ANY_END: Final = Expect(codes=("OK", "OUT_OF_RANGE", "FAILED_PRECONDITION", "INVALID_ARGUMENT"))
+"""An offset that may be beyond the end of its stream, which only the answers show."""
+BEYOND: Final = Expect(codes=ANY_END.codes[1:], reason="offset-past-end")
+
+Unit = tuple[Step, ...]
+"""Steps that follow each other directly."""
+
+
+class _Scenario:
+    """The table and the steps of a scenario."""
+
+    def __init__(self, choices: Choices, wanted: Mapping[str, str], not_offered: Collection[str]) -> None:
+        self._choices = choices
+        self._wanted = wanted
+        self._not_offered = not_offered
+        columns = _columns(choices, wanted["nesting"])
+        plain = wanted["offset"] == "start" and wanted["split"] == "none" and wanted["restriction"] != "some"
+        counts = _FEW + _MANY[:4] if plain else (_MOST,) if one_in(choices, 60) else _MANY
+        recipe = dataclasses.replace(draw_recipe(choices, _PROFILE, columns), rows=choices.pick(counts))
+        self.table = Table(columns, recipe=recipe)
+        self._appends = self._split_off(recipe.rows)
+
+    def _split_off(self, rows: int) -> list[int]:
+        """Return how many rows each append inserts; none unless the scenario has appends."""
+        choices = self._choices
+        if self._wanted["snapshot"] == "none" and (Profile.SNAPSHOTS in self._not_offered or not one_in(choices, 6)):
+            return []
+        counts = [
+            choices.integer(0 if one_in(choices, 8) else 1, max(1, rows // 3)) for _ in range(choices.integer(1, 2))
+        ]
+        return counts if sum(counts) <= rows else [min(1, rows)]
+
+    @functools.cached_property
+    def model(self) -> GrowingTable:
+        """The table as far as the steps have made it."""
+        rows = to_json_rows(materialise(self.table), self.table.columns)
+        return GrowingTable.before_appends(rows, sum(self._appends))
+
+    def steps(self) -> list[Step]:
+        """Return the steps: the sessions, then what is done with them, in a drawn order."""
+        choices, wanted = self._choices, self._wanted
+        steps: list[Step] = []
+        late = list(self._appends)
+        if late and (wanted["snapshot"] != "append" or (len(late) > 1 and one_in(choices, 2))):
+            steps.append(self._append(late.pop(0)))
+        labels = ["s"]
+        steps.append(self._session("s", wanted))
+        if wanted["concurrency"] == "sessions" or one_in(choices, 3):
+            labels.append("t")
+        units = self._reads()
+        units += [[(AppendRows(count),)] for count in late]
+        if "t" in labels:
+            other = {**wanted, "restriction": choices.pick(FACTORS["restriction"]), "snapshot": "none"}
+            other = _offered(other, self._not_offered)
+            steps.append(self._session("t", other))
+            units.append([(ReadRows(session="t"),), *self._again("t")])
+        return [*steps, *_interleaved(choices, units)]
+
+    def _append(self, count: int) -> AppendRows:
+        self.model.append(count)
+        return AppendRows(count)
+
+    def _session(self, label: str, wanted: Mapping[str, str]) -> CreateSession:
+        """Return the call that makes a session; the model knows the rows that it sees."""
+        choices, columns = self._choices, self.table.columns
+        early = wanted["snapshot"] == "time"
+        compression = wanted["compression"]
+        restriction, expect = "", Expect()
+        if wanted["restriction"] != "none":
+            some = wanted["restriction"] == "some"
+            predicate = draw_selective(choices, columns, self.model.rows, some=some)
+            if predicate is not None:
+                restriction = sql_of(predicate)
+                expect = Expect(rows=self.model.seen(predicate, before_appends=early))
+        return CreateSession(
+            label=label,
+            selected_fields=self._selection(),
+            row_restriction=restriction,
+            max_stream_count={"one": 1, "several": choices.pick((2, 3, 5))}.get(wanted["streams"], 0),
+            buffer_compression=compression if compression in ("LZ4_FRAME", "ZSTD") else "",
+            response_compression="LZ4" if compression == "response" else "",
+            snapshot="before-append" if early else "",
+            expect=expect,
+        )
+
+    def _selection(self) -> tuple[str, ...]:
+        if Profile.PROJECTION in self._not_offered or not one_in(self._choices, 3):
+            return ()
+        return draw_selection(self._choices, self.table.columns)
+
+    def _reads(self) -> list[Sequence[Unit]]:
+        """Return what is done with the main session: lists of units, each list in its order."""
+        wanted = self._wanted
+        units: list[Sequence[Unit]] = [[(ReadRows(),)]]
+        units.append(self._from(wanted["offset"], "*" if one_in(self._choices, 2) else "0"))
+        if wanted["split"] != "none":
+            units.append(self._splits())
+        match wanted["concurrency"]:
+            case "stream":
+                units.append(
+                    [(dataclasses.replace(self._any_read(), times=self._choices.integer(2, 4), together=True),)]
+                )
+            case "sessions":
+                units.append([(self._any_read(), ReadRows(session="t", alongside=True))])
+            case "handed":
+                units.append([(dataclasses.replace(self._any_read(), handed=True),)])
+        return units + ([self._again("s")] if one_in(self._choices, 2) else [])
+
+    def _any_read(self) -> ReadRows:
+        """Return a read of the main session from the start, or from where the scenario's offsets are."""
+        return self._from(self._wanted["offset"], self._choices.pick(("*", "0", "0", "1")))[-1][-1]
+
+    def _from(self, offset: str, stream: str) -> list[tuple[ReadRows, ...]]:
+        """Return the reads of a stream from such an offset, with those that it needs before it."""
+        choices = self._choices
+        match offset:
+            case "number":
+                number = choices.pick(("inside", "boundary", "last", "1", "2", "3", "5", "8", "16", "21"))
+                return [(ReadRows(stream=stream, offset=number, expect=ANY_END),)]
+            case "resume":
+                return [(ReadRows(stream=stream, take=1),), (ReadRows(stream=stream, offset="resume"),)]
+            case "end" if one_in(choices, 3):
+                return [(ReadRows(stream=stream),), (ReadRows(stream=stream, offset="end+1", expect=BEYOND),)]
+            case "end":
+                return [(ReadRows(stream=stream),), (ReadRows(stream=stream, offset="end"),)]
+        return [(ReadRows(stream=stream),)]
+
+    def _splits(self) -> Sequence[Unit]:
+        """Return a split, perhaps of one of its children too, and reads of children."""
+        choices, offset = self._choices, self._wanted["offset"]
+        units: list[Unit] = [(self._split("x", choices.pick(("0", "0", "1"))),)]
+        children = ["x.primary", "x.remainder"]
+        if self._wanted["split"] == "twice":
+            parent = choices.pick(children)
+            units.append((self._split("y", parent),))
+            children += ["y.primary", "y.remainder"]
+        for child in children:
+            if not one_in(choices, 4):
+                units += self._from(offset if one_in(choices, 2) else "start", child)
+        return units
+
+    def _split(self, label: str, stream: str) -> SplitStream:
+        return SplitStream(label=label, stream=stream, fraction=self._choices.pick((0.5, 0.1, 0.25, 0.9)))
+
+    def _again(self, session: str) -> list[Unit]:
+        """Return a few more reads of a session: in part, again, from another offset."""
+        choices = self._choices
+        reads = (
+            ReadRows(session=session, take=1),
+            ReadRows(session=session, offset="resume"),
+            ReadRows(session=session, offset=choices.pick(("1", "3", "6")), expect=ANY_END),
+            ReadRows(session=session),
+        )
+        return [(choices.pick(reads),) for _ in range(choices.integer(0, 2))]
+
+
+def _interleaved(choices: Choices, units: Sequence[Sequence[Unit]]) -> list[Step]:
+    """Return all steps in a drawn order that keeps the order of each list."""
+    left = [list(one) for one in units if one]
+    steps: list[Step] = []
+    while left:
+        place = choices.integer(0, len(left) - 1)
+        steps += left[place].pop(0)
+        if not left[place]:
+            del left[place]
+    return steps

@@ -1,0 +1,20 @@
+"""A model of the read service in plain Python: what a history of calls may deliver, given what it delivered before.
+
+Rows are plain values: no Arrow, no SQL engine, no bytes. :mod:`.predicates` evaluates restrictions, :mod:`.tables`
+knows which rows a session sees, and :mod:`.streams` predicts reads from what earlier reads of the session showed.
+"""
+
+from conformance.model.predicates import Predicate
+from conformance.model.streams import Deviation, DeviationKind, Read, SessionHistory, Split, deviations
+from conformance.model.tables import GrowingTable
+
+__all__ = [
+    "Deviation",
+    "DeviationKind",
+    "GrowingTable",
+    "Predicate",
+    "Read",
+    "SessionHistory",
+    "Split",
+    "deviations",
+]

@@ -1,0 +1,49 @@
+"""A table that grows, and the rows of it that a session sees: those of its snapshot that its restriction selects."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from conformance.model.predicates import Predicate
+
+__all__ = ["GrowingTable"]
+
+
+@dataclasses.dataclass(slots=True)
+class GrowingTable:
+    """The rows of a case's table, of which the first ``now`` exist; appends add the next ones.
+
+    ``first`` is the number of rows before the first append.
+    """
+
+    rows: Sequence[Mapping[str, Any]]
+    now: int
+    first: int
+
+    @classmethod
+    def before_appends(cls, rows: Sequence[Mapping[str, Any]], appended: int) -> GrowingTable:
+        """Return the table before its last ``appended`` rows are inserted."""
+        count = len(rows) - appended
+        return cls(rows, count, count)
+
+    def append(self, count: int) -> None:
+        """Insert the next ``count`` rows.
+
+        Raises:
+            ValueError: the table does not have as many.
+        """
+        if self.now + count > len(self.rows):
+            raise ValueError(f"expected at most {len(self.rows) - self.now} rows to append, got {count}")
+        self.now += count
+
+    def seen(self, restriction: Predicate | None = None, *, before_appends: bool = False) -> tuple[int, ...]:
+        """Return the rows that a session made now sees, by index: a restriction selects those for which it is TRUE.
+
+        ``before_appends`` is a snapshot time between the first rows and the first append.
+        """
+        count = self.first if before_appends else self.now
+        if restriction is None:
+            return tuple(range(count))
+        return tuple(index for index in range(count) if restriction.truth(self.rows[index]) is True)

@@ -1,0 +1,99 @@
+"""The clauses on combinations: the reference and every free choice of a server hold them, and wrong servers do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from conformance.contract.clause import CLAUSES, PROFILES, load_chapters
+from conformance.contract.comparing.histories import CHAPTER
+from conformance.contract.judge import judge
+from conformance.engine.owed import reference_target
+from conformance.generate import draw_scenario, materialise
+from conformance.generate.scenarios import CHAPTER as DRAWN_FOR
+from conformance.records import Case, Outcome
+from conformance.reference import server
+from conformance.reference.mutants import MUTANTS
+from conformance.reference.service import Service
+from conformance.reference.session import Stream
+
+load_chapters()
+OURS = [clause for clause in CLAUSES.values() if clause.id.startswith(CHAPTER)]
+
+
+def verdicts(mutant: str | None, cases: list[Case]) -> dict[str, set[Outcome]]:
+    """The outcomes of each clause on scenarios that a mutant, or the reference, serves."""
+    found: dict[str, set[Outcome]] = {}
+    clauses = [clause for clause in CLAUSES.values() if PROFILES[0] in clause.profiles]
+    with reference_target(mutant=mutant) as target:
+        for case in cases:
+            table = materialise(case.table)
+            for verdict in judge(case, target.drive(case, table), table, clauses=clauses):
+                found.setdefault(verdict.clause, set()).add(verdict.outcome)
+    return found
+
+
+def test_scenarios_are_known_by_the_chapter() -> None:
+    """What draws scenarios and what judges them mean the same chapter, and each of its clauses has a mutant."""
+    assert f"{DRAWN_FOR}." == CHAPTER
+    assert {clause.id for clause in OURS} == {
+        name for mutant in MUTANTS.values() for name in mutant.kills if name.startswith(CHAPTER)
+    }
+
+
+def test_the_reference_holds_every_clause_on_scenarios() -> None:
+    """No clause of any chapter fails on the reference's answers to scenarios, and all of this chapter are observed."""
+    found = verdicts(None, [draw_scenario(5, index) for index in range(30)])
+
+    assert {clause for clause, outcomes in found.items() if any(one.fails_run for one in outcomes)} == set()
+    assert {clause.id for clause in OURS} <= {clause for clause, made in found.items() if Outcome.PASS in made}
+
+
+class Free(Service):
+    """A server with other choices: a stream for every third row, one row in a response, few splits, rows backwards."""
+
+    def plan_streams(self, snapshot: Any, request: Any) -> list[tuple[int, int]]:
+        """Streams of a few rows, last first."""
+        rows, most = snapshot.rows.num_rows, request.max_stream_count or 5
+        step = max(3, -(-rows // most))
+        runs = [(start, min(start + step, rows)) for start in range(0, rows, step)]
+        return runs[::-1]
+
+    def rows_of_run(self, rows: pa.Table, mask: pa.BooleanArray | None, start: int, stop: int) -> pa.Table:
+        """The rows of a stream, last first."""
+        run = super().rows_of_run(rows, mask, start, stop)
+        return run.take(pa.array(range(run.num_rows - 1, -1, -1), pa.int64())).combine_chunks()
+
+    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """One row in each response."""
+        yield from (batch.slice(row, 1) for row in range(batch.num_rows))
+
+    def split(self, stream: Stream, fraction: float) -> tuple[pa.Table, pa.Table]:
+        """The first row, and the others."""
+        del fraction
+        return stream.rows.slice(0, 1), stream.rows.slice(1)
+
+
+class Undivided(Service):
+    """A server that has one stream per session and splits none."""
+
+    def plan_streams(self, snapshot: Any, request: Any) -> list[tuple[int, int]]:
+        """One stream, unless there are no rows."""
+        return super().plan_streams(snapshot, request) and [(0, snapshot.rows.num_rows)]
+
+    def split_read_stream(self, request: Any) -> Any:
+        """No children."""
+        return type(super().split_read_stream(request))()
+
+
+@pytest.mark.parametrize("service", [Free, Undivided])
+def test_what_a_server_may_choose_is_no_finding(service: type[Service], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streams, their order, the size of responses and the place of a split are the server's own choice."""
+    monkeypatch.setattr(server, "_service", lambda _mutant: service)
+
+    found = verdicts(None, [draw_scenario(6, index) for index in range(24)])
+
+    assert {clause for clause, outcomes in found.items() if any(one.fails_run for one in outcomes)} == set()

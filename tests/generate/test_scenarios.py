@@ -1,0 +1,91 @@
+"""Scenarios follow from seed and index alone, fit their parts, and cover every pair of features."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from conformance.contract.offers import OPTIONAL, asked
+from conformance.generate import draw_scenario, scenario_id, shrink
+from conformance.generate.casecheck import check_case
+from conformance.generate.combinations import covered, meetings
+from conformance.generate.scenarios import block, is_scenario, parse_scenario_id
+from conformance.records import AppendRows, Case, CreateSession, Profile, ReadRows, SplitStream, from_json, to_json
+
+SOME = [draw_scenario(3, index) for index in range(200)]
+
+
+def test_a_scenario_follows_from_seed_and_index() -> None:
+    """The order of draws does not matter, another seed gives others, and a scenario survives pickle and JSON."""
+    assert [draw_scenario(3, index) for index in (150, 7)] == [SOME[150], SOME[7]]
+    assert draw_scenario(4, 7) != SOME[7]
+    assert pickle.loads(pickle.dumps(SOME[7])) == SOME[7]  # our own bytes
+    assert from_json(Case, to_json(SOME[7])) == SOME[7]
+
+
+def test_an_id_is_enough_to_draw_a_scenario_again() -> None:
+    """The id holds seed and index; other ids are no scenarios."""
+    assert parse_scenario_id(SOME[7].id) == (3, 7)
+    assert SOME[7].id == scenario_id(3, 7)
+    assert parse_scenario_id("generated.server.s0.i7") is None
+
+
+def test_the_parts_of_a_scenario_fit_each_other() -> None:
+    """Every scenario passes the check of case files, names its clauses, and reads its session."""
+    for case in SOME:
+        check_case(case)
+        assert is_scenario(case)
+        assert isinstance(next(step for step in case.steps if not isinstance(step, AppendRows)), CreateSession)
+        assert any(isinstance(step, ReadRows) for step in case.steps)
+
+
+def test_a_block_of_scenarios_has_every_pair() -> None:
+    """A default run has more scenarios than a block; so it covers every pair of values, whatever the seed."""
+    assert block() <= 50
+    for seed in (0, 1, 2):
+        met = [meeting for index in range(50) for meeting in meetings(draw_scenario(seed, index))]
+        assert covered(met, size=2).missing == ()
+
+
+@pytest.mark.slow
+def test_a_thousand_scenarios_have_every_triple() -> None:
+    """Blocks differ, so that many of them cover every triple too."""
+    met = [meeting for index in range(1000) for meeting in meetings(draw_scenario(0, index))]
+
+    assert covered(met, size=3).missing == ()
+
+
+def test_a_skipped_step_covers_nothing() -> None:
+    """A split that was not made meets nothing, and the coverage names what is missing."""
+    case = next(case for case in SOME if any(isinstance(step, SplitStream) for step in case.steps))
+    splits = [index for index, step in enumerate(case.steps) if isinstance(step, SplitStream)]
+
+    assert "split=none" not in meetings(case)[0]
+    assert "split=none" in meetings(case, splits)[0]
+    assert covered([], size=2).missing[0] == "restriction=none & offset=start"
+
+
+@pytest.mark.parametrize("profile", OPTIONAL)
+def test_a_target_is_asked_for_nothing_that_it_does_not_offer(profile: Profile) -> None:
+    """A scenario leaves out what a target lacks; it is not left out itself."""
+    cases = [draw_scenario(3, index, not_offered=(profile,)) for index in range(60)]
+
+    assert any(profile in asked(case) for case in SOME[:60])
+    assert not any(profile in asked(case) for case in cases)
+
+
+def test_a_scenario_shrinks_to_the_steps_that_fail() -> None:
+    """What remains is the shortest history with the failing combination, over few rows."""
+    case = next(
+        case for case in SOME if "restriction=some" in meetings(case)[0] and "concurrency=handed" in meetings(case)[0]
+    )
+
+    def fails(candidate: Case) -> bool:
+        sessions = {step.label for step in candidate.steps if isinstance(step, CreateSession) and step.row_restriction}
+        return any(isinstance(step, ReadRows) and step.handed and step.session in sessions for step in candidate.steps)
+
+    small = shrink(case, fails, budget=200)
+
+    assert [type(step) for step in small.steps if not isinstance(step, AppendRows)] == [CreateSession, ReadRows]
+    assert len(small.table.rows or ()) <= 1
