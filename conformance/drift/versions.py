@@ -18,8 +18,9 @@ from conformance.contain.errors import CannotStart
 from conformance.contain.supervised import Group
 from conformance.contain.text import keep_safe, safe
 from conformance.targets.environment import prepare
+from conformance.targets.environmentspec import EnvironmentSpec
 from conformance.targets.errors import TargetUnavailable
-from conformance.targets.spec import EnvironmentSpec, TargetKind, TargetSpec
+from conformance.targets.spec import TargetKind, TargetSpec
 
 __all__ = ["INSTALLED", "DriftError", "Version", "VersionAnswer", "ask", "find_version", "ordered"]
 

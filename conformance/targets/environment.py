@@ -26,8 +26,10 @@ from conformance.contain.text import safe
 from conformance.disk.files import write_whole
 from conformance.disk.locks import held
 from conformance.records import to_json
+from conformance.targets.environmentspec import EnvironmentSpec
 from conformance.targets.errors import TargetError, TargetUnavailable
-from conformance.targets.spec import EnvironmentSpec, Start, TargetSpec
+from conformance.targets.interpreters import find_interpreter
+from conformance.targets.spec import Start, TargetSpec
 
 __all__ = ["Environment", "ask_version", "command_environment", "fill", "find", "prepare"]
 
@@ -74,8 +76,9 @@ def platform_name() -> str:
 
 def directory(spec: TargetSpec) -> Path:
     """The directory of the target's environment; its name changes with the environment's definition."""
+    wanted = spec.environment or EnvironmentSpec()
     made_of = json.dumps(
-        [to_json(spec.environment or EnvironmentSpec()), sysconfig.get_python_version(), platform_name()],
+        [to_json(wanted), wanted.interpreter or sysconfig.get_python_version(), platform_name()],
         sort_keys=True,
     )
     digest = hashlib.sha256(made_of.encode()).hexdigest()[:12]
@@ -143,10 +146,11 @@ def command_environment(spec: TargetSpec, environment: Environment, **more: str)
 def _make(spec: TargetSpec, wanted: EnvironmentSpec, root: Path, say: Say) -> None:
     until = time.monotonic() + wanted.deadline
     binaries = root / "venv" / "bin"
+    if wanted.interpreter or wanted.python:
+        _run([_interpreter(spec.name, wanted), "-m", "venv", str(root / "venv")], say, until=until)
     if wanted.python:
         constraints = root / "constraints.txt"
         write_whole(constraints, "\n".join(wanted.constraints) + "\n")
-        _run([sys.executable, "-m", "venv", str(root / "venv")], say, until=until)
         pip = [str(binaries / "python"), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
         _run([*pip, "--constraint", str(constraints), *wanted.python], say, until=until)
     if wanted.go:
@@ -158,6 +162,19 @@ def _make(spec: TargetSpec, wanted: EnvironmentSpec, root: Path, say: Say) -> No
             _run([go, "install", module], say, until=until, environment={"GOBIN": str(binaries)})
     for copied in wanted.copy:
         _copy(spec, copied.source, copied.target, root, say)
+
+
+def _interpreter(name: str, wanted: EnvironmentSpec) -> str:
+    """The Python that makes the virtual environment; raises :class:`TargetUnavailable` if it is not here."""
+    if not wanted.interpreter:
+        return sys.executable
+    found = find_interpreter(wanted.interpreter)
+    if found is None:
+        raise TargetUnavailable(
+            f"{name} needs Python {wanted.interpreter}, which is not here: install it as "
+            f"python{'.'.join(wanted.interpreter.split('.')[:2])} on PATH, or with pyenv"
+        )
+    return str(found)
 
 
 def _copy(spec: TargetSpec, source: str, target: str, root: Path, say: Say) -> None:

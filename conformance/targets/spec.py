@@ -20,14 +20,14 @@ from conformance.contain.text import safe
 from conformance.contract.offers import check_not_offered
 from conformance.records import RecordError, from_json
 from conformance.targets.endpoint import Endpoint, check_endpoint
+from conformance.targets.environmentspec import EnvironmentSpec, listed
 from conformance.targets.errors import TargetError
+from conformance.targets.ranges import DAY, LEAST, check_range
 from conformance.targets.shipped import find_target
 
 __all__ = [
-    "CopiedFile",
     "Deadlines",
     "Endpoint",
-    "EnvironmentSpec",
     "ExpectedFailure",
     "Limits",
     "Preloaded",
@@ -64,21 +64,9 @@ LONGEST_FILE: Final = 4 << 20
 """The largest target file in bytes: enough for 10,000 expected failures."""
 LONGEST_LIST: Final = 10_000
 """The largest number of entries of a list in it."""
-DAY: Final = 86_400.0
-"""The longest time in seconds: a longer one is a mistake, and some clocks cannot represent it."""
 GREATEST_MESSAGE: Final = (1 << 31) - 1
 """The largest message limit in bytes that gRPC accepts: it stores the limit in 32 bits."""
 GREATEST_LIMIT: Final = 1 << 40
-
-
-LEAST: Final = 0.001
-"""The shortest time in seconds: no clock of the suite is finer."""
-
-
-def _check_range(where: str, value: float, least: float, most: float, unit: str) -> None:
-    """Raise :class:`RecordError` for a number outside its range; ``nan`` is outside every range."""
-    if not least <= value <= most:
-        raise RecordError(where, f"{unit} from {least:g} to {most:.15g}", value)
 
 
 class TargetKind(enum.StrEnum):
@@ -126,7 +114,7 @@ class Start:
     inherit: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_range("target.start.grace", self.grace, 0, DAY, "seconds")
+        check_range("target.start.grace", self.grace, 0, DAY, "seconds")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -143,35 +131,6 @@ class Ready:
     grpc: bool = True
     grpc_event: str = ""
     rest_event: str = ""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class CopiedFile:
-    """A file to copy: ``source`` is relative to the environment's site-packages, ``target`` to ``{home}``."""
-
-    source: str
-    target: str
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class EnvironmentSpec:
-    """The environment of a target, which ``prepare`` creates in a directory of its own.
-
-    ``python`` are pinned requirements for a virtual environment; ``constraints`` pin their dependencies.
-    ``go`` are ``module@version`` arguments of ``go install``. ``copy`` files are put under ``{home}``.
-    ``platforms`` (``linux-x86_64`` …) are those on which it can run; none means all.
-    ``deadline`` limits the installation, in seconds.
-    """
-
-    python: tuple[str, ...] = ()
-    constraints: tuple[str, ...] = ()
-    go: tuple[str, ...] = ()
-    copy: tuple[CopiedFile, ...] = ()
-    platforms: tuple[str, ...] = ()
-    deadline: float = 900.0
-
-    def __post_init__(self) -> None:
-        _check_range("target.environment.deadline", self.deadline, LEAST, DAY, "seconds")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -201,7 +160,7 @@ class Seed:
     def __post_init__(self) -> None:
         if not self.paths:
             raise RecordError("target.seed.paths", "at least one of " + ", ".join(SeedPath), [])
-        _check_range("target.seed.rows_per_request", self.rows_per_request, 1, 1_000_000, "a number")
+        check_range("target.seed.rows_per_request", self.rows_per_request, 1, 1_000_000, "a number")
         for name in (SeedPath.PROGRAM, SeedPath.PRELOADED):
             if getattr(self, name) is not None and name not in self.paths:
                 raise RecordError("target.seed.paths", f'"{name}", because there is a [seed.{name}]', list(self.paths))
@@ -247,7 +206,7 @@ class Deadlines:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            _check_range(f"target.deadlines.{field.name}", getattr(self, field.name), LEAST, DAY, "seconds")
+            check_range(f"target.deadlines.{field.name}", getattr(self, field.name), LEAST, DAY, "seconds")
 
     def stretched(self, multiplier: float) -> Deadlines:
         """These deadlines times ``multiplier``, each at most a day."""
@@ -271,7 +230,7 @@ class Limits:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             most = GREATEST_MESSAGE if field.name == "message" else GREATEST_LIMIT
-            _check_range(f"target.limits.{field.name}", getattr(self, field.name), 1, most, "a number of bytes")
+            check_range(f"target.limits.{field.name}", getattr(self, field.name), 1, most, "a number of bytes")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -453,10 +412,8 @@ def _lists(spec: TargetSpec) -> Iterable[tuple[str, Sequence[object]]]:
     yield "target.seed.paths", spec.seed.paths
     failures = [(entry.clause, entry.case, entry.reason) for entry in spec.expected_failures]
     yield "target.expected_failures", failures
-    if (made := spec.environment) is not None:
-        yield "target.environment.copy", [copied.target for copied in made.copy]
-        for name in ("python", "constraints", "go", "platforms"):
-            yield f"target.environment.{name}", getattr(made, name)
+    if spec.environment is not None:
+        yield from listed(spec.environment)
 
 
 def _check_list(where: str, entries: Sequence[object]) -> None:

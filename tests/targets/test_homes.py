@@ -11,8 +11,9 @@ import pytest
 
 from conformance.targets import TargetSpec, TargetUnavailable
 from conformance.targets.environment import Environment
+from conformance.targets.environmentspec import CopiedFile, EnvironmentSpec
 from conformance.targets.homes import fresh_home
-from conformance.targets.spec import CopiedFile, EnvironmentSpec, Start, TargetKind
+from conformance.targets.spec import Start, TargetKind
 
 SPEC = TargetSpec("x", TargetKind.PROGRAM, start=Start(("serve",), {"HOME": "{home}"}))
 COPYING = dataclasses.replace(SPEC, environment=EnvironmentSpec(copy=(CopiedFile("a", ".cache/a.bin"),)))

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from conformance.targets import ExpectedFailure, TargetError, TargetKind, load_target
-from conformance.targets.spec import DAY, PLACEHOLDERS, Deadlines, Start
+from conformance.targets.ranges import DAY
+from conformance.targets.spec import PLACEHOLDERS, Deadlines, Start
 from tests.targets.conftest import ROOT, Write
 
 SHIPPED = sorted((ROOT / "targets").glob("*.toml")) + sorted((ROOT / "docs" / "examples").glob("*.toml"))
