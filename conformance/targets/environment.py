@@ -15,8 +15,6 @@ import platform
 import shutil
 import sys
 import sysconfig
-import time
-from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -27,8 +25,9 @@ from conformance.disk.files import write_whole
 from conformance.disk.locks import held
 from conformance.records import to_json
 from conformance.targets.environmentspec import EnvironmentSpec
-from conformance.targets.errors import TargetError, TargetUnavailable
-from conformance.targets.interpreters import find_interpreter
+from conformance.targets.errors import TargetUnavailable
+from conformance.targets.folders import contents
+from conformance.targets.installing import FOREIGN, Places, Say, install
 from conformance.targets.spec import Start, TargetSpec
 
 __all__ = ["Environment", "ask_version", "command_environment", "fill", "find", "prepare"]
@@ -44,26 +43,20 @@ VERSION_SECONDS: Final = 30.0
 VERSION_CHARACTERS: Final = 200
 """Characters of a ``version_command``'s output that are used as the version."""
 
-INTERPRETER: Final = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
-"""Variables of the suite's own interpreter. A target that runs under it needs them; in a target's own environment they
-would make the suite's packages importable."""
-
 INHERITED: Final = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_*", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 """Variables of the suite's environment that every started target gets: those that programs need to run at all, and none
 that could contain a secret. ``[start] inherit`` names further ones."""
 
-Say = Callable[[str], None]
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Environment:
-    """The directories of a target's executables, home and TOML file, and its version.
+    """What was installed for a target, its home, the directory of its TOML file, and its version.
 
     ``home`` is the directory of the files that ``prepare`` copied; :mod:`.homes` replaces it by one that a start may
     write to.
     """
 
-    bin: Path
+    places: Places
     home: Path
     here: Path
     version: str = ""
@@ -75,13 +68,14 @@ def platform_name() -> str:
 
 
 def directory(spec: TargetSpec) -> Path:
-    """The directory of the target's environment; its name changes with the environment's definition."""
+    """The directory of the target's environment; its name changes with the environment's definition and its sources.
+
+    Raises :class:`TargetError` for a folder of sources that is not there.
+    """
     wanted = spec.environment or EnvironmentSpec()
-    made_of = json.dumps(
-        [to_json(wanted), wanted.interpreter or sysconfig.get_python_version(), platform_name()],
-        sort_keys=True,
-    )
-    digest = hashlib.sha256(made_of.encode()).hexdigest()[:12]
+    made_of = [to_json(wanted), wanted.interpreter or sysconfig.get_python_version(), platform_name()]
+    made_of += contents(wanted, spec.here, spec.file)
+    digest = hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()[:12]
     cache = Path(os.environ.get("CONFORMANCE_CACHE", CACHE))
     return cache.absolute() / f"{spec.name}-{digest}"
 
@@ -93,7 +87,8 @@ def find(spec: TargetSpec) -> Environment:
         _check_platform(spec)
         if not (root / RECORD).is_file():
             raise TargetUnavailable(f"{spec.name} is not prepared: run conformance prepare --target {spec.file}")
-    return Environment(root / "venv" / "bin", root / "home", spec.here)
+    places = Places(root)
+    return Environment(places, places.home, spec.here)
 
 
 def prepare(spec: TargetSpec, *, say: Say = print) -> Path:
@@ -113,8 +108,8 @@ def prepare(spec: TargetSpec, *, say: Say = print) -> Path:
             return root
         if root.exists():
             shutil.rmtree(root)
-        (root / "home").mkdir(parents=True)
-        _make(spec, spec.environment, root, say)
+        root.mkdir(parents=True)
+        install(spec, spec.environment, root, say)
         write_whole(root / RECORD, json.dumps(to_json(spec.environment), indent=2) + "\n")
     say(f"{spec.name} is prepared in {root}")
     return root
@@ -125,8 +120,11 @@ def fill(template: str, environment: Environment, **more: str) -> str:
     values = {
         "python": sys.executable,
         "home": str(environment.home),
-        "env_bin": str(environment.bin),
         "here": str(environment.here),
+        "env_bin": str(environment.places.bin),
+        "node_modules": str(environment.places.node_modules),
+        "jars": str(environment.places.jars),
+        "classpath": environment.places.classpath,
     }
     return template.format_map({"host": "", "project": "", "grpc_port": "", "rest_port": "", **values, **more})
 
@@ -134,77 +132,13 @@ def fill(template: str, environment: Environment, **more: str) -> str:
 def command_environment(spec: TargetSpec, environment: Environment, **more: str) -> dict[str, str]:
     """The environment variables of the target's process: a few of the suite's, those it may inherit, and its own."""
     start = spec.start or Start(())
-    patterns = (*INHERITED, *start.inherit, *(INTERPRETER if spec.environment is None else ()))
+    patterns = (*INHERITED, *start.inherit, *(FOREIGN if spec.environment is None else ()))
     inherited = {
         key: value
         for key, value in os.environ.items()
         if any(fnmatch.fnmatchcase(key, pattern) for pattern in patterns)
     }
     return inherited | {key: fill(value, environment, **more) for key, value in start.environment.items()}
-
-
-def _make(spec: TargetSpec, wanted: EnvironmentSpec, root: Path, say: Say) -> None:
-    until = time.monotonic() + wanted.deadline
-    binaries = root / "venv" / "bin"
-    if wanted.interpreter or wanted.python:
-        _run([_interpreter(spec.name, wanted), "-m", "venv", str(root / "venv")], say, until=until)
-    if wanted.python:
-        constraints = root / "constraints.txt"
-        write_whole(constraints, "\n".join(wanted.constraints) + "\n")
-        pip = [str(binaries / "python"), "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
-        _run([*pip, "--constraint", str(constraints), *wanted.python], say, until=until)
-    if wanted.go:
-        binaries.mkdir(parents=True, exist_ok=True)
-        go = shutil.which("go")
-        if go is None:
-            raise TargetUnavailable(f"{spec.name} is built by go install, but this machine has no go command")
-        for module in wanted.go:
-            _run([go, "install", module], say, until=until, environment={"GOBIN": str(binaries)})
-    for copied in wanted.copy:
-        _copy(spec, copied.source, copied.target, root, say)
-
-
-def _interpreter(name: str, wanted: EnvironmentSpec) -> str:
-    """The Python that makes the virtual environment; raises :class:`TargetUnavailable` if it is not here."""
-    if not wanted.interpreter:
-        return sys.executable
-    found = find_interpreter(wanted.interpreter)
-    if found is None:
-        raise TargetUnavailable(
-            f"{name} needs Python {wanted.interpreter}, which is not here: install it as "
-            f"python{'.'.join(wanted.interpreter.split('.')[:2])} on PATH, or with pyenv"
-        )
-    return str(found)
-
-
-def _copy(spec: TargetSpec, source: str, target: str, root: Path, say: Say) -> None:
-    found = sorted((root / "venv").glob(f"lib/python*/site-packages/{source}"))
-    if not found:
-        raise TargetError(f"{spec.file}: target.environment.copy: no installed package contains a file {source!r}")
-    destination = (root / "home" / target).resolve()
-    if not destination.is_relative_to((root / "home").resolve()):
-        raise TargetError(f"{spec.file}: target.environment.copy: {target!r} lies outside the target's home")
-    say(f"copy {found[0].name} to {destination}")
-    destination.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(found[0], destination)
-
-
-def _run(command: Sequence[str], say: Say, *, until: float, environment: Mapping[str, str] | None = None) -> None:
-    """Run one command of the installation within the rest of its time; raises :class:`TargetUnavailable`."""
-    say(" ".join(command))
-    inherited = {key: value for key, value in os.environ.items() if key not in INTERPRETER}
-    shown = " ".join(command[:4])
-    try:
-        done = run_command(
-            command, environment=inherited | dict(environment or {}), seconds=max(1.0, until - time.monotonic())
-        )
-    except CannotStart as error:
-        raise TargetUnavailable(f"the environment could not be made: {error}") from None
-    if done.code is None:
-        raise TargetUnavailable(f"the environment could not be made in time: {shown} … was stopped")
-    if done.code != 0:
-        said = safe(" ".join((done.stderr or done.stdout).split())[-600:])
-        raise TargetUnavailable(f"the environment could not be made: {shown} … ended with {done.code}: {said}")
 
 
 def _check_platform(spec: TargetSpec) -> None:

@@ -19,8 +19,9 @@ from typing import Final
 from conformance.contain.text import safe
 from conformance.contract.offers import check_not_offered
 from conformance.records import RecordError, from_json
+from conformance.targets import environmentspec
 from conformance.targets.endpoint import Endpoint, check_endpoint
-from conformance.targets.environmentspec import EnvironmentSpec, listed
+from conformance.targets.environmentspec import EnvironmentSpec
 from conformance.targets.errors import TargetError
 from conformance.targets.ranges import DAY, LEAST, check_range
 from conformance.targets.shipped import find_target
@@ -49,8 +50,8 @@ PLACEHOLDERS: Final = {
     "rest_port": "the REST port to bind; 0 if [ready] rest_event names the event that reports the bound one",
     "project": "the project that the cases read from",
     "home": "a directory made for this start of the target, and removed when it ends",
-    "env_bin": "the directory of executables made from [environment]",
     "here": "the directory of the TOML file",
+    **environmentspec.PLACEHOLDERS,
 }
 """The names that a command or an environment value may contain in braces."""
 
@@ -350,8 +351,7 @@ def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
                 raise RecordError(where, "placeholders among " + ", ".join(PLACEHOLDERS), "{" + name + "}")
             if name == "home" and where.startswith("target.seed."):
                 raise RecordError(where, "no {home}: it belongs to the server", text)
-            if name == "env_bin" and spec.environment is None:
-                raise RecordError(where, "an [environment] where {env_bin} is used", text)
+            environmentspec.check_placeholder(where, name, spec.environment)
     _check_ports(spec)
     _check_endpoint(spec)
 
@@ -413,7 +413,7 @@ def _lists(spec: TargetSpec) -> Iterable[tuple[str, Sequence[object]]]:
     failures = [(entry.clause, entry.case, entry.reason) for entry in spec.expected_failures]
     yield "target.expected_failures", failures
     if spec.environment is not None:
-        yield from listed(spec.environment)
+        yield from environmentspec.listed(spec.environment)
 
 
 def _check_list(where: str, entries: Sequence[object]) -> None:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from conformance.targets import TargetError, TargetSpec, TargetUnavailable, open_target, prepare
+from conformance.targets import TargetError, TargetSpec, TargetUnavailable, installing, open_target, prepare
 from conformance.targets import environment as environments
+from conformance.targets.environmentspec import EnvironmentSpec
+from conformance.targets.installing import Places
 from tests.targets.conftest import Write
 
 SERVER = """
@@ -34,7 +36,7 @@ def fake_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     go.write_text(
         f'#!/bin/sh\necho "$@" >> {log}\n'
         '[ "$2" = bad@v1 ] && echo "no such module" >&2 && exit 1\n'
-        'touch "$GOBIN/tool"\n'
+        '[ "$1" = install ] && touch "$GOBIN/tool"\nexit 0\n'
     )
     go.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
@@ -51,7 +53,7 @@ def test_an_environment_is_made_once(target_file: Write, fake_go: Path) -> None:
 
     assert first == second
     assert fake_go.read_text() == "install good@v1\n"
-    assert (environments.find(spec).bin / "tool").is_file()
+    assert (environments.find(spec).places.bin / "tool").is_file()
     assert said[0].endswith("go install good@v1")
     assert said[1:] == [f"x is prepared in {first}"] * 2
 
@@ -76,6 +78,25 @@ def test_another_pin_is_another_environment(target_file: Write) -> None:
     assert one.name.startswith("x-")
 
 
+def test_another_source_is_another_environment(target_file: Write, fake_go: Path, tmp_path: Path) -> None:
+    """A program of one's own is built again after a change of its source, and an old build is not used for it."""
+    server = tmp_path / "server"
+    server.mkdir()
+    (server / "go.mod").write_text("module x")
+    spec = target_file(SERVER + 'go = ["./server"]')
+    first = prepare(spec, say=lambda text: None)
+
+    (server / "main.go").write_text("package main")
+    with pytest.raises(TargetUnavailable, match="is not prepared"):
+        environments.find(spec)
+    second = prepare(spec, say=lambda text: None)
+
+    assert first != second
+    assert fake_go.read_text().splitlines() == [
+        f"build -C {server} -trimpath -buildvcs=false -o {root}/venv/bin/ ." for root in (first, second)
+    ]
+
+
 def test_a_target_that_is_not_prepared_says_what_to_do(target_file: Write) -> None:
     """Opening names the command that makes the environment."""
     spec = target_file(SERVER + 'go = ["good@v1"]')
@@ -91,7 +112,7 @@ def test_a_missing_tool_is_a_reason(target_file: Write, monkeypatch: pytest.Monk
 
     with pytest.raises(TargetUnavailable) as raised:
         prepare(target_file(SERVER + 'go = ["good@v1"]'), say=lambda text: None)
-    assert str(raised.value) == "x is built by go install, but this machine has no go command"
+    assert str(raised.value) == "x needs the command go, which is not here: install it"
 
 
 def test_a_failed_command_is_quoted(target_file: Write, fake_go: Path) -> None:
@@ -109,7 +130,7 @@ def test_a_making_without_an_end_is_stopped(target_file: Write, tmp_path: Path, 
     (tmp_path / "tools" / "go").write_text("#!/bin/sh\nexec /bin/cat /dev/zero > /dev/null\n")
     spec = target_file(SERVER + 'go = ["good@v1"]\ndeadline = 0.1')
 
-    with pytest.raises(TargetUnavailable, match="could not be made in time"):
+    with pytest.raises(TargetUnavailable, match=r"could not be made in 0\.1 s: go install good@v1 … was stopped"):
         prepare(spec, say=lambda text: None)
 
 
@@ -132,16 +153,14 @@ def made_with_copy(target_file: Write, source: str, target: str) -> TargetSpec:
 @pytest.fixture
 def packages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every environment hold an installed package ``pack`` with one file."""
-    well_behaved = environments._make
 
-    def make(spec: TargetSpec, wanted: object, root: Path, say: environments.Say) -> None:
+    def install_with_pack(spec: TargetSpec, wanted: EnvironmentSpec, root: Path, say: installing.Say) -> None:
         pack = root / "venv" / "lib" / "python3.11" / "site-packages" / "pack"
         pack.mkdir(parents=True)
         (pack / "data.bin").write_bytes(b"data")
-        assert spec.environment is not None
-        well_behaved(spec, spec.environment, root, say)
+        installing.install(spec, wanted, root, say)
 
-    monkeypatch.setattr(environments, "_make", make)
+    monkeypatch.setattr(environments, "install", install_with_pack)
 
 
 def test_files_of_packages_are_copied_into_the_home(target_file: Write, packages: None) -> None:
@@ -170,7 +189,7 @@ def test_templates_are_filled(target_file: Write, monkeypatch: pytest.MonkeyPatc
     """Environment variables are templates, and our interpreter's own do not leak into a target's environment."""
     monkeypatch.setenv("PYTHONPATH", "ours")
     spec = target_file(SERVER + 'go = ["good@v1"]')
-    found = environments.Environment(Path("/env/bin"), Path("/env/home"), Path("/here"))
+    found = environments.Environment(Places(Path("/env")), Path("/env/home"), Path("/here"))
 
     variables = environments.command_environment(spec, found, project="p", host="h")
 
@@ -183,7 +202,7 @@ def test_a_target_gets_none_of_the_callers_secrets(target_file: Write, monkeypat
     """Of the suite's environment a target gets what programs need to run, and what its file names."""
     for name in ("GITHUB_TOKEN", "DB_HOST", "DB_PORT", "LC_TIME", "PYTHONPATH"):
         monkeypatch.setenv(name, "x")
-    found = environments.Environment(Path("/env/bin"), Path("/env/home"), Path("/here"))
+    found = environments.Environment(Places(Path("/env")), Path("/env/home"), Path("/here"))
     plain = target_file('name = "x"\nkind = "program"\n[start]\ncommand = ["x"]')
     asking = dataclasses.replace(plain, start=dataclasses.replace(plain.start, inherit=("DB_*",)))
     all_of_it = dataclasses.replace(plain, start=dataclasses.replace(plain.start, inherit=("*",)))
@@ -228,4 +247,4 @@ def test_python_requirements_are_installed(target_file: Write, tmp_path: Path) -
 
     prepare(spec, say=lambda text: None)
 
-    assert (environments.find(spec).bin / "tool").is_file()
+    assert (environments.find(spec).places.bin / "tool").is_file()

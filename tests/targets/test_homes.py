@@ -13,6 +13,7 @@ from conformance.targets import TargetSpec, TargetUnavailable
 from conformance.targets.environment import Environment
 from conformance.targets.environmentspec import CopiedFile, EnvironmentSpec
 from conformance.targets.homes import fresh_home
+from conformance.targets.installing import Places
 from conformance.targets.spec import Start, TargetKind
 
 SPEC = TargetSpec("x", TargetKind.PROGRAM, start=Start(("serve",), {"HOME": "{home}"}))
@@ -26,7 +27,7 @@ def prepared(tmp_path: Path) -> Iterator[Environment]:
     (home / ".cache").mkdir(parents=True)
     (home / ".cache" / "a.bin").write_bytes(b"asset")
     (home / "left.db").write_bytes(b"left")
-    return Environment(tmp_path / "x" / "bin", home, tmp_path)
+    return Environment(Places(tmp_path / "x"), home, tmp_path)
 
 
 def files(folder: Path) -> list[str]:
