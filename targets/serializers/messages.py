@@ -17,9 +17,7 @@ from typing import Any
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
-def serve(
-    name: str, version: str, batches: Callable[[bytes], Sequence[Any]], stream: Callable[[Any], bytes]
-) -> None:
+def serve(name: str, version: str, batches: Callable[[bytes], Sequence[Any]], stream: Callable[[Any], bytes]) -> None:
     """Answer requests until standard input ends. An exception of the library is the answer to its request."""
     hello = {"protocol": 1, "name": name, "version": version, "capabilities": ["arrow"], "input": "arrow"}
     for line in sys.stdin:
@@ -40,7 +38,7 @@ def serialized(
     """The answer to one request: the messages of the first stream's schema, and of every stream's batch."""
     try:
         written = [cut(stream(batch)) for batch in batches(table)]
-    except BaseException as error:  # noqa: BLE001  # a panic of a Rust library derives from BaseException
+    except BaseException as error:  # a panic of a Rust library derives from BaseException
         if isinstance(error, KeyboardInterrupt):
             raise
         return {"status": "error", "message": f"{type(error).__name__}: {error}"}
