@@ -25,6 +25,7 @@ SERVERS: Final = (
     "bqemulator-1.0.1",
     "bqemulator-1.4.0",
     "local-bigquery-0.3.2",
+    "bigquery-local-0.7.1",
     "bigquery-rs-0.9.0",
 )
 TARGETS: Final = ("reference", *SERIALIZERS, *SERVERS)

@@ -57,6 +57,8 @@ def test_a_target_pins_what_it_installs(name: str) -> None:
     assert wanted is not None
 
     assert all("==" in entry for entry in (*wanted.python, *wanted.constraints))
+    assert all(entry.rpartition("@")[2].replace(".", "").isdigit() for entry in wanted.npm)
+    assert all(entry.count(":") == 2 for entry in wanted.maven)
     for entries, lock in ((wanted.go, "go.sum"), (wanted.crate, "Cargo.lock")):
         assert all(is_path(entry) and (spec.here / entry / lock).is_file() for entry in entries)
 
