@@ -163,10 +163,12 @@ def listed_value(column: Column, cell: Any, instants: Instants = Instants.MICROS
             _listed_item(column, item["v"] if isinstance(item, Mapping) and "v" in item else item, instants)
             for item in value or ()
         )
-    return None if value is None else _listed_item(column, value, instants)
+    return _listed_item(column, value, instants)
 
 
 def _listed_item(column: Column, value: Any, instants: Instants) -> Hashable:
+    if value is None:  # also as an item of an array: no table of a case has it there, so the server changed a value
+        return None
     if column.type is BqType.RECORD:
         cells = value.get("f") if isinstance(value, Mapping) else None
         if not isinstance(cells, list) or len(cells) != len(column.fields):
