@@ -2,7 +2,7 @@
 
 The second direction protects the Storage API from blame: a value that was changed while it was *inserted* must not
 count against *reading*. The comparison is therefore exact for types with an exact text in REST. It never guesses: if
-the form of a type's text is free, only the NULLs of its columns are compared.
+the form of a type's text is free, only the NULLs of its columns, and of the items of arrays, are compared.
 
 Sources: https://cloud.google.com/bigquery/docs/reference/rest/v2/tabledata (insertAll, list; ``useInt64Timestamp``),
 https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types (canonical texts of INTERVAL and RANGE).
