@@ -109,7 +109,7 @@ def _complaint(columns: Sequence[Column], wanted: list[list[Hashable]], seen: li
 
 
 def _nulls(column: Column, value: Any) -> Hashable:
-    """Where a value is NULL: true or false, and for an array one for each item. An array that is NULL reads as empty."""
+    """Where a value is NULL: true or false, for an array one for each item. A NULL array reads as an empty one."""
     if column.mode is not Mode.REPEATED:
         return value is None
     return tuple(item is None for item in value) if isinstance(value, list) else ()

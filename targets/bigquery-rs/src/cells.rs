@@ -119,7 +119,7 @@ fn scalar(column: &Value, value: &Value) -> Cell {
         "INT64" => value.as_i64().map_or_else(|| Cell::Text(text(value)), Cell::Int),
         "FLOAT64" => Cell::Float(text(value).parse().unwrap_or(f64::NAN)),
         "BYTES" => BASE64_STANDARD.decode(text(value)).map_or(Cell::Null, Cell::Bytes),
-        "JSON" => serde_json::from_str(&text(value)).map_or(Cell::Null, Cell::Json),
+        "JSON" => serde_json::from_str(&text(value)).map_or(Cell::Null, json),
         "INTERVAL" => Cell::Text(interval(value)),
         "RANGE" => {
             let end = |name: &str| match &value[name] {
@@ -130,6 +130,14 @@ fn scalar(column: &Value, value: &Value) -> Cell {
         }
         "RECORD" => record(&column["fields"], value),
         _ => Cell::Text(text(value)),
+    }
+}
+
+/// The crate takes a text in a JSON column for the text of JSON, and every other value for the value.
+fn json(value: Value) -> Cell {
+    match value {
+        Value::String(_) => Cell::Text(value.to_string()),
+        other => Cell::Json(other),
     }
 }
 
