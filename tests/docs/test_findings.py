@@ -25,8 +25,8 @@ def rows(table: str) -> list[tuple[str, str]]:
 
 
 def judged(group: tuple[str, ...]) -> dict[str, set[str]]:
-    """The clauses that each of a group fails, as far as its report is published."""
-    return {name: set(failing(name)) for name in group if (ROOT / "reports" / f"{name}.json").exists()}
+    """The clauses that each of a group fails."""
+    return {name: set(failing(name)) for name in group}
 
 
 @pytest.mark.parametrize(("table", "group"), [("servers", SERVERS), ("serializers", SERIALIZERS)])
@@ -39,7 +39,6 @@ def test_no_finding_is_left_out(table: str, group: tuple[str, ...]) -> None:
         for clause in clauses.difference(*(failed[other] for other in failed if other != name))
     }
 
-    assert len(failed) > 1
     assert sorted(alone - set(rows(table))) == []
 
 
@@ -49,11 +48,11 @@ def test_every_finding_is_in_its_report(table: str, group: tuple[str, ...]) -> N
     failed = judged(group)
 
     assert {name for name, _ in rows(table)} <= set(group)
-    assert [row for row in rows(table) if row[0] in failed and row[1] not in failed[row[0]]] == []
+    assert [row for row in rows(table) if row[1] not in failed[row[0]]] == []
 
 
 def test_a_source_is_named_for_each() -> None:
     """A file with its lines, a file, or the bytes."""
     (*found,) = re.findall(r"^\| \S+ \| [^|]+ \| `[^|]+` \| ([^|]+) \|$", PAGE, re.MULTILINE)
 
-    assert [text for text in found if "bytes" not in text and not re.search(r"`[\w/]+\.(?:py|go|rs)`", text)] == []
+    assert [text for text in found if "bytes" not in text and not re.search(r"`[\w/-]+\.(?:py|go|rs|js)`", text)] == []
