@@ -103,11 +103,26 @@ def test_an_unfit_report_is_not_published() -> None:
 def test_a_run_that_leaves_no_report_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A report of an earlier run does not replace it."""
     (tmp_path / "mine.json").write_text("{}")
-    monkeypatch.setattr(emulators, "conformance", lambda *arguments: int(arguments[0] == "run"))
+    monkeypatch.setattr(emulators, "conformance", lambda *arguments: (int(arguments[0] == "run"), ""))
 
     wrong = emulators.judge("mine", tmp_path)
 
     assert wrong == ["mine: the run ended with status 1 and without a report"]
+
+
+def test_an_environment_that_cannot_be_made_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the last line of the command that failed."""
+    monkeypatch.setattr(emulators, "conformance", lambda *_: (2, "installing\nno compiler\n"))
+
+    assert emulators.judge("mine", tmp_path) == ["mine: its environment cannot be made here (status 2): no compiler"]
+
+
+def test_a_second_run_has_the_verdicts_of_the_first() -> None:
+    """Two reports on one run are equal; another version of the target is not, and every difference is named."""
+    one, other = REPORTS / "bqemulator-1.0.1.json", REPORTS / "bqemulator-1.0.0.json"
+
+    assert emulators.unequal(one, one) == []
+    assert "offsets.last-row was failed and is not-judged" in emulators.unequal(one, other)
 
 
 def test_the_reference_holds_every_clause() -> None:

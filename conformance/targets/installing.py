@@ -249,10 +249,16 @@ def _crate(making: _Making) -> None:
     cargo, places = making.client("crate"), making.places
     build = places.root / "build"  # not below a folder of sources, where cargo would put it
     for entry in making.wanted.crate:
-        what = ("--path", making.folder("crate", entry)) if is_path(entry) else (entry,)
-        options = ("--locked", "--quiet", "--root", places.root / "venv")
-        making.run(cargo, "install", *options, *what, CARGO_TARGET_DIR=str(build))
-    shutil.rmtree(build, ignore_errors=True)
+        what: tuple[str | Path, ...] = ("--locked", entry)
+        if is_path(entry):
+            own = making.folder("crate", entry)
+            if any((above / "Cargo.lock").is_file() for above in (own, *own.parents)):
+                what = ("--locked", "--path", own)
+            else:  # cargo would write a lock file there, and so make the folder another one
+                shutil.copytree(own, build / "source", dirs_exist_ok=True)
+                what = ("--path", build / "source")
+        making.run(cargo, "install", "--quiet", "--root", places.root / "venv", *what, CARGO_TARGET_DIR=str(build))
+        shutil.rmtree(build, ignore_errors=True)
 
 
 def _copy(making: _Making) -> None:

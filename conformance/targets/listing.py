@@ -72,8 +72,8 @@ def _compare(table: SeededTable, listed: list[list[Any]], until: float) -> None:
             want = _readable(case_value, column, values, instants, until)
             came = _readable(listed_value, column, cells, instants, until)
             if want is None or came is None:
-                one = column.mode is not Mode.REPEATED  # an array that is NULL reads as an empty one
-                want, came = [one and it is None for it in values], [_value(cell) is None for cell in cells]
+                want = [_nulls(column, value) for value in values]
+                came = [_nulls(column, _shown(cell)) for cell in cells]
             wanted.append(want)
             seen.append(came)
         if not Counter(zip(*seen, strict=True)) - Counter(zip(*wanted, strict=True)):
@@ -108,6 +108,19 @@ def _complaint(columns: Sequence[Column], wanted: list[list[Hashable]], seen: li
                 f"which was not put in; {_short(put)} was"
             )
     return CannotSeed("tabledata.list shows the cells of different rows in one row")
+
+
+def _nulls(column: Column, value: Any) -> Hashable:
+    """Where a value is NULL: true or false, for an array one for each item. A NULL array reads as an empty one."""
+    if column.mode is not Mode.REPEATED:
+        return value is None
+    return tuple(item is None for item in value) if isinstance(value, list) else ()
+
+
+def _shown(cell: Any) -> Any:
+    """The value in a listed cell, or the values in it."""
+    value = _value(cell)
+    return [_value(item) for item in value] if isinstance(value, list) else value
 
 
 def _value(cell: Any) -> Any:

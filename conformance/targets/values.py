@@ -2,7 +2,7 @@
 
 The second direction protects the Storage API from blame: a value that was changed while it was *inserted* must not
 count against *reading*. The comparison is therefore exact for types with an exact text in REST. It never guesses: if
-the form of a type's text is free, only the NULLs of its columns are compared.
+the form of a type's text is free, only the NULLs of its columns, and of the items of arrays, are compared.
 
 Sources: https://cloud.google.com/bigquery/docs/reference/rest/v2/tabledata (insertAll, list; ``useInt64Timestamp``),
 https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types (canonical texts of INTERVAL and RANGE).
@@ -163,10 +163,12 @@ def listed_value(column: Column, cell: Any, instants: Instants = Instants.MICROS
             _listed_item(column, item["v"] if isinstance(item, Mapping) and "v" in item else item, instants)
             for item in value or ()
         )
-    return None if value is None else _listed_item(column, value, instants)
+    return _listed_item(column, value, instants)
 
 
 def _listed_item(column: Column, value: Any, instants: Instants) -> Hashable:
+    if value is None:  # also as an item of an array: no table of a case has it there, so the server changed a value
+        return None
     if column.type is BqType.RECORD:
         cells = value.get("f") if isinstance(value, Mapping) else None
         if not isinstance(cells, list) or len(cells) != len(column.fields):

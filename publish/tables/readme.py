@@ -33,6 +33,8 @@ NAME: Final = "../README.md"
 ROOT: Final = Path(__file__).resolve().parents[2]
 REPORTS: Final = ("bqemulator-1.0.0", "bqemulator-1.0.1", "bqemulator-1.4.0")
 """The reports behind the first findings of the README, by target."""
+OTHERS: Final = ("local-bigquery-0.3.2", "bigquery-local-0.7.1", "bigquery-rs-0.9.0")
+"""Further servers, whose reports the README only links."""
 
 _BLOCK: Final = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -100,11 +102,12 @@ def _mark(outcomes: Mapping[str, Outcome], finding: Finding) -> str:
 
 
 def _reports() -> Iterator[str]:
-    for target in REPORTS:
+    for target in (*REPORTS, *OTHERS):
         report = _report(target)
         summary = report["summary"].partition(";")[0].removeprefix("FAILED: ")
         files = f"[JSON](reports/{target}.json), [HTML](reports/{target}.html)"
-        yield f"- {target.replace('-', ' ')}: {summary} ({files})\n"
+        name, _, version = target.rpartition("-")
+        yield f"- {name} {version}: {summary} ({files})\n"
 
 
 def _counts() -> Iterator[str]:

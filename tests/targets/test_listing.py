@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conformance.records import BqType, Column
+from conformance.records import BqType, Column, Mode
 from conformance.targets.errors import CannotSeed
 from conformance.targets.listing import MAX_VERIFIED_ROWS
 from conformance.targets.rest import RestClient
@@ -142,6 +142,19 @@ def test_a_column_of_unknown_texts_is_compared_by_its_nulls(fake: FakeServer, se
 
     assert accepted.inserted == 2
     with pytest.raises(CannotSeed, match=r"column 'g' \(GEOGRAPHY\)"):
+        seeder.seed("two", columns, rows, withheld=0)
+
+
+def test_an_array_of_unknown_texts_is_compared_by_the_nulls_in_it(fake: FakeServer, seeder: Seeder) -> None:
+    """A server that stores NULL for an item has changed the value, even if another item cannot be read."""
+    columns = (Column("g", BqType.GEOGRAPHY, Mode.REPEATED),)
+    rows: list[dict[str, Any]] = [{"g": ["POINT(1 2)", "POINT(3 4)"]}]
+    listing(fake, {"totalRows": "1", "rows": [row([{"v": "Point (1.0 2.0)"}, {"v": "Point (3.0 4.0)"}])]})
+    accepted = seeder.seed("one", columns, rows, withheld=0)
+    listing(fake, {"totalRows": "1", "rows": [row([{"v": "Point (1.0 2.0)"}, {"v": None}])]})
+
+    assert accepted.inserted == 1
+    with pytest.raises(CannotSeed, match=r"column 'g' \(REPEATED GEOGRAPHY\)"):
         seeder.seed("two", columns, rows, withheld=0)
 
 

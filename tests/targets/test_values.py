@@ -114,6 +114,7 @@ DIFFERENT: list[tuple[Column, Any, Any]] = [
     (Column("a", T.JSON), '{"a": 1}', '{"a": "1"}'),
     (Column("a", T.INTERVAL), {"months": -14, "days": 0, "micros": 0}, "1-2 0 0:0:0"),
     (Column("a", T.INT64, Mode.REPEATED), [1], [{"v": "1"}, {"v": "1"}]),
+    (Column("a", T.FLOAT64, Mode.REPEATED), ["NaN"], [{"v": None}]),
     (Column("a", T.RECORD, fields=(Column("x", T.INT64),)), None, {"f": [{"v": None}]}),
 ]
 

@@ -1,0 +1,58 @@
+"""The page on findings that one implementation alone has: it names those that the published reports show."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import pytest
+
+from publish.tables.readme import failing
+from tests.fixtures import ROOT
+
+PAGE: Final = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+SERVERS: Final = ("bqemulator-1.4.0", "local-bigquery-0.3.2", "bigquery-local-0.7.1", "bigquery-rs-0.9.0")
+"""Servers that share no code; the other published versions of bqemulator are relatives of the first."""
+SERIALIZERS: Final = ("pyarrow", "nanoarrow", "arro3", "arrow-go", "arrow-java")
+"""Libraries that can write what BigQuery does; polars cannot, and the page says why."""
+_ROW: Final = re.compile(r"^\| (\S+) \| [^|]+ \| ([^|]+) \| [^|]+ \|$", re.MULTILINE)
+
+
+def rows(table: str) -> list[tuple[str, str]]:
+    """The implementation and one of its clauses, for every clause of every row of a table of the page."""
+    (block,) = re.findall(rf"<!-- {table} -->\n(.*?)<!-- end -->", PAGE, re.DOTALL)
+    return [(name, clause) for name, clauses in _ROW.findall(block) for clause in re.findall(r"`([^`]+)`", clauses)]
+
+
+def judged(group: tuple[str, ...]) -> dict[str, set[str]]:
+    """The clauses that each of a group fails."""
+    return {name: set(failing(name)) for name in group}
+
+
+@pytest.mark.parametrize(("table", "group"), [("servers", SERVERS), ("serializers", SERIALIZERS)])
+def test_no_finding_is_left_out(table: str, group: tuple[str, ...]) -> None:
+    """Every clause that one of the group fails and no other is in a row of its table."""
+    failed = judged(group)
+    alone = {
+        (name, clause)
+        for name, clauses in failed.items()
+        for clause in clauses.difference(*(failed[other] for other in failed if other != name))
+    }
+
+    assert sorted(alone - set(rows(table))) == []
+
+
+@pytest.mark.parametrize(("table", "group"), [("servers", SERVERS), ("serializers", SERIALIZERS)])
+def test_every_finding_is_in_its_report(table: str, group: tuple[str, ...]) -> None:
+    """A row names an implementation of the group, and clauses that fail in its published report."""
+    failed = judged(group)
+
+    assert {name for name, _ in rows(table)} <= set(group)
+    assert [row for row in rows(table) if row[1] not in failed[row[0]]] == []
+
+
+def test_a_source_is_named_for_each() -> None:
+    """A file with its lines, a file, or the bytes."""
+    (*found,) = re.findall(r"^\| \S+ \| [^|]+ \| `[^|]+` \| ([^|]+) \|$", PAGE, re.MULTILINE)
+
+    assert [text for text in found if "bytes" not in text and not re.search(r"`[\w/-]+\.(?:py|go|rs|js)`", text)] == []
