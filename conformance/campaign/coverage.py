@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.campaign.job import MUTATED
-from conformance.generate.combinations import meetings
+from conformance.generate.combinations import meetings, permitted
 from conformance.generate.drawing import PROFILES
-from conformance.generate.scenarios import FACTORS, SCENARIO, is_scenario
+from conformance.generate.scenarios import SCENARIO, is_scenario
 from conformance.records import (
     BqType,
     Case,
@@ -92,13 +92,7 @@ def universe(profile: str) -> frozenset[str]:
 
         return cells_of_inputs()
     if profile == SCENARIO:
-        factors = itertools.combinations(FACTORS.items(), 2)
-        return frozenset(
-            _pair(f"{name}={value}", f"{other}={more}")
-            for (name, values), (other, others) in factors
-            for value in values
-            for more in others
-        )
+        return frozenset(_pair(*pair) for pair in permitted(2))
     made = PROFILES[profile]
     types = (*dict.fromkeys(made.types), BqType.RECORD)
     cells = {

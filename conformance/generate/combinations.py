@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from conformance.generate.scenarios import FACTORS
+from conformance.generate.scenarios import FACTORS, IMPOSSIBLE
 from conformance.records import AppendRows, BqType, Case, Column, CreateSession, Mode, ReadRows, SplitStream, Step
 
-__all__ = ["Covered", "Meeting", "covered", "meetings"]
+__all__ = ["Covered", "Meeting", "covered", "meetings", "permitted"]
 
 Meeting: TypeAlias = tuple[str, ...]
 """The values that meet in one session, each as ``factor=value``, in the order of the factors."""
@@ -40,20 +39,22 @@ _SHOWN: Final = 20
 
 def covered(meetings_: Iterable[Meeting], *, size: int) -> Covered:
     """Return the coverage of combinations of ``size`` values."""
-    seen: set[tuple[str, ...]] = set()
+    seen: set[Meeting] = set()
     for meeting in set(meetings_):
         groups = [[value for value in meeting if value.startswith(f"{name}=")] for name in FACTORS]
         for chosen in itertools.combinations(groups, size):
             seen.update(itertools.product(*chosen))
-    possible = sum(math.prod(map(len, chosen)) for chosen in itertools.combinations(FACTORS.values(), size))
-    missing = (each for each in _every(size) if each not in seen)
-    return Covered(size, len(seen), possible, tuple(" & ".join(each) for each in itertools.islice(missing, _SHOWN)))
+    every = permitted(size)
+    missing = [each for each in every if each not in seen]
+    named = tuple(" & ".join(each) for each in missing[:_SHOWN])
+    return Covered(size, len(every) - len(missing), len(every), named)
 
 
-def _every(size: int) -> Iterator[tuple[str, ...]]:
+def permitted(size: int) -> list[Meeting]:
+    """Return every combination of ``size`` values that a session can have, in the order of the factors."""
     named = [[f"{name}={value}" for value in values] for name, values in FACTORS.items()]
-    for chosen in itertools.combinations(named, size):
-        yield from itertools.product(*chosen)
+    every = itertools.chain.from_iterable(itertools.product(*chosen) for chosen in itertools.combinations(named, size))
+    return [each for each in every if IMPOSSIBLE.isdisjoint(itertools.combinations(each, 2))]
 
 
 def meetings(case: Case, skipped: Collection[int] = ()) -> tuple[Meeting, ...]:

@@ -13,7 +13,7 @@ import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from conformance.generate.choices import Choices, Seeded, one_in
 from conformance.generate.covering import covering
@@ -42,6 +42,7 @@ from conformance.records import (
 __all__ = [
     "CHAPTER",
     "FACTORS",
+    "IMPOSSIBLE",
     "SCENARIO",
     "block",
     "draw_scenario",
@@ -68,13 +69,16 @@ FACTORS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "concurrency": ("none", "stream", "sessions", "handed"),
     }
 )
-"""The factors of a scenario's main session, and their values; each value is permitted with each of another factor.
+"""The factors of a scenario's main session, and their values.
 
 ``restriction``: selects every row, some, or none. ``offset``: where reads begin. ``split``: of a stream, and of a
 child. ``nesting``: of the table's columns. ``snapshot``: rows appended after the session was made, or a snapshot time
 before an append. ``concurrency``: several reads of a stream at once, of two sessions at once, or over another
 connection.
 """
+
+IMPOSSIBLE: Final = frozenset({("restriction=nothing", "split=twice")})
+"""The pairs that no session can have: streams without rows have no children."""
 
 _ID: Final = re.compile(SCENARIO + r"\.s(\d+)\.i(\d+)")
 
@@ -283,18 +287,21 @@ class _Scenario:
             units.append(self._splits())
         match wanted["concurrency"]:
             case "stream":
-                units.append(
-                    [(dataclasses.replace(self._any_read(), times=self._choices.integer(2, 4), together=True),)]
-                )
+                units.append(self._read_so(times=self._choices.integer(2, 4), together=True))
             case "sessions":
-                units.append([(self._any_read(), ReadRows(session="t", alongside=True))])
+                *before, last = self._read_so()
+                units.append([*before, (*last, ReadRows(session="t", alongside=True))])
             case "handed":
-                units.append([(dataclasses.replace(self._any_read(), handed=True),)])
+                units.append(self._read_so(handed=True))
         return units + ([self._again("s")] if one_in(self._choices, 2) else [])
 
-    def _any_read(self) -> ReadRows:
-        """Return a read of the main session from the start, or from where the scenario's offsets are."""
-        return self._from(self._wanted["offset"], self._choices.pick(("*", "0", "0", "1")))[-1][-1]
+    def _read_so(self, **changes: Any) -> list[Unit]:
+        """Return a read of the main session from where the scenario's offsets are, with the reads that it needs before
+        it; it can be made whatever rows the session has.
+        """
+        *before, (last,) = self._from(self._wanted["offset"], self._choices.pick(("*", "0")))
+        number = "2" if last.offset in ("inside", "boundary", "last") else last.offset
+        return [*before, (dataclasses.replace(last, offset=number, **changes),)]
 
     def _from(self, offset: str, stream: str) -> list[tuple[ReadRows, ...]]:
         """Return the reads of a stream from such an offset, with those that it needs before it."""

@@ -5,7 +5,7 @@ knows which rows a session sees, and :mod:`.streams` predicts reads from what ea
 """
 
 from conformance.model.predicates import Predicate
-from conformance.model.streams import Deviation, DeviationKind, Read, SessionHistory, Split, deviations
+from conformance.model.streams import Deviation, DeviationKind, SessionHistory, Split, StreamRead, deviations
 from conformance.model.tables import GrowingTable
 
 __all__ = [
@@ -13,8 +13,8 @@ __all__ = [
     "DeviationKind",
     "GrowingTable",
     "Predicate",
-    "Read",
     "SessionHistory",
     "Split",
+    "StreamRead",
     "deviations",
 ]

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-__all__ = ["Deviation", "DeviationKind", "Read", "Row", "SessionHistory", "Split", "deviations"]
+__all__ = ["Deviation", "DeviationKind", "Row", "SessionHistory", "Split", "StreamRead", "deviations"]
 
 Row: TypeAlias = Hashable
 
@@ -45,7 +45,7 @@ class DeviationKind(enum.StrEnum):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Read:
+class StreamRead:
     """A read of ``stream`` from ``offset``: the ``rows`` that came, and how it ended.
 
     ``call`` identifies it. ``ended`` is True if the server said that these were all rows; a cancelled read has only the
@@ -80,7 +80,7 @@ class SessionHistory:
     call: int
     rows: Sequence[Row]
     streams: tuple[str, ...]
-    reads: tuple[Read, ...] = ()
+    reads: tuple[StreamRead, ...] = ()
     splits: tuple[Split, ...] = ()
 
 
@@ -169,18 +169,18 @@ class _Session:
             if read.ended:
                 self._note_end(known, read)
 
-    def _strange(self, read: Read) -> Deviation | None:
+    def _strange(self, read: StreamRead) -> Deviation | None:
         strange = [place for place, row in enumerate(read.rows, read.offset) if row not in self.often]
         return Deviation(DeviationKind.STRANGE, read.call, place=strange[0], count=len(strange)) if strange else None
 
-    def _surplus(self, read: Read) -> Deviation | None:
+    def _surplus(self, read: StreamRead) -> Deviation | None:
         surplus = _surplus(read.rows, self.often)
         if not surplus:
             return None
         place = read.offset + surplus[0]
         return Deviation(DeviationKind.REPEATED, read.call, place=place, count=len(surplus))
 
-    def _moved(self, read: Read) -> Deviation | None:
+    def _moved(self, read: StreamRead) -> Deviation | None:
         known = self.known[read.stream].rows
         for place, row in enumerate(read.rows, read.offset):
             if place in known and known[place][0] != row:
@@ -188,7 +188,7 @@ class _Session:
                 return Deviation(kind, read.call, known[place][1], place)
         return None
 
-    def _ends(self, read: Read) -> Deviation | None:
+    def _ends(self, read: StreamRead) -> Deviation | None:
         known = self.known[read.stream]
         end = read.offset + len(read.rows)
         if read.offset > known.reach and known.length is not None:
@@ -203,7 +203,7 @@ class _Session:
         return Deviation(DeviationKind.END, read.call, before, place=end, expected=reached, observed=end)
 
     @staticmethod
-    def _note_end(known: _Known, read: Read) -> None:
+    def _note_end(known: _Known, read: StreamRead) -> None:
         end = read.offset + len(read.rows)
         if read.rows or read.offset in (0, known.reach):
             known.length = end

@@ -17,7 +17,7 @@ from conformance.engine.causes import Cause, causes
 from conformance.engine.result import Result
 from conformance.records import Outcome
 from conformance.report.document import service_of
-from conformance.report.summary import header, held_line, replay_command, verdict_line
+from conformance.report.summary import combined_line, header, held_line, replay_command, verdict_line
 from conformance.report.terminal import print_deviation
 
 __all__ = ["FIRST", "print_overview"]
@@ -40,6 +40,8 @@ def print_overview(console: Console, result: Result, *, run: str = "LOG") -> Non
     """
     shown = [(name, text) for name, text in header(result.start, result.remarks) if name in _SHOWN]
     counts = [("clauses", text) for text in held_line(result.standings).split("; ")]
+    if result.combinations:
+        counts.insert(0, ("scenarios", combined_line(result)))
     for name, text in [*_few(shown, len(shown) - len(result.remarks) + NOTES), *counts]:
         shown_text = _cut(text, WIDTH - _LABEL) if name == "remark" else text
         console.print(Text.assemble((f"{name:<{_LABEL}}", "bold"), shown_text))

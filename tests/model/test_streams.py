@@ -7,26 +7,28 @@ import dataclasses
 import pytest
 
 from conformance.model import DeviationKind as Kind
-from conformance.model import Read, SessionHistory, Split, deviations
+from conformance.model import SessionHistory, Split, StreamRead, deviations
 
 ROWS = tuple("abcdef")
 
 
-def history(*asked: Read | Split, streams: tuple[str, ...] = ("s",), rows: tuple[str, ...] = ROWS) -> SessionHistory:
+def history(
+    *asked: StreamRead | Split, streams: tuple[str, ...] = ("s",), rows: tuple[str, ...] = ROWS
+) -> SessionHistory:
     """A session with rows a to f, and what was asked of it, numbered by place."""
     numbered = [dataclasses.replace(one, call=call) for call, one in enumerate(asked, 1)]
-    reads = tuple(one for one in numbered if isinstance(one, Read))
+    reads = tuple(one for one in numbered if isinstance(one, StreamRead))
     return SessionHistory(0, rows, streams, reads, tuple(one for one in numbered if isinstance(one, Split)))
 
 
-def read(rows: str, offset: int = 0, stream: str = "s", *, ended: bool = True, together: bool = False) -> Read:
+def read(rows: str, offset: int = 0, stream: str = "s", *, ended: bool = True, together: bool = False) -> StreamRead:
     """A served read."""
-    return Read(0, stream, offset, tuple(rows), ended=ended, together=together)
+    return StreamRead(0, stream, offset, tuple(rows), ended=ended, together=together)
 
 
-def refused(offset: int, stream: str = "s") -> Read:
+def refused(offset: int, stream: str = "s") -> StreamRead:
     """A refused read."""
-    return Read(0, stream, offset, refused=True)
+    return StreamRead(0, stream, offset, refused=True)
 
 
 SPLIT = Split(0, "s", "p", "r")

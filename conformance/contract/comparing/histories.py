@@ -18,7 +18,7 @@ from conformance.contract.comparing.matching import row_hashes
 from conformance.contract.comparing.sessions import rows_of
 from conformance.contract.subjects import answered, created, once_per_view
 from conformance.contract.view import ReadView, SessionView, SplitView, View
-from conformance.model import Deviation, Read, SessionHistory, Split, deviations
+from conformance.model import Deviation, SessionHistory, Split, StreamRead, deviations
 from conformance.records import CallEnd, ReadRows
 
 __all__ = ["CHAPTER", "History", "histories"]
@@ -65,7 +65,7 @@ def _history(session: SessionView) -> SessionHistory:
     return SessionHistory(session.index, rows, streams, tuple(one for one in reads if one is not None), splits)
 
 
-def _read(read: ReadView) -> Read | None:
+def _read(read: ReadView) -> StreamRead | None:
     """Return a read; None if its end is not the server's, or if its rows could not be decoded."""
     cancelled = read.raw.end is CallEnd.CANCELLED
     if not answered(read) and not cancelled:
@@ -74,7 +74,7 @@ def _read(read: ReadView) -> Read | None:
     rows = None if refused else rows_of(read)
     if rows is None and not refused:
         return None
-    return Read(
+    return StreamRead(
         read.index,
         read.stream,
         read.offset,
