@@ -120,7 +120,11 @@ class RestrictedStreamShort(Service):
 @behaviour_mutant(
     "combination.compressed-resumption-short",
     kills="combination.streams-keep-their-end",
-    also={**_RESUMED, **_DIVIDED, "combination.children-are-the-parent": "a child may be read from offsets alone"},
+    also={
+        **_RESUMED,
+        **_DIVIDED,
+        "combination.*": "the end of a stream is known from such reads alone, or that of a child",
+    },
 )
 class CompressedResumptionShort(Service):
     """A read from an offset lacks its last row if buffers are compressed."""
@@ -135,7 +139,11 @@ class CompressedResumptionShort(Service):
     "combination.cursor-shared",
     kills="combination.readers-together-agree",
     also={
+        **_RESUMED,
+        **_DIVIDED,
+        **_SELECTED,
         "rows.reading-together-repeats": "the same requirement, asked of reads of the full stream",
+        "snapshot.*": "a stream that is read at the same time as another lacks a row",
         "combination.*": "the row that one reader skips is nowhere else",
     },
 )
@@ -186,7 +194,7 @@ class SecondSplitOverlaps(Splitting):
 
 @behaviour_mutant(
     "combination.grandchild-offset-ignored",
-    kills="combination.children-are-the-parent",
+    kills="combination.streams-keep-their-end",
     also={**_DIVIDED, "combination.*": "a child may be read in full, and then from an offset"},
 )
 class GrandchildOffsetIgnored(Splitting):
