@@ -1,6 +1,6 @@
 """Mutants of combinations: each is right in every single feature, and wrong where two or three of them meet.
 
-No written case has these combinations. Drawn scenarios kill them (:mod:`conformance.generate.scenarios`).
+Drawn scenarios kill them (:mod:`conformance.generate.scenarios`); few written cases have such combinations.
 """
 
 from __future__ import annotations
@@ -15,18 +15,20 @@ import pyarrow.compute as pc
 
 from conformance.contract import proto
 from conformance.reference.catalogue import Snapshot
+from conformance.reference.mutants.changed import IN_PARTS
 from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.mutants.splits import Splitting
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
 from conformance.reference.session import Session, Stream
 
-_RESUMED: Final = {"offsets.*": "the same requirement, asked of a stream that was read in full"}
+_RESUMED: Final = {**IN_PARTS, "offsets.*": "the same requirement, asked of a stream that was read in full"}
 _SELECTED: Final = {
+    **IN_PARTS,
     "restriction.*": "the same requirement, asked of a session that was read in full",
     "projection.filter-may-use-other-columns": "the same requirement, asked of a session that was read in full",
 }
-_DIVIDED: Final = {"split.*": "the same requirement, asked of streams that were read in full"}
+_DIVIDED: Final = {**IN_PARTS, "split.*": "the same requirement, asked of streams that were read in full"}
 _WAIT_SECONDS: Final = 0.1
 """How long a read waits for another of its stream: long enough for a client that makes both at once."""
 

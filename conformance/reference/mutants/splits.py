@@ -58,7 +58,11 @@ class PrimaryOnly(Service):
 @behaviour_mutant(
     "split.primary-is-the-parent",
     kills="split.children-have-names-of-their-own",
-    also={**IN_PARTS, "split.splitting-ends": "a stream that is its own child can be split for ever"},
+    also={
+        **IN_PARTS,
+        "split.splitting-ends": "a stream that is its own child can be split for ever",
+        "split.children-are-the-parent": "a child that has its parent's name has its parent's rows",
+    },
 )
 class PrimaryIsParent(Service):
     """The primary stream of a split of less than a hundred rows keeps the parent's name."""
