@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from benchmarks.judge_bytes import best
-from conformance.history import Append, Create, End, History, HistoryCall, Read, Split, check
+from conformance.history import Append, Create, End, History, HistoryCall, RowsRead, Split, check
 
 BAR: Final = 20_000
 """Rows a second."""
@@ -38,8 +38,8 @@ def sessions(*, restreamed: bool = False) -> Iterator[HistoryCall]:
         yield Append(next(clock), next(clock), tuple(range(count, count + 100)))
         for stream, name in enumerate(streams):
             own = tuple(rows[stream::STREAMS])
-            yield Read(next(clock), next(clock), name, own)
-            yield Read(next(clock), next(clock), name, own[::-1] if restreamed and number else own)
+            yield RowsRead(next(clock), next(clock), name, own)
+            yield RowsRead(next(clock), next(clock), name, own[::-1] if restreamed and number else own)
         count += 100
 
 
@@ -49,7 +49,7 @@ def resumed(*, ended: End) -> Iterator[HistoryCall]:
     yield Create(2, 3, "s", ("s/0",))
     for part in range(ROWS // 10):
         rows = tuple(range(10 * part, 10 * part + 10))
-        yield Read(4 + part, 4 + part, "s/0", rows, 10 * part, ended)
+        yield RowsRead(4 + part, 4 + part, "s/0", rows, 10 * part, ended)
 
 
 def split() -> Iterator[HistoryCall]:
@@ -58,10 +58,10 @@ def split() -> Iterator[HistoryCall]:
         name, rows = f"t{table}", tuple(range(table * SEEDED, (table + 1) * SEEDED))
         yield Append(0, 1, rows, table=name)
         yield Create(2, 3, name, (f"{name}/0",), table=name)
-        yield Read(4, 5, f"{name}/0", rows)
+        yield RowsRead(4, 5, f"{name}/0", rows)
         yield Split(6, 7, f"{name}/0", f"{name}.p", f"{name}.r")
-        yield Read(8, 9, f"{name}.p", rows[: SEEDED // 2])
-        yield Read(8, 9, f"{name}.r", rows[SEEDED // 2 :])
+        yield RowsRead(8, 9, f"{name}.p", rows[: SEEDED // 2])
+        yield RowsRead(8, 9, f"{name}.r", rows[SEEDED // 2 :])
 
 
 KINDS: Final[dict[str, tuple[Callable[[], Iterator[HistoryCall]], bool]]] = {

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from conformance.contract.subjects import appended_rows, once_per_view
 from conformance.contract.view import CallView, ReadView, SessionView, SplitView, View
-from conformance.history import Append, Create, End, History, HistoryCall, HistoryJudgement, Read, Split, check
+from conformance.history import Append, Create, End, History, HistoryCall, HistoryJudgement, RowsRead, Split, check
 from conformance.records import ROW_ID, AppendRows, CallEnd, ReadRows, is_row_id
 
 __all__ = ["Observed", "observed"]
@@ -151,17 +151,17 @@ class _Calls:
         )
         return Split(*when, parent, primary, remainder)
 
-    def _read(self, call: ReadView, when: tuple[int, int]) -> Read | None:
+    def _read(self, call: ReadView, when: tuple[int, int]) -> RowsRead | None:
         driven = self._view.exchange.driven
         stream = self._streams.get(call.raw.label if driven else call.stream)
         if stream is None or call.offset < 0 or (driven and call.step.name):
             return None
         rows, ended = _row_ids(call), _end(call)
         if rows is None:
-            return Read(*when, stream, (), call.offset, End.UNKNOWN)
+            return RowsRead(*when, stream, (), call.offset, End.UNKNOWN)
         if ended is End.REFUSED and rows:
             ended = End.CUT
-        return Read(*when, stream, rows, call.offset, ended)
+        return RowsRead(*when, stream, rows, call.offset, ended)
 
 
 def _end(call: CallView) -> End:

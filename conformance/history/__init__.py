@@ -14,7 +14,7 @@ from conformance.history.calls import (
     History,
     HistoryCall,
     HistoryError,
-    Read,
+    RowsRead,
     Split,
 )
 from conformance.history.checker import check
@@ -31,7 +31,7 @@ __all__ = [
     "HistoryCall",
     "HistoryError",
     "HistoryJudgement",
-    "Read",
+    "RowsRead",
     "Split",
     "check",
     "lines",

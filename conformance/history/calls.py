@@ -12,7 +12,7 @@ import functools
 from collections.abc import Mapping
 from typing import ClassVar, TypeAlias
 
-__all__ = ["Append", "Create", "End", "History", "HistoryCall", "HistoryError", "Read", "Split"]
+__all__ = ["Append", "Create", "End", "History", "HistoryCall", "HistoryError", "RowsRead", "Split"]
 
 
 class HistoryError(ValueError):
@@ -82,7 +82,7 @@ class Create:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Read:
+class RowsRead:
     """A read of ``stream`` from row ``offset`` on, with the ids of the ``rows`` that came, in order."""
 
     TAG: ClassVar[str] = "read"
@@ -114,7 +114,7 @@ class Split:
         return bool(self.primary and self.remainder)
 
 
-HistoryCall: TypeAlias = Append | Create | Read | Split
+HistoryCall: TypeAlias = Append | Create | RowsRead | Split
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,9 +134,9 @@ class History:
                 raise HistoryError(f"call {index}: expected an end at or after {call.begin}, got {call.end}")
         known = self.origins
         for index, call in enumerate(self.calls):
-            if isinstance(call, Read | Split) and call.stream not in known:
+            if isinstance(call, RowsRead | Split) and call.stream not in known:
                 raise HistoryError(f"call {index}: expected a stream that another call names, got {call.stream!r}")
-            if isinstance(call, Read) and call.offset < 0:
+            if isinstance(call, RowsRead) and call.offset < 0:
                 raise HistoryError(f"call {index}: expected an offset of at least 0, got {call.offset}")
         self._check_descent()
         _ = self.inserted

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from conformance.history.anomalies import AnomalyKind, Guarantee, HistoryJudgement
-from conformance.history.calls import Append, Create, End, History, Read, Split
+from conformance.history.calls import Append, Create, End, History, RowsRead, Split
 from conformance.history.findings import Findings, order
 from conformance.history.instants import judge_instants, pairs
 from conformance.history.sequences import Conflict, StreamRows
@@ -56,7 +56,7 @@ class _Check:
             unknown=dict(sorted(Counter(call.TAG for call in calls if call.ended is End.UNKNOWN).items())),
             unfinished=sum(not session.covered for session in sessions),
             calls=len(calls),
-            rows=sum(len(call.rows) for call in calls if isinstance(call, Read)),
+            rows=sum(len(call.rows) for call in calls if isinstance(call, RowsRead)),
         )
 
     def _open(self) -> None:
@@ -72,7 +72,7 @@ class _Check:
         """Put the rows of every read into its stream."""
         for index in self.order:
             call = self.history.calls[index]
-            if not isinstance(call, Read) or (call.ended is not End.OK and not call.rows):
+            if not isinstance(call, RowsRead) or (call.ended is not End.OK and not call.rows):
                 continue
             root = self.history.session_of(call.stream)
             if (session := self.sessions.get(root)) is None:
@@ -156,7 +156,7 @@ class _Check:
         yield AnomalyKind.RECEDING_SNAPSHOT, pairs(list(sessions))
         yield (
             AnomalyKind.STREAM_FROM_ELSEWHERE,
-            sum(isinstance(call, Read) and bool(call.rows) for call in self.history.calls),
+            sum(isinstance(call, RowsRead) and bool(call.rows) for call in self.history.calls),
         )
         yield AnomalyKind.EARLY_ROW, later
         yield AnomalyKind.LOST_ROW, ended

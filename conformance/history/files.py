@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from conformance._codec import TAG_KEY, RecordError, from_json, to_json
 from conformance.contain.parse import ForeignJsonError, parse_object
-from conformance.history.calls import Append, Create, History, HistoryCall, HistoryError, Read, Split
+from conformance.history.calls import Append, Create, History, HistoryCall, HistoryError, RowsRead, Split
 
 __all__ = ["as_lines", "is_history", "read_history"]
 
-_KINDS: Final[dict[str, type[Any]]] = {kind.TAG: kind for kind in (Append, Create, Read, Split)}
+_KINDS: Final[dict[str, type[Any]]] = {kind.TAG: kind for kind in (Append, Create, RowsRead, Split)}
 
 
 def is_history(path: Path) -> bool:

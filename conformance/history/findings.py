@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from conformance.history.anomalies import Anomaly, AnomalyKind
-from conformance.history.calls import Create, History, HistoryCall, Read
+from conformance.history.calls import Create, History, HistoryCall, RowsRead
 
 __all__ = ["Findings"]
 
@@ -66,7 +66,7 @@ class Findings:
         found = {session, *calls}
         for index in tuple(found):
             call = self._history.calls[index]
-            if isinstance(call, Read):
+            if isinstance(call, RowsRead):
                 found.update(self._history.path(call.stream))
         return tuple(sorted(found, key=lambda index: order(self._history.calls[index], index)))
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from conformance.contain.text import many, safe
 from conformance.history.anomalies import Anomaly, HistoryJudgement
-from conformance.history.calls import Append, Create, End, History, HistoryCall, Read, Split
+from conformance.history.calls import Append, Create, End, History, HistoryCall, RowsRead, Split
 
 __all__ = ["lines", "show_call", "show_rows"]
 
@@ -43,7 +43,7 @@ def show_call(call: HistoryCall) -> str:
         case Create():
             streams = ", ".join(call.streams) if len(call.streams) <= RUNS else many(len(call.streams), "stream")
             said = f"create {call.session} on {call.table}: {streams or 'no streams'}"
-        case Read():
+        case RowsRead():
             at = f" from {call.offset}" if call.offset else ""
             said = f"read {call.stream}{at}: {show_rows(call.rows)}"
         case Split():

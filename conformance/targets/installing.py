@@ -249,15 +249,17 @@ def _crate(making: _Making) -> None:
     cargo, places = making.client("crate"), making.places
     build = places.root / "build"  # not below a folder of sources, where cargo would put it
     for entry in making.wanted.crate:
-        what: tuple[str | Path, ...] = ("--locked", entry)
+        what: tuple[str | Path, ...] = (entry,)
+        locked = True
         if is_path(entry):
             own = making.folder("crate", entry)
-            if any((above / "Cargo.lock").is_file() for above in (own, *own.parents)):
-                what = ("--locked", "--path", own)
-            else:  # cargo would write a lock file there, and so make the folder another one
+            what = ("--path", own)
+            locked = any((above / "Cargo.lock").is_file() for above in (own, *own.parents))
+            if not locked:  # cargo would write a lock file there, and so make the folder another one
                 shutil.copytree(own, build / "source", dirs_exist_ok=True)
                 what = ("--path", build / "source")
-        making.run(cargo, "install", "--quiet", "--root", places.root / "venv", *what, CARGO_TARGET_DIR=str(build))
+        options = (*(("--locked",) if locked else ()), "--quiet", "--root", places.root / "venv")
+        making.run(cargo, "install", *options, *what, CARGO_TARGET_DIR=str(build))
         shutil.rmtree(build, ignore_errors=True)
 
 

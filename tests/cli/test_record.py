@@ -131,7 +131,7 @@ class TestAClient:
         assert result.exit_code == 1
         first, second = (one.exchange.calls[0] for one in recorded(here / "said.log")[:2])
         assert (first.status, second.status) == ("OK", "RESOURCE_EXHAUSTED")
-        assert "(authorization: ***)" in second.details
+        assert "(authorization: Bearer ***)" in second.details
         assert TOKEN.encode() not in (here / "said.log").read_bytes()
 
 

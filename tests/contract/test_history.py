@@ -9,7 +9,7 @@ import pytest
 
 from conformance.contract.histories import observed
 from conformance.contract.view import View
-from conformance.history import AnomalyKind, Append, Create, End, Read, Split
+from conformance.history import AnomalyKind, Append, Create, End, RowsRead, Split
 from conformance.records import (
     AppendRows,
     BqType,
@@ -104,12 +104,12 @@ def test_the_calls_of_an_exchange_become_a_history() -> None:
     assert history_of(case) == (
         Append(0, 1, tuple(range(10))),
         Create(4, 5, "s", ("s/0",)),
-        Read(6, 7, "s/0", (0, 1, 2, 3), 0, End.CUT),
+        RowsRead(6, 7, "s/0", (0, 1, 2, 3), 0, End.CUT),
         Append(8, 9, (10, 11)),
         Split(10, 11, "s/0", "x.primary", "x.remainder"),
-        Read(12, 13, "x.remainder", (5, 6, 7, 8, 9)),
+        RowsRead(12, 13, "x.remainder", (5, 6, 7, 8, 9)),
         Create(14, 15, "s#4", ("s#4/0",)),
-        Read(16, 17, "s#4/0", (9, 10, 11), 9),
+        RowsRead(16, 17, "s#4/0", (9, 10, 11), 9),
     )
 
 
@@ -145,7 +145,7 @@ def test_a_read_that_does_not_end_in_ok_shows_no_end(spoil: Spoil, end: End) -> 
     """The rows that came count, and nothing is derived from those that did not."""
     *_, last = history_of(numbered(CreateSession(), ReadRows()), spoil)
 
-    assert isinstance(last, Read)
+    assert isinstance(last, RowsRead)
     assert last.ended is end
 
 
@@ -157,7 +157,7 @@ def test_rows_that_cannot_be_decoded_are_unknown() -> None:
 
     *_, last = history_of(numbered(CreateSession(), ReadRows()), spoil)
 
-    assert last == Read(6, 7, "s/0", (), 0, End.UNKNOWN)
+    assert last == RowsRead(6, 7, "s/0", (), 0, End.UNKNOWN)
 
 
 def test_a_table_without_ids_has_no_history() -> None:

@@ -77,7 +77,7 @@ def test_commands_that_a_page_names_exist(file: Path) -> None:
 def _options(command: str) -> set[str]:
     found = cli.get_command(click.Context(cli), command)
     assert found is not None
-    return {option for parameter in found.params for option in parameter.opts}
+    return {option for parameter in found.params for option in (*parameter.opts, *parameter.secondary_opts)}
 
 
 @pytest.mark.parametrize("finding", FINDINGS, ids=lambda each: each.clauses[0])

@@ -11,6 +11,7 @@ def test_public_names() -> None:
     assert generate.__all__ == [
         "CaseFileError",
         "draw_case",
+        "draw_scenario",
         "explicit",
         "generated_id",
         "load_case",
@@ -18,6 +19,7 @@ def test_public_names() -> None:
         "load_file",
         "materialise",
         "save_case",
+        "scenario_id",
         "shrink",
         "to_json_rows",
     ]

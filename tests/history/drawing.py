@@ -11,7 +11,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from conformance.history import AnomalyKind, Append, Create, End, History, HistoryCall, Read, Split
+from conformance.history import AnomalyKind, Append, Create, End, History, HistoryCall, RowsRead, Split
 
 SPAN: Final = 3
 """The most instants that a call lasts."""
@@ -270,7 +270,7 @@ class Drawing:
 
     def _full(self, stream: _Stream) -> None:
         begin, end = self._times()
-        self.calls.append(Read(begin, end, stream.name, tuple(self.server.served(stream.rows, 0, stream.other))))
+        self.calls.append(RowsRead(begin, end, stream.name, tuple(self.server.served(stream.rows, 0, stream.other))))
 
     def _read(self) -> None:
         stream = self.random.choice(self.streams)
@@ -280,7 +280,7 @@ class Drawing:
         ended = self.random.choices((End.OK, End.CUT, End.UNKNOWN), (8, 3, 1))[0]
         if ended is not End.OK:
             rows = rows[: self.random.randint(0, len(rows))]
-        self.calls.append(Read(begin, end, stream.name, tuple(rows), offset, ended))
+        self.calls.append(RowsRead(begin, end, stream.name, tuple(rows), offset, ended))
 
     def _split(self) -> None:
         stream = self.random.choice(self.streams)

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from conformance.history import Append, Create, End, History, Read, Split
+from conformance.history import Append, Create, End, History, RowsRead, Split
 
 __all__ = ["permitted"]
 
@@ -34,7 +34,7 @@ def _session_rows(history: History, session: Create) -> Iterator[tuple[frozenset
     found = set()
     splits = [call for call in history.calls if isinstance(call, Split) and call.divided]
     mine = [call for call in splits if history.calls[history.session_of(call.stream)] is session]
-    most = 1 + max((call.offset + len(call.rows) for call in history.calls if isinstance(call, Read)), default=0)
+    most = 1 + max((call.offset + len(call.rows) for call in history.calls if isinstance(call, RowsRead)), default=0)
     for cuts in itertools.product(range(most + 1), repeat=len(mine)):
         base: dict[str, tuple[str, int, float]] = {name: (name, 0, math.inf) for name in session.streams}
         # The parents of a split may be named after it: each pass finds the next generation.
@@ -58,7 +58,7 @@ class _Seen:
     limits: list[tuple[str, float]] = dataclasses.field(default_factory=list)
     fits: bool = True
 
-    def read(self, call: Read, root: str, start: int, high: float) -> None:
+    def read(self, call: RowsRead, root: str, start: int, high: float) -> None:
         """Add a read of a part of ``root`` that begins at ``start`` and ends before ``high``."""
         end = start + call.offset + len(call.rows)
         for position, row in enumerate(call.rows, start + call.offset):
@@ -95,7 +95,7 @@ def _sequences(
     """Return the rows of a session and whether these are all; None if its reads contradict one another."""
     seen = _Seen()
     for call in history.calls:
-        if isinstance(call, Read) and call.stream in base:
+        if isinstance(call, RowsRead) and call.stream in base:
             seen.read(call, *base[call.stream])
     # A division lies inside of its stream, whose length is at least the place of the division.
     for root, start, high in base.values():

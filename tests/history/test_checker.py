@@ -14,7 +14,7 @@ from conformance.history import (
     History,
     HistoryCall,
     HistoryJudgement,
-    Read,
+    RowsRead,
     Split,
     check,
 )
@@ -31,9 +31,9 @@ def judged(*calls: HistoryCall) -> HistoryJudgement:
     return check(History(calls))
 
 
-def read(at: int, stream: str, *rows: int, offset: int = 0, ended: End = End.OK) -> Read:
+def read(at: int, stream: str, *rows: int, offset: int = 0, ended: End = End.OK) -> RowsRead:
     """A read that lasts one instant."""
-    return Read(at, at + 1, stream, rows, offset, ended)
+    return RowsRead(at, at + 1, stream, rows, offset, ended)
 
 
 K = AnomalyKind
@@ -190,7 +190,7 @@ def test_a_witness_is_enough_and_each_call_of_it_is_needed(name: str) -> None:
     proof = [call for index, call in enumerate(calls) if index in found.witness or isinstance(call, Append)]
 
     assert kind in judged(*proof).kinds
-    for reading in [call for call in proof if isinstance(call, Read)]:
+    for reading in [call for call in proof if isinstance(call, RowsRead)]:
         assert kind not in judged(*(call for call in proof if call is not reading)).kinds
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.history import Append, Create, End, HistoryCall, HistoryError, Read, Split
+from conformance.history import Append, Create, End, HistoryCall, HistoryError, RowsRead, Split
 from conformance.history.files import as_lines, is_history, read_history
 
 CALLS: tuple[HistoryCall, ...] = (
     Append(0, 1, (0, 1), late=True, ended=End.UNKNOWN),
     Create(2, 3, "s", ("s/0",), after=0.5, before=1, partial=True),
     Split(4, 5, "s/0", "p", "r"),
-    Read(6, 7, "r", (1,), 1, End.CUT),
+    RowsRead(6, 7, "r", (1,), 1, End.CUT),
 )
 
 

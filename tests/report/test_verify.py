@@ -275,7 +275,7 @@ def _no_such_level(files: Files) -> None:
         (_case_missing, "the log says that the run is complete, and does not judge the case types.bool"),
         (_case_unlisted, "the log does not list the case types.bool that its selection includes"),
         (_case_twice, "the log judges the case types.bool twice"),
-        (_case_of_another_seed, "that the run, with seed 4 and 2 generated cases, does not have"),
+        (_case_of_another_seed, "that the run, with seed 4, 2 generated cases and"),
         (_cases_reordered, "the log lists its cases in another order than the suite"),
         (_clause_dropped, "the log does not mention the clause framing.batch-without-end-of-stream of the frozen list"),
         (_clause_left_out, "the log does not list the clause framing.batch-without-end-of-stream that its selection"),

@@ -31,7 +31,7 @@ from conformance.contract.sources import (
 )
 from conformance.contract.subjects import appended_rows, once_per_view
 from conformance.contract.view import View
-from conformance.history import Anomaly, AnomalyKind, Read
+from conformance.history import Anomaly, AnomalyKind, RowsRead
 from conformance.history.texts import show_call
 from conformance.records import Level
 
@@ -53,7 +53,7 @@ class Observation(AtCall):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Group:
+class _Witnesses:
     """Calls that another chapter compares with one another or with the table, and the anomalies that it reports."""
 
     calls: frozenset[int]
@@ -61,7 +61,7 @@ class _Group:
 
 
 @once_per_view
-def _groups(view: View) -> list[_Group]:
+def _groups(view: View) -> list[_Witnesses]:
     """Return the groups of reads that other chapters compare."""
     everything = frozenset(AnomalyKind)
     whole: dict[str, int] = {}
@@ -69,7 +69,7 @@ def _groups(view: View) -> list[_Group]:
         if read.whole and read.batches is not None:
             whole.setdefault(read.stream, read.index)
     found = [
-        _Group(frozenset({whole[read.stream], read.index}), everything)
+        _Witnesses(frozenset({whole[read.stream], read.index}), everything)
         for read in view.reads
         if whole.get(read.stream, read.index) != read.index
     ]
@@ -77,17 +77,19 @@ def _groups(view: View) -> list[_Group]:
         if split.answer is not None:
             names = (split.request.name, split.answer.primary_stream.name, split.answer.remainder_stream.name)
             if all(name in whole for name in names):
-                found.append(_Group(frozenset(whole[name] for name in names), everything))
+                found.append(_Witnesses(frozenset(whole[name] for name in names), everything))
     for session in whole_sessions(view):
         changing = session.feature in (Feature.APPEND, Feature.SNAPSHOT)
-        found.append(_Group(frozenset(read.index for read in session.reads), _ONE_SNAPSHOT if changing else everything))
+        found.append(
+            _Witnesses(frozenset(read.index for read in session.reads), _ONE_SNAPSHOT if changing else everything)
+        )
     return found
 
 
 def _is_reported(view: View, seen: Observed, anomaly: Anomaly) -> bool:
     """True if another chapter compares the reads of an anomaly's witness; that on sessions needs no read."""
     calls = seen.history.calls
-    reads = {seen.places[index] for index in anomaly.witness if isinstance(calls[index], Read)}
+    reads = {seen.places[index] for index in anomaly.witness if isinstance(calls[index], RowsRead)}
     if not reads:
         return True
     kinds = {anomaly.kind}
@@ -103,7 +105,7 @@ def _combined(view: View) -> Observed | None:
     seen = observed(view) if view.exchange.driven else None
     if seen is None:
         return None
-    reads = {place for place, call in zip(seen.places, seen.history.calls, strict=True) if isinstance(call, Read)}
+    reads = {place for place, call in zip(seen.places, seen.history.calls, strict=True) if isinstance(call, RowsRead)}
     return None if any(reads <= group.calls for group in _groups(view)) else seen
 
 
