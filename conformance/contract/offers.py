@@ -58,7 +58,7 @@ OPTIONAL: Final[Mapping[Profile, ProfileRow]] = MappingProxyType(
             ProfileRow(
                 Profile.SNAPSHOTS,
                 "a session shows its table as it was at one instant, or at snapshot_time",
-                ("snapshot.*", "errors.snapshot-*"),
+                ("snapshot.*", "errors.snapshot-*", "history.no-torn-*", "history.no-receding-*", "history.no-early-*"),
                 lambda step: isinstance(step, AppendRows) or (isinstance(step, CreateSession) and bool(step.snapshot)),
             ),
             ProfileRow(

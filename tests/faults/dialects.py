@@ -19,7 +19,7 @@ from conformance.reference.catalogue import Catalogue, Snapshot
 from conformance.reference.refusals import Reason
 from conformance.reference.restriction import column_value
 from conformance.reference.service import Service
-from conformance.reference.sql import SqlError, Value, parse_expression
+from conformance.reference.sql import NODES, SqlError, Value, evaluate, parse_expression
 from conformance.reference.sql.arithmetic import elementwise
 from conformance.reference.sql.casts import cast
 from conformance.reference.sql.evaluate import _COMPARE, _comparable, _Interpreter, _operands
@@ -40,17 +40,10 @@ class Dialect(Service):
         if not text:
             return None
 
-        class Reading(_Interpreter):
-            reads = self.reads
-
-            def value(self, node: exp.Expression) -> Value:
-                own = self.reads.get(type(node))
-                return super().value(node) if own is None else own(self, node)
-
         try:
             expression = parse_expression(text)
-            value = Reading(expression.literals, lambda path: self.column(path, snapshot)).value(expression.tree)
-        except (SqlError, RecursionError, pa.ArrowException):
+            value = evaluate(expression, lambda path: self.column(path, snapshot), {**NODES, **self.reads})
+        except SqlError:
             self.refuse(Reason.BAD_RESTRICTION, table=snapshot.table, restriction=text)
         if value.type not in (BqType.BOOL, None) or value.column is not None:
             self.refuse(Reason.BAD_RESTRICTION, table=snapshot.table, restriction=text)

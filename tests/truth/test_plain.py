@@ -53,7 +53,7 @@ def test_bytes_without_a_plain_form_stay_bytes(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ({"nam": "s"}, "at.nam: expected a field of ReadSession"),
+        ({"naem": "s"}, "at.naem: expected a field of ReadSession"),
         ({"name": 7}, "at.name: expected a value of the field, got 7"),
         ({"streams": {}}, "at.streams: expected a list, got {}"),
         ({"bytes": "?"}, "at.bytes: expected base64 text, got '?'"),
