@@ -22,6 +22,7 @@ from conformance.records import Level, Outcome, Profile
 from conformance.report.document import Report
 from conformance.report.profiles import SERVED
 from conformance.report.summary import Cell, cell_of, level_of
+from conformance.truth.shipped import Confirmed
 
 __all__ = [
     "SCHEMA_VERSION",
@@ -95,7 +96,8 @@ class Statement:
 
     ``run`` is the first event of the run without its lists of cases and clauses, which the report has. ``releases`` are
     the releases of the suite whose frozen clauses and cases are those of this run. ``passed`` and ``complete`` are
-    those of the run.
+    those of the run. ``service`` says how many clauses the service itself has confirmed; None for a run that did not
+    judge a server.
     """
 
     schema_version: int
@@ -114,6 +116,7 @@ class Statement:
     left_out: tuple[Gap, ...] = ()
     problems: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    service: Confirmed | None = None
 
     @property
     def levels(self) -> tuple[Row, ...]:
@@ -168,6 +171,7 @@ def statement_on(
         ),
         problems=tuple(problem.text for problem in report.problems),
         remarks=report.remarks,
+        service=report.service,
     )
 
 

@@ -101,7 +101,8 @@ def sections(statement: Statement) -> Iterator[Section]:
     yield Section("What was judged", head=("", ""), rows=tuple(fact for fact in facts if fact[1]))
     yield Section(
         "Results",
-        f"Each clause counts once, under its standing: {' / '.join(map(_words, columns))}.",
+        f"Each clause counts once, under its standing: {' / '.join(map(_words, columns))}."
+        + (f" {statement.service.sentence}" if statement.service is not None else ""),
         ("profile" if run.profile == SERVED else "chapter", *(level.upper() for level in Level)),
         (*_groups(statement.results, columns), *_groups(statement.levels, columns)),
     )

@@ -22,8 +22,8 @@ from conformance.report.statement import FileDigest, Statement, statement_on
 
 __all__ = ["Material", "again", "disagreements", "stated"]
 
-_TEXTS: Final = frozenset({"summary", "clauses", "deviations", "causes", "problems"})
-"""Fields of a report that hold texts of the suite, which another patch release may word otherwise."""
+_OF_THE_SUITE: Final = frozenset({"summary", "clauses", "deviations", "causes", "problems", "service"})
+"""Fields of a report with texts and confirmations that ship with the suite: another release may have others."""
 _NAMED: Final = 3
 """Entries named in a sentence; the rest is counted."""
 _LONGEST: Final = 80
@@ -72,13 +72,13 @@ def disagreements(statement: Statement, material: Material) -> Iterator[str]:
         return
     yield from recount(events)
     true = as_read(document(fold(events)))
-    fields = {field.name for field in dataclasses.fields(Report)}
-    alike = fields if true.run.suite == conformance.__version__ else fields - _TEXTS
-    yield from _differences("the report", material.report, true, only=alike)
     due = _made(true, events, statement.report, statement.logs)
+    shipped = frozenset[str]() if true.run.suite == conformance.__version__ else _OF_THE_SUITE
+    fields = {field.name for field in dataclasses.fields(Report)}
+    yield from _differences("the report", material.report, true, only=fields - shipped)
     yield from _releases(statement, due)
-    shared = {field.name for field in dataclasses.fields(Statement)} - {"releases", "report", "logs"}
-    yield from _differences("the statement", statement, due, only=shared)
+    fields = {field.name for field in dataclasses.fields(Statement)} - {"releases", "report", "logs"}
+    yield from _differences("the statement", statement, due, only=fields - (shipped & {"service"}))
 
 
 def _files(statement: Statement, material: Material) -> Iterator[str]:

@@ -16,8 +16,9 @@ from conformance.engine.events import RunEnded
 from conformance.engine.result import fold
 from conformance.report.document import document
 from conformance.report.statement import FileDigest, statement_on
-from conformance.report.statementpage import sections
+from conformance.report.statementpage import markdown, sections
 from conformance.report.summary import Cell
+from conformance.truth.shipped import confirmed
 from tests.cli.typed import conformance_
 from tests.engine import samples
 from tests.engine.samples import passing, started
@@ -181,6 +182,15 @@ def test_the_results_of_a_server_are_by_profile() -> None:
         ("splits", Cell(not_offered=1)),
     ]
     assert ("profiles", "not offered: splits") in next(sections(made)).rows
+
+
+def test_a_statement_on_a_server_says_what_the_service_has_confirmed() -> None:
+    """Whoever signs it says, too, how far the clauses rest on the service itself."""
+    events = [started("rows.none-is-missing"), samples.judged("a", passing("a", "rows.none-is-missing")), RunEnded(1.0)]
+
+    made = statement_on(document(fold(events)), releases=(), report_file=FileDigest("r", "0"), logs=(), cases=1)
+
+    assert confirmed().sentence in markdown(made)
 
 
 def test_a_later_patch_release_accepts_the_statement(
