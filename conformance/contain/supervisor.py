@@ -93,8 +93,9 @@ class Supervisor:
         return json.loads(line)  # type: ignore[no-any-return]
 
     def _start(self, command: list[str], environment: dict[str, str]) -> None:
-        # A session of its own makes the program the leader of a new process group, which killpg(3) can signal.
-        self._leader = os.posix_spawn(command[0], command, environment, setsid=True, setsigdef=DEFAULT, setsigmask=())
+        # A process group of its own, which killpg(3) can signal. Its session is the supervisor's: some builds of Python
+        # have no ``setsid`` here (python-build-standalone 3.14.6 raises NotImplementedError).
+        self._leader = os.posix_spawn(command[0], command, environment, setpgroup=0, setsigdef=DEFAULT, setsigmask=())
 
     def _let_go(self) -> None:
         """Close the program's descriptors: a pipe reports its end only when all processes have closed it (pipe(7))."""
@@ -134,7 +135,8 @@ class Supervisor:
         cannot name another group in the meantime. WNOWAIT of waitid(2) looks at a child without reaping it.
         """
         if not hasattr(os, "waitid"):  # macOS before Python 3.13, where orphans do not come to this process
-            return self._reap(os.WNOHANG)
+            self._reap(os.WNOHANG)
+            return self._code is not None
         while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
             if ended.si_pid == self._leader:
                 return True
@@ -153,7 +155,7 @@ class Supervisor:
                 return
 
     def _reap(self, options: int = 0) -> bool:
-        """Reap one child; True if there was one. The children of an ended child become children of this process."""
+        """Reap one child; True if there is one, ended or not. Its own children become children of this process."""
         try:
             pid, status = os.waitpid(-1, options)
         except ChildProcessError:
