@@ -243,7 +243,7 @@ Supervisor._children = lambda self: [self._leader] if self._code is None else []
 
 
 def test_without_the_means_of_linux_the_group_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is no subreaper, no waitid and no new session, a child that holds the output open ends with its group."""
+    """Without subreaper, waitid and a new session, a child that holds the output open ends with its group."""
     source = Path(supervisor.__file__).read_text(encoding="utf-8")
     head, _, tail = source.partition('if __name__ == "__main__":')
     monkeypatch.setattr(supervised, "_script", lambda: ("-c", f'{head}{_WITHOUT}\nif __name__ == "__main__":{tail}'))
