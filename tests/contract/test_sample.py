@@ -4,10 +4,11 @@ import pyarrow as pa
 import pytest
 
 from conformance.records import CreateSession, Expect, ReadRows
-from tests.contract.exchanges import Answer, Deviation, case_of, create, prove, read, session, verdicts
+from tests.contract.exchanges import Answer, Deviation, case_of, create, prove, read, verdicts
 
-HALF = case_of(CreateSession(sample_percentage=50), ReadRows())
-EVERYTHING = case_of(CreateSession(sample_percentage=100), ReadRows())
+PLAIN = (CreateSession(label="plain"), ReadRows(session="plain"))
+HALF = case_of(*PLAIN, CreateSession(sample_percentage=50), ReadRows())
+EVERYTHING = case_of(*PLAIN, CreateSession(sample_percentage=100), ReadRows())
 OUTSIDE = case_of(
     CreateSession(sample_percentage=101, expect=Expect(codes=("INVALID_ARGUMENT",), reason="sample-outside"))
 )
@@ -15,22 +16,22 @@ OUTSIDE = case_of(
 
 def twice(answers: list[Answer]) -> None:
     """Half of the table comes twice."""
-    table = read(answers).table
+    table = read(answers, 1).table
     assert table is not None
-    read(answers).send(pa.concat_tables([table.slice(0, 5)] * 2))
+    read(answers, 1).send(pa.concat_tables([table.slice(0, 5)] * 2))
 
 
 def half(answers: list[Answer]) -> None:
     """Half of the table comes."""
-    table = read(answers).table
+    table = read(answers, 1).table
     assert table is not None
-    read(answers).send(table.slice(5))
+    read(answers, 1).send(table.slice(5))
 
 
 def nothing(answers: list[Answer]) -> None:
     """The session has no streams."""
-    del answers[1:]
-    session(answers).ClearField("streams")
+    del answers[3:]
+    create(answers, 1).responses[0].ClearField("streams")
 
 
 def accepted(answers: list[Answer]) -> None:
@@ -39,8 +40,8 @@ def accepted(answers: list[Answer]) -> None:
 
 
 DEVIATIONS = (
-    Deviation("sample.request-is-served", HALF, lambda a: create(a).refuse("UNIMPLEMENTED")),
-    Deviation("sample.request-is-served", HALF, lambda a: read(a).refuse("NOT_FOUND")),
+    Deviation("sample.request-is-served", HALF, lambda a: create(a, 1).refuse("UNIMPLEMENTED")),
+    Deviation("sample.request-is-served", HALF, lambda a: read(a, 1).refuse("NOT_FOUND")),
     Deviation("sample.percentage-outside-is-refused", OUTSIDE, accepted),
     Deviation("sample.rows-are-the-tables", HALF, twice),
     Deviation("sample.of-everything-is-everything", EVERYTHING, half),

@@ -6,17 +6,20 @@ service is recorded, so no clause is a MUST.
 
 from __future__ import annotations
 
+import dataclasses
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.contract.clause import Violation, clause
+from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.closed import Feature
-from conformance.contract.comparing.matching import show_row
-from conformance.contract.comparing.sessions import SessionRead, whole_sessions
+from conformance.contract.comparing.sessions import SessionRead, rows_of, whole_sessions
 from conformance.contract.endings import refuses, serves
 from conformance.contract.sources import STREAM_PROTO, TABLE_SAMPLING, Inferred
 from conformance.contract.subjects import (
+    OPEN_OPTIONS,
+    created,
     feature,
     is_child,
     once_per_view,
@@ -39,18 +42,32 @@ def _requests(view: View) -> list[CallView]:
     return sessions + [read for read in reads if read_feature(read) is Feature.SAMPLE]
 
 
-@once_per_view
-def _samples(view: View) -> list[SessionRead]:
-    return [whole for whole in whole_sessions(view) if whole.feature is Feature.SAMPLE]
+@dataclasses.dataclass(frozen=True, slots=True)
+class Sampled(AtCall):
+    """A session of a sample, with the rows that it gave and those of a session without one, each row as a hash."""
+
+    session: SessionView
+    rows: Counter[int]
+    every: Counter[int]
 
 
 @once_per_view
-def _of_all(view: View) -> list[SessionView]:
-    """Return the sessions of a sample of everything that were read in full or have no streams."""
-    read = {whole.session.index for whole in _samples(view)}
-    sessions = [s for s in valid_sessions(view) if feature(s) is Feature.SAMPLE and s.session is not None]
-    whole = [s for s in sessions if s.index in read or not s.session.streams]
-    return [s for s in whole if s.step.sample_percentage == ALL]
+def _samples(view: View) -> list[Sampled]:
+    """Return the samples of tables that were read without a sample too: what all sessions get wrong is not theirs."""
+    wholes = [(whole, _rows(whole)) for whole in whole_sessions(view)]
+    every = next((rows for whole, rows in wholes if rows is not None and whole.feature in OPEN_OPTIONS), None)
+    if every is None:
+        return []
+    empty = [SessionRead(s, ()) for s in created(view) if feature(s) is Feature.SAMPLE and not s.session.streams]
+    read = [(whole.session, rows) for whole, rows in wholes if whole.feature is Feature.SAMPLE and rows is not None]
+    sessions = [*read, *((whole.session, Counter[int]()) for whole in empty)]
+    return [Sampled(session.index, session, rows, every) for session, rows in sessions]
+
+
+def _rows(whole: SessionRead) -> Counter[int] | None:
+    reads = [rows_of(read) for read in whole.reads]
+    known = [rows.tolist() for rows in reads if rows is not None]
+    return Counter(row for rows in known for row in rows) if len(known) == len(reads) else None
 
 
 def _percentage(call: CallView) -> str:
@@ -69,17 +86,20 @@ refuses("sample.percentage-outside-is-refused", refused_as("sample-outside"), TA
 
 
 @clause("sample.rows-are-the-tables", over=_samples, source=STREAM_PROTO, level=Level.SHOULD)
-def rows_are_the_tables(whole: SessionRead) -> Iterator[Violation]:
-    """A sample has rows of the table only, each at most once, in however many streams."""
-    if surplus := whole.match.repeated + whole.match.foreign:
-        observed = f"{many(len(surplus), 'row')} more, such as {show_row(whole.got, surplus[0])}"
-        yield Violation(f"rows of the table, of which it has {whole.expected.num_rows}", observed)
+def rows_are_the_tables(sample: Sampled) -> Iterator[Violation]:
+    """A sample has no row that a session without one does not have, and none more often, in however many streams."""
+    if surplus := (sample.rows - sample.every).total():
+        yield Violation(f"some of the {many(sample.every.total(), 'row')} of the table", f"{many(surplus, 'row')} more")
 
 
-@clause("sample.of-everything-is-everything", over=_of_all, source=Inferred(TABLE_SAMPLING), level=Level.SHOULD)
-def of_everything_is_everything(session: SessionView) -> Iterator[Violation]:
+@clause(
+    "sample.of-everything-is-everything",
+    over=lambda view: [sample for sample in _samples(view) if sample.session.step.sample_percentage == ALL],
+    source=Inferred(TABLE_SAMPLING),
+    level=Level.SHOULD,
+)
+def of_everything_is_everything(sample: Sampled) -> Iterator[Violation]:
     """A sample of 100 percent has every row: the number is a percentage, not a fraction, and every block is taken."""
-    read = {whole.session.index: whole for whole in _samples(session.view)}
-    missing = len(read[session.index].match.missing) if session.index in read else session.view.table.num_rows
-    if missing:
-        yield Violation("every row of the table", f"{many(missing, 'row')} missing", field="sample_percentage")
+    if missing := (sample.every - sample.rows).total():
+        required = f"all {many(sample.every.total(), 'row')} of the table"
+        yield Violation(required, f"{many(missing, 'row')} missing", field="sample_percentage")

@@ -19,7 +19,6 @@ from conformance.reference.session import Session, Stream
 
 _NOWHERE: Final = 4_611_686_018_427_387_904
 """A number that no table of a case contains."""
-_MANY: Final = 20_000
 _GOCCY_507: Final = "https://github.com/goccy/bigquery-emulator/issues/507"
 _COUNTS: Final = "https://github.com/googleapis/google-cloud-java/pull/5658"
 _LOST_TAILS: Final = "https://github.com/googleapis/google-cloud-python/issues/14900"
@@ -156,21 +155,6 @@ class TailLost(Service):
         rows = super().rows_at_offset(stream, offset)
         last = stream.rows.num_rows - 1
         return rows.slice(0, max(last - offset, 0)) if last else rows
-
-
-@behaviour_mutant(
-    "rows.failure-is-the-end",
-    kills="rows.none-is-missing",
-    also={"responses.*-arrive": "large tables have several responses too"},
-)
-class FailureIsTheEnd(Service):
-    """A failure after the first response of a stream of more than 20,000 rows ends the read in OK."""
-
-    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        for index, part in enumerate(super().cut_responses(stream, batch)):
-            if index and stream.rows.num_rows > _MANY:
-                return
-            yield part
 
 
 @behaviour_mutant("rows.streams-overlap", kills="rows.streams-are-disjoint", also=IN_PARTS)
