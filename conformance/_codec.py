@@ -5,6 +5,7 @@ refused with their path, because a case file with a misspelt key must never be r
 
 Supported: ``str``, ``int``, ``float``, ``bool``, ``bytes`` (base64 in JSON), ``StrEnum``, records, ``tuple[X,
 ...]``, ``Mapping[str, X]``, ``X | None``, :data:`Json`, and unions of records that have a ``TAG`` class variable.
+JSON has no infinities and no NaN: they are texts there, as in the JSON form of protobuf.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import collections.abc
 import dataclasses
 import enum
 import json
+import math
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +31,10 @@ Json = typing.NewType("Json", object)
 
 TAG_KEY = "op"
 """The JSON key that names the member of a union of records."""
+
+
+NO_NUMBERS = types.MappingProxyType({"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf})
+"""The JSON form of the floats that JSON has no number for."""
 
 
 class RecordError(ValueError):
@@ -90,11 +96,19 @@ def _scalar(kind: type, arrow: pa.DataType) -> _Codec:
     def read(value: Any, path: str) -> Any:
         if kind is float and type(value) is int:
             return float(value)
+        if kind is float and isinstance(value, str) and value in NO_NUMBERS:
+            return NO_NUMBERS[value]
         if type(value) is not kind:
             raise RecordError(path, kind.__name__, value)
         return value
 
-    return _Codec(arrow, _same, read, _same, read)
+    return _Codec(arrow, _json_float if kind is float else _same, read, _same, read)
+
+
+def _json_float(value: float) -> float | str:
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def _bytes() -> _Codec:

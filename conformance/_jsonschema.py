@@ -13,7 +13,7 @@ import types
 import typing
 from typing import Any, Final
 
-from conformance._codec import TAG_KEY
+from conformance._codec import NO_NUMBERS, TAG_KEY
 from conformance.records import Json
 
 __all__ = ["json_schema", "tagged_schema"]
@@ -22,7 +22,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _SCALARS: Final[dict[object, dict[str, Any]]] = {
     str: {"type": "string"},
     int: {"type": "integer"},
-    float: {"type": "number"},
+    float: {"anyOf": [{"type": "number"}, {"enum": list(NO_NUMBERS)}]},
     bool: {"type": "boolean"},
     bytes: {"type": "string", "contentEncoding": "base64"},
     Json: {},

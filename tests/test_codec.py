@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 
 import pyarrow as pa
 import pytest
 
+from conformance._jsonschema import json_schema
 from conformance.records import RecordError, arrow_schema, from_json, from_row, to_json, to_row
 
 
@@ -41,3 +43,30 @@ def test_a_wrong_map_is_refused_where_it_is_wrong(coins: object, message: str) -
         from_json(Pocket, {"coins": coins})
 
     assert str(raised.value) == message
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Scale:
+    """A record with a number."""
+
+    weight: float = 0.0
+
+
+@pytest.mark.parametrize(("weight", "form"), [(math.nan, "NaN"), (math.inf, "Infinity"), (-math.inf, "-Infinity")])
+def test_a_float_that_json_has_no_number_for_is_a_text(weight: float, form: str) -> None:
+    """NaN and the infinities are the texts of protobuf's JSON, and read back as the same values."""
+    scale = Scale(weight)
+
+    assert to_json(scale) == {"weight": form}
+    assert from_json(Scale, {"weight": form}) == scale
+    assert json_schema(Scale, title="scale")["$defs"]["Scale"]["properties"]["weight"]["anyOf"][1]["enum"] == [
+        "NaN",
+        "Infinity",
+        "-Infinity",
+    ]
+
+
+def test_another_text_is_no_float() -> None:
+    """Only the three texts stand for floats."""
+    with pytest.raises(RecordError, match=r"expected float but got 'nan'"):
+        from_json(Scale, {"weight": "nan"})

@@ -42,6 +42,7 @@ class EvidenceKind(enum.StrEnum):
 class Feature(enum.StrEnum):
     """The distinctive feature of a request; the first that applies, in this order, decides which clauses check it."""
 
+    SAMPLE = "sample"
     SNAPSHOT = "snapshot"
     APPEND = "append"
     FILTERED_PROJECTION = "filtered-projection"

@@ -41,6 +41,9 @@ GUIDE: Final = "https://cloud.google.com/bigquery/docs/reference/storage"
 QUOTAS: Final = "https://cloud.google.com/bigquery/quotas#storage-limits"
 """Limits of the Storage Read API, the length of a filter among them."""
 
+TABLE_SAMPLING: Final = "https://cloud.google.com/bigquery/docs/table-sampling"
+"""TABLESAMPLE SYSTEM: a random part of the blocks of a table, by a percentage from 0 to 100."""
+
 SQL_WHERE: Final = "https://cloud.google.com/bigquery/docs/reference/standard-sql/query-syntax#where_clause"
 """A filter selects the rows for which its boolean expression is TRUE, and not those for which it is FALSE or NULL."""
 

@@ -75,6 +75,7 @@ def feature(session: SessionView) -> Feature:
 
 def _applies(session: SessionView) -> Iterator[tuple[Feature, bool]]:
     step, view = session.step, session.view
+    yield Feature.SAMPLE, step.sample_percentage is not None
     yield Feature.SNAPSHOT, bool(step.snapshot)
     yield Feature.APPEND, bool(appended_rows(view))
     yield Feature.FILTERED_PROJECTION, bool(step.row_restriction and step.selected_fields)

@@ -243,6 +243,7 @@ def _create(request: Any, expect: Expect) -> CreateSession:
         preferred_min_stream_count=request.preferred_min_stream_count,
         buffer_compression=_name(proto.COMPRESSION, body),
         response_compression=_name(proto.RESPONSE_COMPRESSION, options.response_compression_codec),
+        sample_percentage=options.sample_percentage if options.HasField("sample_percentage") else None,
         snapshot="before-append" if session.HasField("table_modifiers") else "",
         parent=request.parent,
         table=session.table,

@@ -122,7 +122,8 @@ class Conversation:
         session = _answer(call)
         self._sessions.pop(step.label, None)
         if session is not None:
-            free = not step.row_restriction and not step.snapshot and len(session.streams) == 1
+            every_row = not step.row_restriction and not step.snapshot and step.sample_percentage is None
+            free = every_row and len(session.streams) == 1
             streams = tuple(stream.name for stream in session.streams)
             self._sessions[step.label] = _Session(session.name, streams, self._visible if free else None)
 

@@ -75,6 +75,8 @@ def _set_options(options: proto.TableReadOptions, step: CreateSession) -> None:
     if step.response_compression:
         codec = _number(step.response_compression, proto.RESPONSE_COMPRESSION, "response_compression")
         options.response_compression_codec = codec
+    if step.sample_percentage is not None:
+        options.sample_percentage = step.sample_percentage
 
 
 def read_request(stream: str, offset: int) -> tuple[bytes, str]:

@@ -19,7 +19,7 @@ from conformance.targets.recent import Recent
 from conformance.targets.rest import RestClient, RestError
 from conformance.targets.seeds import Row, SeededTable, check_time, naming_columns
 from conformance.targets.sql import insert_statement
-from conformance.targets.values import rest_schema, rest_value
+from conformance.targets.values import rest_schema, rest_value, without_absent_arrays
 
 __all__ = ["LARGE", "LARGEST", "REQUEST_BYTES", "InsertAll", "RestTables", "Sql", "insert_all_body"]
 
@@ -204,11 +204,14 @@ class Sql(_OverRest):
 
 
 def insert_all_body(columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
-    """The body of an insertAll request."""
+    """The body of an insertAll request; an array that a row leaves out is left out of it too."""
     names = [column.name for column in columns]
     values = [[rest_value(column, row.get(column.name)) for row in rows] for column in columns]
     cells = zip(*values, strict=True) if values else itertools.repeat((), len(rows))
     sent = [{"json": dict(zip(names, row, strict=True))} for row in cells]
+    for row, entry in zip(rows, sent, strict=True):
+        if len(row) < len(names):
+            entry["json"] = without_absent_arrays(columns, row, entry["json"])
     return json.dumps({"rows": sent}, ensure_ascii=False).encode()
 
 

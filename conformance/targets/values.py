@@ -15,7 +15,7 @@ import binascii
 import datetime as dt
 import enum
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -31,6 +31,7 @@ __all__ = [
     "listed_value",
     "rest_schema",
     "rest_value",
+    "without_absent_arrays",
 ]
 
 _EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # civil time on purpose: a DATETIME has no zone
@@ -86,9 +87,16 @@ def rest_value(column: Column, value: Any) -> Any:
 
 def _rest_item(column: Column, value: Any) -> Any:
     if column.fields:
-        return {child.name: rest_value(child, value.get(child.name)) for child in column.fields}
+        written = {child.name: rest_value(child, value.get(child.name)) for child in column.fields}
+        return written if len(value) == len(written) else without_absent_arrays(column.fields, value, written)
     write = _REST.get(column.type)
     return value if write is None else write(value)
+
+
+def without_absent_arrays(columns: Sequence[Column], row: Mapping[str, Any], written: dict[str, Any]) -> dict[str, Any]:
+    """``written`` without the arrays that ``row`` does not have: BigQuery makes them empty, and so must a server."""
+    absent = {column.name for column in columns if column.mode is Mode.REPEATED and column.name not in row}
+    return {name: value for name, value in written.items() if name not in absent}
 
 
 def interval_text(value: Mapping[str, int]) -> str:

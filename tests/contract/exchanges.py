@@ -171,6 +171,8 @@ class Obedient:
                 options.arrow_serialization_options.buffer_compression = codec
             if step.response_compression:
                 options.response_compression_codec = proto.RESPONSE_COMPRESSION[step.response_compression]
+            if step.sample_percentage is not None:
+                options.sample_percentage = step.sample_percentage
         answer = Answer(index, step.label, "CreateReadSession", request)
         self.answers.append(answer)
         if "OK" not in step.expect.codes:
@@ -278,7 +280,7 @@ def verdicts(case: Case, spoil: Spoil | None = None, *, streams: int = 1, respon
 
 CHAPTERS: Final = frozenset(
     {"abandon", "calls", "compression", "errors", "history", "offsets", "projection", "responses", "restriction",
-     "rows", "session", "snapshot", "split"}
+     "rows", "sample", "session", "snapshot", "split"}
 )  # fmt: skip
 """The modules of the chapters on calls; the others are on bytes."""
 

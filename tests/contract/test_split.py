@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,10 @@ CHAIN = case_of(
 OUTSIDE = case_of(
     CreateSession(),
     SplitStream(fraction=1.5, expect=Expect(codes=("INVALID_ARGUMENT",), reason="split-fraction-outside")),
+)
+NO_NUMBER = case_of(
+    CreateSession(),
+    SplitStream(fraction=math.nan, expect=Expect(codes=("INVALID_ARGUMENT",), reason="split-fraction-no-number")),
 )
 
 
@@ -102,6 +107,7 @@ DEVIATIONS = (
     Deviation("split.beyond-the-child-has-its-code", PAST_CHILD, lambda a: read(a, 1).refuse("OUT_OF_RANGE")),
     Deviation("split.splitting-ends", CHAIN, endless),
     Deviation("split.fraction-outside-is-refused", OUTSIDE, outside_accepted),
+    Deviation("split.fraction-that-is-no-number-is-refused", NO_NUMBER, outside_accepted),
 )
 
 

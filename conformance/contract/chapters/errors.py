@@ -214,7 +214,9 @@ _has_its_code("errors.snapshot-outside-window-has-its-code", ["snapshot-outside-
   level=Level.SHOULD)
 _has_its_code("errors.unrecorded-refusal-has-a-fitting-code",
   ["malformed-table", "negative-stream-count", "long-trace-id", "unknown-stream", "unknown-session", "malformed-stream",
-   "split-unknown-stream", "split-fraction-outside", "both-compressions", "negative-offset"], Inferred(STORAGE_PROTO),
+   "split-unknown-stream", "split-fraction-outside", "split-fraction-no-number", "both-compressions",
+   "negative-offset", "sample-outside"],
+  Inferred(STORAGE_PROTO),
   """A bad request whose refusal by the service is not publicly recorded is refused with a fitting code.
 
   INVALID_ARGUMENT, NOT_FOUND and similar codes fit; UNIMPLEMENTED and UNAUTHENTICATED mean something else.

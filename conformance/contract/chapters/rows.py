@@ -44,6 +44,8 @@ from conformance.records import AppendRows, Level
 
 SLACK: Final = 1e-9
 """The tolerance of progress, a floating-point fraction: an ulp of rounding is not a step backwards."""
+STEP: Final = 1e-6
+"""The tolerance of progress from response to response: a server may compute the two numbers in single precision."""
 
 
 def _is_plain(read: ReadView) -> bool:
@@ -274,6 +276,38 @@ def progress_does_not_fall(response: ResponseView) -> Iterator[Violation]:
     if before.message.HasField("stats") and _progress(response)[1] < _progress(before)[1] - SLACK:
         required = f"progress of at least {_progress(before)[1]}, as in the response before"
         yield Violation(required, f"progress of {_progress(response)[1]}", field="stats.progress.at_response_end")
+
+
+def _is_in_order(start: float, end: float) -> bool:
+    return 0 <= start <= end <= 1
+
+
+@once_per_view
+def _one_after_another(view: View) -> list[ResponseView]:
+    """Return the responses after the first of a read of all rows, if they and those before them report an order."""
+    found = []
+    for response in _with_progress(view):
+        session = response.read.session
+        if response.response and session is not None and not session.request.read_session.read_options.row_restriction:
+            before = _before(response)
+            if before.message is not None and before.message.HasField("stats") and _is_in_order(*_progress(response)):
+                start, end = _progress(before)
+                if _is_in_order(start, end) and end <= _progress(response)[1] + SLACK:
+                    found.append(response)
+    return found
+
+
+@clause("rows.progress-goes-on", over=_one_after_another, source=STORAGE_PROTO, level=Level.SHOULD)
+def progress_goes_on(response: ResponseView) -> Iterator[Violation]:
+    """Without a restriction, progress at the start of a response is that at the end of the previous response.
+
+    Both count the rows of the stream up to the same row. A server that reports 0 to 1 for every response shows a
+    client that each response is the whole stream.
+    """
+    start, before = _progress(response)[0], _progress(_before(response))[1]
+    if abs(start - before) > STEP:
+        required = f"progress of {before}, as at the end of the response before"
+        yield Violation(required, f"progress of {start}", field="stats.progress.at_response_start")
 
 
 @clause(

@@ -331,3 +331,17 @@ def fraction_outside_is_refused(call: CallView) -> Iterator[Violation]:
     A client without the argument sends 0; the service's answer to it is not known, so it is not judged.
     """
     yield from refused(call, f"fraction {call.request.fraction}")
+
+
+@clause(
+    "split.fraction-that-is-no-number-is-refused",
+    over=refused_as("split-fraction-no-number"),
+    source=STORAGE_PROTO,
+    level=Level.SHOULD,
+)
+def fraction_that_is_no_number_is_refused(call: CallView) -> Iterator[Violation]:
+    """The fraction NaN is refused: it is not between 0 and 1, although no comparison finds it outside.
+
+    A client sends it if it divides 0 rows by 0. The answer of the service is not recorded.
+    """
+    yield from refused(call, f"fraction {call.request.fraction}")

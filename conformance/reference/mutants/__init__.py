@@ -31,6 +31,7 @@ from conformance.reference.mutants import (  # noqa: F401  # each registers its 
     refused,
     reported,
     restrictions,
+    samples,
     sessions,
     splits,
     structure,

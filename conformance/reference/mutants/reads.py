@@ -129,6 +129,14 @@ class ProgressFalls(Service):
         return 1 - last, 1 - first
 
 
+@behaviour_mutant("rows.progress-of-each-response", kills="rows.progress-goes-on")
+class ProgressOfEachResponse(Service):
+    """Every response reports progress from 0 to 1."""
+
+    def progress(self, stream: Stream, start: int, stop: int) -> tuple[float, float]:  # noqa: ARG002  # the fault
+        return 0.0, 1.0
+
+
 @behaviour_mutant("rows.throttle-above-hundred", kills="rows.throttling-is-a-percentage")
 class ThrottleTooHigh(ChangedResponse):
     """throttle_percent is 250."""

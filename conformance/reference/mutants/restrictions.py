@@ -107,6 +107,13 @@ class SubqueryAccepted(_Forgiving):
     kind = re.compile(r"\(\s*SELECT\b", re.IGNORECASE)
 
 
+@behaviour_mutant("restriction.parts-of-a-query-accepted", kills="restriction.malformed-is-refused")
+class PartsOfQueryAccepted(_Forgiving):
+    """The restriction is written at the end of a query, so LIMIT, GROUP BY and UNION may follow; it selects nothing."""
+
+    kind = re.compile(r"\b(LIMIT|GROUP BY|UNION ALL)\b", re.IGNORECASE)
+
+
 @behaviour_mutant("restriction.statement-accepted", kills="restriction.second-statement-is-refused")
 class StatementAccepted(_Forgiving):
     """The text after a semicolon in a restriction is run as a statement."""

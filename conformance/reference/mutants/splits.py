@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any
@@ -10,7 +11,7 @@ import grpc
 import pyarrow as pa
 
 from conformance.contract import proto
-from conformance.reference.mutants.changed import IN_PARTS, Accepted, Lenient, coded
+from conformance.reference.mutants.changed import IN_PARTS, coded
 from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
@@ -169,13 +170,21 @@ class Endless(Service):
 
 
 @behaviour_mutant("split.fraction-clamped", kills="split.fraction-outside-is-refused")
-class FractionClamped(Lenient):
+class FractionClamped(Service):
     """A fraction outside 0 to 1 is read as one half."""
 
-    accepted = Reason.BAD_FRACTION
+    def split_read_stream(self, request: Any) -> Any:
+        outside = request.fraction <= 0 or request.fraction >= 1  # NaN is neither
+        return super().split_read_stream(_half(request) if outside else request)
+
+
+@behaviour_mutant("split.nan-is-half", kills="split.fraction-that-is-no-number-is-refused")
+class NanIsHalf(Service):
+    """A fraction is refused if it is at most 0 or at least 1, so NaN is not: it splits the stream in the middle."""
 
     def split_read_stream(self, request: Any) -> Any:
-        try:
-            return super().split_read_stream(request)
-        except Accepted:
-            return super().split_read_stream(proto.SplitReadStreamRequest(name=request.name, fraction=0.5))
+        return super().split_read_stream(_half(request) if math.isnan(request.fraction) else request)
+
+
+def _half(request: Any) -> Any:
+    return proto.SplitReadStreamRequest(name=request.name, fraction=0.5)
