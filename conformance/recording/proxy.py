@@ -17,9 +17,9 @@ import grpc.aio
 from conformance.contain.supervised import Supervised
 from conformance.recording.journal import Journal
 from conformance.recording.passing import OPTIONS, Passing
-from conformance.recording.splice import Splice
 from conformance.reference.guard import ServerTls
 from conformance.targets.endpoint import Tls
+from conformance.targets.splice import Splice
 from conformance.targets.tls import SecureLine
 
 __all__ = ["Listener", "Plan", "Proxy", "Upstream", "addresses", "record"]
