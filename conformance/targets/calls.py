@@ -28,6 +28,9 @@ _LOST: Final = ("Socket closed", "failed to connect", "onnection reset", "Broken
 _NO_HTTP: Final = "Failed parsing HTTP/2"
 """The text of grpcio if the peer sent bytes that are not HTTP/2; it comes with one of several status codes."""
 
+AHEAD: Final = 4 << 10
+"""Bytes of a stream that gRPC takes before the driver asks for them, on a connection for one call that meets a fault."""
+
 EARLY_SECONDS: Final = 0.05
 """Seconds by which the library's timer, or a server that watches the deadline, may fire before the deadline."""
 
@@ -54,7 +57,8 @@ def open_channel(
 ) -> grpc.Channel:
     """A channel to ``endpoint`` that accepts messages of up to ``message_limit`` bytes; with TLS if ``secure``.
 
-    ``through`` is the address of a line that leads there: the server is still asked by its own name.
+    ``through`` is the address of a line that leads there: the server is still asked by its own name. Over a line, little
+    is taken in advance, so that a client that pauses soon stops the server.
     """
     options: list[tuple[str, int | str]] = [
         ("grpc.max_receive_message_length", message_limit),
@@ -64,6 +68,8 @@ def open_channel(
         ("grpc.use_local_subchannel_pool", 1),  # a restarted server gets a new connection
     ]
     name = "" if secure is None else secure.tls.server_name
+    if through:
+        options += [("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", AHEAD)]
     if through and not name:
         options.append(("grpc.default_authority", endpoint))
         if secure is not None:

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
@@ -76,7 +76,7 @@ class _Wanted:
 
 
 Broken = Callable[[Fault], AbstractContextManager[tuple[Caller, Line]]]
-"""A function that gives a caller over a connection of its own that a fault is to break, and that connection."""
+"""A function that gives a caller over a connection of its own, for a call that meets a fault, and that connection."""
 
 
 class Conversation:
@@ -296,14 +296,11 @@ class Conversation:
         budget = self._remaining()
         if budget is None:
             return self._late(one.call)
-        breaks = fault is not None and fault.kind is FaultKind.RESET
-        over: AbstractContextManager[tuple[Caller, Line | None]]
-        if fault is not None and breaks:
-            over = self._broken_by(fault)
-        else:
-            over = nullcontext((self._other() if one.step.handed else self._caller, None))
-        with over as (caller, line):
-            met = None if fault is None else Met(fault, line=line, wait=wait)
+        if fault is None:
+            caller = self._other() if one.step.handed else self._caller
+            return caller.stream(one.call, routing=one.routing, budget=budget, take=one.step.take)
+        with self._broken_by(fault) as (caller, line):
+            met = Met(fault, line=line, wait=wait)
             return caller.stream(one.call, routing=one.routing, budget=budget, take=one.step.take, met=met)
 
     def _remaining(self) -> CallBudget | None:

@@ -91,7 +91,7 @@ class Line:
 class Met:
     """A fault that a call of the suite's driver meets; ``line`` is its connection, ``wait`` ends with a DELAY."""
 
-    def __init__(self, fault: Fault, *, line: Line | None = None, wait: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, fault: Fault, *, line: Line, wait: Callable[[], None]) -> None:
         self.fault = fault
         self._line = line
         self._wait = wait
@@ -107,7 +107,7 @@ class Met:
     def ends(self, running: Any) -> bool:
         """Let the fault happen to a running call; False if the call goes on."""
         match self.fault.kind:
-            case FaultKind.RESET if self._line is not None:
+            case FaultKind.RESET:
                 self._line.reset()
             case FaultKind.DELAY:
                 self._wait()
@@ -120,4 +120,4 @@ class Met:
         """True if a call ended in ``code`` because of the fault, and not because of the target."""
         if self.fault.kind is FaultKind.DEADLINE:
             return code is grpc.StatusCode.DEADLINE_EXCEEDED
-        return self._line is not None and self._line.broke and code is not grpc.StatusCode.OK
+        return self._line.broke and code is not grpc.StatusCode.OK

@@ -83,6 +83,12 @@ class Splice:
         if line is not None:
             line.at_message(count, leave=leave)
 
+    def at_byte(self, port: int, size: int) -> None:
+        """As :meth:`at_message`, once ``size`` bytes of messages have passed."""
+        line = self._lines.get(port)
+        if line is not None:
+            line.at_byte(size)
+
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.ensure_future(self._pass(reader, writer))
         self._open.add(task)
@@ -157,6 +163,12 @@ class _Line:
     def at_message(self, count: int, *, leave: bool) -> None:
         """Break the line, or announce its end, once ``count`` messages have passed."""
         self._message, self._leave = count, leave
+        if self._reached():
+            self._happen(b"")
+
+    def at_byte(self, size: int) -> None:
+        """Break the line once ``size`` bytes of messages have passed."""
+        self._cut = size
         if self._reached():
             self._happen(b"")
 
