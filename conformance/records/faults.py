@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance._codec import RecordError
-from conformance.contain.text import keep_safe
+from conformance.contain.text import keep_safe, many
 from conformance.records.base import record
 from conformance.records.closed import FaultKind
 
@@ -57,8 +57,8 @@ class Fault:
             raise RecordError("retry_after", f"none with kind {self.kind}", self.retry_after)
 
     def __str__(self) -> str:
-        what = f"{self.code}" if self.kind is FaultKind.STATUS else self.kind
-        where = f"{self.responses} responses" if self.bytes is None else f"{self.bytes} bytes"
+        what = self.code if self.kind is FaultKind.STATUS else self.kind
+        where = many(self.responses, "response") if self.bytes is None else many(self.bytes, "byte")
         return f"{what} after {where}"
 
 

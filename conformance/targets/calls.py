@@ -29,7 +29,7 @@ _NO_HTTP: Final = "Failed parsing HTTP/2"
 """The text of grpcio if the peer sent bytes that are not HTTP/2; it comes with one of several status codes."""
 
 AHEAD: Final = 4 << 10
-"""Bytes of a stream that gRPC takes before the driver asks for them, on a connection for one call that meets a fault."""
+"""Bytes of a stream that gRPC takes before the driver asks for them, on the connection of a call that meets a fault."""
 
 EARLY_SECONDS: Final = 0.05
 """Seconds by which the library's timer, or a server that watches the deadline, may fire before the deadline."""
@@ -57,8 +57,8 @@ def open_channel(
 ) -> grpc.Channel:
     """A channel to ``endpoint`` that accepts messages of up to ``message_limit`` bytes; with TLS if ``secure``.
 
-    ``through`` is the address of a line that leads there: the server is still asked by its own name. Over a line, little
-    is taken in advance, so that a client that pauses soon stops the server.
+    ``through`` is the address of a line that leads there: the server is still asked by its own name. Over a line,
+    little is taken in advance, so that a client that pauses soon stops the server.
     """
     options: list[tuple[str, int | str]] = [
         ("grpc.max_receive_message_length", message_limit),

@@ -125,7 +125,7 @@ def test_the_log_says_that_the_plan_broke_a_call_off(tmp_path: Path) -> None:
         (CallEnd.CANCELLED, 2),
         (CallEnd.COMPLETE, 3),
     ]
-    assert calls[0].details == "the fault plan broke the call off: UNAVAILABLE after 1 responses"
+    assert calls[0].details == "the fault plan broke the call off: UNAVAILABLE after 1 response"
 
 
 @pytest.mark.parametrize(

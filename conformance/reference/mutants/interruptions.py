@@ -36,7 +36,7 @@ class _Interrupted(Service):
         super().__init__(*arguments)
         self.changed = threading.Condition()
         self.reading: Counter[str] = Counter()
-        self.begun: Counter[str] = Counter()
+        self.finished: Counter[str] = Counter()
         self.broken: Counter[str] = Counter()
         """How often reads of a stream were broken off."""
         self.sent: dict[str, int] = {}
@@ -48,7 +48,6 @@ class _Interrupted(Service):
             if request.offset:
                 self.changed.wait_for(lambda: not self.reading[name], _WAIT_SECONDS)
             self.reading[name] += 1
-            self.begun[name] += 1
         try:
             for answer in self.answers(request):
                 sent += answer.row_count
@@ -57,6 +56,7 @@ class _Interrupted(Service):
         finally:
             with self.changed:
                 self.reading[name] -= 1
+                self.finished[name] += ended
                 if not ended and sent > request.offset:
                     self.broken[name] += 1
                     self.sent[name] = sent
@@ -91,17 +91,20 @@ class GivenUp(_Interrupted):
 @behaviour_mutant(
     "interruptions.pause-loses-a-response",
     kills="combination.readers-together-agree",
-    also={**_EVERYWHERE, "rows.*": "a reader that is overtaken loses rows"},
+    also={
+        **_EVERYWHERE,
+        **dict.fromkeys(("rows.*", "snapshot.*", "split.*", "restriction.*"), "reads overtake others"),
+    },
 )
 class PauseLosesResponse(_Interrupted):
-    """A client that does not take a response while another read of the stream begins and ends loses the next one."""
+    """A client that does not take a response until another read of the stream is complete loses the next one."""
 
     def answers(self, request: Any) -> Iterator[Any]:
         name, overtaken = request.read_stream, False
         for answer in super().answers(request):
             if not overtaken:
-                begun = self.begun[name]
+                before = self.finished[name]
                 yield answer
-                overtaken = self.begun[name] > begun and self.reading[name] == 1
+                overtaken = self.finished[name] > before
             else:
                 overtaken = False
