@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Final
 
 from conformance.contain.parse import ForeignJsonError, parse_object
-from conformance.disk.files import DiskError
 from conformance.records import FaultPlan, RecordError, from_json
 
 __all__ = ["PlanError", "read_plan"]
@@ -24,14 +23,13 @@ def read_plan(path: Path) -> FaultPlan:
     """Return the plan in a file.
 
     Raises:
-        DiskError: the file cannot be read.
-        PlanError: it is no plan.
+        PlanError: it cannot be read, or it is no plan.
     """
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
     except OSError as error:
-        raise DiskError(f"{path}: {error.strerror}") from None
+        raise PlanError(f"{path}: expected a fault plan, but the file cannot be read: {error.strerror}") from None
     if len(data) > LARGEST:
         raise PlanError(f"{path}: expected a fault plan of at most {LARGEST} bytes, got more")
     try:
