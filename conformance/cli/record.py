@@ -23,6 +23,7 @@ from conformance.engine.recorded import read_recorded
 from conformance.recording.journal import Journal
 from conformance.recording.keeping import MOST_PER_CALL, Bounds
 from conformance.recording.live import Live
+from conformance.recording.plans import PlanError, read_plan
 from conformance.recording.proxy import Listener, Plan, Proxy, Upstream, record
 from conformance.reference.guard import ServerTls
 from conformance.targets.endpoint import Tls
@@ -58,6 +59,7 @@ ANY_PORT: Final = ("127.0.0.1", 0)
 @click.option("--rest-listen", type=ADDRESS, help="Where clients speak REST; any free port by default.")
 @click.option("--rest-upstream", type=ADDRESS, help="Where the server speaks REST, which is passed on unrecorded.")
 @click.option("--out", metavar="FILE", required=True, type=FILE, help="The log; a file of that name is replaced.")
+@click.option("--faults", metavar="FILE", type=FILE, help="Let the faults of this plan happen to calls.")
 @click.option("--judge", is_flag=True, help="Judge each call as it ends, and everything at the end.")
 @all_option
 @click.option("--tls-certificate", metavar="FILE", type=FILE, help="Let clients speak TLS, with this PEM file.")
@@ -92,6 +94,7 @@ def command(
     rest_listen: tuple[str, int] | None,
     rest_upstream: tuple[str, int] | None,
     out: Path,
+    faults: Path | None,
     judge: bool,
     complete: bool,
     tls_certificate: Path | None,
@@ -106,7 +109,7 @@ def command(
     keep_together: int,
     program: tuple[str, ...],
 ) -> None:
-    """Record what a client and a server say to each other, without changing a byte.
+    """Record what a client and a server say to each other, without changing a byte unless a fault plan says so.
 
     \b
     conformance record --upstream 127.0.0.1:9060 --out said.log -- python -m my_client
@@ -128,7 +131,14 @@ def command(
         if (upstream_certificate is None) != (upstream_key is None):
             raise click.UsageError("expected both --upstream-certificate and --upstream-key, got one of them")
         tls = Tls(*("" if one is None else str(one) for one in given))
-    plan = Plan(Listener(listen, rest_listen or ANY_PORT, accept), Upstream(upstream, rest_upstream, tls))
+    listener = Listener(listen, rest_listen or ANY_PORT, accept)
+    try:
+        happens = () if faults is None else read_plan(faults).faults
+        plan = Plan(listener, Upstream(upstream, rest_upstream, tls), happens)
+    except PlanError as error:
+        raise Unusable(str(error)) from None
+    except ValueError as error:
+        raise Unusable(f"{faults}: {error}") from None
     live = Live(lambda line: click.echo(line, err=True)) if judge else None
     bounds = Bounds(call=keep_call * _MIB, together=keep_together * _MIB)
     journal = Journal(out, target=f"{upstream[0]}:{upstream[1]}", bounds=bounds, seen=live)

@@ -97,6 +97,8 @@ def _of_calls(session: CreateSession, made: int, steps: Sequence[tuple[int, Step
     beside = {id(step) for step in _beside(later)}
     for read in reads:
         yield f"offset={_place(read.offset)}"
+        if read.faults:
+            yield "offset=resume"
         if read.together and read.times > 1:
             yield "concurrency=stream"
         if id(read) in beside:

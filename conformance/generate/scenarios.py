@@ -31,6 +31,8 @@ from conformance.records import (
     Column,
     CreateSession,
     Expect,
+    Fault,
+    FaultKind,
     Mode,
     Profile,
     ReadRows,
@@ -149,7 +151,8 @@ def draw_scenario(seed: int, index: int, *, not_offered: Collection[str] = ()) -
     It asks for nothing of the profiles in ``not_offered``: such steps are left out.
     """
     wanted = _offered(_wanted(seed, index), not_offered)
-    scenario = _Scenario(Seeded(seed, index, SCENARIO), wanted, not_offered)
+    faults = Seeded(seed, index, f"{SCENARIO}/faults")
+    scenario = _Scenario(Seeded(seed, index, SCENARIO), wanted, not_offered, faults=faults)
     title = "A drawn history of calls gives each row of a session once, at its place"
     clauses = tuple(f"{CHAPTER}.{name}" for name in ("rows-are-the-sessions", "none-is-missing"))
     return Case(scenario_id(seed, index), title, scenario.table, tuple(scenario.steps()), clauses)
@@ -199,8 +202,11 @@ Unit = tuple[Step, ...]
 class _Scenario:
     """The table and the steps of a scenario."""
 
-    def __init__(self, choices: Choices, wanted: Mapping[str, str], not_offered: Collection[str]) -> None:
+    def __init__(
+        self, choices: Choices, wanted: Mapping[str, str], not_offered: Collection[str], *, faults: Choices
+    ) -> None:
         self._choices = choices
+        self._faults = faults
         self._wanted = wanted
         self._not_offered = not_offered
         columns = _columns(choices, wanted["nesting"])
@@ -310,6 +316,8 @@ class _Scenario:
             case "number":
                 number = choices.pick(("inside", "boundary", "last", "1", "2", "3", "5", "8", "16", "21"))
                 return [(ReadRows(stream=stream, offset=number, expect=ANY_END),)]
+            case "resume" if one_in(self._faults, 2):
+                return [(ReadRows(stream=stream, faults=self._plan()),)]
             case "resume":
                 return [(ReadRows(stream=stream, take=1),), (ReadRows(stream=stream, offset="resume"),)]
             case "end" if one_in(choices, 3):
@@ -317,6 +325,18 @@ class _Scenario:
             case "end":
                 return [(ReadRows(stream=stream),), (ReadRows(stream=stream, offset="end"),)]
         return [(ReadRows(stream=stream),)]
+
+    def _plan(self) -> tuple[Fault, ...]:
+        """Return a plan that breaks a read off once or twice: its connection breaks, or the call ends."""
+        faults = self._faults
+        found = []
+        for call in range(2 if one_in(faults, 3) else 1):
+            if one_in(faults, 3):
+                found.append(Fault(FaultKind.RESET, call=call, bytes=faults.pick((1, 300, 1000, 5000))))
+            else:
+                kind = FaultKind.STATUS if one_in(faults, 3) else FaultKind.RESET
+                found.append(Fault(kind, call=call, responses=faults.pick((1, 1, 2, 3))))
+        return tuple(found)
 
     def _splits(self) -> Sequence[Unit]:
         """Return a split, perhaps of one of its children too, and reads of children."""

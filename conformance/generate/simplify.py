@@ -78,7 +78,7 @@ _SESSION_OPTIONS: Final = (
     *("restriction_bytes", "selected_fields", "max_stream_count", "preferred_min_stream_count"),
     *("buffer_compression", "response_compression", "trace_id"),
 )
-_READ_OPTIONS: Final = ("times", "together", "alongside", "handed", "take", "offset")
+_READ_OPTIONS: Final = ("times", "together", "alongside", "handed", "faults", "take", "offset")
 
 
 def _resets(choices: Choices, step: CreateSession | ReadRows, options: Sequence[str]) -> dict[str, Any]:

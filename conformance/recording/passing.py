@@ -3,7 +3,7 @@
 Every call is passed on as a stream in both directions, which on the wire includes the other three kinds. A message is
 read from one side when the other side has taken the one before, so a slow client slows down its server, and memory
 does not grow. gRPC's own layer is not passed on: the frames of HTTP/2, the compression of messages, pings and the
-``user-agent``, which is the proxy's.
+``user-agent``, which is the proxy's. A fault plan (:class:`Meeting`) lets faults happen to calls.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import grpc.aio
 
 from conformance.recording.journal import Ended, Journal
 from conformance.recording.keeping import Kept, Metadata
+from conformance.recording.meeting import Meeting, Meets
 from conformance.records import CallEnd
 from conformance.targets.calls import is_lost
 
@@ -56,11 +57,15 @@ _LIBRARY: Final = "user-agent"
 
 
 class Passing(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone
-    """Handles every method: passes each call on to ``upstream``, and gives the calls of Storage Read to ``journal``."""
+    """Handles every method: passes each call on to ``upstream``, and gives the calls of Storage Read to ``journal``.
 
-    def __init__(self, upstream: grpc.aio.Channel, journal: Journal) -> None:
+    ``meeting`` lets the faults of a plan happen to them; None passes everything on unchanged.
+    """
+
+    def __init__(self, upstream: grpc.aio.Channel, journal: Journal, meeting: Meeting | None = None) -> None:
         self._upstream = upstream
         self._journal = journal
+        self._meeting = meeting
 
     def service(self, details: grpc.HandlerCallDetails) -> Any:
         """The handler of a method, whatever its name."""
@@ -74,13 +79,16 @@ class Passing(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generi
         remaining = context.time_remaining()
         timeout = None if remaining is None else max(remaining, 0.001)
         metadata = tuple((key, value) for key, value in sent if key != _LIBRARY)
+        meets = None
+        if self._meeting is not None:
+            meets, requests = await self._meeting.begin(method, requests, context)
         opened: Any = self._upstream.stream_stream(method, None, None)
         call = opened(metadata=metadata, timeout=timeout)
-        passed = _Passed(call, context, kept, began=time.monotonic(), timeout=timeout)
+        passed = _Passed(call, context, kept, began=time.monotonic(), timeout=timeout, meets=meets)
         pushing = asyncio.ensure_future(passed.push(requests))
         try:
-            await passed.pull()
-            await passed.conclude()
+            if await passed.pull():
+                await passed.conclude()
         finally:
             pushing.cancel()
             call.cancel()  # does nothing to a call that has ended
@@ -91,12 +99,15 @@ class Passing(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generi
 class _Passed:
     """A call on its way: what came from either side so far, and how it ended."""
 
-    def __init__(self, call: Any, context: Any, kept: Kept | None, *, began: float, timeout: float | None) -> None:
+    def __init__(
+        self, call: Any, context: Any, kept: Kept | None, *, began: float, timeout: float | None, meets: Meets | None
+    ) -> None:
         self._call = call
         self._context = context
         self._kept = kept
         self._began = began
         self._timeout = timeout
+        self._meets = meets
         self._initial: Metadata = ()
         self._end: tuple[grpc.StatusCode, str, Metadata] | None = None
 
@@ -112,8 +123,10 @@ class _Passed:
                 self._kept.half_close()
             await self._call.done_writing()
 
-    async def pull(self) -> None:
-        """Pass on the server's headers and messages."""
+    async def pull(self) -> bool:
+        """Pass on the server's headers and messages; False if a fault of the plan ended the call before its end."""
+        if self._meets is not None and await self._meets.end():
+            return False
         self._initial = _pairs(await self._call.initial_metadata())
         first = asyncio.ensure_future(self._read())
         try:
@@ -126,7 +139,10 @@ class _Passed:
             if self._kept is not None:
                 self._kept.response(data)
             await self._context.write(data)
+            if self._meets is not None and await self._meets.passed(data):
+                return False
             data = await self._read()
+        return True
 
     async def _read(self) -> bytes | None:
         """The next message, None after the last one."""
@@ -147,6 +163,9 @@ class _Passed:
     def ended(self) -> Ended:
         """How the call ended: by the server, by the client, or because the connection broke."""
         seconds = time.monotonic() - self._began
+        if self._end is None and self._meets is not None and self._meets.happened:
+            said = f"the fault plan broke the call off: {self._meets.fault}"
+            return Ended("", said, CallEnd.CANCELLED, self._initial, (), seconds)
         if self._end is None:
             late = self._timeout is not None and seconds >= self._timeout
             said = "the client's deadline passed" if late else "the client cancelled the call"

@@ -15,15 +15,19 @@ from typing import Final, Self
 import grpc.aio
 
 from conformance.contain.supervised import Supervised
+from conformance.contract import proto
 from conformance.recording.journal import Journal
+from conformance.recording.meeting import Clock, Meeting
 from conformance.recording.passing import OPTIONS, Passing
-from conformance.recording.splice import Splice
+from conformance.records import Fault, FaultKind
 from conformance.reference.guard import ServerTls
 from conformance.targets.endpoint import Tls
+from conformance.targets.splice import Splice
 from conformance.targets.tls import SecureLine
 
 __all__ = ["Listener", "Plan", "Proxy", "Upstream", "addresses", "record"]
 
+LOOPBACK: Final = "127.0.0.1"
 END_SECONDS: Final = 1.0
 """Seconds for calls in progress when a recording ends; what they have not done by then is cancelled."""
 
@@ -48,10 +52,28 @@ class Listener:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Plan:
-    """Where a proxy listens, and where it passes calls on to."""
+    """Where a proxy listens, where it passes calls on to, and the ``faults`` that happen on the way.
+
+    ``clock`` is what delays wait for.
+    """
 
     listener: Listener
     upstream: Upstream
+    faults: tuple[Fault, ...] = ()
+    clock: Clock = asyncio.sleep
+
+    def __post_init__(self) -> None:
+        for fault in self.faults:
+            if fault.kind is FaultKind.DEADLINE:
+                said = "the deadline of a call is its client's, and a proxy cannot set it"
+                raise ValueError(f"expected faults that a proxy can make, got {fault}: {said}")
+            if fault.method not in proto.REQUESTS:
+                raise ValueError(f"expected a method out of {', '.join(proto.REQUESTS)}, got {fault.method!r}")
+
+    @property
+    def breaks(self) -> bool:
+        """True if a fault breaks connections of clients."""
+        return any(fault.kind in (FaultKind.RESET, FaultKind.GOAWAY) for fault in self.faults)
 
 
 class Proxy:
@@ -70,6 +92,7 @@ class Proxy:
         self._channel: grpc.aio.Channel | None = None
         self._server: grpc.aio.Server | None = None
         self._splice: Splice | None = None
+        self._front: Splice | None = None
         self.grpc = ""
         self.rest = ""
 
@@ -85,15 +108,17 @@ class Proxy:
         listener, upstream = self._plan.listener, self._plan.upstream
         self._channel = _channel(joined(*upstream.grpc), self._secure)
         self._server = grpc.aio.server(options=OPTIONS)
-        self._server.add_generic_rpc_handlers((Passing(self._channel, self._journal),))
-        address = joined(*listener.grpc)
-        try:
-            if listener.tls is None:
-                port = self._server.add_insecure_port(address)
-            else:
-                port = self._server.add_secure_port(address, listener.tls.credentials())
-        except RuntimeError as error:
-            raise OSError(f"cannot listen at {address}: {error}") from None
+        inside = _bound(self._server, (LOOPBACK, 0), None) if self._plan.breaks else 0
+        self._front = Splice(LOOPBACK, inside, framed=True) if self._plan.breaks else None
+        meeting = Meeting(self._plan.faults, self._plan.clock, self._front) if self._plan.faults else None
+        self._server.add_generic_rpc_handlers((Passing(self._channel, self._journal, meeting),))
+        if self._front is None:
+            port = _bound(self._server, listener.grpc, listener.tls)
+        else:  # the front speaks TLS with clients, so that it sees the frames
+            accept = None if listener.tls is None else listener.tls.context()
+            if accept is not None:
+                accept.set_alpn_protocols(["h2"])
+            port = await self._front.listen(*listener.grpc, accept)
         self.grpc = joined(listener.grpc[0], port)
         await self._server.start()
         if upstream.rest is not None:
@@ -108,10 +133,17 @@ class Proxy:
     ) -> None:
         if self._server is not None:
             await self._server.stop(END_SECONDS)
+        if self._front is not None:
+            await self._front.close()
         if self._splice is not None:
             await self._splice.close()
         if self._channel is not None:
             await self._channel.close(None)
+
+    @property
+    def connections(self) -> int:
+        """How many connections of clients came; 0 without a plan that breaks them, as nobody counts then."""
+        return 0 if self._front is None else self._front.connections
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -125,6 +157,15 @@ class Proxy:
 def joined(host: str, port: int) -> str:
     """``host:port``, with brackets around an IPv6 address."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _bound(server: grpc.aio.Server, address: tuple[str, int], tls: ServerTls | None) -> int:
+    """Let ``server`` listen at an address; returns the port. Raises :class:`OSError`."""
+    named = joined(*address)
+    try:
+        return server.add_insecure_port(named) if tls is None else server.add_secure_port(named, tls.credentials())
+    except RuntimeError as error:
+        raise OSError(f"cannot listen at {named}: {error}") from None
 
 
 def _channel(address: str, secure: SecureLine | None) -> grpc.aio.Channel:

@@ -13,6 +13,7 @@ from conformance.records.closed import (
     AskerKind,
     BqType,
     CallEnd,
+    FaultKind,
     Level,
     Mode,
     NullPattern,
@@ -24,6 +25,7 @@ from conformance.records.closed import (
     ValueProfile,
 )
 from conformance.records.exchange import FORMAT, SET_UP, Asker, Call, Exchange, MetadataEntry
+from conformance.records.faults import Fault, FaultPlan
 from conformance.records.flight import (
     Descriptor,
     DoAction,
@@ -64,6 +66,9 @@ __all__ = [
     "DoPut",
     "Exchange",
     "Expect",
+    "Fault",
+    "FaultKind",
+    "FaultPlan",
     "Finding",
     "FlightStep",
     "GetFlightInfo",

@@ -8,6 +8,7 @@ __all__ = [
     "AskerKind",
     "BqType",
     "CallEnd",
+    "FaultKind",
     "Level",
     "Mode",
     "NullPattern",
@@ -117,13 +118,30 @@ class CallEnd(enum.StrEnum):
     COMPLETE = "complete"
     """The target sent a status."""
     CANCELLED = "cancelled"
-    """The driver received as much as the case asks for, and cancelled on purpose."""
+    """The driver received as much as the case asks for, and ended the call on purpose: it cancelled, or a fault plan
+    broke the call off.
+    """
     DEADLINE = "deadline"
     """The target had not finished at the deadline: a hang."""
     OVER_BUDGET = "over-budget"
     """The target sent more than any correct answer to this case can hold; the driver stopped reading."""
     CRASH = "crash"
     """The connection broke or the target's process died during the call."""
+
+
+class FaultKind(enum.StrEnum):
+    """What a fault plan does to a call between a client and a server."""
+
+    STATUS = "status"
+    """The client gets a status of the plan; the server sees that the call was cancelled."""
+    RESET = "reset"
+    """The connection breaks, on both sides."""
+    GOAWAY = "goaway"
+    """The client is told by GOAWAY (RFC 9113, section 6.8) to make its further calls over another connection."""
+    DELAY = "delay"
+    """Nothing is passed on for a while; then the call goes on."""
+    DEADLINE = "deadline"
+    """The client's own deadline passes; before that it takes no further response."""
 
 
 class ReadingOutcome(enum.StrEnum):

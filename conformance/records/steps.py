@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar, TypeAlias
 
+from conformance._codec import RecordError
 from conformance.records.base import record
+from conformance.records.closed import FaultKind
+from conformance.records.faults import Fault
 
 __all__ = ["AppendRows", "CreateSession", "Expect", "ReadRows", "SplitStream", "StorageReadStep"]
 
@@ -72,6 +75,9 @@ class ReadRows:
     makes the repeated calls concurrent. ``alongside`` makes the calls at the same time as those of the step before,
     which has to be a ReadRows too. ``handed`` makes them over another connection, as a worker does that was handed the
     names of the streams.
+    ``faults`` is a plan for the calls of this step. As clients do, the driver reads on after a fault, from the row
+    after the last one that came, until a read ends without a fault. A call that a STATUS of the plan ends is cancelled
+    by the driver. A DELAY lasts until the calls made alongside have ended; no clock is read.
     """
 
     TAG: ClassVar[str] = "read-rows"
@@ -84,8 +90,16 @@ class ReadRows:
     together: bool = False
     alongside: bool = False
     handed: bool = False
+    faults: tuple[Fault, ...] = ()
     name: str = ""
     expect: Expect = Expect()
+
+    def __post_init__(self) -> None:
+        for fault in self.faults:
+            if fault.method != "ReadRows" or fault.kind is FaultKind.GOAWAY:
+                raise RecordError("faults", "faults of ReadRows that a server can see, so not goaway", str(fault))
+            if fault.kind is FaultKind.DEADLINE and not fault.seconds:
+                raise RecordError("faults", "a deadline with seconds", str(fault))
 
 
 @record

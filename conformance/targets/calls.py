@@ -17,6 +17,7 @@ import grpc
 from conformance.contain.secrets import masked, masked_bytes
 from conformance.contract import proto
 from conformance.records import Call, CallEnd, MetadataEntry
+from conformance.targets.faulting import Met
 from conformance.targets.tls import SecureLine
 
 __all__ = ["CallBudget", "Caller", "is_lost", "open_channel"]
@@ -26,6 +27,9 @@ __all__ = ["CallBudget", "Caller", "is_lost", "open_channel"]
 _LOST: Final = ("Socket closed", "failed to connect", "onnection reset", "Broken pipe", "GOAWAY", "Connection refused")
 _NO_HTTP: Final = "Failed parsing HTTP/2"
 """The text of grpcio if the peer sent bytes that are not HTTP/2; it comes with one of several status codes."""
+
+AHEAD: Final = 4 << 10
+"""Bytes of a stream that gRPC takes before the driver asks for them, on the connection of a call that meets a fault."""
 
 EARLY_SECONDS: Final = 0.05
 """Seconds by which the library's timer, or a server that watches the deadline, may fire before the deadline."""
@@ -48,8 +52,14 @@ def is_lost(code: grpc.StatusCode, details: str) -> bool:
     return _NO_HTTP in details or (code is grpc.StatusCode.UNAVAILABLE and any(phrase in details for phrase in _LOST))
 
 
-def open_channel(endpoint: str, *, message_limit: int, secure: SecureLine | None = None) -> grpc.Channel:
-    """A channel to ``endpoint`` that accepts messages of up to ``message_limit`` bytes; with TLS if ``secure``."""
+def open_channel(
+    endpoint: str, *, message_limit: int, secure: SecureLine | None = None, through: str = ""
+) -> grpc.Channel:
+    """A channel to ``endpoint`` that accepts messages of up to ``message_limit`` bytes; with TLS if ``secure``.
+
+    ``through`` is the address of a line that leads there: the server is still asked by its own name. Over a line,
+    little is taken in advance, so that a client that pauses soon stops the server.
+    """
     options: list[tuple[str, int | str]] = [
         ("grpc.max_receive_message_length", message_limit),
         ("grpc.max_send_message_length", -1),
@@ -57,11 +67,18 @@ def open_channel(endpoint: str, *, message_limit: int, secure: SecureLine | None
         ("grpc.enable_http_proxy", 0),
         ("grpc.use_local_subchannel_pool", 1),  # a restarted server gets a new connection
     ]
+    name = "" if secure is None else secure.tls.server_name
+    if through:
+        options += [("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", AHEAD)]
+    if through and not name:
+        options.append(("grpc.default_authority", endpoint))
+        if secure is not None:
+            options.append(("grpc.ssl_target_name_override", endpoint.rpartition(":")[0].strip("[]")))
     if secure is None:
-        return grpc.insecure_channel(endpoint, options=options)
-    if name := secure.tls.server_name:
+        return grpc.insecure_channel(through or endpoint, options=options)
+    if name:
         options += [("grpc.ssl_target_name_override", name), ("grpc.default_authority", name)]
-    return grpc.secure_channel(endpoint, secure.credentials, options=options)
+    return grpc.secure_channel(through or endpoint, secure.credentials, options=options)
 
 
 class Caller:
@@ -110,15 +127,23 @@ class Caller:
             return self._over(call, done, (), started, said)
         return self._ended(call, done, (answer,), started=started, budget=budget)
 
-    def stream(self, call: Call, *, routing: str, budget: CallBudget, take: int | None = None) -> Call:
-        """Make a server-streaming call like :meth:`unary`; after ``take`` responses, if given, it cancels the call."""
+    def stream(
+        self, call: Call, *, routing: str, budget: CallBudget, take: int | None = None, met: Met | None = None
+    ) -> Call:
+        """Make a server-streaming call like :meth:`unary`; after ``take`` responses, if given, it cancels the call.
+
+        A call that the fault ``met`` ends is one that the suite ended on purpose: it is CANCELLED.
+        """
         started = time.monotonic()
         stub = self._channel.unary_stream(proto.SERVICE + call.method, bytes, bytes)
-        running: Any = stub(call.request, timeout=budget.seconds, metadata=self._headers(routing))
+        seconds = budget.seconds if met is None else met.timeout(budget.seconds)
+        running: Any = stub(call.request, timeout=seconds, metadata=self._headers(routing))
         responses: list[bytes] = []
         size = 0
         try:
             while take is None or len(responses) < take:
+                if met is not None and met.comes(len(responses)) and met.ends(running):
+                    return self._broken_off(call, running, responses, started, met)
                 data = next(running, None)
                 if data is None:
                     return self._ended(call, running, tuple(responses), started=started, budget=budget)
@@ -130,10 +155,17 @@ class Caller:
                     said = f"{sent} so far, permitted {permitted}"
                     return self._over(call, running, tuple(responses), started, said)
         except grpc.RpcError:
+            if met is not None and met.explains(running.code()):
+                return self._broken_off(call, running, responses, started, met)
             return self._ended(call, running, tuple(responses), started=started, budget=budget)
         finally:
             running.cancel()
         return self._as(call, running, CallEnd.CANCELLED, tuple(responses), started)
+
+    def _broken_off(self, call: Call, running: Any, responses: Sequence[bytes], started: float, met: Met) -> Call:
+        details = f"the fault plan broke the call off: {met.fault}"
+        running.cancel()
+        return self._as(call, running, CallEnd.CANCELLED, tuple(responses), started, details=details)
 
     def _headers(self, routing: str) -> tuple[tuple[str, str], ...]:
         """The routing header that the generated clients send, and the credentials; a server has to accept calls with

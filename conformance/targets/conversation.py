@@ -11,15 +11,17 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 
 from conformance.contract import proto
-from conformance.records import AppendRows, Call, CallEnd, Case, CreateSession, ReadRows, SplitStream
+from conformance.records import AppendRows, Call, CallEnd, Case, CreateSession, Fault, FaultKind, ReadRows, SplitStream
 from conformance.targets.calls import CallBudget, Caller
+from conformance.targets.faulting import Faults, Line, Met
 from conformance.targets.messages import Names, create_request, read_request, split_request
 from conformance.targets.places import Extent, extent_of
 
@@ -73,18 +75,26 @@ class _Wanted:
     step: ReadRows
 
 
+Broken = Callable[[Fault], AbstractContextManager[tuple[Caller, Line]]]
+"""A function that gives a caller over a connection of its own, for a call that meets a fault, and that connection."""
+
+
 class Conversation:
     """Carries out one case's steps through ``caller``; afterwards, ``calls`` and ``skipped`` are the result.
 
-    ``other`` gives the caller of another connection, for the reads that are handed to one; it is asked for only then.
+    ``other`` gives the caller of another connection, for the reads that are handed to one; it is asked for only then,
+    and so is ``broken``.
     """
 
-    def __init__(self, case: Case, caller: Caller, plan: ConversationPlan, *, other: Callable[[], Caller]) -> None:
+    def __init__(
+        self, case: Case, caller: Caller, plan: ConversationPlan, *, other: Callable[[], Caller], broken: Broken
+    ) -> None:
         self.calls: list[Call] = []
         self.skipped: list[int] = []
         self._case = case
         self._caller = caller
         self._other = other
+        self._broken_by = broken
         self._plan = plan
         self._visible = plan.seeded
         self._kept = 0
@@ -209,19 +219,22 @@ class Conversation:
         """The finished calls in the order of ``wanted``; made concurrently if ``together``."""
         if not together or len(wanted) < 2:
             for one in wanted:
-                yield self._stream(one), one
+                yield from self._stream(one, lambda: None)
             return
         crew = min(len(wanted), MAX_TOGETHER)
         # The barrier makes the calls start at the same moment, not one thread after the other.
         start = threading.Barrier(crew)
+        pause = _Pause([any(fault.kind is FaultKind.DELAY for fault in one.step.faults) for one in wanted])
 
-        def make(number: int) -> Call:
+        def make(number: int) -> list[tuple[Call, _Wanted]]:
             if number < crew:
                 start.wait()
-            return self._stream(wanted[number])
+            with pause.call(number, self._plan.budget.seconds) as wait:
+                return list(self._stream(wanted[number], wait))
 
         with ThreadPoolExecutor(crew) as pool:
-            yield from zip(pool.map(make, range(len(wanted))), wanted, strict=True)
+            for made in pool.map(make, range(len(wanted))):
+                yield from made
 
     def _streams(self, session: str, stream: str, name: str) -> Iterator[tuple[str, str]]:
         """The (label, stream name) pairs of a step; none if the session or stream does not exist."""
@@ -264,12 +277,32 @@ class Conversation:
         self._keep(made)
         return made
 
-    def _stream(self, one: _Wanted) -> Call:
+    def _stream(self, one: _Wanted, wait: Callable[[], None]) -> Iterator[tuple[Call, _Wanted]]:
+        """Make the call; after each fault of the step's plan, read on from the row after the last one that came."""
+        faults = Faults(one.step.faults)
+        while True:
+            fault = faults.next("ReadRows", one.stream)
+            call = self._read_once(one, fault, wait)
+            yield call, one
+            came = extent_of(call.responses, rows=None).total
+            if fault is None or call.end is not CallEnd.CANCELLED or came is None:
+                return
+            offset = one.offset + came
+            request, routing = read_request(one.stream, offset)
+            one = dataclasses.replace(
+                one, call=dataclasses.replace(one.call, request=request), routing=routing, offset=offset
+            )
+
+    def _read_once(self, one: _Wanted, fault: Fault | None, wait: Callable[[], None]) -> Call:
         budget = self._remaining()
         if budget is None:
             return self._late(one.call)
-        caller = self._other() if one.step.handed else self._caller
-        return caller.stream(one.call, routing=one.routing, budget=budget, take=one.step.take)
+        if fault is None:
+            caller = self._other() if one.step.handed else self._caller
+            return caller.stream(one.call, routing=one.routing, budget=budget, take=one.step.take)
+        with self._broken_by(fault) as (caller, line):
+            met = Met(fault, line=line, wait=wait)
+            return caller.stream(one.call, routing=one.routing, budget=budget, take=one.step.take, met=met)
 
     def _remaining(self) -> CallBudget | None:
         """The budget of one call, limited to the rest of the case's budget; None if the case's time is used up."""
@@ -287,6 +320,46 @@ class Conversation:
     def _keep(self, call: Call) -> None:
         self.calls.append(call)
         self._kept += sum(map(len, call.responses))
+
+
+class _Pause:
+    """Lets calls that are made at the same time wait for each other: the others begin when each of those that pause has
+    come to its pause or its end, and the pauses end with the last of the others.
+    """
+
+    def __init__(self, pauses: Sequence[bool]) -> None:
+        self._reached = {number: threading.Event() for number, does in enumerate(pauses) if does}
+        self._left = len(pauses) - len(self._reached)
+        self._over = threading.Event()
+        self._lock = threading.Lock()
+        if not self._left:
+            self._over.set()
+
+    @contextmanager
+    def call(self, number: int, seconds: float) -> Iterator[Callable[[], None]]:
+        """Make the call of that number inside; it calls what is given where it pauses, which lasts ``seconds`` at
+        most.
+        """
+        own = self._reached.get(number)
+
+        def wait() -> None:
+            if own is not None:
+                own.set()
+                self._over.wait(seconds)
+
+        if own is None:
+            for reached in self._reached.values():
+                reached.wait(seconds)
+        try:
+            yield wait
+        finally:
+            if own is not None:
+                own.set()
+            else:
+                with self._lock:
+                    self._left -= 1
+                    if not self._left:
+                        self._over.set()
 
 
 def _answer(call: Call) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, duration_pb2, message_factory
 from google.protobuf.message import DecodeError
 
-__all__ = ["TRAILER", "Quota", "quota_of", "quota_status"]
+__all__ = ["TRAILER", "Quota", "quota_of", "quota_status", "retry_status"]
 
 TRAILER: Final = "grpc-status-details-bin"
 _PACKAGE: Final = "google.rpc"
@@ -66,9 +66,15 @@ def quota_of(trailer: bytes) -> Quota | None:
 
 def quota_status(code: int, message: str, *, retry: float) -> bytes:
     """The trailer of a server whose quota is exceeded, and that can be asked again in ``retry`` seconds."""
+    status = _STATUS.FromString(retry_status(code, message, retry=retry))
+    status.details.add(type_url=_QUOTA)
+    return bytes(status.SerializeToString())
+
+
+def retry_status(code: int, message: str, *, retry: float) -> bytes:
+    """The trailer of a status whose call may be made again in ``retry`` seconds."""
     info = _RETRY_INFO()
     info.retry_delay.seconds, info.retry_delay.nanos = int(retry), round(retry % 1 * 1e9)
     status = _STATUS(code=code, message=message)
     status.details.add(type_url=_RETRY, value=info.SerializeToString())
-    status.details.add(type_url=_QUOTA)
     return bytes(status.SerializeToString())

@@ -13,8 +13,8 @@ import functools
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import grpc
@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from conformance.contain.child import Child, free_port
 from conformance.contain.errors import CannotStart
-from conformance.records import SET_UP, AppendRows, Case, Exchange
+from conformance.records import SET_UP, AppendRows, Case, Exchange, Fault
 from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, open_channel
 from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.costs import Meter
@@ -32,6 +32,7 @@ from conformance.targets.denied import PLAIN, PLAIN_TABLE, Denied, denied, needs
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.environment import Environment, command_environment, fill
 from conformance.targets.errors import CannotSeed, TargetError, TargetUnavailable
+from conformance.targets.faulting import Line
 from conformance.targets.fence import FencedClient
 from conformance.targets.homes import fresh_home
 from conformance.targets.instants import instant_after_seed, now
@@ -309,9 +310,19 @@ class ServerTarget:
         )
         with ExitStack() as connections:
             other = functools.cache(lambda: caller.over(connections.enter_context(self._channel(running.endpoint))))
-            conversation = Conversation(case, caller, plan, other=other)
+            broken = functools.partial(self._over_line, caller, running.endpoint)
+            conversation = Conversation(case, caller, plan, other=other, broken=broken)
             conversation.run()
         return conversation
+
+    @contextmanager
+    def _over_line(self, caller: Caller, endpoint: str, fault: Fault) -> Iterator[tuple[Caller, Line]]:
+        """A caller like ``caller`` over a connection that ``fault`` can break, and that connection."""
+        with (
+            Line(endpoint, framed=self._secure is None, cut=fault.bytes) as line,
+            self._channel(endpoint, through=line.endpoint) as channel,
+        ):
+            yield caller.over(channel), line
 
     @staticmethod
     def _appends(running: RunningServer, seeded: SeededTable | None, until: float) -> Callable[[int], None]:
@@ -319,8 +330,9 @@ class ServerTarget:
             return _appends_nothing
         return functools.partial(running.seeder.append, seeded, until=until)
 
-    def _channel(self, endpoint: str) -> grpc.Channel:
-        return open_channel(endpoint, message_limit=self._spec.limits.message, secure=self._secure)
+    def _channel(self, endpoint: str, *, through: str = "") -> grpc.Channel:
+        limit = self._spec.limits.message
+        return open_channel(endpoint, message_limit=limit, secure=self._secure, through=through)
 
     def _open(self) -> RunningServer:
         spec = self._spec

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import threading
 import time
@@ -11,9 +12,19 @@ import grpc
 import pytest
 
 from conformance.contract import proto
-from conformance.records import AppendRows, CallEnd, CreateSession, ReadRows, SplitStream, Step
+from conformance.records import (
+    AppendRows,
+    CallEnd,
+    CreateSession,
+    Fault,
+    FaultKind,
+    ReadRows,
+    SplitStream,
+    Step,
+)
 from conformance.targets.calls import CallBudget, Caller, open_channel
 from conformance.targets.conversation import Conversation, ConversationPlan
+from conformance.targets.faulting import Line
 from conformance.targets.messages import Names
 from tests.targets.conftest import case_of
 from tests.targets.fake_server import FakeServer, serving
@@ -35,7 +46,16 @@ def converse(fake: FakeServer, *steps: Step, plan: ConversationPlan = PLAN) -> C
     with serving(fake) as (port, _), open_channel(f"127.0.0.1:{port}", message_limit=100_000) as channel:
         caller = Caller(channel, began=time.monotonic(), message_limit=100_000, last_words=lambda seconds: None)
         with open_channel(f"127.0.0.1:{port}", message_limit=100_000) as second:
-            conversation = Conversation(case_of(*steps), caller, plan, other=lambda: caller.over(second))
+
+            @contextlib.contextmanager
+            def broken(fault: Fault) -> Iterator[tuple[Caller, Line]]:
+                with (
+                    Line(f"127.0.0.1:{port}", framed=True, cut=fault.bytes) as line,
+                    open_channel(line.endpoint, message_limit=100_000) as third,
+                ):
+                    yield caller.over(third), line
+
+            conversation = Conversation(case_of(*steps), caller, plan, other=lambda: caller.over(second), broken=broken)
             conversation.run()
     return conversation
 
@@ -316,3 +336,89 @@ def test_a_handed_read_comes_over_another_connection(fake: FakeServer) -> None:
 
     assert len(set(peers)) == 2
     assert peers[1] == peers[2]
+
+
+# --- fault plans --------------------------------------------------------------------------------------
+
+
+def reset(call: int = 0, **changes: int) -> Fault:
+    """The connection of a call breaks."""
+    return Fault(FaultKind.RESET, call=call, **changes)
+
+
+def served(request: bytes, counts: tuple[int, ...]) -> Iterator[bytes]:
+    """The responses of a stream of those counts from the requested offset on, which is the first row of one."""
+    left = proto.ReadRowsRequest.FromString(request).offset
+    for count in counts:
+        if left <= 0:
+            yield proto.ReadRowsResponse(row_count=count).SerializeToString()
+        left -= count
+
+
+def test_a_read_whose_connection_breaks_is_resumed_after_the_rows_that_came(fake: FakeServer) -> None:
+    """The driver reads on, as clients do, until a read ends without a fault; each break is a call of its own."""
+    fake.rows = lambda request, context: served(request, (2, 3, 4, 5))
+    plan = (reset(responses=1), reset(call=1, responses=2))
+
+    conversation = converse(fake, CreateSession(), ReadRows(faults=plan), ReadRows(offset="resume"))
+
+    assert read(fake) == [("0", 0), ("0", 2), ("0", 9), ("0", 14)]
+    assert [(call.end, len(call.responses)) for call in conversation.calls[1:4]] == [
+        (CallEnd.CANCELLED, 1),
+        (CallEnd.CANCELLED, 2),
+        (CallEnd.COMPLETE, 1),
+    ]
+    assert not conversation.broken
+
+
+def test_a_connection_breaks_in_the_middle_of_a_message(fake: FakeServer) -> None:
+    """Bytes are those of messages with their prefixes: of two messages of seven bytes the second is cut."""
+    fake.rows = lambda request, context: served(request, (2, 3))
+
+    calls = converse(fake, CreateSession(), ReadRows(faults=(reset(bytes=10),))).calls
+
+    assert [len(call.responses) for call in calls[1:]] == [1, 1]
+    assert calls[1].details == "the fault plan broke the call off: reset after 10 bytes"
+
+
+def test_a_deadline_of_the_client_ends_a_read_and_not_the_conversation(fake: FakeServer) -> None:
+    """The driver takes nothing more until the deadline, and reads on after the rows that it took."""
+    fake.rows = lambda request, context: served(request, (2, 3))
+    fault = Fault(FaultKind.DEADLINE, responses=1, seconds=0.01)
+    late = threading.Event()
+
+    def rows(request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+        answer = served(request, (2, 3))
+        yield next(answer)
+        if not proto.ReadRowsRequest.FromString(request).offset:
+            late.wait(5)
+            return
+        yield from answer
+
+    fake.rows = rows
+    conversation = converse(fake, CreateSession(), ReadRows(faults=(fault,)))
+    late.set()
+
+    assert read(fake) == [("0", 0), ("0", 2)]
+    assert [call.end for call in conversation.calls[1:]] == [CallEnd.CANCELLED, CallEnd.COMPLETE]
+
+
+def test_a_paused_read_goes_on_after_the_reads_alongside(fake: FakeServer) -> None:
+    """The pause begins before the other read does, and ends after it."""
+    events: list[str] = []
+
+    def rows(request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+        name = "other" if proto.ReadRowsRequest.FromString(request).offset else "paused"
+        events.append(f"{name} begins")
+        yield from served(b"", (2, 3))
+        events.append(f"{name} ends")
+
+    fake.rows = rows
+    pause = Fault(FaultKind.DELAY, responses=1)
+    conversation = converse(fake, CreateSession(), ReadRows(faults=(pause,)), ReadRows(offset="5", alongside=True))
+
+    assert events.index("paused begins") < events.index("other begins")
+    assert [len(call.responses) for call in conversation.calls[1:]] == [2, 2]
+    paused, other = conversation.calls[1:]
+    assert paused.started < other.started
+    assert paused.started + paused.seconds > other.started + other.seconds

@@ -21,6 +21,7 @@ from conformance.reference.mutants import (  # noqa: F401  # each registers its 
     endings,
     framing,
     histories,
+    interruptions,
     layouts,
     limits,
     metadata,

@@ -1,0 +1,137 @@
+"""Lets the faults of a plan happen to calls that the proxy passes on: statuses, delays, and connections that break.
+
+A call meets its fault after the responses that the plan says. Its client gets these responses, and the call upstream
+is cancelled. Connections of clients lead through a :class:`~conformance.targets.splice.Splice`, which sees when the
+last of these responses has passed. So a client gets as many in each run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any, Final, TypeAlias
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from conformance.contract import proto
+from conformance.records import Fault, FaultKind
+from conformance.targets.faulting import Faults
+from conformance.targets.rpcstatus import TRAILER, retry_status
+from conformance.targets.splice import Splice
+
+__all__ = ["Clock", "Meeting", "Meets"]
+
+Clock: TypeAlias = Callable[[float], Awaitable[None]]
+"""What a DELAY waits for: given seconds, it returns when they have passed."""
+
+_STREAM: Final = {"ReadRows": "read_stream", "SplitReadStream": "name"}
+"""The fields of requests that name a stream."""
+_PREFIX: Final = 5
+"""The bytes of a message's prefix in gRPC."""
+
+
+class Meeting:
+    """The plan of a proxy. ``splice`` is what the connections of clients lead through, None if no fault breaks one."""
+
+    def __init__(self, faults: Sequence[Fault], clock: Clock, splice: Splice | None) -> None:
+        self._faults = Faults(faults)
+        self._clock = clock
+        self._splice = splice
+        self._messages: dict[int, int] = {}
+        self._bytes: dict[int, int] = {}
+
+    async def begin(
+        self, method: str, requests: AsyncIterator[bytes], context: Any
+    ) -> tuple[Meets, AsyncIterator[bytes]]:
+        """Return what a call of ``method`` meets, and its requests, of which the first was read to know that."""
+        first: bytes | None = None
+        name = method.removeprefix(proto.SERVICE)
+        if name in proto.REQUESTS:
+            first = await anext(aiter(requests), None)
+        fault = None if first is None else self._faults.next(name, _stream_of(name, first))
+        return Meets(self, fault, context), _again(first, requests)
+
+    async def wait(self, seconds: float) -> None:
+        """Wait on the plan's clock."""
+        await self._clock(seconds)
+
+    def note(self, port: int, data: bytes) -> None:
+        """Note that a message was passed on over the connection from ``port``."""
+        self._messages[port] = self._messages.get(port, 0) + 1
+        self._bytes[port] = self._bytes.get(port, 0) + _PREFIX + len(data)
+
+    def break_off(self, port: int, fault: Fault) -> None:
+        """Break the connection, or announce its end, when all messages so far have passed, or bytes of a message."""
+        assert self._splice is not None
+        if fault.bytes is not None:
+            self._splice.at_byte(port, self._bytes.get(port, 0) + fault.bytes)
+        else:
+            self._splice.at_message(port, self._messages.get(port, 0), leave=fault.kind is FaultKind.GOAWAY)
+
+
+class Meets:
+    """What one call meets: ``fault`` is None for most. ``happened`` is True once the fault has ended the call."""
+
+    def __init__(self, meeting: Meeting, fault: Fault | None, context: Any) -> None:
+        self.fault = fault
+        self.happened = False
+        self._meeting = meeting
+        self._context = context
+        self._port = int(context.peer().rpartition(":")[2]) if ":" in context.peer() else 0
+        self._count = 0
+        if fault is not None and fault.bytes is not None:
+            self.happened = True  # unless the call ends before
+            meeting.break_off(self._port, fault)
+
+    async def passed(self, data: bytes) -> bool:
+        """Note a response that was passed on; True if the call ends here."""
+        self._count += 1
+        self._meeting.note(self._port, data)
+        return await self.end()
+
+    async def end(self) -> bool:
+        """Let the fault happen if it is time; True if the call ends with it."""
+        fault = self.fault
+        if fault is None or fault.bytes is not None or fault.responses != self._count:
+            return False
+        match fault.kind:
+            case FaultKind.DELAY:
+                await self._meeting.wait(fault.seconds)
+                return False
+            case FaultKind.GOAWAY:
+                self._meeting.break_off(self._port, fault)
+                return False
+            case FaultKind.RESET:
+                self.happened = True
+                self._meeting.break_off(self._port, fault)
+                await asyncio.Event().wait()  # the library cancels the handler when it loses the connection
+        self.happened = True
+        self._context.set_trailing_metadata(_trailers(fault))
+        self._context.set_code(grpc.StatusCode[fault.code])
+        self._context.set_details(fault.details)
+        return True
+
+
+def _trailers(fault: Fault) -> tuple[tuple[str, bytes], ...]:
+    if fault.retry_after is None:
+        return ()
+    code = grpc.StatusCode[fault.code].value[0]
+    return ((TRAILER, retry_status(code, fault.details, retry=fault.retry_after)),)
+
+
+def _stream_of(method: str, request: bytes) -> str:
+    """The name of the stream that a request asks for; empty if it names none or is no such message."""
+    if method not in _STREAM:
+        return ""
+    try:
+        return str(getattr(proto.REQUESTS[method].FromString(request), _STREAM[method]))
+    except DecodeError:
+        return ""
+
+
+async def _again(first: bytes | None, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    if first is not None:
+        yield first
+    async for data in rest:
+        yield data

@@ -1,0 +1,226 @@
+"""Passes TCP connections on, byte for byte: the REST API behind a proxy, and a connection that a fault plan breaks.
+
+Either side may speak TLS. Nothing is recorded, and request lines, headers (``Host`` among them) and bodies stay as they
+are. A splice that may break gRPC connections follows their frames (:mod:`.frames`), which needs plain text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import ssl
+import struct
+from typing import Final
+
+from conformance.targets.frames import GOAWAY, Frames
+
+__all__ = ["Splice"]
+
+PIECE: Final = 1 << 16
+"""Bytes read at a time: what a connection holds in each direction, if its reader is slow."""
+
+_AT_ONCE: Final = struct.pack("ii", 1, 0)
+"""SO_LINGER of 0 seconds: closing sends RST, and drops what was not sent (socket(7))."""
+
+
+class Splice:
+    """A listener whose connections go on to ``host:port``; ``secure`` is the TLS to there, ``name`` the name that the
+    server's certificate must have.
+
+    With ``framed``, connections carry gRPC in plain text. Each breaks after ``cut`` bytes from the server, which are
+    bytes of messages if it is framed. ``failed`` counts the connections that could not be passed on, ``reason`` is the
+    reason of the last one, and ``broken`` counts those that a fault broke.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        *,
+        secure: ssl.SSLContext | None = None,
+        name: str = "",
+        framed: bool = False,
+        cut: int | None = None,
+    ) -> None:
+        self._host = host
+        self._port = port
+        self._secure = secure
+        self._name = name or host
+        self._framed = framed
+        self.cut = cut
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.Task[None]] = set()
+        self._lines: dict[int, _Line] = {}
+        self.connections = 0
+        self.failed = 0
+        self.reason = ""
+        self.broken = 0
+
+    async def listen(self, host: str, port: int, secure: ssl.SSLContext | None) -> int:
+        """Listen at ``host:port``, with TLS if ``secure``; returns the port. Raises :class:`OSError`."""
+        self._server = await asyncio.start_server(self._accept, host, port, ssl=secure, limit=PIECE)
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def close(self) -> None:
+        """Stop listening and end every connection."""
+        if self._server is not None:
+            self._server.close()
+        for task in list(self._open):
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    def reset(self) -> None:
+        """Break every connection at once, on both sides; what was not delivered is lost."""
+        for line in list(self._lines.values()):
+            line.reset()
+
+    def at_message(self, port: int, count: int, *, leave: bool) -> None:
+        """Break the connection that reaches the server from ``port`` once ``count`` messages from there have passed; to
+        ``leave`` is to tell the client by GOAWAY instead. Does nothing if there is no such connection.
+        """
+        line = self._lines.get(port)
+        if line is not None:
+            line.at_message(count, leave=leave)
+
+    def at_byte(self, port: int, size: int) -> None:
+        """As :meth:`at_message`, once ``size`` bytes of messages have passed."""
+        line = self._lines.get(port)
+        if line is not None:
+            line.at_byte(size)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.ensure_future(self._pass(reader, writer))
+        self._open.add(task)
+        task.add_done_callback(self._open.discard)
+        self.connections += 1
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            name = None if self._secure is None else self._name
+            there, to_there = await asyncio.open_connection(
+                self._host, self._port, limit=PIECE, ssl=self._secure, server_hostname=name
+            )
+        except OSError as error:
+            self.failed += 1
+            self.reason = error.strerror or str(error)
+            await _close(writer)
+            return
+        port = int(to_there.get_extra_info("sockname")[1])
+        line = self._lines[port] = _Line(self, writer, to_there, Frames() if self._framed else None)
+        try:
+            await asyncio.gather(_copy(reader, to_there), self._answer(there, line))
+        finally:
+            del self._lines[port]
+            await _close(writer)
+            await _close(to_there)
+
+    async def _answer(self, there: asyncio.StreamReader, line: _Line) -> None:
+        """Pass on what the server says, until it ends or the line breaks."""
+        if line.frames is None and self.cut is None:
+            await _copy(there, line.writer)
+            return
+        with contextlib.suppress(OSError):
+            while data := await there.read(PIECE):
+                line.answer(data)
+                await line.writer.drain()
+                if line.ended:
+                    break
+        line.writer.close()
+
+
+class _Line:
+    """A connection of both sides whose answers are followed; ``ended`` is True once a fault has ended it."""
+
+    def __init__(
+        self, splice: Splice, writer: asyncio.StreamWriter, to_there: asyncio.StreamWriter, frames: Frames | None
+    ) -> None:
+        self.writer = writer
+        self.frames = frames
+        self.ended = False
+        self._splice = splice
+        self._to_there = to_there
+        self._cut = splice.cut
+        self._passed = 0
+        self._message: int | None = None
+        self._leave = False
+
+    def answer(self, data: bytes) -> None:
+        """Pass ``data`` on to the client as far as the plan says, and do what it says then."""
+        if self.ended:
+            return
+        if self.frames is None:
+            passed = len(data) if self._cut is None else min(len(data), self._cut - self._passed)
+            self._passed += passed
+        else:
+            passed = self.frames.take(data, messages=self._message, size=self._cut)
+        self.writer.write(data[:passed])
+        if self._reached():
+            self._happen(data[passed:])
+
+    def at_message(self, count: int, *, leave: bool) -> None:
+        """Break the line, or announce its end, once ``count`` messages have passed."""
+        self._message, self._leave = count, leave
+        if self._reached():
+            self._happen(b"")
+
+    def at_byte(self, size: int) -> None:
+        """Break the line once ``size`` bytes of messages have passed."""
+        self._cut = size
+        if self._reached():
+            self._happen(b"")
+
+    def reset(self) -> None:
+        """Break both sides at once."""
+        self._end()
+        _abort(self.writer)
+        _abort(self._to_there)
+
+    def _reached(self) -> bool:
+        if self.frames is None:
+            return self._cut is not None and self._passed >= self._cut
+        if self._cut is not None and self.frames.bytes >= self._cut:
+            return True
+        return self._message is not None and self.frames.messages >= self._message and self.frames.between
+
+    def _happen(self, rest: bytes) -> None:
+        if self._leave:
+            self._message, self._leave = None, False
+            self.writer.write(GOAWAY)
+            self.answer(rest)
+            return
+        # The client gets what has passed, so that it ends in the same place each time; the server gets RST.
+        self._end()
+        self.writer.close()
+        _abort(self._to_there)
+
+    def _end(self) -> None:
+        """Count the broken connection before either side can see it."""
+        self.ended = True
+        self._splice.broken += 1
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Pass on bytes until the end of ``reader``, and then the end."""
+    with contextlib.suppress(OSError):  # a side that hangs up ends its direction
+        while data := await reader.read(PIECE):
+            writer.write(data)
+            await writer.drain()
+        if writer.can_write_eof():
+            writer.write_eof()
+            return
+    writer.close()  # TLS has no end of one direction in asyncio
+
+
+def _abort(writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError):  # it may be closed already
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+    writer.transport.abort()
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with contextlib.suppress(OSError, asyncio.CancelledError):
+        await writer.wait_closed()
