@@ -21,8 +21,9 @@ from conformance.generate.drawing import PROFILES, draw_columns, draw_recipe
 from conformance.generate.drawing import Profile as TableProfile
 from conformance.generate.materialise import materialise, to_json_rows
 from conformance.generate.outline import ROW_ID
-from conformance.generate.predicates import draw_selective, sql_of
+from conformance.generate.predicates import draw_near, draw_selective, sql_of
 from conformance.generate.requests import draw_selection
+from conformance.model.predicates import Predicate
 from conformance.model.tables import GrowingTable
 from conformance.records import (
     AppendRows,
@@ -171,8 +172,10 @@ def _columns(choices: Choices, nesting: str) -> tuple[Column, ...]:
     """Return the columns of a table: a row counter nine times out of ten, scalars, and a column of the nesting."""
     profile = dataclasses.replace(_PROFILE, leaves=_WIDE if one_in(choices, 40) else choices.integer(1, 5))
     flat = tuple(column for column in draw_columns(choices, profile) if column.mode is not Mode.REPEATED)
-    counter = () if one_in(choices, 10) and flat else (Column(ROW_ID, BqType.INT64, Mode.REQUIRED),)
-    return (*counter, *flat, *_nested(choices, nesting, profile))
+    others = [*flat, *_nested(choices, nesting, profile)]
+    if not (one_in(choices, 10) and flat):  # often first, so that rows are in the order of their first column, or not
+        others.insert(choices.pick((0, 0, len(flat))), Column(ROW_ID, BqType.INT64, Mode.REQUIRED))
+    return tuple(others)
 
 
 def _nested(choices: Choices, nesting: str, profile: TableProfile) -> tuple[Column, ...]:
@@ -209,6 +212,8 @@ class _Scenario:
         recipe = dataclasses.replace(draw_recipe(choices, _PROFILE, columns), rows=choices.pick(counts))
         self.table = Table(columns, recipe=recipe)
         self._appends = self._split_off(recipe.rows)
+        self._restriction: Predicate | None = None
+        """The restriction of the session before."""
 
     def _split_off(self, rows: int) -> list[int]:
         """Return how many rows each append inserts; none unless the scenario has appends."""
@@ -240,8 +245,8 @@ class _Scenario:
         units = self._reads()
         units += [[(AppendRows(count),)] for count in late]
         if "t" in labels:
-            other = {**wanted, "restriction": choices.pick(FACTORS["restriction"]), "snapshot": "none"}
-            other = _offered(other, self._not_offered)
+            drawn = {name: choices.pick(FACTORS[name]) for name in ("restriction", "streams", "compression")}
+            other = _offered({**wanted, **drawn, "snapshot": "none"}, self._not_offered)
             steps.append(self._session("t", other))
             units.append([(ReadRows(session="t"),), *self._again("t")])
         return [*steps, *_interleaved(choices, units)]
@@ -258,7 +263,11 @@ class _Scenario:
         restriction, expect = "", Expect()
         if wanted["restriction"] != "none":
             some = wanted["restriction"] == "some"
-            predicate = draw_selective(choices, columns, self.model.rows, some=some)
+            if self._restriction is not None and one_in(choices, 2):
+                predicate: Predicate | None = draw_near(choices, self._restriction)
+            else:
+                predicate = draw_selective(choices, columns, self.model.rows, some=some)
+            self._restriction = predicate
             if predicate is not None:
                 restriction = sql_of(predicate)
                 expect = Expect(rows=self.model.seen(predicate, before_appends=early))
