@@ -115,7 +115,7 @@ def _same(predicate: Predicate) -> Predicate:
     return predicate
 
 
-def _in_other_case(predicate: Predicate) -> Predicate:
+def _in_other_case(predicate: Predicate) -> Predicate:  # noqa: PLR0911  # one return per kind of predicate
     match predicate:
         case Compared(operand, operator, value) if operand.type is BqType.STRING:
             return Compared(operand, operator, value.swapcase())
