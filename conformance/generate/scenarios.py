@@ -150,7 +150,8 @@ def draw_scenario(seed: int, index: int, *, not_offered: Collection[str] = ()) -
     It asks for nothing of the profiles in ``not_offered``: such steps are left out.
     """
     wanted = _offered(_wanted(seed, index), not_offered)
-    scenario = _Scenario(Seeded(seed, index, SCENARIO), wanted, not_offered)
+    crowded = index % _CROWDED == _CROWDED - 1
+    scenario = _Scenario(Seeded(seed, index, SCENARIO), wanted, not_offered, crowded=crowded)
     title = "A drawn history of calls gives each row of a session once, at its place"
     clauses = tuple(f"{CHAPTER}.{name}" for name in ("rows-are-the-sessions", "none-is-missing"))
     return Case(scenario_id(seed, index), title, scenario.table, tuple(scenario.steps()), clauses)
@@ -163,6 +164,10 @@ _MANY: Final = (9, 12, 17, 17, 31, 33, 40, 40, 64, 65, 70, 129)
 """Row counts with several responses and streams on a server that divides small tables, and around bitmap words."""
 _MOST: Final = 3000
 """More rows than the pages of most servers."""
+_CROWD: Final = 130
+"""More sessions than a small cache of a server holds."""
+_CROWDED: Final = 40
+"""One in so many scenarios makes that many sessions between two reads, which costs as much as ten other scenarios."""
 _WIDE: Final = 60
 """The columns of a wide table."""
 _PROFILE: Final = dataclasses.replace(PROFILES["server"], depth=0, leaves=4)
@@ -202,8 +207,11 @@ Unit = tuple[Step, ...]
 class _Scenario:
     """The table and the steps of a scenario."""
 
-    def __init__(self, choices: Choices, wanted: Mapping[str, str], not_offered: Collection[str]) -> None:
+    def __init__(
+        self, choices: Choices, wanted: Mapping[str, str], not_offered: Collection[str], *, crowded: bool
+    ) -> None:
         self._choices = choices
+        self._crowded = crowded
         self._wanted = wanted
         self._not_offered = not_offered
         columns = _columns(choices, wanted["nesting"])
@@ -244,6 +252,9 @@ class _Scenario:
             labels.append("t")
         units = self._reads()
         units += [[(AppendRows(count),)] for count in late]
+        if self._crowded:
+            crowd = tuple(CreateSession(label=f"u{number}", max_stream_count=1) for number in range(_CROWD))
+            units.append([crowd, *self._again("s"), (ReadRows(),)])
         if "t" in labels:
             drawn = {name: choices.pick(FACTORS[name]) for name in ("restriction", "streams", "compression")}
             other = _offered({**wanted, **drawn, "snapshot": "none"}, self._not_offered)
