@@ -33,7 +33,7 @@ __all__ = [
 
 SESSIONS: Final = 4
 """The restrictions of a case: a session costs less than another table."""
-WALKED: Final = 8
+WALKED: Final = 16
 """The kinds of predicates of a case: the cases of a default run have every kind on every type."""
 SHAPED: Final = 3
 """The restrictions of a case that have a shape of AND, OR and NOT; the cases take the shapes in turn."""

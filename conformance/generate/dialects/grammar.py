@@ -564,8 +564,8 @@ class Kind:
     maker: Maker
 
 
-KINDS: Final = tuple(Kind(kind, maker) for kind, makers in _MAKERS.items() for maker in dict.fromkeys(makers))
-"""Every kind of predicate on every type, those of a type next to each other."""
+KINDS: Final = tuple(Kind(kind, maker) for kind, makers in _MAKERS.items() for maker in makers)
+"""Every kind of predicate on every type, as often as it is drawn, those of a type next to each other."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
