@@ -7,7 +7,6 @@ have their ids, is a call without an answer, and nothing is derived from it.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
@@ -58,7 +57,7 @@ class _Calls:
         self._taken: set[str] = set()
         steps = view.case.steps if view.exchange.driven else ()
         self._appends = [index for index, step in enumerate(steps) if isinstance(step, AppendRows)]
-        self._first_append = math.inf
+        self._after_seed = 0
         self._seeded = view.table.num_rows - (appended_rows(view) if view.exchange.driven else 0)
 
     def __iter__(self) -> Iterator[tuple[int | None, HistoryCall]]:
@@ -67,10 +66,10 @@ class _Calls:
         waiting = list(self._appends)
         together: tuple[int, tuple[int, int]] | None = None
         everything = self._next()
+        self._after_seed = everything[0]  # snapshots before an insertion are later than the first rows
         for call in self._view.served:
             while driven and waiting and waiting[0] < call.raw.step:
                 when = self._next()
-                self._first_append = min(self._first_append, when[0])
                 step = self._view.case.steps[waiting.pop(0)]
                 assert isinstance(step, AppendRows)
                 yield None, Append(*when, tuple(self._ids[rows : rows + step.count]))
@@ -125,7 +124,7 @@ class _Calls:
         before: float | None = None
         timed = asked.table_modifiers.HasField("snapshot_time")
         if timed and exchange.driven and call.step.snapshot == "before-append":
-            after, before = 1, max(1, min(self._first_append, when[0]))
+            after = before = self._after_seed
         open_time = timed and after is None
         partial = bool(options.row_restriction.strip() or options.HasField("sample_percentage") or open_time)
         if open_time:

@@ -30,7 +30,7 @@ from conformance.model.predicates import (
 )
 from conformance.records import BqType, Column, Mode
 
-__all__ = ["draw_predicate", "draw_selective", "sql_of"]
+__all__ = ["draw_near", "draw_predicate", "draw_selective", "sql_of"]
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -38,8 +38,20 @@ _TRIES: Final = 8
 """The number of predicates drawn for one that selects as many rows as asked for: most do at the first or second try."""
 
 
-def sql_of(predicate: Predicate) -> str:  # noqa: PLR0911  # one return per kind of predicate
-    """Return the text of a predicate as a row_restriction."""
+def sql_of(predicate: Predicate) -> str:
+    """Return the text of a predicate as a row_restriction, with parentheses only where precedence needs them.
+
+    NOT binds closer than AND, AND closer than OR, and comparisons closer than all three:
+    https://cloud.google.com/bigquery/docs/reference/standard-sql/operators#operator_precedence
+    """
+    return _written(predicate, _OR)
+
+
+_OR, _AND, _NOT = range(3)
+"""How close the operator around a text binds, loosest first."""
+
+
+def _written(predicate: Predicate, around: int) -> str:  # noqa: PLR0911  # one return per kind of predicate
     match predicate:
         case Compared(operand, operator, value):
             return f"{_name(operand)} {operator} {_literal(operand, value)}"
@@ -54,11 +66,13 @@ def sql_of(predicate: Predicate) -> str:  # noqa: PLR0911  # one return per kind
         case Not(IsNull(operand)):
             return f"{_name(operand)} IS NOT NULL"
         case Not(one):
-            return f"NOT ({sql_of(one)})"
+            return f"NOT {_written(one, _NOT)}"
         case And(one, other):
-            return f"({sql_of(one)}) AND ({sql_of(other)})"
+            text = f"{_written(one, _AND)} AND {_written(other, _AND)}"
+            return f"({text})" if around > _AND else text
         case Or(one, other):
-            return f"({sql_of(one)}) OR ({sql_of(other)})"
+            text = f"{_written(one, _OR)} OR {_written(other, _OR)}"
+            return f"({text})" if around > _OR else text
 
 
 def _name(operand: Operand) -> str:
@@ -83,10 +97,40 @@ def draw_selective(choices: Choices, columns: Sequence[Column], rows: Rows, *, s
         selected = sum(predicate.truth(row) is True for row in rows)
         if (1 < selected < len(rows)) if some else not selected:
             return predicate
-    if columns[0].name != ROW_ID:
+    if not any(column.name == ROW_ID for column in columns):
         return None
     row_id = Operand((ROW_ID,), BqType.INT64)
     return Compared(row_id, Comparison.GREATER, len(rows) // 3) if some else Compared(row_id, Comparison.LESS, 0)
+
+
+def draw_near(choices: Choices, predicate: Predicate) -> Predicate:
+    """Return a predicate that is hardly another one: the same, its negation, or one with its texts in the other case.
+
+    A server that keeps what an earlier restriction selected must not take one for the other.
+    """
+    return choices.pick((_same, Not, _in_other_case, _in_other_case))(predicate)
+
+
+def _same(predicate: Predicate) -> Predicate:
+    return predicate
+
+
+def _in_other_case(predicate: Predicate) -> Predicate:  # noqa: PLR0911  # one return per kind of predicate
+    match predicate:
+        case Compared(operand, operator, value) if operand.type is BqType.STRING:
+            return Compared(operand, operator, value.swapcase())
+        case In(operand, values) if operand.type is BqType.STRING:
+            return In(operand, tuple(value.swapcase() for value in values))
+        case StartsWith(operand, prefix):
+            return StartsWith(operand, prefix.swapcase())
+        case Not(one):
+            return Not(_in_other_case(one))
+        case And(one, other):
+            return And(_in_other_case(one), _in_other_case(other))
+        case Or(one, other):
+            return Or(_in_other_case(one), _in_other_case(other))
+        case _:
+            return predicate
 
 
 def draw_predicate(choices: Choices, columns: Sequence[Column], rows: Rows) -> Predicate | None:
@@ -104,6 +148,8 @@ _JOINED: Final[Sequence[Callable[[Predicate, Predicate], Predicate]]] = (
     And,
     Or,
     lambda one, other: And(one, Not(other)),
+    lambda one, other: And(Not(one), other),
+    lambda one, other: Or(Not(one), other),
     lambda one, other: Not(Or(one, other)),
 )
 

@@ -21,8 +21,9 @@ from conformance.generate.drawing import PROFILES, draw_columns, draw_recipe
 from conformance.generate.drawing import Profile as TableProfile
 from conformance.generate.materialise import materialise, to_json_rows
 from conformance.generate.outline import ROW_ID
-from conformance.generate.predicates import draw_selective, sql_of
+from conformance.generate.predicates import draw_near, draw_selective, sql_of
 from conformance.generate.requests import draw_selection
+from conformance.model.predicates import Predicate
 from conformance.model.tables import GrowingTable
 from conformance.records import (
     AppendRows,
@@ -151,8 +152,8 @@ def draw_scenario(seed: int, index: int, *, not_offered: Collection[str] = ()) -
     It asks for nothing of the profiles in ``not_offered``: such steps are left out.
     """
     wanted = _offered(_wanted(seed, index), not_offered)
-    faults = Seeded(seed, index, f"{SCENARIO}/faults")
-    scenario = _Scenario(Seeded(seed, index, SCENARIO), wanted, not_offered, faults=faults)
+    faults, crowded = Seeded(seed, index, f"{SCENARIO}/faults"), index % _CROWDED == _CROWDED - 1
+    scenario = _Scenario(Seeded(seed, index, SCENARIO), wanted, not_offered, faults=faults, crowded=crowded)
     title = "A drawn history of calls gives each row of a session once, at its place"
     clauses = tuple(f"{CHAPTER}.{name}" for name in ("rows-are-the-sessions", "none-is-missing"))
     return Case(scenario_id(seed, index), title, scenario.table, tuple(scenario.steps()), clauses)
@@ -165,6 +166,10 @@ _MANY: Final = (9, 12, 17, 17, 31, 33, 40, 40, 64, 65, 70, 129)
 """Row counts with several responses and streams on a server that divides small tables, and around bitmap words."""
 _MOST: Final = 3000
 """More rows than the pages of most servers."""
+_CROWD: Final = 130
+"""More sessions than a small cache of a server holds."""
+_CROWDED: Final = 40
+"""One in so many scenarios makes that many sessions between two reads, which costs as much as ten other scenarios."""
 _WIDE: Final = 60
 """The columns of a wide table."""
 _PROFILE: Final = dataclasses.replace(PROFILES["server"], depth=0, leaves=4)
@@ -174,8 +179,10 @@ def _columns(choices: Choices, nesting: str) -> tuple[Column, ...]:
     """Return the columns of a table: a row counter nine times out of ten, scalars, and a column of the nesting."""
     profile = dataclasses.replace(_PROFILE, leaves=_WIDE if one_in(choices, 40) else choices.integer(1, 5))
     flat = tuple(column for column in draw_columns(choices, profile) if column.mode is not Mode.REPEATED)
-    counter = () if one_in(choices, 10) and flat else (Column(ROW_ID, BqType.INT64, Mode.REQUIRED),)
-    return (*counter, *flat, *_nested(choices, nesting, profile))
+    others = [*flat, *_nested(choices, nesting, profile)]
+    if not (one_in(choices, 10) and flat):  # often first, so that rows are in the order of their first column, or not
+        others.insert(choices.pick((0, 0, len(flat))), Column(ROW_ID, BqType.INT64, Mode.REQUIRED))
+    return tuple(others)
 
 
 def _nested(choices: Choices, nesting: str, profile: TableProfile) -> tuple[Column, ...]:
@@ -203,10 +210,17 @@ class _Scenario:
     """The table and the steps of a scenario."""
 
     def __init__(
-        self, choices: Choices, wanted: Mapping[str, str], not_offered: Collection[str], *, faults: Choices
+        self,
+        choices: Choices,
+        wanted: Mapping[str, str],
+        not_offered: Collection[str],
+        *,
+        faults: Choices,
+        crowded: bool,
     ) -> None:
         self._choices = choices
         self._faults = faults
+        self._crowded = crowded
         self._wanted = wanted
         self._not_offered = not_offered
         columns = _columns(choices, wanted["nesting"])
@@ -215,6 +229,8 @@ class _Scenario:
         recipe = dataclasses.replace(draw_recipe(choices, _PROFILE, columns), rows=choices.pick(counts))
         self.table = Table(columns, recipe=recipe)
         self._appends = self._split_off(recipe.rows)
+        self._restriction: Predicate | None = None
+        """The restriction of the session before."""
 
     def _split_off(self, rows: int) -> list[int]:
         """Return how many rows each append inserts; none unless the scenario has appends."""
@@ -245,9 +261,12 @@ class _Scenario:
             labels.append("t")
         units = self._reads()
         units += [[(AppendRows(count),)] for count in late]
+        if self._crowded:
+            crowd = tuple(CreateSession(label=f"u{number}", max_stream_count=1) for number in range(_CROWD))
+            units.append([crowd, *self._again("s"), (ReadRows(),)])
         if "t" in labels:
-            other = {**wanted, "restriction": choices.pick(FACTORS["restriction"]), "snapshot": "none"}
-            other = _offered(other, self._not_offered)
+            drawn = {name: choices.pick(FACTORS[name]) for name in ("restriction", "streams", "compression")}
+            other = _offered({**wanted, **drawn, "snapshot": "none"}, self._not_offered)
             steps.append(self._session("t", other))
             units.append([(ReadRows(session="t"),), *self._again("t")])
         return [*steps, *_interleaved(choices, units)]
@@ -264,7 +283,11 @@ class _Scenario:
         restriction, expect = "", Expect()
         if wanted["restriction"] != "none":
             some = wanted["restriction"] == "some"
-            predicate = draw_selective(choices, columns, self.model.rows, some=some)
+            if self._restriction is not None and one_in(choices, 2):
+                predicate: Predicate | None = draw_near(choices, self._restriction)
+            else:
+                predicate = draw_selective(choices, columns, self.model.rows, some=some)
+            self._restriction = predicate
             if predicate is not None:
                 restriction = sql_of(predicate)
                 expect = Expect(rows=self.model.seen(predicate, before_appends=early))

@@ -97,3 +97,12 @@ def test_what_a_server_may_choose_is_no_finding(service: type[Service], monkeypa
     found = verdicts(None, [draw_scenario(6, index) for index in range(24)])
 
     assert {clause for clause, outcomes in found.items() if any(one.fails_run for one in outcomes)} == set()
+
+
+@pytest.mark.parametrize("mutant", ["projection.order-of-request", "type.geography-as-bytes", "type.int64-as-int32"])
+def test_columns_that_are_wrong_make_no_row_strange(mutant: str) -> None:
+    """Rows are identified by the columns that came under their name and type, in any order."""
+    found = verdicts(mutant, [draw_scenario(0, index) for index in range(12)])
+
+    assert any(one.fails_run for made in found.values() for one in made)
+    assert not any(one.fails_run for clause, made in found.items() if clause.startswith(CHAPTER) for one in made)

@@ -128,7 +128,7 @@ def test_a_snapshot_time_before_the_first_append_is_known() -> None:
 
     (create,) = (call for call in history_of(case) if isinstance(call, Create))
 
-    assert (create.earliest, create.latest, create.partial) == (1, 4, False)
+    assert (create.earliest, create.latest, create.partial) == (2, 2, False)
 
 
 @pytest.mark.parametrize(

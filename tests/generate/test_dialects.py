@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from conformance.generate import draw_case, load_cases, materialise
-from conformance.generate.dialects import READINGS, SESSIONS, Drawn, draw_restricted_case, draw_restriction
+from conformance.generate.dialects import (
+    READINGS,
+    SESSIONS,
+    SHAPED,
+    WALKED,
+    Drawn,
+    draw_restricted_case,
+    draw_restriction,
+)
+from conformance.generate.dialects.grammar import _SHAPES, KINDS
 from conformance.generate.drawing import generated_id
 from conformance.records import BqType, Case, Column, CreateSession, Json, Table
 from conformance.reference.catalogue import stored_column
@@ -66,11 +76,32 @@ def test_the_reference_selects_the_rows_of_the_model() -> None:
 
 
 def test_every_restriction_tells_a_mutant_apart() -> None:
-    """On each drawn restriction at least one mutant selects other rows, or refuses it."""
+    """On each restriction drawn for a reading at least one mutant selects other rows, or refuses it."""
     for case in cases(9, 3):
-        for session in sessions(case):
+        for session in sessions(case)[:SESSIONS]:
             others = {kept(reading, session.row_restriction, case.table) for reading in READINGS}
             assert others != {session.expect.rows}, session.row_restriction
+
+
+def test_the_cases_of_a_run_have_every_kind_of_predicate() -> None:
+    """The cases that a run draws by default walk all kinds of predicates on all types, and all shapes of operators."""
+    restricted = 50 // 4
+
+    assert restricted * WALKED >= len(KINDS)
+    assert restricted * SHAPED >= len(_SHAPES)
+    texts = [session.row_restriction for case in cases(0, restricted) for session in sessions(case)[SESSIONS:]]
+    assert any(re.search(r"^NOT [^(].* AND [^(]", text) for text in texts)
+
+
+def test_a_restriction_comes_with_its_texts_in_the_other_case() -> None:
+    """Two sessions of a case differ in nothing but the case of their texts, and select other rows."""
+    for case in cases(0, 12):
+        found: dict[str, CreateSession] = {}
+        for session in sessions(case):
+            other = found.setdefault(session.row_restriction.lower(), session)
+            if other.row_restriction != session.row_restriction and other.expect.rows != session.expect.rows:
+                return
+    pytest.fail("expected two such sessions in a dozen cases, got none")
 
 
 def test_a_few_dozen_cases_tell_every_reading_apart() -> None:
@@ -78,7 +109,7 @@ def test_a_few_dozen_cases_tell_every_reading_apart() -> None:
     alive = set(READINGS)
     for index in range(50):
         case = draw_case(0, index, profile="server")
-        for session in sessions(case) if len(sessions(case)) == SESSIONS else ():
+        for session in sessions(case) if len(sessions(case)) > SESSIONS else ():
             text, right = session.row_restriction, session.expect.rows
             alive -= {reading for reading in alive if kept(reading, text, case.table) != right}
 

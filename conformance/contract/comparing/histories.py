@@ -7,14 +7,14 @@ module only translates the calls into its terms.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Final
 
 import pyarrow as pa
 
 from conformance.contract.clause import AtCall
 from conformance.contract.comparing.expected import expected_table, has_columns
-from conformance.contract.comparing.matching import row_hashes
+from conformance.contract.comparing.matching import common, row_hashes
 from conformance.contract.comparing.sessions import rows_of
 from conformance.contract.subjects import answered, created, once_per_view
 from conformance.contract.view import ReadView, SessionView, SplitView, View
@@ -57,28 +57,55 @@ def histories(view: View) -> list[History]:
 
 def _history(session: SessionView) -> SessionHistory:
     view = session.view
-    rows = row_hashes(expected_table(view, session)).tolist()
+    expected = expected_table(view, session)
     streams = tuple(stream.name for stream in session.session.streams)
     splits = tuple(_splits(session))
     names = {*streams, *(name for split in splits for name in (split.primary, split.remainder))}
-    reads = (_read(read) for read in view.reads if read.session is session and read.stream in names)
-    return SessionHistory(session.index, rows, streams, tuple(one for one in reads if one is not None), splits)
+    reads = [read for read in view.reads if read.session is session and read.stream in names]
+    columns = _compared(expected.schema, reads)
+    rows = row_hashes(expected, columns).tolist()
+    made = (_read(read, columns) for read in reads)
+    return SessionHistory(session.index, rows, streams, tuple(one for one in made if one is not None), splits)
 
 
-def _read(read: ReadView) -> StreamRead | None:
+def _compared(expected: pa.Schema, reads: Sequence[ReadView]) -> list[str] | None:
+    """Return the columns by which rows are identified: those that every response has, with their type, in any order.
+
+    The result is None if that is every column at its place. The chapters on schemas report the others.
+    """
+    schemas = {batch.schema for read in reads for batch in read.batches or ()}
+    if all(
+        len(schema) == len(expected) and common(expected, schema) == expected.names == schema.names
+        for schema in schemas
+    ):
+        return None
+    columns: list[str] = expected.names
+    for schema in schemas:
+        columns = [name for name in common(expected, schema) if name in columns]
+    return columns
+
+
+def _rows(read: ReadView, columns: Sequence[str] | None) -> Sequence[Hashable] | None:
+    if columns is None or read.batches is None:
+        found = rows_of(read)
+        return None if found is None else found.tolist()
+    return [row for batch in read.batches for row in row_hashes(pa.Table.from_batches([batch]), columns).tolist()]
+
+
+def _read(read: ReadView, columns: Sequence[str] | None) -> StreamRead | None:
     """Return a read; None if its end is not the server's, or if its rows could not be decoded."""
     cancelled = read.raw.end is CallEnd.CANCELLED
     if not answered(read) and not cancelled:
         return None
     refused = answered(read) and not read.ok
-    rows = None if refused else rows_of(read)
+    rows = None if refused else _rows(read, columns)
     if rows is None and not refused:
         return None
     return StreamRead(
         read.index,
         read.stream,
         read.offset,
-        () if rows is None else tuple(rows.tolist()),
+        () if rows is None else tuple(rows),
         ended=not cancelled,
         refused=refused,
         together=_is_together(read),

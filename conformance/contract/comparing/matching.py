@@ -20,7 +20,17 @@ import pyarrow.compute as pc
 
 from conformance.contract.comparing.cells import has_float, one_array, take
 
-__all__ = ["Hashes", "RowMatch", "comparable", "fingerprints", "match_rows", "row_hashes", "shape", "show_row"]
+__all__ = [
+    "Hashes",
+    "RowMatch",
+    "common",
+    "comparable",
+    "fingerprints",
+    "match_rows",
+    "row_hashes",
+    "shape",
+    "show_row",
+]
 
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 
@@ -58,7 +68,7 @@ def match_rows(expected: pa.Table, got: pa.Table) -> RowMatch:
     """Match the rows of ``got`` with those of ``expected`` as multisets."""
     if _plainly_equal(expected, got):
         return RowMatch((), (), (), ())
-    names = _common(expected, got)
+    names = common(expected.schema, got.schema)
     wanted, came = row_hashes(expected, names), row_hashes(got, names)
     if len(wanted) == len(came) and np.array_equal(wanted, came):
         return RowMatch((), (), (), ())
@@ -116,12 +126,12 @@ def _pair(
     return pairs
 
 
-def _common(expected: pa.Table, got: pa.Table) -> list[str]:
+def common(expected: pa.Schema, got: pa.Schema) -> list[str]:
+    """Return the columns that both schemas have, with types that hold the same values, in the order of the first."""
     return [
         field.name
-        for field in expected.schema
-        if (index := got.schema.get_field_index(field.name)) >= 0
-        and comparable(field.type, got.schema.field(index).type)
+        for field in expected
+        if (index := got.get_field_index(field.name)) >= 0 and comparable(field.type, got.field(index).type)
     ]
 
 

@@ -8,15 +8,18 @@ BigQuery: no Arrow, no SQL parser and no database takes part. ``docs/restriction
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.generate.choices import Choices, Seeded, one_in
-from conformance.generate.dialects.grammar import Place, condition, predicate
+from conformance.generate.dialects.grammar import KINDS, Kind, Place, condition, predicate, predicate_of, shaped
 from conformance.generate.dialects.readings import ENGINES, LOCAL_ZONE_HOURS, READINGS, Reading
 from conformance.generate.dialects.tables import draw_rows, plain_rows
 from conformance.generate.dialects.terms import ReadingRefusedError, ReadingUnknownError, Term
-from conformance.records import Case, Column, CreateSession, Expect, Json, Mode, ReadRows, Table
+from conformance.generate.outline import ROW_ID
+from conformance.generate.requests import draw_selection
+from conformance.records import BqType, Case, Column, CreateSession, Expect, Json, Mode, ReadRows, Table
 
 __all__ = [
     "ENGINES",
@@ -30,8 +33,14 @@ __all__ = [
 
 SESSIONS: Final = 4
 """The restrictions of a case: a session costs less than another table."""
+WALKED: Final = 16
+"""The kinds of predicates of a case: the cases of a default run have every kind on every type."""
+SHAPED: Final = 3
+"""The restrictions of a case that have a shape of AND, OR and NOT; the cases take the shapes in turn."""
 _TABLES: Final = 8
 """How often a table is drawn until restrictions on it tell all wanted readings apart."""
+_WALKS: Final = 20
+"""How often a restriction of a kind or a shape is drawn until it selects some rows and not others."""
 _TRIES: Final = 60
 """How often a restriction is drawn until one tells the wanted reading apart; most readings need fewer than ten."""
 
@@ -135,16 +144,71 @@ def draw_restricted_case(seed: int, index: int, *, case_id: str) -> Case:
     choices = Seeded(seed, index, "dialects")
     names = list(READINGS)
     wanted = [names[(index * SESSIONS + number) % len(names)] for number in range(SESSIONS)]
-    tries = [_draw_table(choices, wanted)]
+    kinds = [KINDS[(index * WALKED + number) % len(KINDS)] for number in range(WALKED)]
+    tries = [_draw_table(choices, wanted, kinds)]
     while tries[-1].missed and len(tries) < _TABLES:
-        tries.append(_draw_table(choices, wanted))
+        tries.append(_draw_table(choices, wanted, kinds))
     best = min(tries, key=lambda one: one.missed)
+    values = plain_rows(best.table.columns, best.rows)
+    on = places(best.table.columns, values)[1:]
+    drawn = [(one.sql, one.rows) for one in best.restrictions]
+    for number, kind in enumerate(kinds):
+        drawn += _walked(functools.partial(Seeded, seed, index * WALKED + number), on, values, kind)
+    drawn += [_shaped(choices, on, values, index * SHAPED + number) for number in range(SHAPED)]
     steps: list[CreateSession | ReadRows] = []
-    for number, drawn in enumerate(best.restrictions):
-        label = f"s{number}"
-        steps.append(CreateSession(label=label, row_restriction=drawn.sql, expect=Expect(rows=drawn.rows)))
+    for number, (sql, rows) in enumerate(drawn):
+        label, expect = f"s{number}", Expect(rows=rows)
+        selected: tuple[str, ...] = ()
+        if number >= SESSIONS and one_in(choices, 2):
+            selected = (ROW_ID, *draw_selection(choices, best.table.columns[1:]))
+        steps.append(CreateSession(label=label, selected_fields=selected, row_restriction=sql, expect=expect))
         steps.append(ReadRows(session=label))
     return Case(case_id, "Drawn restrictions select the rows for which they are TRUE", best.table, tuple(steps))
+
+
+Written = tuple[str, tuple[int, ...]]
+"""The text of a restriction, and the rows that it selects."""
+
+
+def _walked(
+    seeded: Callable[[str], Choices], on: Sequence[Place], rows: Sequence[Mapping[str, Any]], kind: Kind
+) -> list[Written]:
+    """Return a restriction of a kind, and if its texts in the other case select other rows, the one with these too.
+
+    Of the first ones that are drawn, that one is taken that selects some rows and not others or, half of the time, one
+    that selects other rows if a comparison with NULL is FALSE.
+    """
+    unknown = one_in(seeded("dialects/unknown"), 2)
+    found: list[Written] = []
+    for tried in range(_WALKS):
+        term = predicate_of(seeded(f"dialects/{tried}"), on, kind)
+        if term is None:
+            continue
+        held = _selected(term, rows, "", ()) or ()
+        found.append((term.sql.strip(), held))
+        if not (_selected(term, rows, "null-compares-false", held) != held if unknown else 0 < len(held) < len(rows)):
+            continue
+        other = predicate_of(seeded(f"dialects/{tried}"), [_in_other_case(place) for place in on], kind)
+        if kind.type is BqType.STRING and other is not None:
+            swapped = _selected(other, rows, "", ()) or ()
+            return [found[-1], (other.sql.strip(), swapped)] if swapped != held else found[-1:]
+        return found[-1:]
+    return found[-1:]
+
+
+def _in_other_case(place: Place) -> Place:
+    """Return the place with texts in the other case, which literals are made of."""
+    texts = (value.swapcase() if isinstance(value, str) else value for value in place.values)
+    return dataclasses.replace(place, values=tuple(texts))
+
+
+def _shaped(choices: Choices, on: Sequence[Place], rows: Sequence[Mapping[str, Any]], number: int) -> Written:
+    for _ in range(_WALKS):
+        term = shaped(choices, on, number)
+        held = _selected(term, rows, "", ()) or ()
+        if 0 < len(held) < len(rows):
+            break
+    return term.sql.strip(), held
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -152,14 +216,15 @@ class _Try:
     """A drawn table with its restrictions; ``missed`` counts the wanted readings that none of them tells apart."""
 
     table: Table
+    rows: Sequence[Mapping[str, Any]]
     restrictions: tuple[Drawn, ...]
     missed: int
 
 
-def _draw_table(choices: Choices, wanted: Sequence[str]) -> _Try:
-    columns, rows = draw_rows(choices, wanted)
+def _draw_table(choices: Choices, wanted: Sequence[str], kinds: Sequence[Kind]) -> _Try:
+    columns, rows = draw_rows(choices, wanted, [kind.type for kind in kinds])
     values = plain_rows(columns, rows)
     on = places(columns, values)[1:]
     drawn = [found for reading in wanted if (found := _draw(choices, on, values, reading)) is not None]
     missed = sum(not any(reading in one.apart for one in drawn) for reading in wanted)
-    return _Try(Table(columns, rows=tuple(map(Json, rows))), tuple(drawn), missed)
+    return _Try(Table(columns, rows=tuple(map(Json, rows))), rows, tuple(drawn), missed)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import decimal
+import functools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ from conformance.generate.dialects.terms import (
     EXACT,
     HOUR,
     LOCAL,
+    PREDICATE,
     ReadingRefusedError,
     ReadingUnknownError,
     Row,
@@ -36,7 +38,7 @@ from conformance.generate.dialects.terms import (
 )
 from conformance.records import BqType
 
-__all__ = ["FOCUS", "Focus", "Place", "condition", "predicate"]
+__all__ = ["FOCUS", "KINDS", "Focus", "Kind", "Place", "condition", "predicate", "predicate_of", "shaped"]
 
 _SYMBOLS: Final = ("=", "<", ">", "!=", "<=", ">=", "<>")
 _EQUALITY: Final = ("=", "=", "!=", "<>")
@@ -74,7 +76,33 @@ def predicate(choices: Choices, places: Sequence[Place], wanted: str = "") -> Te
     makers = focus.makers if focus and concerned else _MAKERS.get(place.type, ())
     made = choices.pick(makers)(choices, place, places) if makers and (wanted or not one_in(choices, 10)) else None
     made = made or _null(choices, place)
-    return negated(made) if one_in(choices, 5) else made
+    return negated(made, plain=one_in(choices, 2)) if one_in(choices, 5) else made
+
+
+def predicate_of(choices: Choices, places: Sequence[Place], kind: Kind) -> Term | None:
+    """Return a predicate of a kind, on one of the places of its type; None if it cannot be made on their values."""
+    here = [place for place in places if place.type is kind.type]
+    return kind.maker(choices, choices.pick(here), places) if here else None
+
+
+def shaped(choices: Choices, places: Sequence[Place], number: int) -> Term:
+    """Return three predicates in the ``number``-th shape of AND, OR and NOT, counted round."""
+    one, two, three = (predicate(choices, places) for _ in range(3))
+    return _SHAPES[number % len(_SHAPES)](one, two, three)
+
+
+_not, _and, _or = (functools.partial(made, plain=True) for made in (negated, both, either))
+_SHAPES: Final[Sequence[Callable[[Term, Term, Term], Term]]] = (
+    lambda a, b, _: _and(_not(a), b),
+    lambda a, b, c: _or(a, _and(b, c)),
+    lambda a, b, _: _or(_not(a), b),
+    lambda a, b, c: _or(_and(a, _not(b)), c),
+    lambda a, b, c: _and(_or(a, b), c),
+    lambda a, b, c: _and(_not(_and(a, b)), c),
+    lambda a, b, c: _not(_or(_and(a, b), c)),
+    lambda a, b, c: _or(a, _and(_not(b), c)),
+)
+"""Every order in which two of the three operators can meet, with parentheses where they change the meaning."""
 
 
 def condition(choices: Choices, places: Sequence[Place], first: Term) -> Term:
@@ -84,14 +112,14 @@ def condition(choices: Choices, places: Sequence[Place], first: Term) -> Term:
         pair = [term, predicate(choices, places)]
         if one_in(choices, 2):
             pair.reverse()
-        term = choices.pick((both, either, _without))(*pair)
+        plain = one_in(choices, 2)
+        if one_in(choices, 3):
+            place = choices.integer(0, 1)
+            pair[place] = negated(pair[place], plain=plain)
+        term = choices.pick((both, either))(*pair, plain=plain)
     if one_in(choices, 4):
         term = negated(term)
     return choices.pick(tuple(_COMMENTS.values()))(term) if one_in(choices, 8) else term
-
-
-def _without(one: Term, other: Term) -> Term:
-    return both(one, negated(other))
 
 
 def _named(choices: Choices, place: Place) -> Term:
@@ -120,7 +148,7 @@ def _null(choices: Choices, place: Place) -> Term:
     def meaning(row: Row, reading: str) -> bool:
         return (value.meaning(row, reading) is None) is not negative
 
-    return Term(f"{value.sql} IS {'NOT ' if negative else ''}NULL", BqType.BOOL, meaning)
+    return Term(f"{value.sql} IS {'NOT ' if negative else ''}NULL", BqType.BOOL, meaning, binds=PREDICATE)
 
 
 def _comparison(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
@@ -153,7 +181,7 @@ def _in(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None
     listed = [item for item in (_near(choices, place) for _ in range(choices.integer(1, 3))) if item is not None]
     if not listed:
         return None
-    if one_in(choices, 3):
+    if one_in(choices, 2):
         listed.append(_NULL)
     value, negative = _named(choices, place), one_in(choices, 2)
     held: Term = compared("=", value, listed[0])
@@ -161,7 +189,7 @@ def _in(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None
         held = either(held, compared("=", value, item))
     final = negated(held) if negative else held
     listing = ", ".join(item.sql for item in listed)
-    return Term(f"{value.sql} {'NOT ' if negative else ''}IN ({listing})", BqType.BOOL, final.meaning)
+    return Term(f"{value.sql} {'NOT ' if negative else ''}IN ({listing})", BqType.BOOL, final.meaning, binds=PREDICATE)
 
 
 def _truth_test(choices: Choices, place: Place, places: Sequence[Place]) -> Term | None:
@@ -173,7 +201,8 @@ def _truth_test(choices: Choices, place: Place, places: Sequence[Place]) -> Term
     def meaning(row: Row, reading: str) -> bool:
         return (inner.meaning(row, reading) is wanted) is not negative
 
-    return Term(f"({inner.sql}) IS {'NOT ' if negative else ''}{str(wanted).upper()}", BqType.BOOL, meaning)
+    text = f"({inner.sql}) IS {'NOT ' if negative else ''}{str(wanted).upper()}"
+    return Term(text, BqType.BOOL, meaning, binds=PREDICATE)
 
 
 def _default(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
@@ -525,6 +554,18 @@ _MAKERS: Final[Mapping[BqType, Sequence[Maker]]] = MappingProxyType(
     }
 )
 """The predicates of each type; other types have only predicates about NULL."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of predicate on a type."""
+
+    type: BqType
+    maker: Maker
+
+
+KINDS: Final = tuple(Kind(kind, maker) for kind, makers in _MAKERS.items() for maker in makers)
+"""Every kind of predicate on every type, as often as it is drawn, those of a type next to each other."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from conformance.generate.choices import Choices, one_in
 from conformance.generate.dialects.literals import literal
-from conformance.generate.dialects.terms import ReadingUnknownError, Row, Term
+from conformance.generate.dialects.terms import PREDICATE, ReadingUnknownError, Row, Term
 from conformance.records import BqType
 
 __all__ = ["liked", "matches"]
@@ -20,7 +20,9 @@ def liked(choices: Choices, value: Term, known: Sequence[str]) -> Term | None:
     """Return LIKE or NOT LIKE with a pattern made of one of the known values; None without one."""
     if not known:
         return None
-    pattern = literal(choices, BqType.STRING, _pattern(choices, choices.pick(known)))
+    beyond = [text for text in known if not text.isascii()]  # where a character is no byte
+    text = choices.pick(beyond if beyond and one_in(choices, 2) else known)
+    pattern = literal(choices, BqType.STRING, _pattern(choices, text))
     if pattern is None:
         return None
     negative = one_in(choices, 4)
@@ -33,14 +35,16 @@ def liked(choices: Choices, value: Term, known: Sequence[str]) -> Term | None:
             raise ReadingUnknownError
         return matches(text, form, reading) is not negative
 
-    return Term(f"{value.sql} {'NOT ' if negative else ''}LIKE {pattern.sql}", BqType.BOOL, meaning)
+    return Term(f"{value.sql} {'NOT ' if negative else ''}LIKE {pattern.sql}", BqType.BOOL, meaning, binds=PREDICATE)
 
 
 def _pattern(choices: Choices, text: str) -> str:
     """Return a pattern that matches the text in BigQuery, or one that matches it without regard to case only."""
     escaped = [f"\\{character}" if character in "%_\\" else character for character in text]
-    if escaped and one_in(choices, 2):
-        escaped[choices.integer(0, len(escaped) - 1)] = choices.pick("_%")
+    if escaped and not one_in(choices, 3):
+        beyond = [place for place, character in enumerate(text) if not character.isascii()]
+        anywhere = range(len(escaped))
+        escaped[choices.pick(beyond if beyond and not one_in(choices, 4) else anywhere)] = choices.pick("__%")
     if one_in(choices, 4):
         escaped = [part.swapcase() if part.isascii() else part for part in escaped]
     return choices.pick(("{}", "{}%", "%{}", "%{}%")).format("".join(escaped))

@@ -35,7 +35,7 @@ _POOLS: Final[Mapping[BqType, Sequence[Any]]] = MappingProxyType(
             "0.000000001",
             "12345678901234567890.5",
         ),
-        BqType.STRING: (*"abc", "name", "", "it's", "x41", "a\nb", "100%"),
+        BqType.STRING: (*"abc", "name", "", "it's", "x41", "a\nb", "100%", "a  b", "a b", "é", "éa", "日b"),
         BqType.BOOL: (True, False),
         BqType.BYTES: ("YQ==", "QQ==", "AGE=", "/w==", ""),
         BqType.DATE: ("2020-01-05", "2020-01-15", "2020-02-29", "2019-12-31", "2020-10-01", "1969-07-20"),
@@ -51,10 +51,10 @@ _POOLS: Final[Mapping[BqType, Sequence[Any]]] = MappingProxyType(
 _THEMES: Final[Mapping[str, Sequence[str]]] = MappingProxyType(
     {
         "": _POOLS[BqType.STRING],
-        "names": ("a", "b", "c", "name", "Total", "x41", "A"),
+        "names": ("a", "b", "c", "name", "Total", "x41", "A", "né"),
         "blanks": ("a", "a ", "b", "b ", "a  ", " a"),
         "cases": ("a", "A", "a ", "b", "B", "ab", "aB", "AB"),
-        "patterns": ("a_b", "axb", "a%b", "a\\b", "aXb", "ab", "a\\xb"),
+        "patterns": ("a_b", "axb", "a%b", "a\\b", "aXb", "ab", "a\\xb", "aéb"),
         "digits": ("7", "007", "12", "012", "12abc", "abc", "7"),
         "accents": ("é", "É", "aé", "AÉ", "e", "日本", "ß"),
     }
@@ -74,14 +74,17 @@ _NAMES: Final = ("a", "b", "c", "name", "Total", "check", "table", "order", "val
 """Names, among them one in mixed case, words that other engines reserve, and one that BigQuery reserves."""
 
 
-def draw_rows(choices: Choices, wanted: Sequence[str] = ()) -> tuple[tuple[Column, ...], list[dict[str, Any]]]:
-    """Return columns and rows in their JSON form, with what the readings ``wanted`` concern; the first column numbers
-    the rows.
+def draw_rows(
+    choices: Choices, wanted: Sequence[str] = (), kinds: Sequence[BqType] = ()
+) -> tuple[tuple[Column, ...], list[dict[str, Any]]]:
+    """Return columns and rows in their JSON form, with what the readings ``wanted`` concern, and a column of each of
+    ``kinds``; the first column numbers the rows.
     """
     concerned = [FOCUS[reading] for reading in wanted if reading in FOCUS]
     themes = list(dict.fromkeys(focus.theme for focus in concerned if BqType.STRING in focus.types)) or [""]
     types = dict.fromkeys((focus.types[0], focus.theme) for focus in concerned if focus.types[0] is not BqType.STRING)
     leaves = [(BqType.STRING, theme) for theme in themes] + list(types)
+    leaves += [(kind, "") for kind in dict.fromkeys(kinds) if kind not in {held for held, _ in leaves}]
     leaves += [(choices.pick(_TYPES), choices.pick(tuple(_THEMES))) for _ in range(max(2, 5 - len(leaves)))]
     names = list(_NAMES)
     held: dict[str, tuple[Column, str]] = {}
@@ -98,7 +101,7 @@ def draw_rows(choices: Choices, wanted: Sequence[str] = ()) -> tuple[tuple[Colum
 
 
 def _value(choices: Choices, column: Column, theme: str) -> Any:
-    if one_in(choices, 6):
+    if one_in(choices, 3 if column.type is BqType.RECORD else 6):
         return None
     if column.type is BqType.RECORD:
         return {field.name: _value(choices, field, theme) for field in column.fields}

@@ -24,6 +24,7 @@ __all__ = [
     "EXACT",
     "HOUR",
     "LOCAL",
+    "PREDICATE",
     "ReadingRefusedError",
     "ReadingUnknownError",
     "Row",
@@ -63,6 +64,8 @@ class Term:
     """An expression: its text, its type, and its meaning.
 
     ``name`` is set for a column, ``bare`` says that no operator is in the text, so that it needs no parentheses.
+    ``binds`` says how close the outermost operator of a condition binds: a condition in one that binds less can be
+    written without parentheses.
     """
 
     sql: str
@@ -70,6 +73,19 @@ class Term:
     meaning: Meaning
     name: str = ""
     bare: bool = False
+    binds: int = 0
+
+
+OR, AND, NOT, PREDICATE = 1, 2, 3, 4
+"""How close operators bind, loosest first; 0 for a text that is always put in parentheses.
+
+https://cloud.google.com/bigquery/docs/reference/standard-sql/operators#operator_precedence
+"""
+
+
+def _inside(term: Term, around: int, *, plain: bool) -> str:
+    """Return the text of a condition inside an operator; ``plain`` leaves out parentheses that it does not need."""
+    return term.sql if plain and term.binds >= around else f"({term.sql})"
 
 
 def column(names: Sequence[str], kind: BqType, *, written: Sequence[str]) -> Term:
@@ -152,7 +168,7 @@ def compared(symbol: str, left: Term, right: Term) -> Term:
     def meaning(row: Row, reading: str) -> bool | None:
         return _truth(compare, left.meaning(row, reading), right.meaning(row, reading), reading, symbol, left, right)
 
-    return Term(f"{_operand(left)} {symbol} {_operand(right)}", BqType.BOOL, meaning)
+    return Term(f"{_operand(left)} {symbol} {_operand(right)}", BqType.BOOL, meaning, binds=PREDICATE)
 
 
 def _operand(term: Term) -> str:
@@ -217,23 +233,25 @@ def within(value: Term, bounds: tuple[Term, Term], *, negative: bool = False) ->
         return _inverted(held) if negative else held
 
     word = "NOT BETWEEN" if negative else "BETWEEN"
-    return Term(f"{value.sql} {word} {low.sql} AND {high.sql}", BqType.BOOL, meaning)
+    return Term(f"{value.sql} {word} {low.sql} AND {high.sql}", BqType.BOOL, meaning, binds=PREDICATE)
 
 
 # --- logic ----------------------------------------------------------------------------------------
 
 
-def both(one: Term, other: Term) -> Term:
-    """Return AND of two conditions."""
-    return _joined("AND", one, other, decisive=False)
+def both(one: Term, other: Term, *, plain: bool = False) -> Term:
+    """Return AND of two conditions; if ``plain``, with parentheses only where precedence needs them."""
+    return _joined(AND, one, other, plain=plain)
 
 
-def either(one: Term, other: Term) -> Term:
-    """Return OR of two conditions."""
-    return _joined("OR", one, other, decisive=True)
+def either(one: Term, other: Term, *, plain: bool = False) -> Term:
+    """Return OR of two conditions; if ``plain``, with parentheses only where precedence needs them."""
+    return _joined(OR, one, other, plain=plain)
 
 
-def _joined(word: str, one: Term, other: Term, *, decisive: bool) -> Term:
+def _joined(operator: int, one: Term, other: Term, *, plain: bool) -> Term:
+    decisive = operator == OR
+
     def meaning(row: Row, reading: str) -> bool | None:
         # Both sides are computed: a reading refuses a text whatever the values are.
         held = (one.meaning(row, reading), other.meaning(row, reading))
@@ -241,12 +259,18 @@ def _joined(word: str, one: Term, other: Term, *, decisive: bool) -> Term:
             return decisive
         return None if None in held else not decisive
 
-    return Term(f"({one.sql}) {word} ({other.sql})", BqType.BOOL, meaning)
+    left, right = (_inside(term, operator, plain=plain) for term in (one, other))
+    return Term(f"{left} {'OR' if decisive else 'AND'} {right}", BqType.BOOL, meaning, binds=operator)
 
 
-def negated(one: Term) -> Term:
-    """Return NOT of a condition."""
-    return Term(f"NOT ({one.sql})", BqType.BOOL, lambda row, reading: _inverted(one.meaning(row, reading)))
+def negated(one: Term, *, plain: bool = False) -> Term:
+    """Return NOT of a condition; if ``plain``, with parentheses only where precedence needs them."""
+    return Term(
+        f"NOT {_inside(one, NOT, plain=plain)}",
+        BqType.BOOL,
+        lambda row, reading: _inverted(one.meaning(row, reading)),
+        binds=NOT,
+    )
 
 
 def _inverted(held: bool | None) -> bool | None:  # noqa: FBT001  # a truth value
