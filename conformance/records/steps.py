@@ -95,7 +95,11 @@ class ReadRows:
     expect: Expect = Expect()
 
     def __post_init__(self) -> None:
+        if self.faults and self.take is not None:
+            raise RecordError("take", "none in a read with faults", self.take)
         for fault in self.faults:
+            if fault.stream is not None:
+                raise RecordError("faults", "faults without a stream, which the read names", str(fault))
             if fault.method != "ReadRows" or fault.kind is FaultKind.GOAWAY:
                 raise RecordError("faults", "faults of ReadRows that a server can see, so not goaway", str(fault))
             if fault.kind is FaultKind.DEADLINE and not fault.seconds:

@@ -20,6 +20,9 @@ __all__ = ["Splice"]
 PIECE: Final = 1 << 16
 """Bytes read at a time: what a connection holds in each direction, if its reader is slow."""
 
+SHUTDOWN_SECONDS: Final = 0.1
+"""How long a broken connection of gRPC over TLS waits for its client to end TLS too."""
+
 _AT_ONCE: Final = struct.pack("ii", 1, 0)
 """SO_LINGER of 0 seconds: closing sends RST, and drops what was not sent (socket(7))."""
 
@@ -59,7 +62,11 @@ class Splice:
 
     async def listen(self, host: str, port: int, secure: ssl.SSLContext | None) -> int:
         """Listen at ``host:port``, with TLS if ``secure``; returns the port. Raises :class:`OSError`."""
-        self._server = await asyncio.start_server(self._accept, host, port, ssl=secure, limit=PIECE)
+        # gRPC does not answer the end of TLS on a connection that it has calls on, for which asyncio waits 30 s.
+        end = SHUTDOWN_SECONDS if self._framed and secure is not None else None
+        self._server = await asyncio.start_server(
+            self._accept, host, port, ssl=secure, limit=PIECE, ssl_shutdown_timeout=end
+        )
         return int(self._server.sockets[0].getsockname()[1])
 
     async def close(self) -> None:

@@ -11,7 +11,17 @@ from conformance.generate import draw_scenario, scenario_id, shrink
 from conformance.generate.casecheck import check_case
 from conformance.generate.combinations import covered, meetings
 from conformance.generate.scenarios import block, is_scenario, parse_scenario_id
-from conformance.records import AppendRows, Case, CreateSession, Profile, ReadRows, SplitStream, from_json, to_json
+from conformance.records import (
+    AppendRows,
+    Case,
+    CreateSession,
+    FaultKind,
+    Profile,
+    ReadRows,
+    SplitStream,
+    from_json,
+    to_json,
+)
 
 SOME = [draw_scenario(3, index) for index in range(200)]
 
@@ -89,3 +99,15 @@ def test_a_scenario_shrinks_to_the_steps_that_fail() -> None:
 
     assert [type(step) for step in small.steps if not isinstance(step, AppendRows)] == [CreateSession, ReadRows]
     assert len(small.table.rows or ()) <= 1
+
+
+def test_half_of_the_resumed_reads_are_broken_off_by_a_plan() -> None:
+    """Connections break between and inside messages, calls end in a status, and some reads are broken off twice."""
+    reads = [step for case in SOME for step in case.steps if isinstance(step, ReadRows)]
+    plans = [step.faults for step in reads if step.faults]
+    faults = [fault for plan in plans for fault in plan]
+
+    assert {fault.kind for fault in faults} == {FaultKind.RESET, FaultKind.STATUS}
+    assert {fault.bytes is None for fault in faults} == {True, False}
+    assert {len(plan) for plan in plans} == {1, 2}
+    assert any(read.offset == "resume" for read in reads)

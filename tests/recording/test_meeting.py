@@ -14,7 +14,9 @@ from conformance.engine.recorded import read_recorded
 from conformance.recording.meeting import Clock
 from conformance.recording.proxy import Listener, Plan, Proxy, Upstream
 from conformance.records import CallEnd, Fault, FaultKind
+from conformance.reference.guard import ServerTls
 from conformance.targets.rpcstatus import TRAILER, quota_of
+from tests.certificates import make_certificates
 from tests.recording.running import recording
 from tests.targets.fake_server import FakeServer, serving
 
@@ -26,11 +28,16 @@ async def at_once(_seconds: float) -> None:
 
 
 @contextlib.contextmanager
-def proxied(log: Path, *faults: Fault, clock: Clock = at_once) -> Iterator[tuple[Proxy, FakeServer]]:
+def proxied(
+    log: Path, *faults: Fault, clock: Clock = at_once, accept: ServerTls | None = None
+) -> Iterator[tuple[Proxy, FakeServer]]:
     """A fake server with streams of three responses, behind a proxy with a plan."""
     fake = FakeServer()
     fake.counts = (2, 3, 4)
-    with serving(fake) as (port, _), recording(f"127.0.0.1:{port}", log, faults=faults, clock=clock) as (proxy, _):
+    with (
+        serving(fake) as (port, _),
+        recording(f"127.0.0.1:{port}", log, faults=faults, clock=clock, accept=accept) as (proxy, _),
+    ):
         yield proxy, fake
 
 
@@ -71,6 +78,22 @@ def test_a_connection_breaks_after_the_responses_that_the_plan_says(tmp_path: Pa
     assert counts == [2, 3, 4][:responses]
     assert code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNKNOWN)
     assert again == ([2, 3, 4], grpc.StatusCode.OK)
+
+
+def test_a_connection_of_tls_breaks_where_the_plan_says(tmp_path: Path) -> None:
+    """The proxy speaks TLS with the client, and follows the frames behind it."""
+    certificates = make_certificates(tmp_path)
+    accept = ServerTls(certificates / "server.pem", certificates / "server.key")
+    trusted = grpc.ssl_channel_credentials((certificates / "ca.pem").read_bytes())
+    fault = Fault(FaultKind.RESET, responses=2)
+    with (
+        proxied(tmp_path / "log", fault, accept=accept) as (proxy, _),
+        grpc.secure_channel(proxy.grpc, trusted) as channel,
+    ):
+        counts, code, _, _ = read(channel)
+
+    assert counts == [2, 3]
+    assert code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNKNOWN)
 
 
 def test_a_connection_breaks_in_the_middle_of_a_message(tmp_path: Path) -> None:

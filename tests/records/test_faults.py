@@ -1,0 +1,36 @@
+"""Fault plans in the reads of a case."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.records import Fault, FaultKind, ReadRows, RecordError, from_json, to_json
+
+
+def test_a_read_with_a_plan_has_a_json_form() -> None:
+    """Defaults are left out, and the form is read back."""
+    read = ReadRows(faults=(Fault(FaultKind.RESET, responses=1),))
+
+    assert to_json(read) == {"faults": [{"kind": "reset", "responses": 1}]}
+    assert from_json(ReadRows, to_json(read)) == read
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (Fault(FaultKind.GOAWAY), "so not goaway"),
+        (Fault(FaultKind.STATUS, method="SplitReadStream"), "faults of ReadRows"),
+        (Fault(FaultKind.DEADLINE), "a deadline with seconds"),
+        (Fault(FaultKind.RESET, stream=1), "without a stream"),
+    ],
+)
+def test_a_read_refuses_faults_that_the_driver_cannot_make(fault: Fault, said: str) -> None:
+    """The sentence says what is expected."""
+    with pytest.raises(RecordError, match=said):
+        ReadRows(faults=(fault,))
+
+
+def test_a_read_is_not_both_cancelled_and_broken_off() -> None:
+    """A plan says by itself after how many responses a call ends."""
+    with pytest.raises(RecordError, match="none in a read with faults"):
+        ReadRows(take=1, faults=(Fault(FaultKind.RESET, responses=1),))
