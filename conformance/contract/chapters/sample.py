@@ -54,13 +54,14 @@ class Sampled(AtCall):
 @once_per_view
 def _samples(view: View) -> list[Sampled]:
     """Return the samples of tables that were read without a sample too: what all sessions get wrong is not theirs."""
-    wholes = [(whole, _rows(whole)) for whole in whole_sessions(view)]
-    every = next((rows for whole, rows in wholes if rows is not None and whole.feature in OPEN_OPTIONS), None)
+    asked = [session for session in created(view) if feature(session) is Feature.SAMPLE]
+    plain = (whole for whole in whole_sessions(view) if whole.feature in OPEN_OPTIONS) if asked else ()
+    every = next((rows for whole in plain if (rows := _rows(whole)) is not None), None)
     if every is None:
         return []
-    empty = [SessionRead(s, ()) for s in created(view) if feature(s) is Feature.SAMPLE and not s.session.streams]
-    read = [(whole.session, rows) for whole, rows in wholes if whole.feature is Feature.SAMPLE and rows is not None]
-    sessions = [*read, *((whole.session, Counter[int]()) for whole in empty)]
+    empty = [(session, Counter[int]()) for session in asked if not session.session.streams]
+    wholes = [(whole, _rows(whole)) for whole in whole_sessions(view) if whole.feature is Feature.SAMPLE]
+    sessions = [*((whole.session, rows) for whole, rows in wholes if rows is not None), *empty]
     return [Sampled(session.index, session, rows, every) for session, rows in sessions]
 
 
