@@ -102,10 +102,11 @@ def _scalar(kind: type, arrow: pa.DataType) -> _Codec:
             raise RecordError(path, kind.__name__, value)
         return value
 
-    return _Codec(arrow, _json_float if kind is float else _same, read, _same, read)
+    return _Codec(arrow, json_float if kind is float else _same, read, _same, read)
 
 
-def _json_float(value: float) -> float | str:
+def json_float(value: float) -> float | str:
+    """The JSON form of a float; NaN and infinities are the texts of :data:`NO_NUMBERS`."""
     if math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

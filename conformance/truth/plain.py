@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import math
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
+
+from conformance._codec import NO_NUMBERS, json_float
 
 __all__ = ["RAW", "PlainError", "from_plain", "to_plain"]
 
@@ -110,9 +111,7 @@ def _value(field: FieldDescriptor, wire: int, raw: int | bytes) -> Any:
         case FieldDescriptor.TYPE_MESSAGE, _, bytes() if field.message_type is not None:
             return _message(field.message_type, raw)
         case FieldDescriptor.TYPE_DOUBLE, 1, int():
-            (number,) = struct.unpack("<d", raw.to_bytes(8, "little"))
-            if math.isfinite(number):
-                return number
+            return json_float(*struct.unpack("<d", raw.to_bytes(8, "little")))
         case kind, 0, int() if kind in _INTEGERS:
             return raw - (1 << 64) if raw >> 63 else raw
     raise _NotPlainError
@@ -204,11 +203,21 @@ def _field(field: FieldDescriptor, value: Any, place: str) -> bytes:
             return _packed(number | _LENGTH) + _delimited(_bytes(value, place))
         case FieldDescriptor.TYPE_MESSAGE if field.message_type is not None:
             return _packed(number | _LENGTH) + _delimited(_encoded(field.message_type, value, place))
-        case FieldDescriptor.TYPE_DOUBLE if isinstance(value, float | int):
-            return _packed(number | _FIXED64) + struct.pack("<d", value)
+        case FieldDescriptor.TYPE_DOUBLE if (double := _double(value)) is not None:
+            return _packed(number | _FIXED64) + struct.pack("<d", double)
         case kind if kind in _INTEGERS and type(value) is int and -(1 << 63) <= value < 1 << 63:
             return _packed(number | _VARINT) + _packed(value & (1 << 64) - 1)
     raise PlainError(f"{place}: expected a value of the field, got {value!r:.60}")
+
+
+def _double(value: Any) -> float | None:
+    """The number of a JSON value; None if it is none, or beyond the largest double."""
+    if isinstance(value, str):
+        return NO_NUMBERS.get(value)
+    try:
+        return float(value) if type(value) in (float, int) else None
+    except OverflowError:
+        return None
 
 
 def _packed(value: int) -> bytes:

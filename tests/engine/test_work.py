@@ -28,8 +28,10 @@ from conformance.contract.view import View
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import CaseJudged
+from conformance.engine.provenance import Identity
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
+from conformance.engine.started import surroundings
 from conformance.engine.substituted import _served
 from conformance.generate import materialise
 from conformance.records import BqType, Case, Column, Exchange, Mode, Recipe, Table
@@ -198,6 +200,8 @@ def test_the_bytes_of_a_batch_are_copied_once() -> None:
 
 def test_no_process_is_started_for_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run starts its target and its readers once, however many cases they get."""
+    surroundings(target=Identity("warm", "", "server", ()))  # asks git for the commit, once in a process
+
     assert processes(monkeypatch, "types.int64") == processes(monkeypatch, "types.*") > 0
 
 

@@ -10,6 +10,7 @@ from conformance.contract import proto
 from conformance.truth.plain import RAW, PlainError, from_plain, to_plain
 
 SESSION = proto.ReadSession.DESCRIPTOR
+SPLIT = proto.SplitReadStreamRequest.DESCRIPTOR
 ROWS = proto.ReadRowsResponse.DESCRIPTOR
 
 
@@ -42,6 +43,24 @@ def test_an_unknown_field_is_kept() -> None:
 
     assert plain == {"name": "s", "#31": [{"base64": "aGk="}], "#32": [{"varint": 5}]}
     assert from_plain(SESSION, plain) == data
+
+
+@pytest.mark.parametrize(("fraction", "shown"), [(0.5, 0.5), (float("nan"), "NaN"), (float("-inf"), "-Infinity")])
+def test_a_number_that_json_does_not_have_is_a_text(fraction: float, shown: object) -> None:
+    """A pack is JSON; such a fraction is what the case asks for."""
+    data = proto.SplitReadStreamRequest(name="s", fraction=fraction).SerializeToString()
+
+    plain = to_plain(SPLIT, data)
+
+    assert plain == {"name": "s", "fraction": shown}
+    assert from_plain(SPLIT, plain) == data
+
+
+@pytest.mark.parametrize("fraction", ["nan", "", True, None, [], 10**400])
+def test_what_is_no_number_is_refused(fraction: object) -> None:
+    """Also a number beyond the largest double."""
+    with pytest.raises(PlainError, match="fraction: expected a value of the field"):
+        from_plain(SPLIT, {"fraction": fraction})
 
 
 @pytest.mark.parametrize("data", [b"\x0a\x05s", b"\x0a\x01\xff", b"\x18\x82\x00", b"\x0a\x01a\x0a\x01b"])
