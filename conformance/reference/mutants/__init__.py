@@ -30,6 +30,7 @@ from conformance.reference.mutants import (  # noqa: F401  # each registers its 
     readings,
     reads,
     refused,
+    remade,
     reported,
     restrictions,
     samples,
