@@ -16,7 +16,15 @@ from conformance.contract.comparing.matching import show_row
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.comparing.violations import first_read, rows_differ, rows_that_came
 from conformance.contract.endings import refuses
-from conformance.contract.sources import GUIDE, JAVA_LIVE_TEST, MEASURED, NODE_LIVE_TEST, STREAM_PROTO, STRICT_CLIENT
+from conformance.contract.sources import (
+    GUIDE,
+    JAVA_LIVE_TEST,
+    LIVE_TESTS,
+    MEASURED,
+    NODE_LIVE_TEST,
+    STREAM_PROTO,
+    STRICT_CLIENT,
+)
 from conformance.contract.subjects import (
     created,
     feature,
@@ -111,7 +119,7 @@ def earlier_rows_are_there(whole: SessionRead) -> Iterator[Violation]:
 @clause(
     "snapshot.table-made-anew-is-new",
     over=lambda view: [whole for whole in _made_after(view) if visible_rows(view, whole.session).start],
-    source=(GUIDE, STREAM_PROTO),
+    source=(GUIDE, LIVE_TESTS),
     breaks="every program that replaces a table and reads it: caches by the name of a table outlive it",
 )
 def table_made_anew_is_new(whole: SessionRead) -> Iterator[Violation]:
