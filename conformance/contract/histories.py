@@ -73,7 +73,7 @@ class _Calls:
                 when = self._next()
                 step = self._view.case.steps[waiting.pop(0)]
                 assert isinstance(step, AppendRows)
-                self._tables += step.anew
+                self._tables += step.again
                 yield None, Append(*when, tuple(self._ids[rows : rows + step.count]), self._table())
                 rows += step.count
             if not driven:
@@ -89,7 +89,7 @@ class _Calls:
                 yield call.index, made
 
     def _table(self) -> str:
-        """Return the name of the table as it is now: a table that was made anew is another one."""
+        """Return the name of the table as it is now: a table that was made again is another one."""
         return f"table#{self._tables}" if self._tables else "table"
 
     def _next(self) -> tuple[int, int]:

@@ -130,7 +130,7 @@ def appended_rows(view: View) -> int:
 def outlived(session: SessionView, call: CallView) -> bool:
     """True if the table of the session was dropped before the call: whether it is served then is not recorded."""
     between = session.view.case.steps[session.raw.step : call.raw.step]
-    return any(isinstance(step, AppendRows) and step.anew for step in between)
+    return any(isinstance(step, AppendRows) and step.again for step in between)
 
 
 def after_abandoned(call: CallView) -> bool:

@@ -236,8 +236,8 @@ class _Scenario:
         recipe = dataclasses.replace(draw_recipe(choices, _PROFILE, columns), rows=choices.pick(counts))
         self._appends = self._split_off(recipe.rows)
         self._before = recipe.rows
-        self._anew = self._made_anew(recipe.rows)
-        self.table = Table(columns, recipe=dataclasses.replace(recipe, rows=recipe.rows + (self._anew or 0)))
+        self._remade = self._made_again(recipe.rows)
+        self.table = Table(columns, recipe=dataclasses.replace(recipe, rows=recipe.rows + (self._remade or 0)))
         self._restriction: Predicate | None = None
         """The restriction of the session before."""
         self._sessions: dict[str, tuple[CreateSession, Predicate | None]] = {}
@@ -252,8 +252,8 @@ class _Scenario:
         ]
         return counts if sum(counts) <= rows else [min(1, rows)]
 
-    def _made_anew(self, rows: int) -> int | None:
-        """Return how many rows the table has after it was made anew: often as many as before; None if it is not."""
+    def _made_again(self, rows: int) -> int | None:
+        """Return how many rows the table has after it was made again: often as many as before; None if it is not."""
         choices = self._remake
         if Profile.SNAPSHOTS in self._not_offered or rows >= _MOST or not one_in(choices, _REMADE):
             return None
@@ -264,7 +264,7 @@ class _Scenario:
     def model(self) -> GrowingTable:
         """The table as far as the steps have made it."""
         rows = to_json_rows(materialise(self.table), self.table.columns)
-        return GrowingTable.before_appends(rows, sum(self._appends) + (self._anew or 0))
+        return GrowingTable.before_appends(rows, sum(self._appends) + (self._remade or 0))
 
     def steps(self) -> list[Step]:
         """Return the steps: the sessions, then what is done with them, in a drawn order."""
@@ -288,17 +288,17 @@ class _Scenario:
             steps.append(self._session("t", other))
             units.append([(ReadRows(session="t"),), *self._again("t")])
         steps += _interleaved(choices, units)
-        if self._anew is not None:
+        if self._remade is not None:
             self.model.append(sum(late))
-            steps += self._after_drop(self._anew)
+            steps += self._after_drop(self._remade)
         return steps
 
     def _after_drop(self, count: int) -> list[Step]:
-        """Return the steps that make the table anew, a session on it with the options of an earlier one, and reads of
+        """Return the steps that make the table again, a session on it with the options of an earlier one, and reads of
         it and of the sessions on the dropped table.
         """
         choices = self._remake
-        self.model.make_anew(count)
+        self.model.make_again(count)
         session, predicate = choices.pick(tuple(self._sessions.values()))
         expect = Expect() if predicate is None else Expect(rows=self.model.seen(predicate))
         units: list[Sequence[Unit]] = [
@@ -311,8 +311,8 @@ class _Scenario:
                 (ReadRows(session="r", offset=choices.pick(("0", "1", "5")), expect=ANY_END),),
             ]
         )
-        again = dataclasses.replace(session, label="r", snapshot="", expect=expect)
-        return [AppendRows(count, anew=True), again, *_interleaved(choices, units)]
+        repeated = dataclasses.replace(session, label="r", snapshot="", expect=expect)
+        return [AppendRows(count, again=True), repeated, *_interleaved(choices, units)]
 
     def _append(self, count: int) -> AppendRows:
         self.model.append(count)

@@ -15,7 +15,7 @@ __all__ = ["GrowingTable"]
 class GrowingTable:
     """The rows of a case's table, of which those from ``oldest`` to ``now`` exist; appends add the next ones.
 
-    ``first`` is the number of rows before the first append. ``oldest`` is 0 until the table is made anew.
+    ``first`` is the number of rows before the first append. ``oldest`` is 0 until the table is made again.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -39,7 +39,7 @@ class GrowingTable:
             raise ValueError(f"expected at most {len(self.rows) - self.now} rows to append, got {count}")
         self.now += count
 
-    def make_anew(self, count: int) -> None:
+    def make_again(self, count: int) -> None:
         """Drop the table and make it again with the next ``count`` rows.
 
         Raises:

@@ -43,7 +43,7 @@ class ConversationPlan:
 
     ``seeded`` is the row count before any AppendRows step, ``now`` and ``before_append`` are wall-clock microseconds,
     ``until`` is the case's deadline on the monotonic clock. ``append`` inserts the next rows, and ``remake`` makes the
-    table anew with them; it returns False if the server does not drop the table.
+    table again with them; it returns False if the server does not drop the table.
     """
 
     names: Names
@@ -121,7 +121,7 @@ class Conversation:
                         self._read(list(self._group(index, step)))
                 case SplitStream():
                     self._split(index, step)
-                case AppendRows(anew=True):
+                case AppendRows(again=True):
                     if not self._plan.remake(step.count):
                         self.skipped += range(index, len(self._case.steps))
                         return

@@ -101,18 +101,18 @@ def test_a_scenario_shrinks_to_the_steps_that_fail() -> None:
     assert len(small.table.rows or ()) <= 1
 
 
-def test_some_scenarios_end_with_a_table_made_anew() -> None:
+def test_some_scenarios_end_with_a_table_made_again() -> None:
     """A session with an earlier one's options follows, and every read of an earlier session may be refused."""
-    anew = [case for case in SOME if any(isinstance(step, AppendRows) and step.anew for step in case.steps)]
-    for case in anew:
-        place = next(index for index, step in enumerate(case.steps) if isinstance(step, AppendRows) and step.anew)
+    again = [case for case in SOME if any(isinstance(step, AppendRows) and step.again for step in case.steps)]
+    for case in again:
+        place = next(index for index, step in enumerate(case.steps) if isinstance(step, AppendRows) and step.again)
         before = [step for step in case.steps[:place] if isinstance(step, CreateSession)]
         again, *later = case.steps[place + 1 :]
         assert isinstance(again, CreateSession)
         assert any(again.row_restriction == step.row_restriction for step in before)
         assert all("NOT_FOUND" in step.expect.codes for step in later if getattr(step, "session", "r") != "r")
 
-    assert len(SOME) / 8 < len(anew) < len(SOME) / 3
+    assert len(SOME) / 8 < len(again) < len(SOME) / 3
 
 
 def test_half_of_the_resumed_reads_are_broken_off_by_a_plan() -> None:

@@ -149,7 +149,7 @@ class _Played:
         for step in case.steps:
             match step:
                 case AppendRows():
-                    if step.anew:
+                    if step.again:
                         self.visible, self.tables = {}, self.tables + 1
                     self._append(step.count)
                 case CreateSession():

@@ -237,7 +237,7 @@ def test_rows_are_appended_in_their_turn(fake: FakeServer) -> None:
 
 
 @pytest.mark.parametrize(("dropped", "asked"), [(True, 2), (False, 1)])
-def test_a_table_is_made_anew_in_its_turn_or_the_rest_is_skipped(
+def test_a_table_is_made_again_in_its_turn_or_the_rest_is_skipped(
     fake: FakeServer, *, dropped: bool, asked: int
 ) -> None:
     """Without deletion, the calls before it are kept, and it is skipped with all later steps."""
@@ -249,7 +249,7 @@ def test_a_table_is_made_anew_in_its_turn_or_the_rest_is_skipped(
 
     plan = dataclasses.replace(PLAN, remake=remake)
 
-    made = converse(fake, CreateSession(), AppendRows(2, anew=True), CreateSession(label="t"), plan=plan)
+    made = converse(fake, CreateSession(), AppendRows(2, again=True), CreateSession(label="t"), plan=plan)
 
     assert counts == [2]
     assert len(made.calls) == asked

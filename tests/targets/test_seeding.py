@@ -41,7 +41,7 @@ def test_rows_can_be_withheld_and_appended(fake: FakeServer, seeder: Seeder) -> 
     assert [row["a"] for row in fake.tables[table.names.table]["rows"]] == ["1", "2", None]
 
 
-def test_a_table_is_made_anew_under_its_name(fake: FakeServer, seeder: Seeder) -> None:
+def test_a_table_is_made_again_under_its_name(fake: FakeServer, seeder: Seeder) -> None:
     """The next rows are the only ones of the new table, and later appends go on behind them."""
     table = seeder.seed("case", COLUMNS, ROWS, withheld=2)
     name = table.names.table
@@ -54,7 +54,7 @@ def test_a_table_is_made_anew_under_its_name(fake: FakeServer, seeder: Seeder) -
     assert [row["a"] for row in fake.tables[name]["rows"]] == ["2", None]
 
 
-def test_a_table_that_is_not_dropped_is_not_made_anew(fake: FakeServer, seeder: Seeder) -> None:
+def test_a_table_that_is_not_dropped_is_not_made_again(fake: FakeServer, seeder: Seeder) -> None:
     """A server without deletion still has the table; that is no error of its rows."""
     table = seeder.seed("case", COLUMNS, ROWS, withheld=2)
     fake.rest = lambda method, path, body: (409 if path.endswith("/tables") else 501, {}) if method != "GET" else None

@@ -117,12 +117,12 @@ def earlier_rows_are_there(whole: SessionRead) -> Iterator[Violation]:
 
 
 @clause(
-    "snapshot.table-made-anew-is-new",
+    "snapshot.table-made-again-is-new",
     over=lambda view: [whole for whole in _made_after(view) if visible_rows(view, whole.session).start],
     source=(GUIDE, LIVE_TESTS),
     breaks="every program that replaces a table and reads it: caches by the name of a table outlive it",
 )
-def table_made_anew_is_new(whole: SessionRead) -> Iterator[Violation]:
+def table_made_again_is_new(whole: SessionRead) -> Iterator[Violation]:
     """A session on a table that was dropped and made again under its name shows no row of the dropped table."""
     view = whole.session.view
     seen = visible_rows(view, whole.session)

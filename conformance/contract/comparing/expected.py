@@ -105,13 +105,13 @@ def has_columns(session: SessionView) -> bool:
 def visible_rows(view: View, session: SessionView) -> range:
     """Return the rows that the table had when the session was created, or at its snapshot time.
 
-    A table that was made anew has the rows that were inserted since.
+    A table that was made again has the rows that were inserted since.
     """
     first, rows = 0, view.table.num_rows - appended_rows(view)
     if not session.step.snapshot:
         for step in view.case.steps[: session.raw.step]:
             if isinstance(step, AppendRows):
-                first = rows if step.anew else first
+                first = rows if step.again else first
                 rows += step.count
     return range(first, rows)
 

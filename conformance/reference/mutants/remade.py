@@ -15,11 +15,11 @@ from conformance.reference.session import Stream
 
 @behaviour_mutant(
     "snapshot.name-outlives-its-table",
-    kills="snapshot.table-made-anew-is-new",
+    kills="snapshot.table-made-again-is-new",
     also={**IN_PARTS, "combination.*": "the same requirement, asked of sessions that are read in parts"},
 )
 class NameOutlivesItsTable(Service):
-    """A session on a table that was made anew has the rows of the first table of that name, too."""
+    """A session on a table that was made again has the rows of the first table of that name, too."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -43,7 +43,7 @@ class NameOutlivesItsTable(Service):
     },
 )
 class ResumesInTheNewTable(Service):
-    """A read from an offset finds its table by name: after the table was made anew, its rows come."""
+    """A read from an offset finds its table by name: after the table was made again, its rows come."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
         rows, snapshot = super().rows_at_offset(stream, offset), stream.session.snapshot
