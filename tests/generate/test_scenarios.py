@@ -107,9 +107,9 @@ def test_some_scenarios_end_with_a_table_made_again() -> None:
     for case in again:
         place = next(index for index, step in enumerate(case.steps) if isinstance(step, AppendRows) and step.again)
         before = [step for step in case.steps[:place] if isinstance(step, CreateSession)]
-        again, *later = case.steps[place + 1 :]
-        assert isinstance(again, CreateSession)
-        assert any(again.row_restriction == step.row_restriction for step in before)
+        repeated, *later = case.steps[place + 1 :]
+        assert isinstance(repeated, CreateSession)
+        assert any(repeated.row_restriction == step.row_restriction for step in before)
         assert all("NOT_FOUND" in step.expect.codes for step in later if getattr(step, "session", "r") != "r")
 
     assert len(SOME) / 8 < len(again) < len(SOME) / 3
