@@ -302,8 +302,9 @@ class _Scenario:
         session, predicate = choices.pick(tuple(self._sessions.values()))
         expect = Expect() if predicate is None else Expect(rows=self.model.seen(predicate))
         units: list[Sequence[Unit]] = [
-            [(ReadRows(session=label, offset=choices.pick(("0", "0", "1")), expect=OUTLIVED),)]
+            [(ReadRows(session=label, offset=offset, expect=OUTLIVED),)]
             for label in self._sessions
+            for offset in ("0", choices.pick(("1", "3", "8")))
         ]
         units.append(
             [
