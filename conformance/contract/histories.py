@@ -58,6 +58,7 @@ class _Calls:
         steps = view.case.steps if view.exchange.driven else ()
         self._appends = [index for index, step in enumerate(steps) if isinstance(step, AppendRows)]
         self._after_seed = 0
+        self._tables = 0
         self._seeded = view.table.num_rows - (appended_rows(view) if view.exchange.driven else 0)
 
     def __iter__(self) -> Iterator[tuple[int | None, HistoryCall]]:
@@ -72,7 +73,8 @@ class _Calls:
                 when = self._next()
                 step = self._view.case.steps[waiting.pop(0)]
                 assert isinstance(step, AppendRows)
-                yield None, Append(*when, tuple(self._ids[rows : rows + step.count]))
+                self._tables += step.again
+                yield None, Append(*when, tuple(self._ids[rows : rows + step.count]), self._table())
                 rows += step.count
             if not driven:
                 when = everything  # a client's calls may overlap, and nothing is inserted meanwhile
@@ -85,6 +87,10 @@ class _Calls:
             made = self._made(call, when)
             if made is not None:
                 yield call.index, made
+
+    def _table(self) -> str:
+        """Return the name of the table as it is now: a table that was made again is another one."""
+        return f"table#{self._tables}" if self._tables else "table"
 
     def _next(self) -> tuple[int, int]:
         return next(self._clock), next(self._clock)
@@ -129,7 +135,16 @@ class _Calls:
         partial = bool(options.row_restriction.strip() or options.HasField("sample_percentage") or open_time)
         if open_time:
             after, before = 0, when[1]  # some instant of the past
-        return Create(*when, named, tuple(streams.values()), after=after, before=before, partial=partial, ended=ended)
+        return Create(
+            *when,
+            named,
+            tuple(streams.values()),
+            self._table(),
+            after=after,
+            before=before,
+            partial=partial,
+            ended=ended,
+        )
 
     def _split(self, call: SplitView, when: tuple[int, int]) -> Split | None:
         driven = self._view.exchange.driven

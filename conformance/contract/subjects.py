@@ -28,6 +28,7 @@ __all__ = [
     "is_child",
     "isolates",
     "once_per_view",
+    "outlived",
     "read_feature",
     "refused",
     "refused_as",
@@ -124,6 +125,12 @@ def read_feature(read: ReadView) -> Feature | None:
 def appended_rows(view: View) -> int:
     """Return the number of rows that the AppendRows steps of the case insert; seeding inserts the others."""
     return sum(step.count for step in view.case.steps if isinstance(step, AppendRows))
+
+
+def outlived(session: SessionView, call: CallView) -> bool:
+    """True if the table of the session was dropped before the call: whether it is served then is not recorded."""
+    between = session.view.case.steps[session.raw.step : call.raw.step]
+    return any(isinstance(step, AppendRows) and step.again for step in between)
 
 
 def after_abandoned(call: CallView) -> bool:

@@ -91,6 +91,7 @@ SHOWN_WITH: Final[tuple[tuple[str, str], ...]] = (
     ("split.*-is-refused", "split.request-is-served"),
     ("offsets.beyond-the-end-*", "offsets.resumed-read-is-served"),
     ("offsets.negative-is-refused", "offsets.resumed-read-is-served"),
+    ("combination.beyond-the-end-is-refused", "combination.permitted-request-is-served"),
     ("errors.*", "session.plain-request-is-served"),
     # an answer in OK counts only where rows come
     ("calls.*", "rows.none-is-missing"),
@@ -102,6 +103,9 @@ SHOWN_WITH: Final[tuple[tuple[str, str], ...]] = (
     ("offsets.*", "rows.none-is-missing"),
     ("abandon.*", "rows.none-is-missing"),
     ("restriction.*", "rows.none-is-missing"),
+    ("combination.*", "rows.none-is-missing"),
+    ("history.*", "rows.none-is-missing"),
+    ("avro.*", "rows.none-is-missing"),
 )
 """Clauses by glob, each with the clause without which its passes show nothing; the first row that matches applies.
 
@@ -119,6 +123,7 @@ HIDES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("body.*", _BUFFERS),
     ("buffers.*", ("body.*", *_BUFFERS)),
     *((f"{chapter}.*", _ROWS) for chapter in ("rows", "restriction", "offsets", "snapshot", "split", "compression")),
+    *((f"{chapter}.*", _ROWS) for chapter in ("combination", "history")),
 )
 """Clauses by glob, each with those that pass on too little if it fails on the same case.
 

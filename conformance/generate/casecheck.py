@@ -101,6 +101,7 @@ def _check_parameters(column: Column, path: str) -> None:
 def _check_steps(case: Case) -> None:
     count = _row_count(case.table)
     unborn = 0
+    again = False
     labels: dict[type[Step], set[str]] = {CreateSession: set(), SplitStream: set(), GetFlightInfo: set()}
     for index, step in enumerate(case.steps):
         path = f"Case.steps[{index}]"
@@ -108,10 +109,14 @@ def _check_steps(case: Case) -> None:
             unborn += step.count
             if step.count < 0 or unborn > count:
                 raise RecordError(f"{path}.count", f"at most the table's {count} rows in all", step.count)
+            again |= step.again
             continue
         for row in step.expect.rows or ():
             if not 0 <= row < count:
                 raise RecordError(f"{path}.expect.rows", f"indices into the table's {count} rows", row)
+        if isinstance(step, CreateSession) and step.snapshot and again:
+            expected = "none after the table was made again: the time is before that"
+            raise RecordError(f"{path}.snapshot", expected, step.snapshot)
         if isinstance(step, ReadRows | SplitStream):
             _check_stream(step, path, labels[CreateSession], labels[SplitStream])
         elif not isinstance(step, CreateSession):

@@ -91,7 +91,7 @@ def _of_calls(session: CreateSession, made: int, steps: Sequence[tuple[int, Step
     later = [step for index, step in steps if index > made]
     reads = [step for step in later if isinstance(step, ReadRows) and step.session == session.label]
     splits = [step for step in later if isinstance(step, SplitStream) and step.session == session.label]
-    appended = any(isinstance(step, AppendRows) for step in later)
+    appended = any(isinstance(step, AppendRows) and not step.again for step in later)
     yield f"snapshot={'time' if session.snapshot else 'append' if appended else 'none'}"
     yield f"split={'none' if not splits else 'twice' if any('.' in one.stream for one in splits) else 'once'}"
     beside = {id(step) for step in _beside(later)}

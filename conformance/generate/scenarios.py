@@ -152,8 +152,9 @@ def draw_scenario(seed: int, index: int, *, not_offered: Collection[str] = ()) -
     It asks for nothing of the profiles in ``not_offered``: such steps are left out.
     """
     wanted = _offered(_wanted(seed, index), not_offered)
-    faults, crowded = Seeded(seed, index, f"{SCENARIO}/faults"), index % _CROWDED == _CROWDED - 1
-    scenario = _Scenario(Seeded(seed, index, SCENARIO), wanted, not_offered, faults=faults, crowded=crowded)
+    others = {name: Seeded(seed, index, f"{SCENARIO}/{name}") for name in ("faults", "remake")}
+    crowded = index % _CROWDED == _CROWDED - 1
+    scenario = _Scenario(Seeded(seed, index, SCENARIO), wanted, not_offered, crowded=crowded, **others)
     title = "A drawn history of calls gives each row of a session once, at its place"
     clauses = tuple(f"{CHAPTER}.{name}" for name in ("rows-are-the-sessions", "none-is-missing"))
     return Case(scenario_id(seed, index), title, scenario.table, tuple(scenario.steps()), clauses)
@@ -170,6 +171,8 @@ _CROWD: Final = 130
 """More sessions than a small cache of a server holds."""
 _CROWDED: Final = 40
 """One in so many scenarios makes that many sessions between two reads, which costs as much as ten other scenarios."""
+_REMADE: Final = 5
+"""One in so many scenarios ends with the table dropped and made again under its name."""
 _WIDE: Final = 60
 """The columns of a wide table."""
 _PROFILE: Final = dataclasses.replace(PROFILES["server"], depth=0, leaves=4)
@@ -200,6 +203,8 @@ def _nested(choices: Choices, nesting: str, profile: TableProfile) -> tuple[Colu
 
 ANY_END: Final = Expect(codes=("OK", "OUT_OF_RANGE", "FAILED_PRECONDITION", "INVALID_ARGUMENT"))
 """An offset that may be beyond the end of its stream, which only the answers show."""
+OUTLIVED: Final = Expect(codes=(*ANY_END.codes, "NOT_FOUND"))
+"""A read of a session whose table was dropped: whether it is served is not recorded, nor how it is refused."""
 BEYOND: Final = Expect(codes=ANY_END.codes[1:], reason="offset-past-end")
 
 Unit = tuple[Step, ...]
@@ -216,10 +221,12 @@ class _Scenario:
         not_offered: Collection[str],
         *,
         faults: Choices,
+        remake: Choices,
         crowded: bool,
     ) -> None:
         self._choices = choices
         self._faults = faults
+        self._remake = remake
         self._crowded = crowded
         self._wanted = wanted
         self._not_offered = not_offered
@@ -227,10 +234,13 @@ class _Scenario:
         plain = wanted["offset"] == "start" and wanted["split"] == "none" and wanted["restriction"] != "some"
         counts = _FEW + _MANY[:4] if plain else (_MOST,) if one_in(choices, 60) else _MANY
         recipe = dataclasses.replace(draw_recipe(choices, _PROFILE, columns), rows=choices.pick(counts))
-        self.table = Table(columns, recipe=recipe)
         self._appends = self._split_off(recipe.rows)
+        self._before = recipe.rows
+        self._remade = self._made_again(recipe.rows)
+        self.table = Table(columns, recipe=dataclasses.replace(recipe, rows=recipe.rows + (self._remade or 0)))
         self._restriction: Predicate | None = None
         """The restriction of the session before."""
+        self._sessions: dict[str, tuple[CreateSession, Predicate | None]] = {}
 
     def _split_off(self, rows: int) -> list[int]:
         """Return how many rows each append inserts; none unless the scenario has appends."""
@@ -242,11 +252,19 @@ class _Scenario:
         ]
         return counts if sum(counts) <= rows else [min(1, rows)]
 
+    def _made_again(self, rows: int) -> int | None:
+        """Return how many rows the table has after it was made again: often as many as before; None if it is not."""
+        choices = self._remake
+        if Profile.SNAPSHOTS in self._not_offered or rows >= _MOST or not one_in(choices, _REMADE):
+            return None
+        late = self._appends[self._wanted["snapshot"] != "append" :]
+        return choices.integer(0, rows) if one_in(choices, 3) else rows - sum(late)
+
     @functools.cached_property
     def model(self) -> GrowingTable:
         """The table as far as the steps have made it."""
         rows = to_json_rows(materialise(self.table), self.table.columns)
-        return GrowingTable.before_appends(rows, sum(self._appends))
+        return GrowingTable.before_appends(rows, sum(self._appends) + (self._remade or 0))
 
     def steps(self) -> list[Step]:
         """Return the steps: the sessions, then what is done with them, in a drawn order."""
@@ -269,7 +287,33 @@ class _Scenario:
             other = _offered({**wanted, **drawn, "snapshot": "none"}, self._not_offered)
             steps.append(self._session("t", other))
             units.append([(ReadRows(session="t"),), *self._again("t")])
-        return [*steps, *_interleaved(choices, units)]
+        steps += _interleaved(choices, units)
+        if self._remade is not None:
+            self.model.append(sum(late))
+            steps += self._after_drop(self._remade)
+        return steps
+
+    def _after_drop(self, count: int) -> list[Step]:
+        """Return the steps that make the table again, a session on it with the options of an earlier one, and reads of
+        it and of the sessions on the dropped table.
+        """
+        choices = self._remake
+        self.model.make_again(count)
+        session, predicate = choices.pick(tuple(self._sessions.values()))
+        expect = Expect() if predicate is None else Expect(rows=self.model.seen(predicate))
+        units: list[Sequence[Unit]] = [
+            [(ReadRows(session=label, offset=offset, expect=OUTLIVED),)]
+            for label in self._sessions
+            for offset in ("0", choices.pick(("1", "3", "8")))
+        ]
+        units.append(
+            [
+                (ReadRows(session="r"),),
+                (ReadRows(session="r", offset=choices.pick(("0", "1", "5")), expect=ANY_END),),
+            ]
+        )
+        repeated = dataclasses.replace(session, label="r", snapshot="", expect=expect)
+        return [AppendRows(count, again=True), repeated, *_interleaved(choices, units)]
 
     def _append(self, count: int) -> AppendRows:
         self.model.append(count)
@@ -281,17 +325,18 @@ class _Scenario:
         early = wanted["snapshot"] == "time"
         compression = wanted["compression"]
         restriction, expect = "", Expect()
+        predicate: Predicate | None = None
         if wanted["restriction"] != "none":
             some = wanted["restriction"] == "some"
             if self._restriction is not None and one_in(choices, 2):
-                predicate: Predicate | None = draw_near(choices, self._restriction)
+                predicate = draw_near(choices, self._restriction)
             else:
-                predicate = draw_selective(choices, columns, self.model.rows, some=some)
+                predicate = draw_selective(choices, columns, self.model.rows[: self._before], some=some)
             self._restriction = predicate
             if predicate is not None:
                 restriction = sql_of(predicate)
                 expect = Expect(rows=self.model.seen(predicate, before_appends=early))
-        return CreateSession(
+        session = CreateSession(
             label=label,
             selected_fields=self._selection(),
             row_restriction=restriction,
@@ -301,6 +346,8 @@ class _Scenario:
             snapshot="before-append" if early else "",
             expect=expect,
         )
+        self._sessions[label] = (session, predicate)
+        return session
 
     def _selection(self) -> tuple[str, ...]:
         if Profile.PROJECTION in self._not_offered or not one_in(self._choices, 3):

@@ -113,18 +113,22 @@ class _Check:
             for index in self.order
             if isinstance(call := self.history.calls[index], Split) and call.divided
         ]
+        families = {}
         for _, index, call in sorted(splits, key=lambda one: -one[0]):
-            root = self.history.session_of(call.stream)
-            if root not in self.sessions:
-                continue
-            primary, remainder = (self.streams.get(name) or StreamRows() for name in (call.primary, call.remainder))
+            if self.history.session_of(call.stream) in self.sessions:
+                names = (call.stream, call.primary, call.remainder)
+                families[index] = tuple(self.streams.setdefault(name, StreamRows()) for name in names)
+        while any(parent.measure(*children) for parent, *children in families.values()):
+            pass  # a length that is computed may be all that another one needs
+        for index, (parent, primary, remainder) in families.items():
             if not (primary.known or remainder.known):
                 continue
-            parent = self.streams.setdefault(call.stream, StreamRows())
+            call = self.history.calls[index]
+            assert isinstance(call, Split)
             self.again[call.stream] += 1
             wrong = parent.join(primary, remainder)
             if wrong is not None:
-                self.wrong.append((wrong, root, index))
+                self.wrong.append((wrong, self.history.session_of(call.stream), index))
 
     def _gather(self, session: SessionRows) -> None:
         """Put the streams of a session together."""

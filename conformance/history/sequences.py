@@ -7,6 +7,7 @@ in success. Of two splits of a stream, the children of each, end to end, are the
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from conformance.history.anomalies import AnomalyKind
@@ -29,10 +30,11 @@ class StreamRows:
 
     ``by`` is the read that showed a row first. ``length`` is the number of rows if it is known, and ``ender`` the
     reads that show it. ``most`` is the largest possible length: a read from there on gave nothing. ``loose`` are rows
-    of the stream whose position is not known; ``top`` is the last position of a known row, -1 without one.
+    of the stream whose position is not known; ``top`` is the last position of a known row, -1 without one. ``why`` has
+    the reads that show where the row of a child's child is, other than the one that showed the row.
     """
 
-    __slots__ = ("at", "by", "ender", "length", "loose", "most", "place", "top")
+    __slots__ = ("at", "by", "ender", "length", "loose", "most", "place", "top", "why")
 
     def __init__(self) -> None:
         self.at: dict[int, int] = {}
@@ -43,6 +45,7 @@ class StreamRows:
         self.most: tuple[int, int] | None = None
         self.loose: dict[int, int] = {}
         self.top = -1
+        self.why: dict[int, tuple[int, ...]] = {}
 
     @property
     def covered(self) -> bool:
@@ -91,6 +94,8 @@ class StreamRows:
             self.top = max(self.top, offset + len(rows) - 1)
         if ends:
             self._end(read, offset, len(rows))
+        if self.length is None and self.most is not None and self.most[0] == self.top + 1:
+            self.length, self.ender = self.most[0], (self.most[1],)
         return None
 
     def _end(self, read: int, offset: int, count: int) -> None:
@@ -158,6 +163,24 @@ class StreamRows:
 
     # --- splits -----------------------------------------------------------------------------------
 
+    def measure(self, primary: StreamRows, remainder: StreamRows) -> bool:
+        """Compute the length of a stream or of a child of its split from the two others; True if one was computed."""
+        if self.length is None:
+            known, computed = (primary, remainder), self
+            length = _sum(primary.length, remainder.length)
+        elif primary.length is None:
+            known, computed = (self, remainder), primary
+            length = _sum(self.length, remainder.length, -1)
+        else:
+            known, computed = (self, primary), remainder
+            length = _sum(self.length, primary.length, -1)
+        most = None if computed.most is None else computed.most[0]
+        if computed.length is not None or length is None or length <= computed.top or (most or length) < length:
+            return False  # known already, unknown still, or a contradiction, which the rows show
+        computed.length = length
+        computed.ender = tuple({read for stream in known for read in stream.ender})
+        return True
+
     def join(self, primary: StreamRows, remainder: StreamRows) -> Conflict | None:
         """Add the rows of the two children of a split; return what contradicts them, and then add none."""
         return self._foreign(primary, remainder) or self._misplaced(primary, remainder)
@@ -201,6 +224,9 @@ class StreamRows:
         if wrong := self._ends(joined, length, primary, remainder, base):
             return wrong
         self._adopt(joined, length, primary, remainder)
+        self.why |= primary.why
+        if base is not None:
+            self.why |= {row: (*primary.ender, *remainder.why.get(row, ())) for row in remainder.place}
         return None
 
     def _base(self, primary: StreamRows, remainder: StreamRows) -> int | None:
@@ -235,9 +261,11 @@ class StreamRows:
         self, row: int | None, primary: StreamRows, remainder: StreamRows, position: int | None = None
     ) -> Conflict:
         """Return the finding that a row of a child is not at its ``position`` in the parent."""
-        reads = {*self.witnesses, *primary.witnesses, *remainder.witnesses}
+        whys = (*primary.why.values(), *remainder.why.values())
+        reads = {*self.witnesses, *primary.witnesses, *remainder.witnesses, *itertools.chain(*whys)}
         if row is not None and position is not None and row in primary.place:
-            reads = {primary.by[row], self.by[row if row in self.place else self.at[position]]}
+            shown = self.by[row if row in self.place else self.at[position]]
+            reads = {primary.by[row], shown, *primary.why.get(row, ())}
         rows = () if row is None else (row,)
         said = "the children of a split, end to end, have the rows in another order than their parent"
         return Conflict(AnomalyKind.REORDERED_RESUME, rows, tuple(reads), said)
@@ -254,3 +282,7 @@ class StreamRows:
             del self.loose[row]
         if length is not None and self.length is None:
             self.length, self.ender = length, (*primary.ender, *remainder.ender)
+
+
+def _sum(one: int | None, other: int | None, sign: int = 1) -> int | None:
+    return None if one is None or other is None else one + sign * other

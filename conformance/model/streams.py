@@ -88,7 +88,8 @@ class SessionHistory:
 class Deviation:
     """A contradiction: the call that shows it, the call that it contradicts if there is one, and the place.
 
-    ``place`` is a row's place in its stream or, for MISSING, the index of the row in :attr:`SessionHistory.rows`.
+    ``place`` is a row's place in its stream or, for MISSING, the index of the row in :attr:`SessionHistory.rows`. It is
+    -1 for a row of a child that its parent does not have.
     ``count`` is how many rows deviate; ``expected`` and ``observed`` are lengths or offsets where the kind has them.
     """
 
@@ -146,7 +147,7 @@ class _Session:
 
     def found(self) -> Iterator[Deviation]:
         surprising = False
-        for step in (self._reads, self._lengths, self._families, self._repeats, self._answers):
+        for step in (self._reads, self._lengths, self._families, self._strangers, self._repeats, self._answers):
             for deviation in step():
                 surprising = True
                 yield deviation
@@ -257,10 +258,32 @@ class _Session:
                     continue
                 deviation = _other_row(child, parent, start, split)
                 if deviation is not None:
+                    self.undivided.add(split.call)
                     yield deviation
                     break
                 for place, held in child.rows.items():
                     parent.rows.setdefault(start + place, held)
+
+    def _strangers(self) -> Iterator[Deviation]:
+        """Rows of the children of a split that their parent does not have, wherever in it they are.
+
+        A parent whose rows are not all known may itself be a child of one whose rows are.
+        """
+        whole: dict[str, str] = {}
+        for split, parent, primary, remainder in self._divided():
+            own = split.parent if parent.whole else whole.get(split.parent)
+            if own is None:
+                continue
+            whole |= dict.fromkeys((split.primary, split.remainder), own)
+            if split.call in self.undivided:
+                continue
+            often = Counter(row for row, _ in self.known[own].rows.values())
+            held = [*primary.rows.values(), *remainder.rows.values()]
+            strange = _surplus((row for row, _ in held), often)
+            if strange:
+                self.undivided.add(split.call)
+                call = max(split.call, held[strange[0]][1])
+                yield Deviation(DeviationKind.DIVIDED, call, split.call, -1, len(strange))
 
     def _latest(self, split: Split) -> int:
         names = {split.parent, split.primary, split.remainder}

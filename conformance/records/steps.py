@@ -122,11 +122,16 @@ class SplitStream:
 
 @record
 class AppendRows:
-    """Insert ``count`` further rows of the table now. Seeding leaves out the rows that AppendRows steps insert."""
+    """Insert ``count`` further rows of the table now. Seeding leaves out the rows that AppendRows steps insert.
+
+    ``again`` drops the table first and makes it again under its name, so that these rows are its only ones. If the
+    server does not drop it, the driver skips this step and all later ones.
+    """
 
     TAG: ClassVar[str] = "append-rows"
 
     count: int
+    again: bool = False
 
 
 StorageReadStep: TypeAlias = CreateSession | ReadRows | SplitStream | AppendRows

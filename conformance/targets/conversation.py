@@ -42,7 +42,8 @@ class ConversationPlan:
     """The parameters of a conversation that come from its case's table and limits.
 
     ``seeded`` is the row count before any AppendRows step, ``now`` and ``before_append`` are wall-clock microseconds,
-    ``until`` is the case's deadline on the monotonic clock, and ``append`` inserts the next rows.
+    ``until`` is the case's deadline on the monotonic clock. ``append`` inserts the next rows, and ``remake`` makes the
+    table again with them; it returns False if the server does not drop the table.
     """
 
     names: Names
@@ -53,6 +54,7 @@ class ConversationPlan:
     until: float
     case_bytes: int
     append: Callable[[int], None]
+    remake: Callable[[int], bool]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -119,6 +121,11 @@ class Conversation:
                         self._read(list(self._group(index, step)))
                 case SplitStream():
                     self._split(index, step)
+                case AppendRows(again=True):
+                    if not self._plan.remake(step.count):
+                        self.skipped += range(index, len(self._case.steps))
+                        return
+                    self._visible = step.count
                 case AppendRows():
                     self._plan.append(step.count)
                     self._visible += step.count

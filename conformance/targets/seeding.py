@@ -166,6 +166,21 @@ class Seeder:
         if self._settle and self._listed is not None:
             self._verified(self._listed, table, until)
 
+    def remake(self, table: SeededTable, count: int, *, until: float = math.inf) -> bool:
+        """Drop a table and make it again under its name, with its next ``count`` rows alone.
+
+        Returns False if the server still has the table, or rows of it, after it was asked to drop it. Raises
+        :class:`CannotSeed` if the new table cannot be made, or shows other rows than those that were inserted.
+        """
+        table.way.drop(table.names)
+        try:
+            table.remake(count, until=until)
+            if self._listed is not None:
+                self._verified(self._listed, table, until)
+        except TableExists:
+            return False
+        return True
+
     def _verified(self, listed: RestTables, table: SeededTable, until: float) -> None:
         """Verify the rows, again and again while some are missing and may still come."""
         settled = min(until, time.monotonic() + self._settle)

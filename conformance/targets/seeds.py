@@ -71,6 +71,11 @@ class SeededTable:
         self.way.make(self, first, until)
         self.inserted = len(first)
 
+    def remake(self, count: int, *, until: float = math.inf) -> None:
+        """Make the table again, after it was dropped, with its next ``count`` rows; raises :class:`CannotSeed`."""
+        self.rows, self.inserted, self.sent, self.widest = self.rows[self.inserted :], 0, 0, 1
+        self.make(count, until=until)
+
     def append(self, count: int, *, until: float = math.inf) -> None:
         """Insert the next ``count`` rows, before ``until`` on the monotonic clock; raises :class:`CannotSeed`."""
         check_time(until)

@@ -50,6 +50,7 @@ from conformance.targets.tls import SecureLine
 
 if TYPE_CHECKING:
     from conformance.targets.asking import AskedProgram
+    from conformance.targets.seeding import Seeder
 
 __all__ = ["ServerTarget"]
 
@@ -299,7 +300,8 @@ class ServerTarget:
             ),
             until=until,
             case_bytes=limits.case,
-            append=self._appends(running, seeded, until),
+            append=self._inserts(running, seeded, lambda seeder: seeder.append, until),
+            remake=self._inserts(running, seeded, lambda seeder: seeder.remake, until),
         )
         caller = Caller(
             running.channel,
@@ -325,10 +327,12 @@ class ServerTarget:
             yield caller.over(channel), line
 
     @staticmethod
-    def _appends(running: RunningServer, seeded: SeededTable | None, until: float) -> Callable[[int], None]:
+    def _inserts(
+        running: RunningServer, seeded: SeededTable | None, way: Callable[[Seeder], Callable[..., Any]], until: float
+    ) -> Callable[[int], Any]:
         if seeded is None or running.seeder is None:
-            return _appends_nothing
-        return functools.partial(running.seeder.append, seeded, until=until)
+            return _inserts_nothing
+        return functools.partial(way(running.seeder), seeded, until=until)
 
     def _channel(self, endpoint: str, *, through: str = "") -> grpc.Channel:
         limit = self._spec.limits.message
@@ -449,5 +453,5 @@ def _shown(endpoint: Endpoint, spec: TargetSpec) -> tuple[SecureLine | None, Cre
     return secure, credentials
 
 
-def _appends_nothing(_count: int) -> None:
+def _inserts_nothing(_count: int) -> None:
     """Without a table no row can be appended, and no case without one has such a step."""

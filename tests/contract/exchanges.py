@@ -75,6 +75,9 @@ Spoil = Callable[[list[Answer]], None]
 """A minimal deviation: changes the answers of an obedient server in place."""
 
 
+AVRO_SCHEMA: Final = '{"type": "record", "name": "__root__", "fields": []}'
+
+
 def message_of(batch: pa.RecordBatch, codec: str = "") -> bytes:
     """A record batch as one encapsulated message; ``codec`` is ``LZ4_FRAME``, ``ZSTD`` or empty."""
     options = pa.ipc.IpcWriteOptions(compression={"": None, "LZ4_FRAME": "lz4", "ZSTD": "zstd"}[codec])
@@ -87,9 +90,18 @@ def message_of(batch: pa.RecordBatch, codec: str = "") -> bytes:
 
 
 def responses_of(
-    table: pa.Table, *, response_rows: int = 4, buffers: str = "", payload: str = "", schema: bool = True
+    table: pa.Table,
+    *,
+    response_rows: int = 4,
+    buffers: str = "",
+    payload: str = "",
+    schema: bool = True,
+    avro: bool = False,
 ) -> list[Any]:
-    """The responses of a full read: ``response_rows`` rows each, the schema in the first."""
+    """The responses of a full read: ``response_rows`` rows each, the schema in the first.
+
+    Nobody decodes ``avro``: its rows are any bytes.
+    """
     found = []
     for start in range(0, table.num_rows, response_rows):
         batch = pa.Table.slice(table, start, response_rows).combine_chunks().to_batches()[0]
@@ -101,7 +113,11 @@ def responses_of(
         response.arrow_record_batch.serialized_record_batch = data
         response.stats.progress.at_response_start = start / table.num_rows
         response.stats.progress.at_response_end = (start + batch.num_rows) / table.num_rows
-        if schema and not start:
+        if avro:
+            response.avro_rows.serialized_binary_rows = b"\x02" * batch.num_rows
+            if not start:
+                response.avro_schema.schema = AVRO_SCHEMA
+        elif schema and not start:
             response.arrow_schema.serialized_schema = table.schema.serialize().to_pybytes()
         found.append(response)
     return found
@@ -193,7 +209,10 @@ class Obedient:
         session.name = f"{answer.request.parent}/locations/us/sessions/s{next(self._names)}"
         session.expire_time.FromMicroseconds(NOW + 6 * 3600 * 1_000_000)
         session.estimated_row_count = table.num_rows
-        session.arrow_schema.serialized_schema = mapping.arrow_schema(columns).serialize().to_pybytes()
+        if step.data_format == "AVRO":
+            session.avro_schema.schema = AVRO_SCHEMA
+        else:
+            session.arrow_schema.serialized_schema = mapping.arrow_schema(columns).serialize().to_pybytes()
         count = min(step.max_stream_count or self._limit, self._limit, table.num_rows)
         cuts = [table.num_rows * index // max(count, 1) for index in range(count + 1)]
         for number, (start, end) in enumerate(itertools.pairwise(cuts)):
@@ -216,8 +235,10 @@ class Obedient:
                 if "OK" not in step.expect.codes:
                     answer.refuse(step.expect.codes[0], f"refused: {name} at {offset}")
                     continue
-                owner = self._owners[name].request.read_session.read_options
+                asked = self._owners[name].request.read_session
+                owner = asked.read_options
                 answer.coding = {
+                    "avro": asked.data_format == proto.DATA_FORMAT["AVRO"],
                     "buffers": ("", "LZ4_FRAME", "ZSTD")[owner.arrow_serialization_options.buffer_compression],
                     "payload": "LZ4" if owner.response_compression_codec else "",
                 }
@@ -279,8 +300,8 @@ def verdicts(case: Case, spoil: Spoil | None = None, *, streams: int = 1, respon
 
 
 CHAPTERS: Final = frozenset(
-    {"abandon", "calls", "compression", "errors", "history", "offsets", "projection", "responses", "restriction",
-     "rows", "sample", "session", "snapshot", "split"}
+    {"abandon", "avro", "calls", "compression", "errors", "history", "offsets", "projection", "responses",
+     "restriction", "rows", "sample", "session", "snapshot", "split"}
 )  # fmt: skip
 """The modules of the chapters on calls; the others are on bytes."""
 

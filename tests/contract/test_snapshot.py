@@ -12,6 +12,7 @@ AFTER = case_of(CreateSession(), AppendRows(3), CreateSession(label="later"), Re
 PARTS = case_of(CreateSession(max_stream_count=2), ReadRows(stream="0"), AppendRows(3), ReadRows(stream="1"))
 AGAIN = case_of(CreateSession(), ReadRows(), AppendRows(3), ReadRows())
 TIMED = case_of(AppendRows(3), CreateSession(snapshot="before-append"), ReadRows())
+REMADE = case_of(CreateSession(), AppendRows(3, again=True), CreateSession(label="later"), ReadRows(session="later"))
 PAST = case_of(
     CreateSession(snapshot="past", expect=Expect(codes=("INVALID_ARGUMENT",), reason="snapshot-outside-window"))
 )
@@ -39,6 +40,8 @@ DEVIATIONS = (
     Deviation("snapshot.later-rows-stay-out", BEFORE, rows(0, 10)),
     Deviation("snapshot.later-rows-stay-out", BEFORE, rows(0, 8)),
     Deviation("snapshot.earlier-rows-are-there", AFTER, rows(0, 7)),
+    Deviation("snapshot.earlier-rows-are-there", REMADE, rows(7, 9)),
+    Deviation("snapshot.table-made-again-is-new", REMADE, rows(6, 10)),
     Deviation("snapshot.streams-share-one", PARTS, rows(3, 10, 1), streams=2),
     Deviation("snapshot.rereading-repeats", AGAIN, reversed_again),
     Deviation("snapshot.time-is-served", TIMED, lambda a: create(a).refuse("UNIMPLEMENTED")),

@@ -90,6 +90,10 @@ def test_case_without_columns_passes() -> None:
             "Case.steps[0].expect.rows: expected indices into the table's 10 rows but got 10 (int)",
         ),
         (
+            case(steps=(AppendRows(1, again=True), CreateSession(snapshot="before-append"))),
+            "Case.steps[1].snapshot: expected none after the table was made again: the time is before that but got",
+        ),
+        (
             case(steps=(AppendRows(6), AppendRows(5))),
             "Case.steps[1].count: expected at most the table's 10 rows in all but got 5 (int)",
         ),

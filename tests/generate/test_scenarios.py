@@ -101,6 +101,20 @@ def test_a_scenario_shrinks_to_the_steps_that_fail() -> None:
     assert len(small.table.rows or ()) <= 1
 
 
+def test_some_scenarios_end_with_a_table_made_again() -> None:
+    """A session with an earlier one's options follows, and every read of an earlier session may be refused."""
+    again = [case for case in SOME if any(isinstance(step, AppendRows) and step.again for step in case.steps)]
+    for case in again:
+        place = next(index for index, step in enumerate(case.steps) if isinstance(step, AppendRows) and step.again)
+        before = [step for step in case.steps[:place] if isinstance(step, CreateSession)]
+        repeated, *later = case.steps[place + 1 :]
+        assert isinstance(repeated, CreateSession)
+        assert any(repeated.row_restriction == step.row_restriction for step in before)
+        assert all("NOT_FOUND" in step.expect.codes for step in later if getattr(step, "session", "r") != "r")
+
+    assert len(SOME) / 8 < len(again) < len(SOME) / 3
+
+
 def test_half_of_the_resumed_reads_are_broken_off_by_a_plan() -> None:
     """Connections break between and inside messages, calls end in a status, and some reads are broken off twice."""
     reads = [step for case in SOME for step in case.steps if isinstance(step, ReadRows)]

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from conformance.contract.comparing.expected import visible_rows
 from conformance.contract.comparing.histories import histories
 from conformance.contract.histories import observed
 from conformance.contract.view import ReadView, View
@@ -138,6 +139,8 @@ class _Played:
         self.sessions: dict[str, _Open] = {}
         self.now = 0
         self.visible: dict[int, float] = {}
+        self.inserted = 0
+        self.tables = 0
         later = sum(step.count for step in case.steps if isinstance(step, AppendRows))
         assert case.table.recipe is not None
         self._rows = case.table.recipe.rows
@@ -146,6 +149,8 @@ class _Played:
         for step in case.steps:
             match step:
                 case AppendRows():
+                    if step.again:
+                        self.visible, self.tables = {}, self.tables + 1
                     self._append(step.count)
                 case CreateSession():
                     self._create(step)
@@ -160,9 +165,10 @@ class _Played:
 
     def _append(self, count: int) -> None:
         begin, end = self._moment()
-        rows = tuple(range(len(self.visible), len(self.visible) + count))
+        rows = tuple(range(self.inserted, self.inserted + count))
+        self.inserted += count
         self.visible.update(dict.fromkeys(rows, begin + 1))
-        self.calls.append(Append(begin, end, rows))
+        self.calls.append(Append(begin, end, rows, f"table {self.tables}"))
 
     def _create(self, step: CreateSession) -> None:
         begin, end = self._moment()
@@ -178,7 +184,8 @@ class _Played:
         self.sessions[step.label] = _Open(
             len(self.calls), expected, frozenset(snapshot), partial, dict(zip(names, streams, strict=True)), names
         )
-        self.calls.append(Create(begin, end, step.label, names, after=early, before=early, partial=partial))
+        table = f"table {self.tables}"
+        self.calls.append(Create(begin, end, step.label, names, table, after=early, before=early, partial=partial))
 
     def _read(self, step: ReadRows) -> None:
         session = self.sessions[step.session]
@@ -269,12 +276,12 @@ def driven(case: Case, view: View) -> Iterator[Session]:
         reads = [call for call in view.reads if call.session is one.session]
         if label is None or not all(_shows_ids(call, seen.history, seen.places) for call in reads):
             continue
-        rows = _rows_before(case, 0 if step.snapshot else one.session.raw.step)
+        visible = visible_rows(view, one.session)
         yield Session(
             f"{case.id}, {label}",
             one.found,
             frozenset(kinds.get(label, ())),
-            frozenset(ids[:rows]),
+            frozenset(ids[visible.start : visible.stop]),
             bool(step.row_restriction),
             {call.index: read.get(call.index, ()) for call in reads},
         )
@@ -286,14 +293,6 @@ def _shows_ids(read: ReadView, history: History, places: Sequence[int | None]) -
         return False
     call = history.calls[places.index(read.index)]
     return isinstance(call, RowsRead) and call.ended is not End.UNKNOWN
-
-
-def _rows_before(case: Case, step: int) -> int:
-    """The rows of the table before a step; before the first, those that it is seeded with."""
-    assert case.table.recipe is not None
-    return case.table.recipe.rows - sum(
-        one.count for index, one in enumerate(case.steps) if isinstance(one, AppendRows) and index >= step
-    )
 
 
 # --- the campaign ---------------------------------------------------------------------------------------

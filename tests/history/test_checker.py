@@ -145,6 +145,19 @@ ANOMALIES: dict[str, tuple[AnomalyKind, tuple[HistoryCall, ...], int]] = {
         ),
         5,
     ),
+    "a split loses a row, and a child ends at a resumed read": (
+        K.LOST_ROW,
+        (
+            SEED,
+            dataclasses.replace(A, partial=True),
+            read(4, "a/0", 0, 1, 2, 3),
+            Split(5, 6, "a/0", "p", "r"),
+            read(7, "p", 0, ended=End.CUT),
+            read(8, "p", offset=1),
+            read(9, "r", 2, 3),
+        ),
+        6,
+    ),
     "a row twice in one read": (K.REPEATED_ROW, (SEED, A, read(4, "a/0", 0, 1, 2, 3, 3)), 2),
     "a row in two streams": (K.REPEATED_ROW, (SEED, TWO, read(4, "a/0", 0, 1, 2), read(4, "a/1", 2, 3)), 3),
     "a row in both children": (
@@ -166,6 +179,19 @@ ANOMALIES: dict[str, tuple[AnomalyKind, tuple[HistoryCall, ...], int]] = {
         K.REORDERED_RESUME,
         (SEED, A, read(4, "a/0", 0, 1, 2, 3), Split(5, 6, "a/0", "p", "r"), read(7, "p", 2, 3), read(7, "r", 0, 1)),
         4,
+    ),
+    "a child of a child in another order, whose place follows from lengths": (
+        K.REORDERED_RESUME,
+        (
+            SEED,
+            A,
+            read(4, "a/0", 0, 1, 2, 3),
+            Split(5, 6, "a/0", "p", "r"),
+            Split(7, 8, "p", "y.p", "y.r"),
+            read(9, "r", 3),
+            read(9, "y.r", 2, 1),
+        ),
+        6,
     ),
 }
 """Histories by name: the anomaly that each has, and no other, and the number of calls of its witness."""

@@ -78,6 +78,16 @@ CONTRADICTIONS = {
     "a row comes after the end": ((read("", 4), read("abcdef")), Kind.END, 2),
     "children lose a row": ((read("abcdef"), SPLIT, read("ab", stream="p"), read("def", stream="r")), Kind.DIVIDED, 4),
     "children swap": ((read("abcdef"), SPLIT, read("def", stream="p"), read("abc", stream="r")), Kind.DIVIDED, 3),
+    "a child of a child has a row of another stream": (
+        (read("abc"), SPLIT, Split(0, "r", "x", "y"), read("f", stream="y", ended=False)),
+        Kind.DIVIDED,
+        4,
+    ),
+    "children share a row": (
+        (read("abcdef"), SPLIT, read("b", 1, stream="p", ended=False), read("b", stream="r", ended=False)),
+        Kind.DIVIDED,
+        4,
+    ),
     "a child resumes elsewhere": ((read("abcdef"), SPLIT, read("c", 1, stream="p", ended=False)), Kind.DIVIDED, 3),
     "a resumed read is refused": ((read("abcdef"), refused(6)), Kind.REFUSED, 2),
     "a read from the start is refused": ((refused(0),), Kind.REFUSED, 1),

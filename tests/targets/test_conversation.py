@@ -38,6 +38,7 @@ PLAN = ConversationPlan(
     until=float("inf"),
     case_bytes=1_000_000,
     append=lambda count: None,
+    remake=lambda count: True,
 )
 
 
@@ -233,6 +234,26 @@ def test_rows_are_appended_in_their_turn(fake: FakeServer) -> None:
     converse(fake, CreateSession(), AppendRows(2), CreateSession(label="t"), AppendRows(1), plan=plan)
 
     assert events == ["session", "append 2", "session", "append 1"]
+
+
+@pytest.mark.parametrize(("dropped", "asked"), [(True, 2), (False, 1)])
+def test_a_table_is_made_again_in_its_turn_or_the_rest_is_skipped(
+    fake: FakeServer, *, dropped: bool, asked: int
+) -> None:
+    """Without deletion, the calls before it are kept, and it is skipped with all later steps."""
+    counts: list[int] = []
+
+    def remake(count: int) -> bool:
+        counts.append(count)
+        return dropped
+
+    plan = dataclasses.replace(PLAN, remake=remake)
+
+    made = converse(fake, CreateSession(), AppendRows(2, again=True), CreateSession(label="t"), plan=plan)
+
+    assert counts == [2]
+    assert len(made.calls) == asked
+    assert made.skipped == ([] if dropped else [1, 2])
 
 
 def test_nothing_is_asked_after_a_hang(fake: FakeServer) -> None:

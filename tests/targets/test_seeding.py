@@ -41,6 +41,27 @@ def test_rows_can_be_withheld_and_appended(fake: FakeServer, seeder: Seeder) -> 
     assert [row["a"] for row in fake.tables[table.names.table]["rows"]] == ["1", "2", None]
 
 
+def test_a_table_is_made_again_under_its_name(fake: FakeServer, seeder: Seeder) -> None:
+    """The next rows are the only ones of the new table, and later appends go on behind them."""
+    table = seeder.seed("case", COLUMNS, ROWS, withheld=2)
+    name = table.names.table
+
+    done = seeder.remake(table, 1)
+    table.append(1)
+
+    assert done
+    assert table.names.table == name
+    assert [row["a"] for row in fake.tables[name]["rows"]] == ["2", None]
+
+
+def test_a_table_that_is_not_dropped_is_not_made_again(fake: FakeServer, seeder: Seeder) -> None:
+    """A server without deletion still has the table; that is no error of its rows."""
+    table = seeder.seed("case", COLUMNS, ROWS, withheld=2)
+    fake.rest = lambda method, path, body: (409 if path.endswith("/tables") else 501, {}) if method != "GET" else None
+
+    assert not seeder.remake(table, 1)
+
+
 def test_a_table_without_rows_needs_no_insert(fake: FakeServer, seeder: Seeder) -> None:
     """An empty table is created and verified to be empty."""
     seeder.seed("case", COLUMNS, [], withheld=0)

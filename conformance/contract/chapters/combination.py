@@ -145,6 +145,8 @@ def _divided(_history: History, deviation: Deviation) -> tuple[str, str]:
     if deviation.expected or deviation.observed:
         required = f"{split} with the {many(deviation.expected, 'row')} of their parent"
         return required, many(deviation.observed, "row")
+    if deviation.place < 0:
+        return f"{split} with rows of their parent alone", f"{many(deviation.count, 'row')} that it does not have"
     return f"{split} with the rows of their parent, in its order", f"another row at row {deviation.place} of the parent"
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+import pyarrow as pa
+
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
@@ -16,7 +18,15 @@ from conformance.contract.comparing.matching import show_row
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.comparing.violations import first_read, rows_differ, rows_that_came
 from conformance.contract.endings import refuses
-from conformance.contract.sources import GUIDE, JAVA_LIVE_TEST, MEASURED, NODE_LIVE_TEST, STREAM_PROTO, STRICT_CLIENT
+from conformance.contract.sources import (
+    GUIDE,
+    JAVA_LIVE_TEST,
+    LIVE_TESTS,
+    MEASURED,
+    NODE_LIVE_TEST,
+    STREAM_PROTO,
+    STRICT_CLIENT,
+)
 from conformance.contract.subjects import (
     created,
     feature,
@@ -73,10 +83,10 @@ def _read_in_parts(view: View) -> list[SessionRead]:
 def _later_rows_come(whole: SessionRead) -> Iterator[Violation]:
     """Yield a violation if a session yields rows that were inserted after its snapshot."""
     view = whole.session.view
-    seen = len(visible_rows(view, whole.session))
-    if later := sorted(row for row in rows_that_came(whole, view.table)[0] if row >= seen):
+    seen = visible_rows(view, whole.session)
+    if later := sorted(row for row in rows_that_came(whole, view.table)[0] if row >= seen.stop):
         observed = f"{many(len(later), 'row')} that came later, such as {show_row(view.table, later[0])}"
-        yield Violation(f"only the {many(seen, 'row')} of the snapshot", observed)
+        yield Violation(f"only the {many(len(seen), 'row')} of the snapshot", observed)
 
 
 @clause("snapshot.later-rows-stay-out", over=_made_before, source=(GUIDE, JAVA_LIVE_TEST), breaks=BREAKS)
@@ -101,11 +111,28 @@ def earlier_rows_are_there(whole: SessionRead) -> Iterator[Violation]:
     """A session created after rows were inserted yields them: streamed rows are readable at once."""
     view = whole.session.view
     first = view.table.num_rows - sum(step.count for step in view.case.steps if isinstance(step, AppendRows))
-    seen = len(visible_rows(view, whole.session))
+    seen = visible_rows(view, whole.session)
     expected = expected_rows(view, whole.session)
-    if missing := sorted(expected[place] for place in whole.match.missing if first <= expected[place] < seen):
+    if missing := sorted(expected[place] for place in whole.match.missing if first <= expected[place] < seen.stop):
         observed = f"{many(len(missing), 'inserted row')} missing, such as {show_row(view.table, missing[0])}"
-        yield Violation(f"all {many(seen, 'row')} that stood in the table", observed)
+        yield Violation(f"all {many(len(seen), 'row')} that stood in the table", observed)
+
+
+@clause(
+    "snapshot.table-made-again-is-new",
+    over=lambda view: [whole for whole in _made_after(view) if visible_rows(view, whole.session).start],
+    source=(GUIDE, LIVE_TESTS),
+    breaks="every program that replaces a table and reads it: caches by the name of a table outlive it",
+)
+def table_made_again_is_new(whole: SessionRead) -> Iterator[Violation]:
+    """A session on a table that was dropped and made again under its name shows no row of the dropped table."""
+    view = whole.session.view
+    seen = visible_rows(view, whole.session)
+    # A row that both tables have is taken for the new one's, which are put first.
+    table = pa.concat_tables([view.table.slice(seen.start, len(seen)), view.table.slice(0, seen.start)])
+    if old := sorted(row for row in rows_that_came(whole, table)[0] if row >= len(seen)):
+        observed = f"{many(len(old), 'row')} of the dropped table, such as {show_row(table, old[0])}"
+        yield Violation(f"only the {many(len(seen), 'row')} of the table of that name", observed)
 
 
 @once_per_view

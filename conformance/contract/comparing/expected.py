@@ -103,11 +103,17 @@ def has_columns(session: SessionView) -> bool:
 
 
 def visible_rows(view: View, session: SessionView) -> range:
-    """Return the rows that the table had when the session was created, or at its snapshot time."""
-    rows = view.table.num_rows - appended_rows(view)
+    """Return the rows that the table had when the session was created, or at its snapshot time.
+
+    A table that was made again has the rows that were inserted since.
+    """
+    first, rows = 0, view.table.num_rows - appended_rows(view)
     if not session.step.snapshot:
-        rows += sum(step.count for step in view.case.steps[: session.raw.step] if isinstance(step, AppendRows))
-    return range(rows)
+        for step in view.case.steps[: session.raw.step]:
+            if isinstance(step, AppendRows):
+                first = rows if step.again else first
+                rows += step.count
+    return range(first, rows)
 
 
 def expected_rows(view: View, session: SessionView) -> Sequence[int]:
@@ -130,5 +136,5 @@ def _expected_table(view: View, session: SessionView) -> pa.Table:
     if columns is None:
         raise ValueError(f"call {session.index}: expected known columns, got {session.step.selected_fields}")
     rows = expected_rows(view, session)
-    part = view.table.slice(0, len(rows)) if isinstance(rows, range) else take(view.table, rows)
+    part = view.table.slice(rows.start, len(rows)) if isinstance(rows, range) else take(view.table, rows)
     return part if columns == view.case.table.columns else project(part, columns)

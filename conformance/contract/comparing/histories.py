@@ -16,7 +16,7 @@ from conformance.contract.clause import AtCall
 from conformance.contract.comparing.expected import expected_table, has_columns
 from conformance.contract.comparing.matching import common, row_hashes
 from conformance.contract.comparing.sessions import rows_of
-from conformance.contract.subjects import answered, created, once_per_view
+from conformance.contract.subjects import answered, created, once_per_view, outlived
 from conformance.contract.view import ReadView, SessionView, SplitView, View
 from conformance.model import Deviation, SessionHistory, Split, StreamRead, deviations
 from conformance.records import CallEnd, ReadRows
@@ -62,6 +62,7 @@ def _history(session: SessionView) -> SessionHistory:
     splits = tuple(_splits(session))
     names = {*streams, *(name for split in splits for name in (split.primary, split.remainder))}
     reads = [read for read in view.reads if read.session is session and read.stream in names]
+    reads = [read for read in reads if read.ok or not outlived(session, read)]
     columns = _compared(expected.schema, reads)
     rows = row_hashes(expected, columns).tolist()
     made = (_read(read, columns) for read in reads)
@@ -139,7 +140,7 @@ def _splits(session: SessionView) -> Iterator[Split]:
     known = {stream.name for stream in session.session.streams}
     for split in session.view.splits:
         parent = split.request.name
-        if parent not in known or not answered(split):
+        if parent not in known or not answered(split) or (not split.ok and outlived(session, split)):
             continue
         yield _split(split)
         if split.answer is not None:

@@ -89,7 +89,11 @@ def _selected(whole: SessionRead) -> tuple[list[int], list[int]]:
         return [], []
     view, session = whole.session.view, whole.session
     expected = set(expected_rows(view, session))
-    came, absent = rows_that_came(whole, view.table.slice(0, len(visible_rows(view, session))))
+    visible = visible_rows(view, session)
+    came, absent = (
+        {visible.start + row for row in rows}
+        for rows in rows_that_came(whole, view.table.slice(visible.start, len(visible)))
+    )
     return sorted(came - expected), sorted(expected & absent)
 
 

@@ -41,13 +41,15 @@ def liked(choices: Choices, value: Term, known: Sequence[str]) -> Term | None:
 def _pattern(choices: Choices, text: str) -> str:
     """Return a pattern that matches the text in BigQuery, or one that matches it without regard to case only."""
     escaped = [f"\\{character}" if character in "%_\\" else character for character in text]
-    if escaped and not one_in(choices, 3):
+    if escaped and not one_in(choices, 4):
         beyond = [place for place, character in enumerate(text) if not character.isascii()]
         anywhere = range(len(escaped))
-        escaped[choices.pick(beyond if beyond and not one_in(choices, 4) else anywhere)] = choices.pick("__%")
+        escaped[choices.pick(beyond if beyond and not one_in(choices, 4) else anywhere)] = choices.pick("___%")
     if one_in(choices, 4):
         escaped = [part.swapcase() if part.isascii() else part for part in escaped]
-    return choices.pick(("{}", "{}%", "%{}", "%{}%")).format("".join(escaped))
+    return choices.pick((*["{}"] * 3, "{}%", "%{}", "%{}%")).format(
+        "".join(escaped)
+    )  # a % hides what is wrong beside it
 
 
 def matches(text: str, pattern: str, reading: str = "") -> bool:

@@ -35,7 +35,7 @@ _POOLS: Final[Mapping[BqType, Sequence[Any]]] = MappingProxyType(
             "0.000000001",
             "12345678901234567890.5",
         ),
-        BqType.STRING: (*"abc", "name", "", "it's", "x41", "a\nb", "100%", "a  b", "a b", "é", "éa", "日b"),
+        BqType.STRING: (*"abc", "name", "", "it's", "x41", "a\nb", "100%", "a  b", "a b", "é", "éa", "日b", "aé日"),
         BqType.BOOL: (True, False),
         BqType.BYTES: ("YQ==", "QQ==", "AGE=", "/w==", ""),
         BqType.DATE: ("2020-01-05", "2020-01-15", "2020-02-29", "2019-12-31", "2020-10-01", "1969-07-20"),

@@ -12,6 +12,7 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.reference.mutants import (  # noqa: F401  # each registers its mutants
+    avro,
     behaviour,
     body,
     buffers,
@@ -30,6 +31,7 @@ from conformance.reference.mutants import (  # noqa: F401  # each registers its 
     readings,
     reads,
     refused,
+    remade,
     reported,
     restrictions,
     samples,
