@@ -18,6 +18,9 @@ import time
 from pathlib import Path
 from typing import Final
 
+from conformance.disk.files import write_whole
+from conformance.engine.session import STATE
+
 SERIALIZERS: Final = ("pyarrow", "nanoarrow", "arro3", "polars", "arrow-go", "arrow-java")
 """The control group: libraries that write Arrow IPC messages, without a server around them."""
 SERVERS: Final = (
@@ -50,34 +53,38 @@ def conformance(*arguments: str) -> tuple[int, str]:
 
 
 def judge(name: str, reports: Path) -> list[str]:
-    """Write the reports on ``name`` and judge it again; returns the problems of both runs, a sentence each."""
+    """Judge ``name`` twice and write its report; returns the problems of both runs, a sentence each.
+
+    The report of before stays until both runs have ended with equal verdicts.
+    """
     status, said = conformance("prepare", "--target", f"targets/{name}.toml")
     if status:
         last = (said.strip().splitlines() or ["no output"])[-1]
         return [f"{name}: its environment cannot be made here (status {status}): {last}"]
-    report = reports / f"{name}.json"
-    wrong = _run(name, report, "--html", str(report.with_suffix(".html")))
-    if wrong:
-        return wrong
     with tempfile.TemporaryDirectory() as folder:
-        again = Path(folder) / report.name
-        wrong = _run(name, again) or unequal(report, again, but=UNSTEADY.get(name))
-    return [f"{name}, second run: {text}" for text in wrong]
+        first, again = (Path(folder) / f"{number}.json" for number in (1, 2))
+        if wrong := _run(name, first):
+            return [f"{name}: {text}" for text in wrong]
+        if wrong := _run(name, again) or unequal(first, again, but=UNSTEADY.get(name)):
+            return [f"{name}, second run: {text}" for text in wrong]
+        write_whole(reports / f"{name}.json", first.read_bytes())
+    return []
 
 
-def _run(name: str, report: Path, *more: str) -> list[str]:
-    """Judge ``name`` once; returns the reasons why the report cannot be published, a sentence each."""
-    report.unlink(missing_ok=True)
-    log = report.with_suffix(".jsonl")
-    started = time.monotonic()
-    files = ("--log", str(log), "--json", str(report), *more)
-    # Counterexamples are not published, and shrinking them takes minutes on a slow server.
-    status, _ = conformance("run", "--target", f"targets/{name}.toml", "--no-shrink", *files)
-    print(f"{name}: status {status} after {time.monotonic() - started:.1f} s", flush=True)
+def _run(name: str, report: Path) -> list[str]:
+    """Judge ``name`` once and write ``report``; returns the reasons why it cannot be published, a sentence each."""
+    # The log has its default place: the report names the command of the run, and no file of this machine belongs there.
+    log = STATE / f"{name}.jsonl"
     log.unlink(missing_ok=True)
+    started = time.monotonic()
+    # Counterexamples are not published, and shrinking them takes minutes on a slow server.
+    status, _ = conformance("run", "--target", f"targets/{name}.toml", "--no-shrink")
+    print(f"{name}: status {status} after {time.monotonic() - started:.1f} s", flush=True)
+    if log.exists():
+        conformance("report", str(log), "--json", str(report))
     if not report.exists():
-        return [f"{name}: the run ended with status {status} and without a report"]
-    return [f"{name}: {text}" for text in complaints(json.loads(report.read_text("utf-8")), perfect=name in PERFECT)]
+        return [f"the run ended with status {status} and without a report"]
+    return complaints(json.loads(report.read_text("utf-8")), perfect=name in PERFECT)
 
 
 def unequal(first: Path, second: Path, *, but: str | None = None) -> list[str]:

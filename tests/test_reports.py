@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -100,14 +101,54 @@ def test_an_unfit_report_is_not_published() -> None:
     assert complaints(report | {"complete": True, "broke": []}, perfect=False) == []
 
 
-def test_a_run_that_leaves_no_report_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A report of an earlier run does not replace it."""
-    (tmp_path / "mine.json").write_text("{}")
-    monkeypatch.setattr(emulators, "conformance", lambda *arguments: (int(arguments[0] == "run"), ""))
+class Commands:
+    """Commands whose runs leave logs, and whose reports are ``reports`` in their order; all end with ``status``."""
 
-    wrong = emulators.judge("mine", tmp_path)
+    def __init__(self, *reports: str, status: int = 1) -> None:
+        self._reports = list(reports)
+        self._status = status
 
-    assert wrong == ["mine: the run ended with status 1 and without a report"]
+    def __call__(self, *arguments: str) -> tuple[int, str]:
+        """One command."""
+        if arguments[0] == "run" and self._reports:
+            emulators.STATE.mkdir(exist_ok=True)
+            (emulators.STATE / "mine.jsonl").touch()
+        if arguments[0] == "report":
+            Path(arguments[-1]).write_text(self._reports.pop(0))
+        return (0, DIFFERENCE) if arguments[0] == "diff" else (self._status * (arguments[0] == "run"), "")
+
+
+FIT: Final = '{"complete": true, "failed": true, "clauses": []}'
+CUT: Final = '{"complete": false, "failed": true, "clauses": []}'
+OTHER: Final = (
+    '{"complete": true, "failed": true, "clauses": [{"id": "a.x", "verdicts": [{"outcome": "fail", "count": 1}]}]}'
+)
+DIFFERENCE: Final = '{"clauses": [], "new_deviations": [], "gone_deviations": []}'
+
+
+@pytest.mark.parametrize(
+    ("ran", "wrong"),
+    [
+        ((), ["mine: the run ended with status 1 and without a report"]),
+        ((CUT,), ["mine: the run was cut short"]),
+        ((FIT, CUT), ["mine, second run: the run was cut short"]),
+        ((FIT, OTHER), ["mine, second run: a.x had the verdicts None and has {'fail': 1}"]),
+        ((FIT, FIT), []),
+    ],
+    ids=["no-report", "cut-short", "second-cut-short", "unequal", "equal"],
+)
+def test_a_report_stays_until_two_runs_agree(
+    ran: tuple[str, ...], wrong: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a log nor a report of an earlier run replaces it, nor is either taken for that of this run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(emulators, "conformance", Commands(*ran))
+    emulators.STATE.mkdir()
+    (emulators.STATE / "mine.jsonl").write_text("of an earlier run")
+    (tmp_path / "mine.json").write_text("published")
+
+    assert emulators.judge("mine", tmp_path) == wrong
+    assert (tmp_path / "mine.json").read_text() == ("published" if wrong else FIT)
 
 
 def test_an_environment_that_cannot_be_made_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

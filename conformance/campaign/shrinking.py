@@ -34,6 +34,7 @@ def shrink_failures(
     with Sandbox(job) as sandbox, ReaderPool(1, readers=job.readers) as readers:
         step = CaseStep(clauses, sandbox, readers if job.readers else None)
         shrinker = Shrinker(step, layout.counterexamples, expectations=job.spec.expected_failures)
+        shrinker.count(results.cases)
         for index in sorted({failure.index for failure in results.failures}):
             case = draw(job, index, weights)
             work = step.take(CaseWork(case))

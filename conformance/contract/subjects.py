@@ -177,7 +177,8 @@ def valid_sessions(view: View) -> list[SessionView]:
 def valid_reads(view: View) -> list[ReadView]:
     """Return every answered ReadRows call that has to end in OK, on streams of a session that was created.
 
-    Of the sessions that combine several features only the served reads, as of the sessions themselves.
+    Of the sessions that combine several features only the served reads, as of the sessions themselves. A session that
+    had to be refused owes no rows: a server may notice only while it reads.
     """
     return [
         read
@@ -185,6 +186,7 @@ def valid_reads(view: View) -> list[ReadView]:
         if _must_be_ok(read)
         and read.session is not None
         and read.session.ok
+        and "OK" in read.session.expected_codes
         and (read.ok or feature(read.session) in OPEN_OPTIONS or isolates(read.session))
     ]
 

@@ -24,10 +24,15 @@ from conformance.targets.spec import ExpectedFailure
 __all__ = ["Shrinker"]
 
 MAX_TRIES: Final = 600
-"""Cases put to the target for shrinking in one run, for all failures together: about half a minute on a local
-emulator.
+"""The most cases put to the target for shrinking in one run, for all failures together."""
+SHARE: Final = 0.5
+"""Cases that shrinking may put to the target for each case that the run has put to it.
+
+Making the table is most of the work of a case, so a try costs about as much as any other case: with shrinking a run
+takes at most about half as long again, however slow the server. 600 tries took 14 minutes on one that needs 1.4 s each.
 """
 TRIES_PER_FAILURE: Final = 60
+"""The most tries for one failure. A run of a few cases may do as many in all: its first failure is shrunk in full."""
 
 _SHRUNK: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.REFUSED})
 """Outcomes that are shrunk. A hang is not: each try would cost its deadline."""
@@ -49,10 +54,22 @@ class Shrinker:
         self._step = step
         self._directory = directory
         self._expectations = expectations
-        self._left = MAX_TRIES if shrinking else 0
+        self._shrinking = shrinking
+        self._cases = self._tries = 0
         self._seen: set[tuple[str, str]] = set()
         self.remarks: list[str] = []
         """Sentences about counterexamples that could not be saved."""
+
+    def count(self, cases: int = 1) -> None:
+        """Note that the run has put further cases to the target, which raises what shrinking may cost."""
+        self._cases += cases
+
+    @property
+    def left(self) -> int:
+        """The number of cases that may still be put to the target for shrinking."""
+        if not self._shrinking:
+            return 0
+        return min(MAX_TRIES, max(TRIES_PER_FAILURE, int(self._cases * SHARE))) - self._tries
 
     def pursue(self, case: Case, verdicts: Sequence[Verdict]) -> Iterator[CounterexampleSaved]:
         """Save one counterexample for each failure among ``verdicts`` that this run has not met before."""
@@ -74,9 +91,9 @@ class Shrinker:
             tries += 1
             return self._fails(candidate, clause, reason)
 
-        budget = min(self._left, TRIES_PER_FAILURE)
+        budget = min(self.left, TRIES_PER_FAILURE)
         small = shrink(case, still_fails, budget=budget) if budget else case
-        self._left -= tries
+        self._tries += tries
         # Named by content, so that parallel and earlier runs never put another case into one of our files.
         digest = hashlib.sha256(json.dumps(to_json(small), sort_keys=True).encode()).hexdigest()[:8]
         path = self._directory / f"{clause}-{digest}.json"

@@ -222,6 +222,8 @@ def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None, *, excha
         shape=shape_of(job.case),
         meetings=_meetings(work),
     )
+    if shrinker is not None and work.exchange is not None:
+        shrinker.count()
     if shrinker is not None and job.generated:
         try:
             yield from shrinker.pursue(job.case, verdicts)

@@ -22,6 +22,9 @@ __all__ = ["MAX_VERIFIED_ROWS", "verify"]
 MAX_VERIFIED_ROWS: Final = 1000
 """The number of rows whose values are compared: enough to see a changed value, cheap for large tables."""
 
+_UNREADABLE: Final = object()
+"""Stands for a value whose text has no exact meaning."""
+
 
 def verify(tables: RestTables, table: SeededTable, until: float) -> None:
     """Raise :class:`CannotSeed` unless REST shows the inserted rows: :class:`TableExists` if it counts more of
@@ -71,7 +74,7 @@ def _compare(table: SeededTable, listed: list[list[Any]], until: float) -> None:
             values, cells = [row.get(column.name) for row in rows], [listed_row[at] for listed_row in listed]
             want = _readable(case_value, column, values, instants, until)
             came = _readable(listed_value, column, cells, instants, until)
-            if want is None or came is None:
+            if _UNREADABLE in want or (_UNREADABLE in came and _among(came, want)):
                 want = [_nulls(column, value) for value in values]
                 came = [_nulls(column, _shown(cell)) for cell in cells]
             wanted.append(want)
@@ -91,7 +94,7 @@ def _in_order(columns: Sequence[Column], rows: Sequence[Row], listed: list[list[
         if [listed_cell(column, value) for value in values] == cells:
             continue
         want = _readable(case_value, column, values, Instants.MICROS, until)
-        if want is None or want != _readable(listed_value, column, cells, Instants.MICROS, until):
+        if _UNREADABLE in want or want != _readable(listed_value, column, cells, Instants.MICROS, until):
             return False
     return True
 
@@ -99,7 +102,7 @@ def _in_order(columns: Sequence[Column], rows: Sequence[Row], listed: list[list[
 def _complaint(columns: Sequence[Column], wanted: list[list[Hashable]], seen: list[list[Hashable]]) -> CannotSeed:
     """The error for the first column whose values differ, or for rows whose cells are mixed up."""
     for column, want, came in zip(columns, wanted, seen, strict=True):
-        strange = Counter(came) - Counter(want)
+        strange = Counter(value for value in came if value is not _UNREADABLE) - Counter(want)
         if strange:
             missing = Counter(want) - Counter(came)
             got, put = next(iter(strange)), next(iter(missing), None)
@@ -133,16 +136,24 @@ def _readable(
     values: Sequence[Any],
     instants: Instants,
     until: float,
-) -> list[Hashable] | None:
-    """The column's values, converted by ``read`` for comparison; None if one of them has no exact value."""
+) -> list[Hashable]:
+    """The column's values, converted by ``read`` for comparison; what has no exact value is :data:`_UNREADABLE`."""
     comparable: list[Hashable] = []
-    try:
-        for value in values:
-            check_time(until)
+    for value in values:
+        check_time(until)
+        try:
             comparable.append(read(column, value, instants))
-    except Unreadable:
-        return None
+        except Unreadable:
+            comparable.append(_UNREADABLE)
     return comparable
+
+
+def _among(came: Sequence[Hashable], want: Sequence[Hashable]) -> bool:
+    """True if every readable value is one of those that were put in, each used once.
+
+    One text of a free form must not hide that another value of its column was changed.
+    """
+    return not Counter(value for value in came if value is not _UNREADABLE) - Counter(want)
 
 
 def _short(value: object) -> str:

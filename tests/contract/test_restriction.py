@@ -79,6 +79,12 @@ def accepted(answers: list[Answer]) -> None:
     answers.pop()
 
 
+def noticed_late(answers: list[Answer]) -> None:
+    """The restriction is accepted, and only the read of the session fails."""
+    served_unfiltered(answers)
+    read(answers).refuse()
+
+
 DEVIATIONS = (
     *(
         Deviation(clause, case, rows(*range(10)))
@@ -100,6 +106,7 @@ DEVIATIONS = (
         rows(0, 2, 3, 4, 5, 6, 7, 8, 9),
     ),
     Deviation("restriction.malformed-is-refused", bad("id >", "malformed-restriction"), accepted),
+    Deviation("restriction.malformed-is-refused", bad("id > 1 LIMIT 3", "malformed-restriction"), noticed_late),
     Deviation(
         "restriction.bad-one-yields-no-rows",
         bad("id >", "malformed-restriction"),

@@ -292,6 +292,15 @@ class TestShrinker:
         assert saved.tries > 0
         assert (case.table.recipe.rows if case.table.recipe else len(case.table.rows or ())) == 0
 
+    def test_every_case_that_was_put_to_the_target_counts(self, tmp_path: Path) -> None:
+        """Written ones, too: what shrinking may cost is a share of them."""
+        target = FakeTarget({})
+        shrinker = self.shrinker(target, tmp_path)
+
+        list(run(started(), jobs(*map(sample_case, map(str, range(200)))), CaseStep((OK,), target), shrinker=shrinker))
+
+        assert shrinker.left == 100
+
     def test_without_shrinking_the_case_is_saved_as_drawn(self, target: FakeTarget, tmp_path: Path) -> None:
         """No further request is made of the target."""
         (saved,) = self.saved(target, self.shrinker(target, tmp_path, shrinking=False))

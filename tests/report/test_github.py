@@ -13,6 +13,7 @@ from conformance.cli._group import cli
 from conformance.contract.clause import load_chapters
 from conformance.disk.files import DiskError
 from conformance.engine.log import LogWriter
+from conformance.engine.result import NOT_JUDGED
 from conformance.records import Outcome, Verdict
 from conformance.report import github
 from conformance.report.github import annotation_commands, append_summary, step_summary
@@ -111,7 +112,8 @@ class TestSummary:
         assert sum(line.startswith(("| MUST |", "| SHOULD |")) for line in lines) == shown
         assert "| MUST | [framing.schema-without-end-of-stream](https://" in text
         assert "conformance replay " in text
-        assert "Not judged: 9 reasons" in text
+        reasons = sum(item.outcome in NOT_JUDGED for item in EMULATOR.deviations)
+        assert f"Not judged: {reasons} reasons" in text
         assert len(text.encode()) < github.SUMMARY_BYTES
 
     def test_every_row_of_a_table_has_the_columns_of_its_head(self) -> None:
@@ -136,7 +138,7 @@ class TestSummary:
 
         text = step_summary(EMULATOR)
 
-        assert re.search(r"^and 5\d more, in the HTML and JSON reports$", text, re.MULTILINE)
+        assert re.search(r"^and \d{2} more, in the HTML and JSON reports$", text, re.MULTILINE)
         assert len(text) < 2000 + 3000
 
     def test_a_run_that_passes_has_no_list(self) -> None:

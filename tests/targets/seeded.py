@@ -39,6 +39,6 @@ def listing(fake: FakeServer, answer: dict[str, Any]) -> None:
     fake.rest = lambda method, path, body: (200, answer) if "/data?" in path else None
 
 
-def row(*values: str | None) -> dict[str, Any]:
+def row(*values: Any) -> dict[str, Any]:
     """A row as tabledata.list shows it."""
     return {"f": [{"v": value} for value in values]}

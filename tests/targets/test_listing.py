@@ -145,6 +145,20 @@ def test_a_column_of_unknown_texts_is_compared_by_its_nulls(fake: FakeServer, se
         seeder.seed("two", columns, rows, withheld=0)
 
 
+def test_one_unknown_text_hides_no_changed_value(fake: FakeServer, seeder: Seeder) -> None:
+    """A server may list the least double as `5e-324.0`, and store NULL for an infinity in the same column."""
+    columns = (Column("r", BqType.RECORD, fields=(Column("x", BqType.FLOAT64),)),)
+    rows: list[dict[str, Any]] = [{"r": {"x": 5e-324}}, {"r": {"x": "-Infinity"}}, {"r": None}]
+    for last, kept in (("-Infinity", True), (None, False), ("0.0", False)):
+        cells = [{"f": [{"v": "5e-324.0"}]}, {"f": [{"v": last}]}, None]
+        listing(fake, {"totalRows": "3", "rows": [row(cell) for cell in cells]})
+        if kept:
+            assert seeder.seed("case", columns, rows, withheld=0).inserted == 3
+        else:
+            with pytest.raises(CannotSeed, match=r"column 'r' \(RECORD\): tabledata.list shows"):
+                seeder.seed("case", columns, rows, withheld=0)
+
+
 def test_an_array_of_unknown_texts_is_compared_by_the_nulls_in_it(fake: FakeServer, seeder: Seeder) -> None:
     """A server that stores NULL for an item has changed the value, even if another item cannot be read."""
     columns = (Column("g", BqType.GEOGRAPHY, Mode.REPEATED),)
