@@ -207,7 +207,10 @@ def _job(table: RestTable, project: str) -> Body:
     job = _job_id(table)
     size = str(table.size)
     statistics = {
-        "creationTime": CREATED, "startTime": CREATED, "endTime": CREATED, "totalBytesProcessed": size,
+        "creationTime": CREATED,
+        "startTime": CREATED,
+        "endTime": CREATED,
+        "totalBytesProcessed": size,
         "query": {"statementType": "SELECT", "totalBytesProcessed": size, "cacheHit": False, "schema": table.schema},
     }
     configuration = {"jobType": "QUERY", "query": {"destinationTable": table.reference, "useLegacySql": False}}

@@ -67,10 +67,13 @@ class Meeting:
 
 
 class Meets:
-    """What one call meets: ``fault`` is None for most. ``happened`` is True once the fault has ended the call."""
+    """What one call meets: ``fault`` is None for most. ``came`` is True once it was time for the fault, and
+    ``happened`` once the fault has ended the call.
+    """
 
     def __init__(self, meeting: Meeting, fault: Fault | None, context: Any) -> None:
         self.fault = fault
+        self.came = fault is not None and fault.bytes is not None
         self.happened = False
         self._meeting = meeting
         self._context = context
@@ -91,6 +94,7 @@ class Meets:
         fault = self.fault
         if fault is None or fault.bytes is not None or fault.responses != self._count:
             return False
+        self.came = True
         match fault.kind:
             case FaultKind.DELAY:
                 await self._meeting.wait(fault.seconds)

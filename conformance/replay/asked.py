@@ -1,4 +1,4 @@
-"""What clients asked of a replay server, as JSON Lines: calls, REST requests, and hosts that the proxy was asked for."""
+"""What clients asked of a replay server, as JSON Lines: calls, REST requests, and the hosts of the proxy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The certificates of a replay server, made when it starts: an authority of its own, and one certificate that it signed.
+"""The certificates of a replay server, made when it starts: its own authority, and one certificate that it signed.
 
 The keys never leave the folder, which the caller makes and removes. The certificate is for the loopback names and for
 the host names of the service, which only a client that goes through the proxy of :mod:`.front` can take it for.

@@ -22,7 +22,7 @@ _KEPT: Final = ("user-agent", "x-goog-api-client", "x-goog-request-params")
 
 
 class ReplayDesk:
-    """The desk of a shelf; ``meeting`` lets faults happen, ``asked`` is the log, ``clock`` is what slow answers wait for."""
+    """The desk of a shelf: ``meeting`` lets faults happen, ``asked`` is the log, slow answers wait for ``clock``."""
 
     def __init__(self, shelf: Shelf, asked: Asked, meeting: Meeting, clock: Clock) -> None:
         self._shelf = shelf
@@ -90,8 +90,10 @@ class _Served:
         """Log how the call ended."""
         fault = str(self._meets.fault) if self._meets.fault is not None else ""
         name = "" if self._held is None else self._held.name
+        if self._held is not None and self._meets.fault is not None and self._meets.came:
+            self._held.happened.append(self._meets.fault)
         facts = self._facts | {"exchange": name, "responses": self._count, "end": status, "fault": fault}
-        self._desk.over(facts | {"fault_happened": self._meets.happened})
+        self._desk.over(facts | {"fault_happened": self._meets.came})
 
 
 def _facts(method: str, request: bytes, context: Any) -> dict[str, Any]:

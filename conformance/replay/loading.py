@@ -41,7 +41,7 @@ def from_message(message: dict[str, Any], default: str) -> Iterator[Held]:
     """
     allowed = {"path", "case", "exchange", "name", "table", "faults", "slow", "only"}
     if unknown := set(message) - allowed:
-        raise RecordError(sorted(unknown)[0], f"one of the keys {', '.join(sorted(allowed))}", message)
+        raise RecordError(min(unknown), f"one of the keys {', '.join(sorted(allowed))}", message)
     if "path" in message:
         found = list(from_log(Path(str(message["path"]))))
         if only := message.get("only"):

@@ -18,7 +18,9 @@ from conformance.replay.certificates import certify
 from conformance.replay.control import PREFIX, Control
 from conformance.replay.desk import ReplayDesk
 from conformance.replay.front import Front
+from conformance.replay.retrytable import read_table
 from conformance.replay.shelf import Shelf
+from conformance.replay.trials import Trials
 from conformance.targets.splice import Splice
 
 __all__ = ["Replay"]
@@ -65,7 +67,7 @@ class Replay:
         ends.callback(loop.close)
         grpc = loop.run(_splice(framed=True))
         desk = ReplayDesk(self.shelf, self.asked, Meeting(self._clock, grpc), self._clock)
-        self.control = Control(self.shelf, self.asked, self.addresses)
+        self.control = Control(self.shelf, self.asked, self.addresses, Trials(read_table(), self.shelf))
         server = ReplayServer(desk, loop)
         ends.callback(server.close)
         grpc.port = int(server.address.rpartition(":")[2])

@@ -18,7 +18,7 @@ __all__ = ["Held", "Shelf", "renamed"]
 
 @dataclasses.dataclass
 class Held:
-    """One recording: ``slow`` is the seconds before each response."""
+    """One recording: ``slow`` is the seconds behind each response, ``happened`` has the faults that came so far."""
 
     name: str
     tapes: Tapes
@@ -27,6 +27,7 @@ class Held:
 
     def __post_init__(self) -> None:
         self.faults = Faults(self.plan)
+        self.happened: list[Fault] = []
 
     def state(self) -> dict[str, Any]:
         """What it holds, as JSON."""
@@ -82,7 +83,7 @@ class Shelf:
         with self._lock:
             held = self._held.get(name)
             if held is not None:
-                held.plan, held.faults = tuple(plan), Faults(plan)
+                held.plan, held.faults, held.happened = tuple(plan), Faults(plan), []
         return held is not None
 
     def _index(self) -> None:
