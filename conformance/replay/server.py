@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import tempfile
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
 from conformance.contain.jsonhttp import JsonServer
+from conformance.contain.supervised import Supervised
 from conformance.readers.replay import Loop, ReplayServer
 from conformance.recording.meeting import Clock, Meeting
 from conformance.replay.asked import Asked
@@ -23,9 +26,11 @@ from conformance.replay.shelf import Shelf
 from conformance.replay.trials import Trials
 from conformance.targets.splice import Splice
 
-__all__ = ["Replay"]
+__all__ = ["Replay", "run"]
 
 HOST: Final = "127.0.0.1"
+END_SECONDS: Final = 1.0
+"""Seconds for a program that is ended by a signal to the server."""
 
 
 class Replay:
@@ -105,6 +110,39 @@ class Replay:
 
     def _connect(self, host: str, known: bool) -> None:  # noqa: FBT001  # the front's callback
         self.asked.say("connect", host=host, known=known)
+
+
+def run(addresses: Mapping[str, Any], program: Sequence[str], done: threading.Event) -> int | None:
+    """Wait until ``program`` ends, or until ``done`` is set; returns the program's exit status, None without one.
+
+    The program finds the addresses in its environment.
+
+    Raises:
+        CannotStart: the program cannot be started.
+    """
+    if not program:
+        done.wait()
+        return None
+    environment = {**os.environ, **_named(addresses)}
+    started = Supervised(program, environment=environment, stdin=0, stdout=1, stderr=2, on_end=done.set)
+    done.wait()
+    code = None if started.running else started.code
+    started.end(grace=END_SECONDS)
+    return code
+
+
+def _named(addresses: Mapping[str, Any]) -> dict[str, str]:
+    """The environment variables that name the addresses to a program."""
+    url = f"http://{HOST}:{addresses['rest']}"
+    named = {"CONFORMANCE_GRPC": f"{HOST}:{addresses['grpc']}", "CONFORMANCE_REST": url, "BIGQUERY_EMULATOR_HOST": url}
+    if "proxy" in addresses:
+        named |= {
+            "CONFORMANCE_GRPC_TLS": f"localhost:{addresses['grpc_tls']}",
+            "CONFORMANCE_REST_TLS": f"https://localhost:{addresses['rest_tls']}",
+            "CONFORMANCE_PROXY": f"http://{HOST}:{addresses['proxy']}",
+            "CONFORMANCE_CA": str(addresses["ca"]),
+        }
+    return named
 
 
 async def _splice(*, framed: bool) -> Splice:
