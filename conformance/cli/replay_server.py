@@ -66,14 +66,14 @@ def command(
 
     \b
     conformance replay-server said.log -- python -m my_client
-    conformance replay-server rows.several-responses
+    conformance replay-server rows.many-responses
 
     Each of EXCHANGES is a log with exchanges (of `conformance replay --log` or `conformance record`), or the id of a
-    case, which is put to the reference server first. COMMAND is started with the addresses in CONFORMANCE_GRPC,
-    CONFORMANCE_REST, BIGQUERY_EMULATOR_HOST, CONFORMANCE_PROXY and CONFORMANCE_CA, and the server ends with it. Without
-    COMMAND, one JSON line with the ports is printed, and the server ends at Ctrl-C.
+    case, which is put to the reference server first. COMMAND is started with the addresses in its environment
+    (CONFORMANCE_GRPC, CONFORMANCE_REST and others: docs/replay.md), and the server ends with it. Without COMMAND, one
+    JSON line with the ports is printed, and the server ends at Ctrl-C.
 
-    The server is also the test bench of read_retry.json: `docs/replay.md`.
+    The server is also the test bench of read_retry.json, a table of interrupted reads for the tests of clients.
 
     \b
     Exit status: 0 served; 1 COMMAND failed; 2 unusable input.
@@ -91,7 +91,7 @@ def command(
                 server.shelf.plan(one.name, plan)
             if not program:
                 click.echo(json.dumps(server.addresses))
-            code = run(server.addresses, program, done)
+            code = run(server, program, done)
     except (CertificateError, CannotStart) as error:
         raise Unusable(str(error)) from None
     if code:

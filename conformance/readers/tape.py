@@ -101,11 +101,21 @@ class Tape:
         return _asked(self.request)
 
     @functools.cached_property
+    def named(self) -> tuple[str, ...]:
+        """The names of the streams in the answer."""
+        return _streams(self.session)
+
+    @property
+    def complete(self) -> bool:
+        """True if every stream of the answer was read from row 0."""
+        return set(self.named) <= {stream.name for stream in self.streams if stream.whole}
+
+    @functools.cached_property
     def described(self) -> RestTable | None:
         """The table as ``tables.get`` shows it; None if its name or its columns are not recorded."""
         if not self.columns:
             return None
-        rows = sum(stream.places[-1] for stream in self.streams)
+        rows = sum(stream.places[-1] for stream in self.streams if stream.name in self.named)
         size = sum(len(data) for stream in self.streams for data in stream.responses)
         return RestTable.named(self.table, self.columns, rows=rows, size=size)
 
@@ -155,11 +165,11 @@ class Tapes:
                 f" and the restriction {options.row_restriction!r}"
             )
         most = int(proto.CreateReadSessionRequest.FromString(request).max_stream_count)
-        few = [tape for tape in matching if not most or len(tape.streams) <= most]
+        few = [tape for tape in matching if not most or len(tape.named) <= most]
         if not few:
-            streams = len(matching[0].streams)
+            streams = len(matching[0].named)
             raise NotRecordedError(f"a session of {asked.table!r} with at most {most} streams, but one with {streams}")
-        tape = few[0]
+        tape = next((tape for tape in few if tape.complete), few[0])
         return ((tape.session,) if tape.session else ()), tape.ending
 
     def _read(self, name: str, offset: int) -> Answer:
@@ -205,10 +215,10 @@ def tapes_of(case: Case, exchange: Exchange) -> tuple[Tape, ...]:
     for call in calls:
         if call.method != "CreateReadSession":
             continue
-        names = _streams(call)
+        answer = call.responses[0] if call.responses and call.status == "OK" else b""
+        names = _streams(answer)
         splits, children = _splits(calls, names)
         streams = tuple(_stream(name, reads[name]) for name in (*names, *children) if name in reads)
-        answer = call.responses[0] if call.responses else b""
         table = _asked(call.request).table
         made.append(Tape(table, call.request, answer, _ending(call), streams, case.table.columns, splits))
     return tuple(made)
@@ -238,11 +248,9 @@ def _splits(calls: Iterable[Call], names: Sequence[str]) -> tuple[tuple[tuple[by
     return tuple(splits), tuple(children)
 
 
-def _streams(call: Call) -> tuple[str, ...]:
-    if call.status != "OK" or not call.responses:
-        return ()
+def _streams(session: bytes) -> tuple[str, ...]:
     try:
-        return tuple(stream.name for stream in proto.ReadSession.FromString(call.responses[0]).streams)
+        return tuple(stream.name for stream in proto.ReadSession.FromString(session).streams)
     except DecodeError:
         return ()
 

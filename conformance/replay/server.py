@@ -112,10 +112,10 @@ class Replay:
         self.asked.say("connect", host=host, known=known)
 
 
-def run(addresses: Mapping[str, Any], program: Sequence[str], done: threading.Event) -> int | None:
+def run(server: Replay, program: Sequence[str], done: threading.Event) -> int | None:
     """Wait until ``program`` ends, or until ``done`` is set; returns the program's exit status, None without one.
 
-    The program finds the addresses in its environment.
+    The program finds the addresses, and the table of the first recording, in its environment.
 
     Raises:
         CannotStart: the program cannot be started.
@@ -123,7 +123,9 @@ def run(addresses: Mapping[str, Any], program: Sequence[str], done: threading.Ev
     if not program:
         done.wait()
         return None
-    environment = {**os.environ, **_named(addresses)}
+    environment = {**os.environ, **_named(server.addresses)}
+    for held in server.shelf.all()[:1]:
+        environment["CONFORMANCE_TABLE"] = held.table
     started = Supervised(program, environment=environment, stdin=0, stdout=1, stderr=2, on_end=done.set)
     done.wait()
     code = None if started.running else started.code
