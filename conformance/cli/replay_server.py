@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -81,22 +83,34 @@ def command(
     program: tuple[str, ...] = ctx.meta.get(_PROGRAM, ())
     plan = _plan(faults)
     found = [one for name in exchanges for one in _held(name, corpus)]
-    done = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: done.set())
     try:
-        with Replay(log=log, ca=ca, tls=not no_tls) as server:
+        with _stopping() as done, Replay(log=log, ca=ca, tls=not no_tls) as server:
             for one in found:
                 server.shelf.put(one)
                 server.shelf.plan(one.name, plan)
             if not program:
                 click.echo(json.dumps(server.addresses))
             code = run(server, program, done)
+            failure = server.asked.failure
     except (CertificateError, CannotStart) as error:
         raise Unusable(str(error)) from None
+    if failure:
+        raise Unusable(failure)
     if code:
         click.echo(f"{program[0]}: {in_words(code)}", err=True)
         sys.exit(1)
+
+
+@contextlib.contextmanager
+def _stopping() -> Iterator[threading.Event]:
+    """An event that SIGTERM and SIGINT set meanwhile."""
+    done = threading.Event()
+    before = {number: signal.signal(number, lambda *_: done.set()) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield done
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _plan(path: Path | None) -> tuple[Fault, ...]:

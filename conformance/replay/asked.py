@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from conformance.disk.files import DiskError
+from conformance.disk.files import naming
 
 __all__ = ["Asked"]
 
@@ -18,16 +19,21 @@ MOST: Final = 100_000
 
 
 class Asked:
-    """The log. ``path`` is the file, None for none; threads may share it."""
+    """The log. ``path`` is the file, None for none; threads may share it.
+
+    ``failure`` is the reason why the file ends early; answering clients goes on.
+    """
 
     def __init__(self, path: Path | None) -> None:
         self._lock = threading.Lock()
         self._events: list[dict[str, Any]] = []
         self._first = 0
-        try:
-            self._file = None if path is None else path.open("w", encoding="utf-8")
-        except OSError as error:
-            raise DiskError(f"{path}: cannot be written: {error.strerror}") from None
+        self.failure = ""
+        if path is None:
+            self._file = None
+            return
+        with naming(path):
+            self._file = path.open("w", encoding="utf-8")
 
     def __enter__(self) -> Self:
         return self
@@ -36,7 +42,8 @@ class Asked:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._file is not None:
-            self._file.close()
+            with contextlib.suppress(OSError):  # the same failure again
+                self._file.close()
 
     def say(self, event: str, **facts: Any) -> None:
         """Add an event."""
@@ -46,9 +53,13 @@ class Asked:
             if len(self._events) > MOST:
                 del self._events[: MOST // 2]
                 self._first += MOST // 2
-            if self._file is not None and not self._file.closed:
+            if self._file is None or self._file.closed or self.failure:
+                return
+            try:
                 self._file.write(json.dumps(made, ensure_ascii=True) + "\n")
                 self._file.flush()
+            except OSError as error:
+                self.failure = f"{self._file.name}: cannot be written: {error.strerror}"
 
     def since(self, number: int) -> Sequence[dict[str, Any]]:
         """The remembered events from ``number`` on."""
