@@ -75,7 +75,7 @@ def command(
     (CONFORMANCE_GRPC, CONFORMANCE_REST and others: docs/replay.md), and the server ends with it. Without COMMAND, one
     JSON line with the ports is printed, and the server ends at Ctrl-C.
 
-    The server is also the test bench of read_retry.json, a table of interrupted reads for the tests of clients.
+    The server is also the test server of read_retry.json, a table of interrupted reads for the tests of clients.
 
     \b
     Exit status: 0 served; 1 COMMAND failed; 2 unusable input.

@@ -79,7 +79,7 @@ class Shelf:
         return found is not None
 
     def plan(self, name: str, plan: Sequence[Fault]) -> bool:
-        """Give a recording another plan, whose counts begin anew; False if there is no such recording."""
+        """Give a recording another plan, whose counts begin again; False if there is no such recording."""
         with self._lock:
             held = self._held.get(name)
             if held is not None:
@@ -124,7 +124,7 @@ class Shelf:
 def renamed(tape: Tape, table: str, number: str) -> Tape:
     """The tape with another table, and with names of its session and streams that no other recording has.
 
-    Only the session's own message is written anew; the responses stay as they were recorded.
+    Only the session's own message is written again; the responses stay as they were recorded.
     """
     request = proto.CreateReadSessionRequest.FromString(tape.request)
     request.read_session.table = table

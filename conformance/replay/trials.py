@@ -1,8 +1,8 @@
-"""The test bench of ``read_retry.json``: each trial is a table of its own, that one client reads once.
+"""The test server of ``read_retry.json``: each trial is a table of its own, that one client reads once.
 
-A client asks for a trial of a test, reads its table, and reports the values that it got, or its error. The bench knows
+A client asks for a trial of a test, reads its table, and reports the values that it got, or its error. The server knows
 which instructions happened to the client's calls, and judges: the client need not know what happens to it, and sends no
-header. Source: the test bench of Google's storage clients does the same for another API
+header. Source: the test server of Google's storage clients does the same for another API
 (https://github.com/googleapis/storage-testbench).
 """
 
@@ -38,7 +38,7 @@ _SCHEMA: Final = pa.schema([pa.field("n", pa.int64(), nullable=False)])
 
 
 class TrialError(ValueError):
-    """A request that the bench cannot carry out; the text says why."""
+    """A request that the server cannot carry out; the text says why."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

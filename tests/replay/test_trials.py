@@ -1,4 +1,4 @@
-"""The test bench of ``read_retry.json``: what it says of clients that are right, and of clients that are not."""
+"""The test server of ``read_retry.json``: what it says of clients that are right, and of clients that are not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GaveUpError(Exception):
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Replay]:
-    """A test bench."""
+    """A test server."""
     with Replay(tls=False, clock=at_once) as one:
         yield one
 

@@ -20,7 +20,7 @@ import (
 
 type trial struct{ ID, Test, Table, Grpc, Rest, Verdict, Outcome, Why string }
 
-// ask sends JSON to the test bench, or nothing, and decodes the answer.
+// ask sends JSON to the test server, or nothing, and decodes the answer.
 func ask(method, url string, body, into any) {
 	data, _ := json.Marshal(body)
 	request, err := http.NewRequest(method, url, bytes.NewReader(data))
