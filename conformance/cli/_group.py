@@ -50,6 +50,7 @@ _UNUSABLE: Final = (
     ("conformance.generate.casefile", "CaseFileError"),
     ("conformance.generate.vectors", "VectorError"),
     ("conformance.truth.pack", "PackError"),
+    ("conformance.truth.references", "UnresolvedError"),
 )
 """Exceptions that say what is wrong with the user's input, by name: most commands need few of these modules."""
 

@@ -24,7 +24,7 @@ from conformance.engine.session import Settings
 from conformance.recording.plans import PlanError, read_plan
 from conformance.records import Fault, FaultKind
 from conformance.replay.certificates import CertificateError
-from conformance.replay.loading import from_log, held
+from conformance.replay.loading import from_log, from_pack, held
 from conformance.replay.server import Replay, run
 from conformance.replay.shelf import Held
 
@@ -70,10 +70,10 @@ def command(
     conformance replay-server said.log -- python -m my_client
     conformance replay-server rows.many-responses
 
-    Each of EXCHANGES is a log with exchanges (of `conformance replay --log` or `conformance record`), or the id of a
-    case, which is put to the reference server first. COMMAND is started with the addresses in its environment
-    (CONFORMANCE_GRPC, CONFORMANCE_REST and others: docs/replay.md), and the server ends with it. Without COMMAND, one
-    JSON line with the ports is printed, and the server ends at Ctrl-C.
+    Each of EXCHANGES is a log with exchanges (of `conformance replay --log` or `conformance record`), the folder of a
+    truth pack, or the id of a case, which is put to the reference server first. COMMAND is started with the addresses
+    in its environment (CONFORMANCE_GRPC, CONFORMANCE_REST and others: docs/replay.md), and the server ends with it.
+    Without COMMAND, one JSON line with the ports is printed, and the server ends at Ctrl-C.
 
     The server is also the test server of read_retry.json, a table of interrupted reads for the tests of clients.
 
@@ -127,9 +127,10 @@ def _plan(path: Path | None) -> tuple[Fault, ...]:
 
 
 def _held(name: str, corpus: Path) -> list[Held]:
-    """The recordings of a log, or of a case on the reference server."""
-    if Path(name).suffix in (".jsonl", ".log"):
-        found = list(from_log(Path(name)))
+    """The recordings of a log or a truth pack, or of a case on the reference server."""
+    path = Path(name)
+    if path.suffix in (".jsonl", ".log") or path.is_dir():
+        found = list(from_pack(path) if path.is_dir() else from_log(path))
         if not found:
             raise Unusable(f"{name}: expected an exchange with a session, got none")
         return found

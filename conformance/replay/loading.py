@@ -1,7 +1,8 @@
-"""Where the recordings of a replay server come from: logs with exchanges, and one case on the reference server."""
+"""Where the recordings of a replay server come from: logs with exchanges, truth packs, and messages over HTTP."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ from conformance.engine.recorded import read_recorded
 from conformance.readers.tape import Tapes, tapes_of
 from conformance.records import Case, Exchange, Fault, FaultPlan, RecordError, from_json
 from conformance.replay.shelf import Held, renamed
+from conformance.truth.pack import read_pack
+from conformance.truth.references import resolved
 
-__all__ = ["from_log", "from_message"]
+__all__ = ["faults_of", "from_log", "from_message", "from_pack", "held"]
 
 
 def from_log(path: Path) -> Iterator[Held]:
@@ -24,6 +27,29 @@ def from_log(path: Path) -> Iterator[Held]:
     for one in read_recorded(path).exchanges:
         if tapes := tapes_of(one.case, one.exchange):
             yield Held(one.case.id, Tapes(tapes))
+
+
+def from_pack(folder: Path) -> Iterator[Held]:
+    """Each answer of a truth pack that has a session, under the id of its case.
+
+    A pack holds references instead of names, so each gets a table and streams with names of its own.
+
+    Raises:
+        PackError: the folder is no truth pack.
+        UnresolvedError: an exchange cannot be resolved.
+        OSError: a file cannot be read.
+    """
+    pack = read_pack(folder)
+    chosen = {answer.case_id: answer.recordings[0] for answer in pack.findings.answers if not answer.replaced}
+    for case_id, recording in sorted(chosen.items()):
+        one = pack.recordings[recording].by_case()[case_id].exchange
+        if one is None:
+            continue
+        made = tapes_of(one.case, resolved(one))
+        number = re.sub(r"\W", "_", case_id)
+        table = f"projects/truth/datasets/truth/tables/{number}"
+        if made:
+            yield Held(case_id, Tapes(renamed(tape, table, f"{number}-{index}") for index, tape in enumerate(made)))
 
 
 def held(case: Case, exchange: Exchange, *, name: str = "") -> Held:
@@ -43,7 +69,8 @@ def from_message(message: dict[str, Any], default: str) -> Iterator[Held]:
     if unknown := set(message) - allowed:
         raise RecordError(min(unknown), f"one of the keys {', '.join(sorted(allowed))}", message)
     if "path" in message:
-        found = list(from_log(Path(str(message["path"]))))
+        path = Path(str(message["path"]))
+        found = list(from_pack(path) if path.is_dir() else from_log(path))
         if only := message.get("only"):
             found = [one for one in found if one.name == only]
     else:

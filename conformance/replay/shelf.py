@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from conformance.contract import proto
 from conformance.readers.rest import RestTable
-from conformance.readers.tape import Answer, NotRecordedError, Tape, Tapes, TapeStream
+from conformance.readers.tape import Answer, NotRecordedError, Tape, Tapes
 from conformance.records import Fault
 from conformance.targets.faulting import Faults
 
@@ -139,10 +139,18 @@ def renamed(tape: Tape, table: str, number: str) -> Tape:
     session.name, session.table = after, table
     for stream in session.streams:
         stream.name = other(stream.name)
-    streams = tuple(_with_name(stream, other(stream.name)) for stream in tape.streams)
+    streams = tuple(dataclasses.replace(stream, name=other(stream.name)) for stream in tape.streams)
     made = (request.SerializeToString(), session.SerializeToString())
-    return dataclasses.replace(tape, table=table, request=made[0], session=made[1], streams=streams, splits=())
+    splits = tuple(_split(*split, other) for split in tape.splits)
+    return dataclasses.replace(tape, table=table, request=made[0], session=made[1], streams=streams, splits=splits)
 
 
-def _with_name(stream: TapeStream, name: str) -> TapeStream:
-    return dataclasses.replace(stream, name=name)
+def _split(request: bytes, answer: bytes, other: Callable[[str], str]) -> tuple[bytes, bytes]:
+    """A recorded split with other names."""
+    asked = proto.SplitReadStreamRequest.FromString(request)
+    made = proto.SplitReadStreamResponse.FromString(answer)
+    asked.name = other(asked.name)
+    for child in (made.primary_stream, made.remainder_stream):
+        if child.name:
+            child.name = other(child.name)
+    return asked.SerializeToString(), made.SerializeToString()

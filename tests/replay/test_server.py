@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 import ssl
@@ -12,6 +13,7 @@ from pathlib import Path
 import grpc
 import pytest
 
+from conformance.contract import proto
 from conformance.records import Fault, FaultKind, to_json
 from conformance.replay.server import Replay
 from tests.readers.recorded import SCHEMA, TABLE, bytes_of, case, create, of_calls, read, stream
@@ -150,6 +152,28 @@ def test_a_wrong_request_is_refused_in_one_sentence(
 
     assert code == status
     assert said in answer["error"]
+
+
+def test_a_server_that_hangs_lets_its_client_go() -> None:
+    """Nothing comes after the first response; the client ends the call, and the log says so."""
+
+    async def never(_seconds: float) -> None:
+        await asyncio.Event().wait()
+
+    with Replay(tls=False, clock=never) as server:
+        server.shelf.put(recorded())
+        server.shelf.plan("case", (Fault(FaultKind.DELAY, responses=1),))
+        request = proto.ReadRowsRequest(read_stream=stream()).SerializeToString()
+        with grpc.insecure_channel(f"127.0.0.1:{server.addresses['grpc']}", options=ALONE) as channel:
+            call = channel.unary_stream(f"{proto.SERVICE}ReadRows", None, None)(request, timeout=30)
+            first = next(call)
+            call.cancel()
+            while not server.asked.since(0):
+                pass
+    (event,) = server.asked.since(0)
+
+    assert first == RESPONSES[0]
+    assert (event["responses"], event["end"], event["fault_happened"]) == (1, "cancelled", True)
 
 
 @needs_openssl
