@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.contain.text import many, unknown
+from conformance.contain.text import many, safe, unknown
 from conformance.contract import proto
 from conformance.readers.tape import Ending, Tape, Tapes, TapeStream
 from conformance.records import BqType, Column, Fault, Mode, to_json
@@ -107,12 +107,17 @@ class Trials:
     def report(self, number: str, message: dict[str, Any]) -> Trial:
         """Judge what a client reports of a trial, and take its table away; raises :class:`TrialError`."""
         trial = self.get(number)
-        if set(message) not in ({"rows"}, {"error"}):
-            raise TrialError('expected {"rows": [values of n]} or {"error": "text"}, got other keys')
+        if set(message) not in ({"rows"}, {"error"}, {"no_answer"}):
+            forms = '{"rows": [values of n]}, {"error": "text"} or {"no_answer": "text"}'
+            raise TrialError(f"expected {forms}, got other keys")
         rows = message.get("rows")
         if "rows" in message and not (isinstance(rows, list) and all(isinstance(value, int) for value in rows)):
             raise TrialError('expected "rows" as an array of integers')
-        trial.verdict = verdict_of(trial, rows)
+        if "no_answer" in message:
+            said = safe(str(message["no_answer"]))
+            trial.verdict = Verdict("failed", "no answer", f"the client returned neither rows nor an error: {said}")
+        else:
+            trial.verdict = verdict_of(trial, rows)
         self._shelf.drop(number)
         return trial
 

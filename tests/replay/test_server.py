@@ -9,6 +9,7 @@ import ssl
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -75,7 +76,7 @@ def test_a_fault_ends_the_call_that_its_plan_says(
 
 def test_each_recording_counts_the_calls_of_its_own_plan(server: Replay, channel: grpc.Channel) -> None:
     """Another recording under another table has its own plan and its own streams."""
-    body = {
+    body: dict[str, object] = {
         "case": to_json(case()),
         "exchange": to_json(exchange()),
         "name": "b",
@@ -165,7 +166,7 @@ def test_a_server_that_hangs_lets_its_client_go() -> None:
         server.shelf.plan("case", (Fault(FaultKind.DELAY, responses=1),))
         request = proto.ReadRowsRequest(read_stream=stream()).SerializeToString()
         with grpc.insecure_channel(f"127.0.0.1:{server.addresses['grpc']}", options=ALONE) as channel:
-            call = channel.unary_stream(f"{proto.SERVICE}ReadRows", None, None)(request, timeout=30)
+            call: Any = channel.unary_stream(f"{proto.SERVICE}ReadRows", None, None)(request, timeout=30)
             first = next(call)
             call.cancel()
             while not server.asked.since(0):

@@ -33,7 +33,7 @@ def server() -> Iterator[Replay]:
 class Client:
     """A client that reads on from the right row, as long as a status is UNAVAILABLE; its faults are subclasses."""
 
-    retried = ("UNAVAILABLE",)
+    retried: tuple[str, ...] = ("UNAVAILABLE",)
 
     def read(self, channel: grpc.Channel, table: str) -> list[int]:
         """Every value of a table; raises GaveUpError."""
@@ -156,6 +156,16 @@ def test_an_instruction_that_did_not_happen_shows_nothing(server: Replay) -> Non
     judged = tried(server, "read-rows.unavailable-on-the-second-stream", First())
 
     assert (judged["verdict"], judged["outcome"]) == ("not consumed", "rows")
+
+
+def test_a_client_that_does_not_answer_has_failed(server: Replay) -> None:
+    """Its own test reports that it did not return, or that its process ended."""
+    trial = http(server, "POST", "/replay/retry", {"test": AFTER_ONE})[1]
+
+    judged = http(server, "POST", f"/replay/retry/{trial['id']}", {"no_answer": "exit status 1"})[1]
+
+    assert (judged["verdict"], judged["outcome"]) == ("failed", "no answer")
+    assert "neither rows nor an error: exit status 1" in judged["why"]
 
 
 def test_the_table_of_a_trial_is_gone_after_its_report(server: Replay) -> None:
