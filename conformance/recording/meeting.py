@@ -68,12 +68,20 @@ class Meeting:
 
 class Meets:
     """What one call meets: ``fault`` is None for most. ``came`` is True once it was time for the fault, and
-    ``happened`` once the fault has ended the call.
+    ``happened`` once the fault has ended the call. ``on_come`` gets the fault before the client can see it.
     """
 
-    def __init__(self, meeting: Meeting, fault: Fault | None, context: Any) -> None:
+    def __init__(
+        self,
+        meeting: Meeting,
+        fault: Fault | None,
+        context: Any,
+        *,
+        on_come: Callable[[Fault], None] = lambda _fault: None,
+    ) -> None:
         self.fault = fault
-        self.came = fault is not None and fault.bytes is not None
+        self.came = False
+        self._on_come = on_come
         self.happened = False
         self._meeting = meeting
         self._context = context
@@ -81,6 +89,7 @@ class Meets:
         self._count = 0
         if fault is not None and fault.bytes is not None:
             self.happened = True  # unless the call ends before
+            self._come(fault)
             meeting.break_off(self._port, fault)
 
     async def passed(self, data: bytes) -> bool:
@@ -89,12 +98,16 @@ class Meets:
         self._meeting.note(self._port, data)
         return await self.end()
 
+    def _come(self, fault: Fault) -> None:
+        self.came = True
+        self._on_come(fault)
+
     async def end(self) -> bool:
         """Let the fault happen if it is time; True if the call ends with it."""
         fault = self.fault
         if fault is None or fault.bytes is not None or fault.responses != self._count:
             return False
-        self.came = True
+        self._come(fault)
         match fault.kind:
             case FaultKind.DELAY:
                 await self._meeting.wait(fault.seconds)

@@ -12,6 +12,7 @@ from conformance.readers import rest
 from conformance.readers.replay import Visit
 from conformance.readers.tape import Answer, Ending, NotRecordedError
 from conformance.recording.meeting import Clock, Meeting, Meets, stream_of
+from conformance.records import Fault, FaultKind
 from conformance.replay.asked import Asked
 from conformance.replay.shelf import Held, Shelf
 
@@ -19,6 +20,14 @@ __all__ = ["ReplayDesk"]
 
 _KEPT: Final = ("user-agent", "x-goog-api-client", "x-goog-request-params")
 """The headers of clients that are logged; none of them holds a credential."""
+
+
+_ENDS: Final = (FaultKind.STATUS, FaultKind.RESET)
+"""The faults that end a call even if nothing was recorded that answers it."""
+
+
+def _nothing(_fault: Fault) -> None:
+    """A call of no recording has no plan."""
 
 
 class ReplayDesk:
@@ -36,11 +45,12 @@ class ReplayDesk:
         key = facts.get("stream") or facts.get("table") or ""
         held = self._shelf.of_key(key)
         fault = None if held is None else held.faults.next(method, stream_of(method, request))
-        meets = Meets(self._meeting, fault, context)
+        come = held.happened.append if held is not None else _nothing
+        meets = Meets(self._meeting, fault, context, on_come=come)
         try:
             answer = self._shelf.answer(method, key, request)[1]
         except NotRecordedError as error:
-            if fault is None or fault.responses or fault.bytes:
+            if fault is None or fault.responses or fault.kind not in _ENDS:
                 self._asked.say("call", **facts, responses=0, end="not recorded", why=str(error))
                 raise
             answer = ((), Ending())
@@ -90,8 +100,6 @@ class _Served:
         """Log how the call ended."""
         fault = str(self._meets.fault) if self._meets.fault is not None else ""
         name = "" if self._held is None else self._held.name
-        if self._held is not None and self._meets.fault is not None and self._meets.came:
-            self._held.happened.append(self._meets.fault)
         facts = self._facts | {"exchange": name, "responses": self._count, "end": status, "fault": fault}
         self._desk.over(facts | {"fault_happened": self._meets.came})
 
