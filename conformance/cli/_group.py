@@ -50,6 +50,7 @@ _UNUSABLE: Final = (
     ("conformance.generate.casefile", "CaseFileError"),
     ("conformance.generate.vectors", "VectorError"),
     ("conformance.truth.pack", "PackError"),
+    ("conformance.truth.references", "UnresolvedError"),
 )
 """Exceptions that say what is wrong with the user's input, by name: most commands need few of these modules."""
 
@@ -94,7 +95,9 @@ class LazyGroup(click.Group):
         """The command, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"conformance.cli.{cmd_name}{'_' if cmd_name == 'list' else ''}")
+        module = importlib.import_module(
+            f"conformance.cli.{cmd_name.replace('-', '_')}{'_' if cmd_name == 'list' else ''}"
+        )
         command: click.Command = module.command
         return command
 

@@ -97,6 +97,24 @@ RPC_CODES: Final = "https://github.com/googleapis/googleapis/blob/master/google/
 ERROR_GUIDE: Final = "https://google.aip.dev/193"
 """The errors of Google's APIs: their codes, and messages that help people."""
 
+RETRY_GUIDE: Final = "https://google.aip.dev/194"
+"""The statuses after which a client of Google's APIs asks again by itself."""
+
+HTTP2: Final = "https://www.rfc-editor.org/rfc/rfc9113"
+"""HTTP/2: connections and streams, and how each ends."""
+
+JAVA_RETRIES: Final = (
+    "https://github.com/googleapis/java-bigquerystorage/blob/main/google-cloud-bigquerystorage/src/main/java/"
+    "com/google/cloud/bigquery/storage/util/Errors.java"
+)
+"""The statuses and texts after which the Java client reads on."""
+
+GO_CLIENT: Final = "https://github.com/googleapis/google-cloud-go/blob/main/bigquery/storage_iterator.go"
+"""The statuses after which the Go client reads on."""
+
+NODE_CLIENT: Final = "https://github.com/googleapis/nodejs-bigquery-storage/tree/main/src/reader"
+"""The statuses after which the Node client reads on."""
+
 GRPC: Final = "https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md"
 """gRPC over HTTP/2: a server ends every call with trailers that have a status."""
 
@@ -237,14 +255,15 @@ _BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
         EvidenceKind.MEASURED: (MEASURED, NO_RESPONSE, RUST_CLIENT),
         EvidenceKind.NORMATIVE: (
             "https://arrow.apache.org/docs/format/", "https://github.com/apache/arrow/blob/main/format/",
-            "https://flatbuffers.dev/", "https://protobuf.dev/", GRPC, LZ4_FRAME,
+            "https://flatbuffers.dev/", "https://protobuf.dev/", GRPC, HTTP2, LZ4_FRAME,
         ),
         EvidenceKind.CLIENT: (
-            "https://github.com/apache/arrow/blob/main/cpp/", BEAM_SOURCE, ENDLESS_READ, ENDLESS_SPLITS, NESTED_PRUNING,
-            PAYLOAD_CODEC, PERMANENT_AS_UNKNOWN, PYTHON_CLIENT, ROWS_LOST, ROW_COUNTERS, STREAMS_BUNDLED, STRICT_CLIENT,
+            "https://github.com/apache/arrow/blob/main/cpp/", BEAM_SOURCE, ENDLESS_READ, ENDLESS_SPLITS, GO_CLIENT,
+            JAVA_RETRIES, NESTED_PRUNING, NODE_CLIENT, PAYLOAD_CODEC, PERMANENT_AS_UNKNOWN, PYTHON_CLIENT, ROWS_LOST,
+            ROW_COUNTERS, STREAMS_BUNDLED, STRICT_CLIENT,
         ),
         EvidenceKind.DOCUMENTATION: (
-            ERROR_GUIDE, READ_STATS, "https://cloud.google.com/bigquery/",
+            ERROR_GUIDE, READ_STATS, RETRY_GUIDE, "https://cloud.google.com/bigquery/",
             "https://github.com/googleapis/googleapis/blob/master/",
         ),
     }

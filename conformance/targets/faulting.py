@@ -47,6 +47,11 @@ class Faults:
                 return fault
         return None
 
+    def calls(self) -> Counter[tuple[str, str]]:
+        """The number of calls so far of each method and stream."""
+        with self._lock:
+            return self._calls.copy()
+
 
 class Line:
     """A connection to ``endpoint`` that can be broken, in a thread of its own; use it as a context manager.

@@ -19,7 +19,7 @@ from tests.cli.typed import conformance_
 
 def test_every_command_is_in_one_group() -> None:
     """Each module of a command is listed once; a forgotten one could not be called."""
-    modules = {path.stem.rstrip("_") for path in Path(conformance.cli.__path__[0]).glob("[a-z]*.py")}
+    modules = {path.stem.rstrip("_").replace("_", "-") for path in Path(conformance.cli.__path__[0]).glob("[a-z]*.py")}
 
     assert set(COMMANDS) == modules
     assert sum(map(len, GROUPS.values())) == len(COMMANDS)
@@ -31,7 +31,7 @@ def test_the_help_shows_the_groups() -> None:
 
     headings = re.findall(r"^(\S.*):$", shown, re.MULTILINE)
     assert headings[-len(GROUPS) :] == list(GROUPS)
-    listed = re.findall(r"^  ([a-z]+)  +[A-Z]", shown.partition(next(iter(GROUPS)))[2], re.MULTILINE)
+    listed = re.findall(r"^  ([a-z-]+)  +[A-Z]", shown.partition(next(iter(GROUPS)))[2], re.MULTILINE)
     assert listed == list(COMMANDS)
 
 

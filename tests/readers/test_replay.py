@@ -65,14 +65,22 @@ def test_other_sessions_are_not_recorded(channel: grpc.Channel, table: str, data
     assert str(error.value.details()).startswith("not recorded: a session of")
 
 
-@pytest.mark.parametrize(("name", "offset"), [(stream(), 3), (stream(), -1), (stream(1), 0), ("", 0)])
+@pytest.mark.parametrize(("name", "offset"), [(stream(), 2), (stream(), 5), (stream(), -1), (stream(1), 0)])
 def test_other_reads_are_not_recorded(channel: grpc.Channel, name: str, offset: int) -> None:
-    """A resumed read and a read of another stream are refused as not recorded."""
+    """A read from inside a response, from beyond the end, and of another stream are refused as not recorded."""
     with pytest.raises(grpc.RpcError) as error:
         rows(channel, name, offset)
 
     assert error.value.code() is grpc.StatusCode.FAILED_PRECONDITION
     assert error.value.details() == f"not recorded: stream {name!r} from offset {offset}"
+
+
+@pytest.mark.parametrize(("offset", "expected"), [(3, 1), (4, 0)])
+def test_a_read_resumes_between_responses_and_at_the_end(channel: grpc.Channel, offset: int, expected: int) -> None:
+    """The place is the number of rows that the batches hold, whatever ``row_count`` says; the end has no rows."""
+    recorded = list(RECORDED.calls[1].responses)
+
+    assert rows(channel, stream(), offset) == recorded[len(recorded) - expected :]
 
 
 def test_splits_are_not_recorded(channel: grpc.Channel) -> None:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.contain.text import many
-from conformance.wire import Rule, read_batch, read_schema
+from conformance.wire import Rule, batch_lengths, read_batch, read_schema
 from tests.wire.breaking import zstd
 from tests.wire.corpus import batches, one, pair
 from tests.wire.forge import batch_message, column, field, i1, i2, i4, i8, schema_message, schema_of
@@ -368,3 +368,17 @@ def test_values_behind_missing_run_ends_are_not_judged() -> None:
     read = read_batch(batch_message(4, [(4, 0), (2, 0), (2, 0)], [b"", i2(2), b"", i4(0, 86_400)]), schema)
 
     assert [fault.rule for fault in read.faults] == [Rule.DATA_TOO_SMALL]
+
+
+class TestLengths:
+    """The numbers of rows that messages declare."""
+
+    def test_of_every_record_batch(self) -> None:
+        """A schema and a marker in between declare none; bytes that are no message end the list."""
+        schema = pa.schema([pa.field("x", pa.int64())])
+        one = pa.record_batch([pa.array([1, 2], pa.int64())], schema=schema).serialize().to_pybytes()
+
+        assert batch_lengths(one) == (2,)
+        assert batch_lengths(schema.serialize().to_pybytes() + one + one) == (2, 2)
+        assert batch_lengths(one + b"stray bytes") == (2,)
+        assert batch_lengths(b"") == ()

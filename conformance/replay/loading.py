@@ -1,0 +1,88 @@
+"""Where the recordings of a replay server come from: logs with exchanges, truth packs, and messages over HTTP."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from conformance.engine.recorded import read_recorded
+from conformance.readers.tape import Tapes, tapes_of
+from conformance.records import Case, Exchange, Fault, FaultPlan, RecordError, from_json
+from conformance.replay.shelf import Held, renamed
+from conformance.truth.pack import read_pack
+from conformance.truth.references import resolved
+
+__all__ = ["faults_of", "from_log", "from_message", "from_pack", "held"]
+
+
+def from_log(path: Path) -> Iterator[Held]:
+    """Each exchange of a log that has a session, under the id of its case.
+
+    Raises:
+        LogError: the file is not a log, or contains no exchange.
+        OSError: the file cannot be read.
+    """
+    for one in read_recorded(path).exchanges:
+        if tapes := tapes_of(one.case, one.exchange):
+            yield Held(one.case.id, Tapes(tapes))
+
+
+def from_pack(folder: Path) -> Iterator[Held]:
+    """Each answer of a truth pack that has a session, under the id of its case.
+
+    A pack holds references instead of names, so each gets a table and streams with names of its own.
+
+    Raises:
+        PackError: the folder is no truth pack.
+        UnresolvedError: an exchange cannot be resolved.
+        OSError: a file cannot be read.
+    """
+    pack = read_pack(folder)
+    chosen = {answer.case_id: answer.recordings[0] for answer in pack.findings.answers if not answer.replaced}
+    for case_id, recording in sorted(chosen.items()):
+        one = pack.recordings[recording].by_case()[case_id].exchange
+        if one is None:
+            continue
+        made = tapes_of(one.case, resolved(one))
+        number = re.sub(r"\W", "_", case_id)
+        table = f"projects/truth/datasets/truth/tables/{number}"
+        if made:
+            yield Held(case_id, Tapes(renamed(tape, table, f"{number}-{index}") for index, tape in enumerate(made)))
+
+
+def held(case: Case, exchange: Exchange, *, name: str = "") -> Held:
+    """A recording of one exchange; ``name`` is its name instead of the case's id."""
+    return Held(name or case.id, Tapes(tapes_of(case, exchange)))
+
+
+def from_message(message: dict[str, Any], default: str) -> Iterator[Held]:
+    """The recordings that a request to the control API puts on the shelf.
+
+    Raises:
+        RecordError: the request has an unknown key, or a value of another form.
+        LogError: the log that it names is none.
+        OSError: the log cannot be read.
+    """
+    allowed = {"path", "case", "exchange", "name", "table", "faults", "slow", "only"}
+    if unknown := set(message) - allowed:
+        raise RecordError(min(unknown), f"one of the keys {', '.join(sorted(allowed))}", message)
+    if "path" in message:
+        path = Path(str(message["path"]))
+        found = list(from_pack(path) if path.is_dir() else from_log(path))
+        if only := message.get("only"):
+            found = [one for one in found if one.name == only]
+    else:
+        found = [held(from_json(Case, message.get("case")), from_json(Exchange, message.get("exchange")))]
+    plan = faults_of(message)
+    for one in found:
+        name = str(message.get("name") or one.name)
+        table = str(message.get("table") or "")
+        tapes = Tapes(renamed(tape, table, default) for tape in one.tapes) if table else one.tapes
+        yield Held(name, tapes, plan, float(message.get("slow") or 0))
+
+
+def faults_of(message: dict[str, Any]) -> tuple[Fault, ...]:
+    """The plan in a request; raises RecordError."""
+    return from_json(FaultPlan, {"faults": message.get("faults") or []}).faults
