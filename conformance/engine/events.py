@@ -65,7 +65,8 @@ class RunStarted:
     of attempts at each case. ``decided`` are the indices of ``expectations`` that a narrowed run decides
     (:mod:`conformance.engine.shown`). ``format`` is the version of the log's form,
     :data:`conformance.records.FORMAT` when it was written. ``not_offered`` are the profiles that the target says it
-    does not offer. ``capability`` are the globs of ``--capability``.
+    does not offer. ``capability`` are the globs of ``--capability``. ``reader`` are the readers that were asked for, if
+    not those that a run uses unless told otherwise.
     """
 
     TAG: ClassVar[str] = "run-started"
@@ -98,9 +99,10 @@ class RunStarted:
     capability: tuple[str, ...] = ()
     provenance: Provenance = UNKNOWN
     scenarios: int = 0
+    reader: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        keep_safe(self, "target", "target_file", "profile", "select", "clause", "not_offered", "capability")
+        keep_safe(self, "reader", "target", "target_file", "profile", "select", "clause", "not_offered", "capability")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

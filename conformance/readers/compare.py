@@ -20,7 +20,7 @@ from conformance.contain.text import many
 from conformance.contract.comparing.differences import identical
 from conformance.contract.comparing.matching import RowMatch, comparable, match_rows, show_row
 from conformance.readers.info import ReaderInfo
-from conformance.readers.registry import READERS
+from conformance.readers.registry import KNOWN
 from conformance.readers.tables import from_pandas, from_stream_bytes
 from conformance.records import Reading, ReadingOutcome
 
@@ -75,7 +75,7 @@ class ReadingDifference:
 
 
 def differences(
-    reading: Reading, expected: pa.Table, *, readers: Mapping[str, ReaderInfo] = READERS
+    reading: Reading, expected: pa.Table, *, readers: Mapping[str, ReaderInfo] = KNOWN
 ) -> list[ReadingDifference]:
     """Every difference between a reading and the rows that the session had to return; empty if there are no
     differences.
@@ -200,7 +200,7 @@ def _some(table: pa.Table, rows: Sequence[int]) -> str:
 
 
 def reported(
-    readings: Iterable[Reading], held: Mapping[str, pa.Table], *, readers: Mapping[str, ReaderInfo] = READERS
+    readings: Iterable[Reading], held: Mapping[str, pa.Table], *, readers: Mapping[str, ReaderInfo] = KNOWN
 ) -> list[Reading]:
     """The readings of one exchange with their differences, and with the group of readers that agree (the camp).
 
@@ -273,7 +273,7 @@ class Disagreement:
         return f"session {self.label}: " + "; ".join(f"{', '.join(camp.readers)} → {camp.made}" for camp in self.camps)
 
 
-def disagreements(readings: Iterable[Reading], *, readers: Mapping[str, ReaderInfo] = READERS) -> list[Disagreement]:
+def disagreements(readings: Iterable[Reading], *, readers: Mapping[str, ReaderInfo] = KNOWN) -> list[Disagreement]:
     """Every read of a full stream on which readers disagree, in the order of the readings.
 
     Unavailable readings belong to no camp. All errors form one camp, because each library has its own texts and

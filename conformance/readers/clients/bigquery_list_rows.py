@@ -7,7 +7,6 @@ they arrive, so row order between streams is not kept. Without any rows it makes
 from __future__ import annotations
 
 import functools
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from conformance.contract import proto
 from conformance.readers.clients import _session
 from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read, ReaderInfo, Takes
+from conformance.readers.tableresource import TABLE, rest_schema
 
 if TYPE_CHECKING:
     from conformance.readers.clients._rest import TablesGet
@@ -28,7 +28,6 @@ INFO = ReaderInfo(
     schemaless_when_empty=True,
 )
 
-_TABLE: Final = re.compile(r"projects/(?P<project>[^/]+)/datasets/(?P<dataset>[^/]+)/tables/(?P<table>[^/]+)")
 _PROGRESS_INTERVAL: Final = 0.005
 """Seconds between the client's checks of its reading threads; its own 0.2 s would dominate every small reading."""
 
@@ -76,10 +75,8 @@ def read(whole: FullRead) -> pa.Table:
     """
     from google.cloud import bigquery  # noqa: PLC0415  # only a worker imports a library under test
 
-    from conformance.readers.clients._rest import rest_schema  # noqa: PLC0415  # it needs requests
-
     name = proto.CreateReadSessionRequest.FromString(whole.request).read_session.table
-    parts = _TABLE.fullmatch(name)
+    parts = TABLE.fullmatch(name)
     if parts is None:
         raise NoTable(f"expected a table named projects/…/datasets/…/tables/…, got {name!r}")
     client, answers = _client()
