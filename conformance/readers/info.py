@@ -49,10 +49,10 @@ class Rewrite:
 class LossKind(enum.StrEnum):
     """What happens to the values of one type in a client whose own values cannot express them."""
 
-    MILLISECONDS = "milliseconds"
-    """Microseconds are cut off: the value is that of a clock that counts milliseconds since 1970."""
-    TEXT = "text"
-    """The value arrives as text."""
+    FLOAT_MILLISECONDS = "float-milliseconds"
+    """Microseconds pass through a float of milliseconds and are rounded: some digits are lost far from 1970."""
+    LEADING_MARK = "leading-mark"
+    """A byte order mark (U+FEFF) at the start of a text is dropped."""
 
 
 @dataclass(frozen=True, slots=True)

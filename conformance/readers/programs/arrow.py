@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Context, Decimal
 from typing import Any, Final
 
 import pyarrow as pa
@@ -20,9 +19,6 @@ from conformance.readers.fullread import FullRead
 from conformance.wire import DecodingError, PlainTable, read_schema, schema_to_arrow
 
 __all__ = ["plain_to_arrow", "sent_schema"]
-
-_EXACT: Final = Context(prec=80)
-"""A BIGNUMERIC has up to 77 digits; Python's default context would round to 28."""
 
 
 def sent_schema(read: FullRead) -> pa.Schema:
@@ -35,10 +31,23 @@ def sent_schema(read: FullRead) -> pa.Schema:
         data = data or next((one.arrow_schema.serialized_schema for one in responses), b"")
         found = read_schema(data).schema
         if found is not None:
-            return schema_to_arrow(found)
+            return _nullable(schema_to_arrow(found))
     except (DecodeError, DecodingError):
         pass
-    return arrow_schema(read.selected)
+    return _nullable(arrow_schema(read.selected))
+
+
+def _nullable(schema: pa.Schema) -> pa.Schema:
+    """The schema with every field nullable: a field that is required has no value in a struct that is NULL."""
+    return pa.schema([pa.field(field.name, _nullable_type(field.type)) for field in schema])
+
+
+def _nullable_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(field.name, _nullable_type(field.type)) for field in kind])
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(pa.field(kind.value_field.name, _nullable_type(kind.value_type)))
+    return kind
 
 
 def plain_to_arrow(table: PlainTable, schema: pa.Schema) -> pa.Table:
@@ -88,18 +97,21 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         width = pa.int32() if kind.bit_width == 32 else pa.int64()
         return _array(values, width).view(kind)
-    convert = _converter(kind)
+    if pa.types.is_decimal(kind):
+        # Through bytes: pyarrow takes no Decimal of 77 digits, which a BIGNUMERIC at its ends has.
+        width = kind.bit_width // 8
+        return _built(
+            values, lambda value: int(value["decimal"]).to_bytes(width, "little", signed=True), pa.binary(width)
+        ).view(kind)
+    return _built(values, next((convert for belongs, convert in _CONVERTERS if belongs(kind)), _text), kind)
+
+
+def _built(values: Sequence[Any], convert: Callable[[Any], Any], kind: pa.DataType) -> pa.Array:
     return pa.array([None if value is None else convert(value) for value in values], kind)
 
 
-def _converter(kind: pa.DataType) -> Callable[[Any], Any]:
-    """The function from a plain value to what ``pa.array`` takes for this type."""
-    if pa.types.is_decimal(kind):
-        return lambda value: Decimal(value["decimal"]).scaleb(-kind.scale, _EXACT)
-    for belongs, convert in _CONVERTERS:
-        if belongs(kind):
-            return convert
-    return lambda value: _only(str, value)
+def _text(value: Any) -> str:
+    return str(_only(str, value))
 
 
 def _only(kind: type, value: Any) -> Any:

@@ -89,6 +89,8 @@ class ProgramSlot:
             outcome = _OUTCOMES[answer.outcome]
             if answer.panicked:
                 outcome = ReadingOutcome.CRASH
+            if answer.error_class == "answer":  # the table is longer than what is brought back from a program
+                outcome = ReadingOutcome.UNAVAILABLE
             return make(outcome, error_class=answer.error_class, error_text=answer.error_text)
         assert answer.table is not None
         try:
