@@ -119,6 +119,9 @@ func grpcOptions(address string) []option.ClientOption {
 
 // iterate starts Table.Read with the storage read client enabled.
 func iterate(ctx context.Context, asked request) (*bigquery.Client, *bigquery.RowIterator, error) {
+	if len(asked.Columns) > 0 || asked.Restriction != "" {
+		return nil, nil, unsupported("Table.Read reads whole tables")
+	}
 	parts := strings.Split(asked.Table, "/")
 	if len(parts) != 6 {
 		return nil, nil, fmt.Errorf("expected projects/P/datasets/D/tables/T but got %s", asked.Table)

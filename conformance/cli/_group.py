@@ -94,7 +94,9 @@ class LazyGroup(click.Group):
         """The command, imported now."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"conformance.cli.{cmd_name}{'_' if cmd_name == 'list' else ''}")
+        module = importlib.import_module(
+            f"conformance.cli.{cmd_name.replace('-', '_')}{'_' if cmd_name == 'list' else ''}"
+        )
         command: click.Command = module.command
         return command
 

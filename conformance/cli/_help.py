@@ -14,6 +14,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "run": "Judge a target and report what deviates.",
         "replay": "Run one case on a target and print every byte of the exchange.",
         "record": "Record what a client and a server say to each other, and judge it.",
+        "replay-server": "Serve recorded exchanges again, to clients in any language.",
         "history": "Find anomalies in the rows that sessions of any server returned.",
         "extract": "Save the exchange of one case as files for other programs.",
         "expect": "Rewrite the expected failures of a target from a run.",

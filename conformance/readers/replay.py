@@ -1,83 +1,210 @@
 """A loopback BigQueryRead server that answers with exactly the bytes that a target once sent.
 
-It sends the recorded responses unchanged, without parsing and serializing them again. It answers only what was
-recorded, and each stream only from row 0: a client that resumes at another offset, or splits a stream, gets
-FAILED_PRECONDITION, because an invented continuation would hide the target's behaviour. It answers CreateReadSession
-with the recorded session if table and data format match; the client chooses the other options itself, and the rows
-do not depend on them.
+It sends the recorded responses unchanged, without parsing and serializing them again, and answers only what was
+recorded (:mod:`.tape`): any other request gets FAILED_PRECONDITION, because an invented continuation would hide the
+target's behaviour. It answers CreateReadSession with the recorded session if the rows and columns are those that the
+client asks for; the client chooses the other options itself, and the rows do not depend on them.
+
+A :class:`Desk` chooses the recording, and may end a call early. Readers use :class:`OneRead`; the server for clients
+in any language (:mod:`conformance.replay`) has a desk with a fault plan.
 """
 
 from __future__ import annotations
 
-import concurrent.futures
-from collections.abc import Iterator
-from typing import Final
+import asyncio
+import functools
+import threading
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from typing import Any, Final, Protocol, TypeVar
 
 import grpc
+import grpc.aio
 
+from conformance.contain.jsonhttp import JsonServer
 from conformance.contract import proto
+from conformance.readers import rest
 from conformance.readers.fullread import FullRead
+from conformance.readers.tape import Answer, NotRecordedError, Tape, Tapes
 
-__all__ = ["ReplayServer"]
+__all__ = ["Desk", "Loop", "OneRead", "ReplayServer", "Visit"]
 
-_STREAMS_AT_ONCE: Final = 8
-"""Threads of the server; a client with more streams waits."""
+OPTIONS: Final = (
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_metadata_size", 1 << 20),
+    ("grpc.absolute_max_metadata_size", 1 << 20),
+    # Two servers on one port would share its connections; a taken port has to be an error instead.
+    ("grpc.so_reuseport", 0),
+)
+HOST: Final = "127.0.0.1"
+SECONDS: Final = 30.0
+"""The most seconds that a step of the server's own takes."""
+
+T = TypeVar("T")
+
+
+class Visit(Protocol):
+    """One call: its recorded answer, and what a fault plan lets happen to it."""
+
+    answer: Answer
+
+    async def end(self) -> bool:
+        """True if the call ends before its first response, in what was set for the client."""
+
+    async def passed(self, data: bytes) -> bool:
+        """Note a response that was sent; True if the call ends behind it."""
+
+    def over(self, status: str) -> None:
+        """Note how the call ended: a status, or ``cancelled``."""
+
+
+class Desk(Protocol):
+    """Chooses what calls are answered with."""
+
+    async def call(self, method: str, request: bytes, context: Any) -> Visit:
+        """The answer to a call of the method with this bare name; raises :class:`NotRecordedError`."""
+
+
+class _Plain:
+    """A call to which nothing happens."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+
+    async def end(self) -> bool:
+        """The call goes on."""
+        return False
+
+    async def passed(self, _data: bytes) -> bool:
+        """The call goes on."""
+        return False
+
+    def over(self, status: str) -> None:
+        """Nobody asks how it ended."""
+
+
+class OneRead:
+    """The desk of readers: one full read at a time."""
+
+    def __init__(self) -> None:
+        self.tapes: Tapes | None = None
+
+    async def call(self, method: str, request: bytes, _context: Any) -> Visit:
+        """Answer from the read that is played now."""
+        if self.tapes is None:
+            raise NotRecordedError("any call")
+        return _Plain(self.tapes.answer(method, request))
+
+    def rest(self, method: str, target: str, _headers: Mapping[str, str], body: bytes) -> tuple[int, dict[str, Any]]:
+        """Answer a REST request about the table of the read that is played now."""
+        tapes = self.tapes or Tapes()
+        return rest.answer(tapes.described, method, target, body)
+
+
+class Loop:
+    """An event loop in a thread of its own."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of ``work``, which the loop does; for other threads than the loop's."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(SECONDS)
+
+    def close(self) -> None:
+        """End the thread."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
 
 
 class ReplayServer:
-    """Serves one full read at a time, the last one given to :meth:`play`; ``address`` is ``host:port``."""
+    """A server in a thread of its own, from construction to :meth:`close`; ``address`` is ``host:port``.
 
-    def __init__(self) -> None:
-        self._read: FullRead | None = None
-        threads = concurrent.futures.ThreadPoolExecutor(_STREAMS_AT_ONCE, thread_name_prefix="replay")
-        self._server = grpc.server(
-            threads, options=[("grpc.max_send_message_length", -1), ("grpc.max_receive_message_length", -1)]
-        )
-        service = proto.SERVICE.strip("/")
-        handlers = {
-            "CreateReadSession": grpc.unary_unary_rpc_method_handler(self._create),
-            "ReadRows": grpc.unary_stream_rpc_method_handler(self._rows),
-            "SplitReadStream": grpc.unary_unary_rpc_method_handler(self._split),
-        }
-        self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
-        self.address = f"127.0.0.1:{self._server.add_insecure_port('127.0.0.1:0')}"
-        self._server.start()
+    With the desk of readers, it serves the last full read given to :meth:`play`. ``loop`` is shared with others that
+    belong to the server; without one, the server has its own.
+    """
+
+    def __init__(self, desk: Desk | None = None, loop: Loop | None = None) -> None:
+        self._reader = OneRead()
+        self._desk: Desk = desk or self._reader
+        self._own = None if loop is not None else Loop("replay")
+        self._loop = loop or self._own or Loop("replay")
+        self.address = self._loop.run(self._start())
+        self._http: JsonServer | None = None
+
+    @property
+    def rest(self) -> str:
+        """The URL of the REST answers to the read that is played; their server starts when this is first asked for."""
+        if self._http is None:
+            self._http = JsonServer(self._reader.rest)
+            self._http.start()
+        return f"http://{HOST}:{self._http.port}"
 
     def play(self, read: FullRead) -> None:
         """Serve this read from now on, and no other."""
-        self._read = read
+        self._reader.tapes = Tapes([Tape.of_read(read)])
 
     def close(self) -> None:
         """Stop the server and end the calls in progress."""
-        self._server.stop(None).wait()
+        if self._http is not None:
+            self._http.stop()
+        self._loop.run(self._server.stop(None))
+        if self._own is not None:
+            self._own.close()
 
-    def _create(self, request: bytes, context: grpc.ServicerContext) -> bytes:
-        read = self._playing(context)
-        asked = proto.CreateReadSessionRequest.FromString(request).read_session
-        recorded = proto.CreateReadSessionRequest.FromString(read.request).read_session
-        if (asked.table, asked.data_format) != (recorded.table, recorded.data_format):
-            _not_recorded(context, f"a session of {asked.table!r} in format {asked.data_format}")
-        return read.session
+    async def _start(self) -> str:
+        self._server = grpc.aio.server(options=OPTIONS)
+        self._server.add_generic_rpc_handlers((_Every(self._handle),))
+        address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:0')}"
+        await self._server.start()
+        return address
 
-    def _rows(self, request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
-        asked = proto.ReadRowsRequest.FromString(request)
-        stream = next((one for one in self._playing(context).streams if one.name == asked.read_stream), None)
-        if stream is None or asked.offset:
-            _not_recorded(context, f"stream {asked.read_stream!r} from offset {asked.offset}")
-        else:
-            yield from stream.responses
+    async def _handle(self, method: str, requests: AsyncIterator[bytes], context: Any) -> None:
+        first = await anext(aiter(requests), b"")
+        try:
+            visit = await self._desk.call(method, first, context)
+        except NotRecordedError as error:
+            await context.abort(grpc.StatusCode.FAILED_PRECONDITION, f"not recorded: {error}")
+            raise AssertionError("abort raises") from None
+        status = "cancelled"
+        try:
+            if await self._answer(visit, context):
+                ending = visit.answer[1]
+                context.set_trailing_metadata(tuple((one.key, _value(one.key, one.value)) for one in ending.trailers))
+                context.set_code(grpc.StatusCode[ending.status])
+                context.set_details(ending.details)
+            code = context.code()
+            status = code.name if isinstance(code, grpc.StatusCode) else "OK"
+        finally:
+            visit.over(status)
 
-    def _split(self, request: bytes, context: grpc.ServicerContext) -> bytes:
-        return _not_recorded(context, f"a split of {proto.SplitReadStreamRequest.FromString(request).name!r}")
+    async def _answer(self, visit: Visit, context: Any) -> bool:
+        """Send the responses; False if the call ended before the recorded end."""
+        if await visit.end():
+            return False
+        for data in visit.answer[0]:
+            await context.write(data)
+            if await visit.passed(data):
+                return False
+        return True
 
-    def _playing(self, context: grpc.ServicerContext) -> FullRead:
-        if self._read is None:
-            _not_recorded(context, "any call")
-        assert self._read is not None
-        return self._read
+
+class _Every(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone
+    """Handles every method of Storage Read as a stream in both directions, which on the wire includes single ones."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    def service(self, details: grpc.HandlerCallDetails) -> Any:
+        """The handler of a method, None for methods of other services."""
+        name = details.method.removeprefix(proto.SERVICE)
+        if name not in proto.REQUESTS or name == details.method:
+            return None
+        return grpc.stream_stream_rpc_method_handler(functools.partial(self._handle, name))
 
 
-def _not_recorded(context: grpc.ServicerContext, what: str) -> bytes:
-    """End the call. It never returns; the return type suits handlers that have nothing else to return."""
-    context.abort(grpc.StatusCode.FAILED_PRECONDITION, f"not recorded: {what}")
-    raise AssertionError("abort raises")
+def _value(key: str, value: bytes) -> str | bytes:
+    return value if key.endswith("-bin") else value.decode("utf-8", "replace")

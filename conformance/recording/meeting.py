@@ -8,7 +8,7 @@ last of these responses has passed. So a client gets as many in each run.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final, TypeAlias
 
 import grpc
@@ -20,7 +20,7 @@ from conformance.targets.faulting import Faults
 from conformance.targets.rpcstatus import TRAILER, retry_status
 from conformance.targets.splice import Splice
 
-__all__ = ["Clock", "Meeting", "Meets"]
+__all__ = ["Clock", "Meeting", "Meets", "stream_of"]
 
 Clock: TypeAlias = Callable[[float], Awaitable[None]]
 """What a DELAY waits for: given seconds, it returns when they have passed."""
@@ -32,24 +32,23 @@ _PREFIX: Final = 5
 
 
 class Meeting:
-    """The plan of a proxy. ``splice`` is what the connections of clients lead through, None if no fault breaks one."""
+    """Lets faults happen to calls. ``splice`` is what the connections of clients lead through, None if no fault breaks
+    one.
+    """
 
-    def __init__(self, faults: Sequence[Fault], clock: Clock, splice: Splice | None) -> None:
-        self._faults = Faults(faults)
+    def __init__(self, clock: Clock, splice: Splice | None) -> None:
         self._clock = clock
         self._splice = splice
-        self._messages: dict[int, int] = {}
-        self._bytes: dict[int, int] = {}
 
     async def begin(
-        self, method: str, requests: AsyncIterator[bytes], context: Any
+        self, faults: Faults, method: str, requests: AsyncIterator[bytes], context: Any
     ) -> tuple[Meets, AsyncIterator[bytes]]:
         """Return what a call of ``method`` meets, and its requests, of which the first was read to know that."""
         first: bytes | None = None
         name = method.removeprefix(proto.SERVICE)
         if name in proto.REQUESTS:
             first = await anext(aiter(requests), None)
-        fault = None if first is None else self._faults.next(name, _stream_of(name, first))
+        fault = None if first is None else faults.next(name, stream_of(name, first))
         return Meets(self, fault, context), _again(first, requests)
 
     async def wait(self, seconds: float) -> None:
@@ -58,16 +57,13 @@ class Meeting:
 
     def note(self, port: int, data: bytes) -> None:
         """Note that a message was passed on over the connection from ``port``."""
-        self._messages[port] = self._messages.get(port, 0) + 1
-        self._bytes[port] = self._bytes.get(port, 0) + _PREFIX + len(data)
+        if self._splice is not None:
+            self._splice.note(port, _PREFIX + len(data))
 
     def break_off(self, port: int, fault: Fault) -> None:
         """Break the connection, or announce its end, when all messages so far have passed, or bytes of a message."""
         assert self._splice is not None
-        if fault.bytes is not None:
-            self._splice.at_byte(port, self._bytes.get(port, 0) + fault.bytes)
-        else:
-            self._splice.at_message(port, self._messages.get(port, 0), leave=fault.kind is FaultKind.GOAWAY)
+        self._splice.break_off(port, size=fault.bytes, leave=fault.kind is FaultKind.GOAWAY)
 
 
 class Meets:
@@ -120,7 +116,7 @@ def _trailers(fault: Fault) -> tuple[tuple[str, bytes], ...]:
     return ((TRAILER, retry_status(code, fault.details, retry=fault.retry_after)),)
 
 
-def _stream_of(method: str, request: bytes) -> str:
+def stream_of(method: str, request: bytes) -> str:
     """The name of the stream that a request asks for; empty if it names none or is no such message."""
     if method not in _STREAM:
         return ""

@@ -23,6 +23,7 @@ from conformance.recording.keeping import Kept, Metadata
 from conformance.recording.meeting import Meeting, Meets
 from conformance.records import CallEnd
 from conformance.targets.calls import is_lost
+from conformance.targets.faulting import Faults
 
 __all__ = ["OPTIONS", "Passing"]
 
@@ -59,13 +60,20 @@ _LIBRARY: Final = "user-agent"
 class Passing(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone
     """Handles every method: passes each call on to ``upstream``, and gives the calls of Storage Read to ``journal``.
 
-    ``meeting`` lets the faults of a plan happen to them; None passes everything on unchanged.
+    ``meeting`` lets ``faults`` happen to them; without it, everything is passed on unchanged.
     """
 
-    def __init__(self, upstream: grpc.aio.Channel, journal: Journal, meeting: Meeting | None = None) -> None:
+    def __init__(
+        self,
+        upstream: grpc.aio.Channel,
+        journal: Journal,
+        meeting: Meeting | None = None,
+        faults: Faults | None = None,
+    ) -> None:
         self._upstream = upstream
         self._journal = journal
         self._meeting = meeting
+        self._faults = faults or Faults(())
 
     def service(self, details: grpc.HandlerCallDetails) -> Any:
         """The handler of a method, whatever its name."""
@@ -81,7 +89,7 @@ class Passing(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generi
         metadata = tuple((key, value) for key, value in sent if key != _LIBRARY)
         meets = None
         if self._meeting is not None:
-            meets, requests = await self._meeting.begin(method, requests, context)
+            meets, requests = await self._meeting.begin(self._faults, method, requests, context)
         opened: Any = self._upstream.stream_stream(method, None, None)
         call = opened(metadata=metadata, timeout=timeout)
         passed = _Passed(call, context, kept, began=time.monotonic(), timeout=timeout, meets=meets)

@@ -22,6 +22,7 @@ from conformance.recording.passing import OPTIONS, Passing
 from conformance.records import Fault, FaultKind
 from conformance.reference.guard import ServerTls
 from conformance.targets.endpoint import Tls
+from conformance.targets.faulting import Faults
 from conformance.targets.splice import Splice
 from conformance.targets.tls import SecureLine
 
@@ -110,8 +111,9 @@ class Proxy:
         self._server = grpc.aio.server(options=OPTIONS)
         inside = _bound(self._server, (LOOPBACK, 0), None) if self._plan.breaks else 0
         self._front = Splice(LOOPBACK, inside, framed=True) if self._plan.breaks else None
-        meeting = Meeting(self._plan.faults, self._plan.clock, self._front) if self._plan.faults else None
-        self._server.add_generic_rpc_handlers((Passing(self._channel, self._journal, meeting),))
+        faults = self._plan.faults
+        meeting = Meeting(self._plan.clock, self._front) if faults else None
+        self._server.add_generic_rpc_handlers((Passing(self._channel, self._journal, meeting, Faults(faults)),))
         if self._front is None:
             port = _bound(self._server, listener.grpc, listener.tls)
         else:  # the front speaks TLS with clients, so that it sees the frames

@@ -8,19 +8,16 @@ Source: https://cloud.google.com/bigquery/docs/reference/rest
 from __future__ import annotations
 
 import functools
-import http.server
 import itertools
 import json
 import re
-import ssl
-import sys
-import threading
 import urllib.parse
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
 
+from conformance.contain.jsonhttp import JsonServer
 from conformance.generate.materialise import materialise
 from conformance.records import Column, Json, Table
 from conformance.reference.catalogue import AlreadyExistsError, Catalogue, MissingError, TableId, stored_column
@@ -41,9 +38,6 @@ LARGE_BODY: Final = 64 << 10
 """Bytes of such an insert at least."""
 SAME: Final = 16
 """Inserts that are kept, each as its JSON and as a table."""
-
-HANDSHAKE_SECONDS: Final = 60.0
-"""Seconds for the handshake of a TLS client."""
 
 _REASONS: Final = {400: "invalid", 404: "notFound", 405: "invalid", 409: "duplicate", 500: "internalError"}
 
@@ -297,56 +291,8 @@ def _parse_anew(body: bytes) -> Body:
 _parse_large = functools.lru_cache(maxsize=SAME)(_parse_anew)
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
-    """One connection: bodies of any size, answers written at once so that no delayed acknowledgement waits."""
-
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1
-    disable_nagle_algorithm = True
-    api: Api
-    guard: Guard | None
-
-    def setup(self) -> None:
-        """Shake hands in the thread of the connection, so that a silent client keeps nobody waiting."""
-        if isinstance(self.request, ssl.SSLSocket):
-            self.request.settimeout(HANDSHAKE_SECONDS)
-            self.request.do_handshake()
-            self.request.settimeout(None)
-        super().setup()
-
-    def _handle(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        asked = f"{self.command} {self.path}"
-        refusal = self.guard and self.guard.check(self.headers.get("Authorization", ""), rpc=False, asked=asked)
-        if refusal:
-            status, reason = HTTP_STATUS[refusal.code]
-            answer = _error(status, refusal.details, reason)
-        else:
-            status, answer = _answer(self.api, self.command, self.path, body)
-        data = json.dumps(answer).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json; charset=UTF-8")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    do_GET = do_POST = do_DELETE = _handle  # noqa: N815  # names that http.server looks for
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing: standard output carries the ports."""
-
-
-class _Listener(http.server.ThreadingHTTPServer):
-    """Connections that break, in a handshake for example, are silent: standard error is the user's."""
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing if the client went away; a defect of ours is shown."""
-        if not isinstance(sys.exception(), OSError):
-            super().handle_error(request, client_address)  # type: ignore[arg-type]  # it prints the address only
-
-
-class RestServer:
-    """The HTTP listener: bound from construction, serving from :meth:`start` to :meth:`stop`.
+class RestServer(JsonServer):
+    """The HTTP listener of a catalogue; ``guard`` refuses requests, and ``delays`` make load jobs slow.
 
     Raises:
         OSError: ``host`` cannot be bound.
@@ -361,23 +307,14 @@ class RestServer:
         guard: Guard | None = None,
         delays: Delays = Delays(),  # noqa: B008  # it is immutable
     ) -> None:
-        handler = type("Handler", (_Handler,), {"api": Api(catalogue, delays), "guard": guard})
-        context = None if tls is None else tls.context()
-        self._http = _Listener((host, 0), handler)
-        if context is not None:
-            self._http.socket = context.wrap_socket(self._http.socket, server_side=True, do_handshake_on_connect=False)
-        self._http.daemon_threads = True
-        self._http.block_on_close = False
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), name="reference-rest")
-        self.port = int(self._http.server_address[1])
+        api = Api(catalogue, delays)
 
-    def start(self) -> None:
-        """Begin to answer."""
-        self._thread.start()
+        def answer(method: str, target: str, headers: Mapping[str, str], body: bytes) -> tuple[int, Body]:
+            authorization = headers.get("authorization", "")
+            refusal = guard and guard.check(authorization, rpc=False, asked=f"{method} {target}")
+            if refusal:
+                status, reason = HTTP_STATUS[refusal.code]
+                return status, _error(status, refusal.details, reason)
+            return _answer(api, method, target, body)
 
-    def stop(self) -> None:
-        """Close the listener; open connections end with their requests."""
-        if self._thread.is_alive():
-            self._http.shutdown()
-            self._thread.join()
-        self._http.server_close()
+        super().__init__(answer, host=host, context=None if tls is None else tls.context())

@@ -47,12 +47,12 @@ class Splice:
         cut: int | None = None,
     ) -> None:
         self._host = host
-        self._port = port
+        self.port = port
         self._secure = secure
         self._name = name or host
         self._framed = framed
         self.cut = cut
-        self._server: asyncio.Server | None = None
+        self._servers: list[asyncio.Server] = []
         self._open: set[asyncio.Task[None]] = set()
         self._lines: dict[int, _Line] = {}
         self.connections = 0
@@ -61,18 +61,17 @@ class Splice:
         self.broken = 0
 
     async def listen(self, host: str, port: int, secure: ssl.SSLContext | None) -> int:
-        """Listen at ``host:port``, with TLS if ``secure``; returns the port. Raises :class:`OSError`."""
+        """Listen at ``host:port`` too, with TLS if ``secure``; returns the port. Raises :class:`OSError`."""
         # gRPC does not answer the end of TLS on a connection that it has calls on, for which asyncio waits 30 s.
         end = SHUTDOWN_SECONDS if self._framed and secure is not None else None
-        self._server = await asyncio.start_server(
-            self._accept, host, port, ssl=secure, limit=PIECE, ssl_shutdown_timeout=end
-        )
-        return int(self._server.sockets[0].getsockname()[1])
+        server = await asyncio.start_server(self.accept, host, port, ssl=secure, limit=PIECE, ssl_shutdown_timeout=end)
+        self._servers.append(server)
+        return int(server.sockets[0].getsockname()[1])
 
     async def close(self) -> None:
         """Stop listening and end every connection."""
-        if self._server is not None:
-            self._server.close()
+        for server in self._servers:
+            server.close()
         for task in list(self._open):
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
@@ -82,21 +81,30 @@ class Splice:
         for line in list(self._lines.values()):
             line.reset()
 
-    def at_message(self, port: int, count: int, *, leave: bool) -> None:
-        """Break the connection that reaches the server from ``port`` once ``count`` messages from there have passed; to
-        ``leave`` is to tell the client by GOAWAY instead. Does nothing if there is no such connection.
+    def note(self, port: int, size: int) -> None:
+        """Note that the server sent a message of ``size`` bytes, prefix included, to ``port``, from which a connection
+        reaches it.
         """
         line = self._lines.get(port)
         if line is not None:
-            line.at_message(count, leave=leave)
+            line.messages += 1
+            line.bytes += size
 
-    def at_byte(self, port: int, size: int) -> None:
-        """As :meth:`at_message`, once ``size`` bytes of messages have passed."""
+    def break_off(self, port: int, *, size: int | None, leave: bool) -> None:
+        """Break the connection that reaches the server from ``port`` once all messages noted so far have passed, or
+        ``size`` bytes more; to ``leave`` is to tell the client by GOAWAY instead. Does nothing if there is no such
+        connection.
+        """
         line = self._lines.get(port)
-        if line is not None:
-            line.at_byte(size)
+        if line is None:
+            return
+        if size is not None:
+            line.at_byte(line.bytes + size)
+        else:
+            line.at_message(line.messages, leave=leave)
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Pass a connection of a client on until it ends."""
         task = asyncio.ensure_future(self._pass(reader, writer))
         self._open.add(task)
         task.add_done_callback(self._open.discard)
@@ -108,7 +116,7 @@ class Splice:
         try:
             name = None if self._secure is None else self._name
             there, to_there = await asyncio.open_connection(
-                self._host, self._port, limit=PIECE, ssl=self._secure, server_hostname=name
+                self._host, self.port, limit=PIECE, ssl=self._secure, server_hostname=name
             )
         except OSError as error:
             self.failed += 1
@@ -139,7 +147,10 @@ class Splice:
 
 
 class _Line:
-    """A connection of both sides whose answers are followed; ``ended`` is True once a fault has ended it."""
+    """A connection of both sides whose answers are followed; ``ended`` is True once a fault has ended it.
+
+    ``messages`` and ``bytes`` count what the server was noted to have sent, of which a part may be on its way.
+    """
 
     def __init__(
         self, splice: Splice, writer: asyncio.StreamWriter, to_there: asyncio.StreamWriter, frames: Frames | None
@@ -147,6 +158,8 @@ class _Line:
         self.writer = writer
         self.frames = frames
         self.ended = False
+        self.messages = 0
+        self.bytes = 0
         self._splice = splice
         self._to_there = to_there
         self._cut = splice.cut

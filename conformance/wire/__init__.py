@@ -20,7 +20,7 @@ decide which faults break which contract; :mod:`conformance.contract` does.
 
 from conformance.wire.arrays import batch_to_arrow
 from conformance.wire.arrow import DecodingError, UndecodableError, UnsupportedHereError, schema_to_arrow
-from conformance.wire.batch import BatchMessage, BufferRange, Node, read_batch
+from conformance.wire.batch import BatchMessage, BufferRange, Node, batch_lengths, read_batch
 from conformance.wire.closed import Kind, RegionKind, RowKind, SectionKind
 from conformance.wire.dense import Tensor
 from conformance.wire.dictionaries import DictionaryMessage
@@ -81,6 +81,7 @@ __all__ = [
     "TypeKind",
     "UndecodableError",
     "UnsupportedHereError",
+    "batch_lengths",
     "batch_to_arrow",
     "differences",
     "dissect",

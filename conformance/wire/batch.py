@@ -21,7 +21,7 @@ from conformance.wire.plan import plan_of
 from conformance.wire.swapping import swap
 from conformance.wire.types import Endianness, Schema
 
-__all__ = ["BatchMessage", "BufferRange", "Node", "judge_batch", "judge_data", "read_batch"]
+__all__ = ["BatchMessage", "BufferRange", "Node", "batch_lengths", "judge_batch", "judge_data", "read_batch"]
 
 _CODECS: Final = ("lz4", "zstd")
 _V4: Final = "V4"
@@ -97,6 +97,20 @@ def read_batch(data: Bytes, schema: Schema, budget: DecompressionBudget | None =
         batch.extra = read_following(view, message.end)
         judge_following(message, batch.extra, faults)
     return batch
+
+
+def batch_lengths(data: Bytes) -> tuple[int, ...]:
+    """The numbers of rows that the record batch messages in ``data`` declare; no bytes make this function raise."""
+    view = memoryview(data).cast("B")
+    lengths, place = [], 0
+    while place < len(view):
+        frame = read_frame(view, place, [])
+        if frame is None or frame.message.end <= place:
+            break
+        if frame.message.header is Header.RECORD_BATCH and frame.header is not None:
+            lengths.append(max(int(frame.header.values[0]), 0))
+        place = frame.message.end
+    return tuple(lengths)
 
 
 def judge_batch(

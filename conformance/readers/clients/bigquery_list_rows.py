@@ -7,7 +7,7 @@ they arrive, so row order between streams is not kept. Without any rows it makes
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -15,10 +15,7 @@ from conformance.contract import proto
 from conformance.readers.clients import _session
 from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read, ReaderInfo, Takes
-from conformance.readers.tableresource import TABLE, rest_schema
-
-if TYPE_CHECKING:
-    from conformance.readers.clients._rest import TablesGet
+from conformance.readers.rest import RestTable, rest_schema
 
 INFO = ReaderInfo(
     name="bigquery.list-rows",
@@ -37,27 +34,23 @@ class NoTable(Exception):  # noqa: N818  # its name becomes a reading's error cl
 
 
 @functools.cache
-def _client() -> tuple[Any, TablesGet]:
-    """The client of this process, and the adapter that answers its REST calls."""
+def _client() -> Any:
+    """The client of this process, connected to the replay server's REST."""
     import requests  # noqa: PLC0415  # only a worker imports a library under test
     from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415  # as above
     from google.cloud import bigquery  # noqa: PLC0415  # as above
     from google.cloud.bigquery import _pandas_helpers  # noqa: PLC0415  # as above
 
-    from conformance.readers.clients._rest import ENDPOINT, TablesGet  # noqa: PLC0415  # it needs requests
-
     if hasattr(_pandas_helpers, "_PROGRESS_INTERVAL"):
         _pandas_helpers._PROGRESS_INTERVAL = _PROGRESS_INTERVAL  # noqa: SLF001  # it has no public name
-    answers = TablesGet()
     http = requests.Session()
-    http.mount(ENDPOINT, answers)
-    client = bigquery.Client(
+    http.trust_env = False  # a proxy cannot reach the loopback server
+    return bigquery.Client(
         project="conformance",
         credentials=AnonymousCredentials(),  # type: ignore[no-untyped-call]
-        client_options={"api_endpoint": ENDPOINT},
+        client_options={"api_endpoint": _session.server().rest},
         _http=http,
     )
-    return client, answers
 
 
 def load() -> Read:
@@ -76,17 +69,15 @@ def read(whole: FullRead) -> pa.Table:
     from google.cloud import bigquery  # noqa: PLC0415  # only a worker imports a library under test
 
     name = proto.CreateReadSessionRequest.FromString(whole.request).read_session.table
-    parts = TABLE.fullmatch(name)
-    if parts is None:
+    described = RestTable.named(name, whole.columns)
+    if described is None:
         raise NoTable(f"expected a table named projects/…/datasets/…/tables/…, got {name!r}")
-    client, answers = _client()
-    answers.play(**parts.groupdict(), columns=whole.columns)
     _session.server().play(whole)
     selected = None
     if whole.selected != whole.columns:
         selected = [bigquery.SchemaField.from_api_repr(field) for field in rest_schema(whole.selected)]
-    table = ".".join(parts.groups())
-    rows = client.list_rows(table, selected_fields=selected)
+    table = f"{described.project}.{described.dataset}.{described.table}"
+    rows = _client().list_rows(table, selected_fields=selected)
     try:
         with _session.without_deprecations():
             return rows.to_arrow(bqstorage_client=_session.storage_client(), create_bqstorage_client=False)

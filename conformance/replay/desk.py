@@ -1,0 +1,121 @@
+"""What each call to a replay server is answered with: the recorded answer, unless the recording's plan has a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from google.protobuf.message import DecodeError
+
+from conformance.contract import proto
+from conformance.readers import rest
+from conformance.readers.replay import Visit
+from conformance.readers.tape import Answer, Ending, NotRecordedError
+from conformance.recording.meeting import Clock, Meeting, Meets, stream_of
+from conformance.replay.asked import Asked
+from conformance.replay.shelf import Held, Shelf
+
+__all__ = ["ReplayDesk"]
+
+_KEPT: Final = ("user-agent", "x-goog-api-client", "x-goog-request-params")
+"""The headers of clients that are logged; none of them holds a credential."""
+
+
+class ReplayDesk:
+    """The desk of a shelf; ``meeting`` lets faults happen, ``asked`` is the log, ``clock`` is what slow answers wait for."""
+
+    def __init__(self, shelf: Shelf, asked: Asked, meeting: Meeting, clock: Clock) -> None:
+        self._shelf = shelf
+        self._asked = asked
+        self._meeting = meeting
+        self._clock = clock
+
+    async def call(self, method: str, request: bytes, context: Any) -> Visit:
+        """The answer to a call, and what happens to it; raises :class:`NotRecordedError`."""
+        facts = _facts(method, request, context)
+        key = facts.get("stream") or facts.get("table") or ""
+        held = self._shelf.of_key(key)
+        fault = None if held is None else held.faults.next(method, stream_of(method, request))
+        meets = Meets(self._meeting, fault, context)
+        try:
+            answer = self._shelf.answer(method, key, request)[1]
+        except NotRecordedError as error:
+            if fault is None or fault.responses or fault.bytes:
+                self._asked.say("call", **facts, responses=0, end="not recorded", why=str(error))
+                raise
+            answer = ((), Ending())
+        return _Served(self, answer, meets, held, facts)
+
+    def http(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> tuple[int, Any]:
+        """Answer a REST request."""
+        status, made = rest.answer(self._shelf.described, method, target, body)
+        agent = headers.get("user-agent", "")
+        self._asked.say("request", method=method, target=target, status=status, agent=agent)
+        return status, made
+
+    async def wait(self, seconds: float) -> None:
+        """Wait on the clock of slow answers."""
+        await self._clock(seconds)
+
+    def over(self, facts: Mapping[str, Any]) -> None:
+        """Log a call that has ended."""
+        self._asked.say("call", **facts)
+
+
+class _Served:
+    """One call on its way."""
+
+    def __init__(
+        self, desk: ReplayDesk, answer: Answer, meets: Meets, held: Held | None, facts: dict[str, Any]
+    ) -> None:
+        self.answer = answer
+        self._desk = desk
+        self._meets = meets
+        self._held = held
+        self._facts = facts
+        self._count = 0
+
+    async def end(self) -> bool:
+        """True if a fault ends the call before its first response."""
+        return await self._meets.end()
+
+    async def passed(self, data: bytes) -> bool:
+        """True if a fault ends the call behind this response."""
+        self._count += 1
+        if self._held is not None and self._held.slow:
+            await self._desk.wait(self._held.slow)
+        return await self._meets.passed(data)
+
+    def over(self, status: str) -> None:
+        """Log how the call ended."""
+        fault = str(self._meets.fault) if self._meets.fault is not None else ""
+        name = "" if self._held is None else self._held.name
+        facts = self._facts | {"exchange": name, "responses": self._count, "end": status, "fault": fault}
+        self._desk.over(facts | {"fault_happened": self._meets.happened})
+
+
+def _facts(method: str, request: bytes, context: Any) -> dict[str, Any]:
+    """What a request asks for, for the log."""
+    made: dict[str, Any] = {"method": method}
+    try:
+        asked = proto.REQUESTS[method].FromString(request)
+    except DecodeError:
+        return made
+    match method:
+        case "CreateReadSession":
+            session = asked.read_session
+            made |= {
+                "table": session.table,
+                "parent": asked.parent,
+                "data_format": int(session.data_format),
+                "selected_fields": list(session.read_options.selected_fields),
+                "row_restriction": session.read_options.row_restriction,
+                "max_stream_count": asked.max_stream_count,
+                "preferred_min_stream_count": asked.preferred_min_stream_count,
+            }
+        case "ReadRows":
+            made |= {"stream": asked.read_stream, "offset": asked.offset}
+        case _:
+            made |= {"stream": asked.name, "fraction": asked.fraction}
+    sent = {key: value for key, value in context.invocation_metadata() or () if key in _KEPT}
+    return made | {"sent": {key: str(value) for key, value in sent.items()}}

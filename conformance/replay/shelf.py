@@ -1,0 +1,147 @@
+"""The recordings that a replay server holds: each with its own table, its plan of faults, and the calls that it saw."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from conformance.contract import proto
+from conformance.readers.rest import RestTable
+from conformance.readers.tape import Answer, NotRecordedError, Tape, Tapes, TapeStream
+from conformance.records import Fault
+from conformance.targets.faulting import Faults
+
+__all__ = ["Held", "Shelf", "renamed"]
+
+
+@dataclasses.dataclass
+class Held:
+    """One recording: ``slow`` is the seconds before each response."""
+
+    name: str
+    tapes: Tapes
+    plan: tuple[Fault, ...] = ()
+    slow: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.faults = Faults(self.plan)
+
+    def state(self) -> dict[str, Any]:
+        """What it holds, as JSON."""
+        sessions = [
+            {
+                "table": tape.table,
+                "data_format": "AVRO" if tape.asked.data_format == proto.DATA_FORMAT["AVRO"] else "ARROW",
+                "selected_fields": list(tape.asked.read_options.selected_fields),
+                "row_restriction": tape.asked.read_options.row_restriction,
+                "status": tape.ending.status,
+                "streams": [
+                    {"name": stream.name, "status": stream.ending.status, "offsets": list(stream.places)}
+                    for stream in tape.streams
+                ],
+            }
+            for tape in self.tapes
+        ]
+        return {"name": self.name, "table": self.table, "sessions": sessions, "faults": len(self.plan)}
+
+    @property
+    def table(self) -> str:
+        """The name of the first session's table."""
+        return next((tape.table for tape in self.tapes), "")
+
+    def names(self) -> set[str]:
+        """The names by which requests find this recording: tables and streams."""
+        return {tape.table for tape in self.tapes} | {stream.name for stream in self.tapes.streams()}
+
+
+class Shelf:
+    """The recordings by name; threads may share it. A later one takes the tables and streams of an earlier one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: dict[str, Held] = {}
+        self._by_key: dict[str, Held] = {}
+
+    def put(self, held: Held) -> None:
+        """Add a recording, or replace that of its name."""
+        with self._lock:
+            self._held[held.name] = held
+            self._index()
+
+    def drop(self, name: str) -> bool:
+        """Remove a recording; False if there is none of this name."""
+        with self._lock:
+            found = self._held.pop(name, None)
+            self._index()
+        return found is not None
+
+    def plan(self, name: str, plan: Sequence[Fault]) -> bool:
+        """Give a recording another plan, whose counts begin anew; False if there is no such recording."""
+        with self._lock:
+            held = self._held.get(name)
+            if held is not None:
+                held.plan, held.faults = tuple(plan), Faults(plan)
+        return held is not None
+
+    def _index(self) -> None:
+        self._by_key = {key: held for held in self._held.values() for key in held.names()}
+
+    def get(self, name: str) -> Held | None:
+        """The recording of this name."""
+        return self._held.get(name)
+
+    def all(self) -> list[Held]:
+        """Every recording."""
+        with self._lock:
+            return list(self._held.values())
+
+    def of_key(self, key: str) -> Held | None:
+        """The recording of a table or a stream."""
+        return self._by_key.get(key)
+
+    def answer(self, method: str, key: str, request: bytes) -> tuple[Held, Answer]:
+        """The recording that a request asks for, and its answer.
+
+        Raises:
+            NotRecordedError: there is none.
+        """
+        held = self._by_key.get(key)
+        if held is None:
+            raise NotRecordedError(f"{method} of {key!r}; GET /replay/exchanges of the REST port lists what is")
+        return held, held.tapes.answer(method, request)
+
+    def described(self, project: str, dataset: str, table: str) -> RestTable | None:
+        """The table as ``tables.get`` shows it."""
+        for held in reversed(self.all()):
+            if (found := held.tapes.described(project, dataset, table)) is not None:
+                return found
+        return None
+
+
+def renamed(tape: Tape, table: str, number: str) -> Tape:
+    """The tape with another table, and with names of its session and streams that no other recording has.
+
+    Only the session's own message is written anew; the responses stay as they were recorded.
+    """
+    request = proto.CreateReadSessionRequest.FromString(tape.request)
+    request.read_session.table = table
+    if tape.ending.status != "OK":
+        return dataclasses.replace(tape, table=table, request=request.SerializeToString())
+    session = proto.ReadSession.FromString(tape.session)
+    before, after = session.name, f"{session.name}-{number}"
+
+    def other(name: str) -> str:
+        return after + name.removeprefix(before) if name.startswith(before) else f"{name}-{number}"
+
+    session.name, session.table = after, table
+    for stream in session.streams:
+        stream.name = other(stream.name)
+    streams = tuple(_with_name(stream, other(stream.name)) for stream in tape.streams)
+    made = (request.SerializeToString(), session.SerializeToString())
+    return dataclasses.replace(tape, table=table, request=made[0], session=made[1], streams=streams, splits=())
+
+
+def _with_name(stream: TapeStream, name: str) -> TapeStream:
+    return dataclasses.replace(stream, name=name)
