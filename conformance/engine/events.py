@@ -18,6 +18,7 @@ from conformance.records import Case, Exchange, Finding, RecordError, Verdict
 from conformance.targets.spec import ExpectedFailure
 
 __all__ = [
+    "CLIENT_PROFILE",
     "EVENTS",
     "READ_PROFILE",
     "WRITE_PROFILE",
@@ -39,6 +40,8 @@ READ_PROFILE: Final = "ipc-read"
 """The profile of a run that judges a reader."""
 WRITE_PROFILE: Final = "ipc-write"
 """The profile of a run that judges a writer."""
+CLIENT_PROFILE: Final = "client"
+"""The profile of a run that judges a client."""
 
 
 REFUSAL: Final = 300

@@ -28,7 +28,7 @@ from conformance.readers.programs.spec import ClientProgram
 from conformance.readers.tables import InvalidTable, to_stream_bytes, validate
 from conformance.records import BqType, Column, Reading, ReadingOutcome
 
-__all__ = ["ProgramSlot", "warm_up_read"]
+__all__ = ["WAITS", "ProgramSlot", "outcome_of", "warm_up_read"]
 
 WAITS: Final = 3.0
 """The clock's deadline as a multiple of that in processor time: a program that waits for an answer uses none."""
@@ -85,14 +85,9 @@ class ProgramSlot:
         except (CannotStart, Unavailable) as error:
             return make(ReadingOutcome.UNAVAILABLE, error_text=str(error))
         answer = self._fetch(backend, whole, self._paths[name])
-        if answer.outcome is not JobOutcome.ROWS:
-            outcome = _OUTCOMES[answer.outcome]
-            if answer.panicked:
-                outcome = ReadingOutcome.CRASH
-            if answer.error_class == "answer":  # the table is longer than what is brought back from a program
-                outcome = ReadingOutcome.UNAVAILABLE
-            return make(outcome, error_class=answer.error_class, error_text=answer.error_text)
-        assert answer.table is not None
+        outcome, text = outcome_of(answer)
+        if answer.table is None:
+            return make(outcome, error_class=answer.error_class, error_text=text)
         try:
             table = plain_to_arrow(answer.table, sent_schema(whole))
             validate(table)
@@ -114,6 +109,15 @@ class ProgramSlot:
 
     def _fetch(self, backend: Backend, whole: FullRead, path: str) -> JobAnswer:
         return self._runner.fetch(whole.case_id, {"path": path, **backend.play(whole)})
+
+
+def outcome_of(answer: JobAnswer) -> tuple[ReadingOutcome, str]:
+    """The outcome of a client's answer as that of a reading, and its text."""
+    if answer.outcome is JobOutcome.ROWS:
+        return ReadingOutcome.TABLE, ""
+    if answer.error_class == "answer":
+        return ReadingOutcome.UNAVAILABLE, f"the table is longer than what is brought back: {answer.error_text}"
+    return ReadingOutcome.CRASH if answer.panicked else _OUTCOMES[answer.outcome], answer.error_text
 
 
 @functools.cache
