@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from conformance.clients.pool import ClientPool
 from conformance.clients.situations import Set
-from conformance.contract.clause import CLAUSES, Clause, Role
+from conformance.contract.clause import Clause, Role
 from conformance.contract.clients import ClientAnswer, ClientRead, judge_client
 from conformance.contract.raised import reason_of
 from conformance.engine.events import CLIENT_PROFILE, CaseJudged, Event, RunEnded
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.selection import LeftOut
+from conformance.engine.selection import LeftOut, all_clauses
 from conformance.engine.started import implementation_started
 from conformance.readers.compare import differences
 from conformance.readers.info import ReaderInfo
@@ -35,7 +35,7 @@ SHOWN: Final = 3
 
 def client_clauses() -> tuple[Clause, ...]:
     """The clauses on clients."""
-    return tuple(clause for clause in CLAUSES.values() if clause.role is Role.CLIENT)
+    return tuple(clause for clause in all_clauses().values() if clause.role is Role.CLIENT)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

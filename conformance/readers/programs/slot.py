@@ -117,7 +117,9 @@ def outcome_of(answer: JobAnswer) -> tuple[ReadingOutcome, str]:
         return ReadingOutcome.TABLE, ""
     if answer.error_class == "answer":
         return ReadingOutcome.UNAVAILABLE, f"the table is longer than what is brought back: {answer.error_text}"
-    return ReadingOutcome.CRASH if answer.panicked else _OUTCOMES[answer.outcome], answer.error_text
+    # A program that ends by itself because it has no memory has died, whichever limit it met.
+    died = answer.panicked or (answer.outcome is JobOutcome.EXHAUSTED and answer.error_class != "limit")
+    return ReadingOutcome.CRASH if died else _OUTCOMES[answer.outcome], answer.error_text
 
 
 @functools.cache
