@@ -22,7 +22,8 @@ def main() -> int:
     pins, jars = Path(folder) / "jars.sha256", Path(cache) / "jars"
     shutil.rmtree(jars, ignore_errors=True)
     maven = ("mvn", "--batch-mode", "-Dstyle.color=never", "--quiet", "--file", str(Path(folder) / "pom.xml"), COPY)
-    subprocess.run([*maven, f"-DoutputDirectory={jars}", "-DincludeScope=runtime"], check=True)
+    command = [*maven, f"-DoutputDirectory={jars}", "-DincludeScope=runtime"]
+    subprocess.run(command, check=True)  # noqa: S603  # its own arguments
     found = "".join(
         f"{hashlib.sha256(jar.read_bytes()).hexdigest()}  {jar.name}\n" for jar in sorted(jars.glob("*.jar"))
     )
@@ -34,7 +35,8 @@ def main() -> int:
         sys.stderr.write(f"error: expected the jars of {pins}, but these lines differ: {'; '.join(differ)}\n")
         return 1
     sources = sorted(str(file) for file in Path(cache).glob("*.java"))
-    return subprocess.run(["javac", "-d", cache, "-cp", f"{jars}/*", *sources], check=False).returncode
+    command = ["javac", "-d", cache, "-cp", f"{jars}/*", *sources]
+    return subprocess.run(command, check=False).returncode  # noqa: S603  # as above
 
 
 if __name__ == "__main__":

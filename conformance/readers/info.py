@@ -75,6 +75,7 @@ class ReaderInfo:
     ``through_pandas`` is true if rows come back as a pandas DataFrame; the expected rows then go through pandas too,
     and ``rewrites`` explain to people what that changes.
     ``schemaless_when_empty`` is true if the columns do not come from the target when there is no response.
+    ``codecs`` is false if the client neither asks for compressed buffers nor can read them.
     ``losses`` are the documented changes of values that the client's own types force; the expected rows get them too.
     ``program`` names the client's program in ``adapters/``, if it is one, and ``version`` that of the built library.
     """
@@ -87,6 +88,7 @@ class ReaderInfo:
     rewrites: tuple[Rewrite, ...] = ()
     through_pandas: bool = False
     schemaless_when_empty: bool = False
+    codecs: bool = True
     losses: tuple[ReaderLoss, ...] = ()
     program: str = ""
     version: str = ""
@@ -96,4 +98,6 @@ class ReaderInfo:
         reasons = [f"{kind}: {self.cannot[kind]}" for kind in sorted(types_in(read.selected)) if kind in self.cannot]
         if self.takes is Takes.SERVER and read.asks_response_compression:
             reasons.append("this client never asks for compression of whole responses")
+        if not self.codecs and read.asks_buffer_compression:
+            reasons.append("this client never asks for compression of buffers")
         return "; ".join(reasons)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import sys
 import tomllib
 import types
 from collections.abc import Mapping
@@ -23,7 +25,7 @@ from conformance.records import BqType
 __all__ = ["ClientProgram", "load_program", "shipped_programs"]
 
 FILE: Final = "client.toml"
-_KEYS: Final = frozenset({"title", "cannot", "losses", "schemaless_when_empty"})
+_KEYS: Final = frozenset({"title", "cannot", "losses", "schemaless_when_empty", "codecs"})
 _LOSS_KEYS: Final = frozenset({"type", "change", "source"})
 
 
@@ -34,10 +36,14 @@ class ClientProgram:
     adapter: Adapter
     package: str
     paths: Mapping[str, ReaderInfo]
+    direct: tuple[str, ...] = ()
 
     def command(self) -> list[str]:
-        """The command that starts it; raises :class:`~conformance.readers.ipc.info.Unavailable` if it is not built."""
-        return ready_command(self.adapter)
+        """The command that starts it; raises :class:`~conformance.readers.ipc.info.Unavailable` if it is not built.
+
+        ``direct`` is the command of a program that needs no build.
+        """
+        return list(self.direct) or ready_command(self.adapter)
 
 
 def shipped_programs() -> dict[str, ClientProgram]:
@@ -56,7 +62,18 @@ def load_program(file: Path) -> ClientProgram:
     if not isinstance(paths, dict) or not paths:
         raise AdapterError(f"{file}: expected at least one table [paths.NAME] but got {paths!r}")
     infos = {path: _info(f"{file}: paths.{path}", adapter, package, path, given) for path, given in paths.items()}
-    return ClientProgram(adapter, package, types.MappingProxyType(infos))
+    return ClientProgram(adapter, package, types.MappingProxyType(infos), _direct(file, reported))
+
+
+def _direct(file: Path, reported: Mapping[str, Any]) -> tuple[str, ...]:
+    """The command of a program that needs no build: it has no ``build``, and does not run in ``{cache}``."""
+    command = reported.get("command")
+    if not isinstance(command, list) or not command or not all(isinstance(one, str) for one in command):
+        raise AdapterError(f"{file}: expected command to be a list of texts but got {command!r}")
+    if reported.get("build") or any("{cache}" in one for one in command):
+        return ()
+    values = {"{here}": str(file.parent.resolve()), "{python}": sys.executable}
+    return tuple(functools.reduce(lambda text, one: text.replace(*one), values.items(), part) for part in command)
 
 
 def _info(where: str, adapter: Adapter, package: str, path: str, given: Any) -> ReaderInfo:
@@ -74,6 +91,7 @@ def _info(where: str, adapter: Adapter, package: str, path: str, given: Any) -> 
             cannot=types.MappingProxyType({BqType(kind): str(reason) for kind, reason in cannot.items()}),
             losses=tuple(_loss(one) for one in losses),
             schemaless_when_empty=bool(given.get("schemaless_when_empty", False)),
+            codecs=bool(given.get("codecs", True)),
             program=adapter.name,
             version=ready_version(adapter),
         )
