@@ -47,9 +47,7 @@ def storage(asked: Mapping[str, Any]) -> Any:
 
 def session(client: Any, asked: Mapping[str, Any]) -> Any:
     """A session for the request."""
-    options = types.ReadSession.TableReadOptions(
-        selected_fields=asked["columns"], row_restriction=asked["restriction"]
-    )
+    options = types.ReadSession.TableReadOptions(selected_fields=asked["columns"], row_restriction=asked["restriction"])
     wanted = types.ReadSession(table=asked["table"], data_format=types.DataFormat.ARROW, read_options=options)
     return client.create_read_session(parent="/".join(asked["table"].split("/")[:2]), read_session=wanted)
 

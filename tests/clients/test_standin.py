@@ -83,5 +83,4 @@ def test_a_wrong_client_fails_its_clause_and_no_other(fault: str) -> None:
 
 def test_every_clause_has_a_wrong_client() -> None:
     """The faults kill all clauses on clients."""
-
     assert {fault.kills for fault in FAULTS.values()} == {clause.id for clause in client_clauses()}

@@ -42,6 +42,7 @@ for line in sys.stdin:
     asked = json.loads(line)
     try:
         answer = HELLO if asked["op"] == "hello" else fetch(asked)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # whatever it is, it is the answer
         answer = {"status": "error", "class": type(error).__name__, "message": str(error)[:300]}
-    print(json.dumps({"id": asked["id"], **answer}), flush=True)
+    sys.stdout.write(json.dumps({"id": asked["id"], **answer}) + "\n")
+    sys.stdout.flush()
