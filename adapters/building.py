@@ -40,8 +40,10 @@ _ASK_VERSION: Final = {
     "go": ("go", "version"),
     "java": ("java", "-version"),
     "javac": ("javac", "-version"),
+    "mvn": ("mvn", "--version"),
+    "cargo": ("cargo", "--version"),
 }
-_NEED: Final = re.compile(r"([a-z]+)(?:>=(\d+(?:\.\d+)*))?")
+_NEED: Final = re.compile(r"([a-z][a-z0-9-]*)(?:>=(\d+(?:\.\d+)*))?")
 _NUMBERS: Final = re.compile(r"\d+(?:\.\d+)+|\d+")
 
 
@@ -199,7 +201,7 @@ def _version(name: str) -> str | None:
     if where is None:
         return None
     try:
-        done = subprocess.run(  # noqa: S603  # one of five known programs
+        done = subprocess.run(  # noqa: S603  # one of the known programs
             [where, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=VERSION_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""The content of an ``adapter.toml``, checked, and the values of its placeholders on this machine."""
+"""The content of an ``adapter.toml`` or ``client.toml``, checked, and the values of its placeholders here."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ HERE: Final = Path(__file__).parent
 
 _LISTS: Final = ("sources", "build", "command", "needs")
 _TEXTS: Final = ("name", "title", "language")
+_FILES: Final = ("adapter.toml", "client.toml")
+"""The two kinds of program: one reads and writes Arrow IPC data, the other reads tables with a BigQuery client."""
+_OF_READERS: Final = ("package", "paths")
+"""The keys of a ``client.toml`` that say what the program can read; ``conformance.readers.programs`` checks them."""
 
 
 class SpecError(Exception):
@@ -24,7 +28,7 @@ class SpecError(Exception):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AdapterSpec:
-    """One adapter.
+    """One adapter or client.
 
     ``sources`` are patterns, relative to the adapter's directory ``here``, of files that are copied side by side
     into the cache before ``build`` runs there. ``build`` and ``command`` are argument lists, in which ``{here}``,
@@ -42,11 +46,14 @@ class AdapterSpec:
 
     @classmethod
     def load(cls, file: Path) -> Self:
-        """Read an ``adapter.toml``; raises :class:`SpecError` with the key and its expected value."""
+        """Read a ``*.toml`` of a program; raises :class:`SpecError` with the key and its expected value."""
         try:
             held = tomllib.loads(file.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise SpecError(f"{file}: {error}") from error
+        if file.name == "client.toml":
+            for key in _OF_READERS:
+                held.pop(key, None)
         unknown = sorted(held.keys() - {*_TEXTS, *_LISTS})
         if unknown:
             raise SpecError(f"{file}: expected only {', '.join([*_TEXTS, *_LISTS])} but got {', '.join(unknown)}")
@@ -68,9 +75,9 @@ class AdapterSpec:
         return found
 
 
-def shipped() -> dict[str, AdapterSpec]:
-    """The adapters of this directory, by name."""
-    specs = [AdapterSpec.load(file) for file in sorted(HERE.glob("*/adapter.toml"))]
+def shipped(*kinds: str) -> dict[str, AdapterSpec]:
+    """The programs of this directory whose file has one of these names (any kind if none is given), by name."""
+    specs = [AdapterSpec.load(file) for kind in kinds or _FILES for file in sorted(HERE.glob(f"*/{kind}"))]
     return {spec.name: spec for spec in specs}
 
 

@@ -1,7 +1,7 @@
 /**
  * The framing of the adapter protocol for Node: one JSON request per input line, one JSON answer per output line.
  *
- * Both JavaScript adapters share it. It does not know the libraries: it parses requests, passes bytes as `Uint8Array`,
+ * All JavaScript programs share it. It does not know the libraries: it parses requests, passes bytes as `Uint8Array`,
  * turns anything thrown into an answer, and writes integers of any size digit by digit (`JSON.stringify` refuses a
  * BigInt, and a Number is exact only up to 2^53). Only answers go to standard output; anything that a library prints
  * goes to standard error.
@@ -78,6 +78,11 @@ async function answer(request, arrow) {
       const data = await arrow.write(request.kind, bytesOf(request.data), options);
       return { status: "ok", data: Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64") };
     }
+    case "fetch": {
+      const path = arrow.fetch?.[request.path];
+      if (path === undefined) throw new Unsupported(`there is no path ${request.path}`);
+      return { status: "ok", ...await path(request) };
+    }
     default: throw new Unsupported(`there is no operation ${request.op}`);
   }
 }
@@ -87,7 +92,7 @@ function failed(thrown, arrow) {
   if (thrown instanceof Marked) return { ...failed(thrown.thrown, arrow), stage: thrown.stage };
   const message = String(thrown?.message ?? thrown);
   if (thrown instanceof Unsupported || arrow.lacks.test(message)) return { status: "unsupported", message };
-  return { status: "error", class: thrown?.constructor?.name ?? typeof thrown, message };
+  return { status: "error", class: arrow.classOf?.(thrown) ?? thrown?.constructor?.name ?? typeof thrown, message };
 }
 
 /**
@@ -98,7 +103,10 @@ function failed(thrown, arrow) {
  *   lacks: RegExp,
  *   read: (kind: string, data: Uint8Array, options: object, schema?: Uint8Array) => object | Promise<object>,
  *   write: (kind: string, data: Uint8Array, options: object) => Uint8Array | Promise<Uint8Array>,
- * }} arrow `about` is the answer to hello, `lacks` matches the library's texts for "not implemented".
+ *   fetch: Record<string, (request: object) => Promise<object>>,
+ *   classOf: (thrown: unknown) => string | undefined,
+ * }} arrow `about` is the answer to hello, `lacks` matches the library's texts for "not implemented". An adapter has
+ *   `read` and `write`, a client has `fetch`: a function for each path. `classOf` may name an error.
  */
 export async function serve(arrow) {
   const answers = process.stdout.write.bind(process.stdout);

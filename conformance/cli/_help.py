@@ -26,6 +26,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "dissect": "Annotate every byte of Arrow data.",
     },
     "Judge readers and writers": {
+        "clients": "Judge clients of the service in several languages.",
         "read": "Judge readers of Arrow IPC in several languages.",
         "write": "Judge writers of Arrow IPC over their options.",
         "drift": "Compare versions of pyarrow on the same cases, written and read.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar
 
 import click
 
@@ -20,7 +20,6 @@ from conformance.engine.events import Event
 from conformance.engine.log import LogWriter
 from conformance.engine.result import Result, fold
 from conformance.engine.session import STATE
-from conformance.readers.ipc.pool import IpcPool
 from conformance.report.summary import verdict_line
 
 __all__ = ["Judged", "judge_each", "known_names", "run_options"]
@@ -29,6 +28,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 Judged: TypeAlias = Callable[[str], tuple[Iterable[Event], int]]
 """A function from the name of an implementation to the events of its run and the number of its cases."""
+
+
+class Judging(Protocol):
+    """A pool of implementations, some of which may be missing here."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    def absent(self) -> dict[str, str]: ...
 
 
 def run_options(function: F) -> F:
@@ -53,7 +61,7 @@ def known_names(role: str, asked: tuple[str, ...], known: Collection[str]) -> tu
     return asked or tuple(known)
 
 
-def judge_each(role: str, pool: IpcPool, judged: Judged, *, outputs: Outputs, reports: Path | None) -> NoReturn:
+def judge_each(role: str, pool: Judging, judged: Judged, *, outputs: Outputs, reports: Path | None) -> NoReturn:
     """Judge every installed implementation of the pool, each with a log of its own, and exit with the status.
 
     Missing implementations are reported on standard error. A single report is printed, several with a line each.

@@ -16,6 +16,7 @@ __all__ = [
     "EXISTING",
     "FILE",
     "FOLDER",
+    "chosen_readers",
     "clause_option",
     "drawn_options",
     "json_flag",
@@ -82,6 +83,36 @@ level_option = click.option(
     help="Judge clauses of this level and of more binding ones.",
 )
 
-readers_option = click.option(
+_readers_switch = click.option(
     "--readers/--no-readers", default=True, show_default=True, help="Let real clients and decoders read the data too."
 )
+
+
+def readers_option(function: F) -> F:
+    """Give a command the options ``--readers`` and ``--reader``."""
+    one = click.option(
+        "--reader",
+        metavar="GLOB",
+        multiple=True,
+        help="Only readers whose name matches, clients in other languages too; may be repeated. See `list readers`.",
+    )
+    return _readers_switch(one(function))
+
+
+def chosen_readers(globs: tuple[str, ...]) -> tuple[str, ...]:
+    """The readers that the globs of ``--reader`` name; a client that is not built here is said once.
+
+    Raises:
+        click.UsageError: a glob matches no reader.
+    """
+    if not globs:
+        return ()
+    from conformance.readers.registry import absent_clients, matching_readers  # noqa: PLC0415  # only a run needs it
+
+    try:
+        names = matching_readers(globs)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    for program, why in absent_clients(names).items():
+        click.echo(f"{program}: not here, {why}", err=True)
+    return names

@@ -9,7 +9,7 @@ import click
 
 from conformance.cli._group import Unusable
 from conformance.cli._options import EXISTING
-from conformance.engine.events import READ_PROFILE, WRITE_PROFILE, RunStarted
+from conformance.engine.events import CLIENT_PROFILE, READ_PROFILE, WRITE_PROFILE, RunStarted
 from conformance.engine.log import LogError, read_log
 from conformance.engine.session import STATE
 from conformance.engine.smoke import NO_ROW
@@ -37,7 +37,7 @@ def material(report: Path, logs: Sequence[Path]) -> Material:
         ReportError, LogError, OSError: a file cannot be read.
     """
     read = read_report(report)
-    if read.run.profile in (READ_PROFILE, WRITE_PROFILE):
+    if read.run.profile in (READ_PROFILE, WRITE_PROFILE, CLIENT_PROFILE):
         raise Unusable(f"{report}: expected the report of a run on a target, but it is on a reader or a writer")
     if not read.run.provenance.began:
         raise Unusable(

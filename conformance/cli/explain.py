@@ -58,6 +58,8 @@ def _judged_by(clause: Clause) -> str:
     """The command that judges the clause."""
     if MESSAGES[0] in clause.profiles:
         return f"conformance run --target FILE --clause {clause.id}"
+    if clause.role is Role.CLIENT:
+        return "conformance clients"
     if clause.role is Role.READER:
         return "conformance read"
     if clause.chapter == "written":

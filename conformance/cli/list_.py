@@ -15,8 +15,8 @@ from conformance.contract import disputes
 from conformance.contract.offers import PROFILE_TITLES
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
-from conformance.readers import READERS
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
+from conformance.readers.registry import KNOWN
 from conformance.targets import TargetSpec, load_target
 from conformance.targets.environmentspec import summary
 from conformance.targets.shipped import shipped_targets
@@ -34,7 +34,7 @@ _LISTS: Final[Mapping[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
     "targets": lambda _: ((spec.name, _about(spec)) for spec in map(load_target, shipped_targets())),
     "profiles": lambda _: ((profile.value, title) for profile, title in PROFILE_TITLES.items()),
     "readers": lambda _: itertools.chain(
-        ((reader.name, f"run: {reader.title}") for reader in READERS.values()),
+        ((reader.name, f"run: {reader.title}") for reader in KNOWN.values()),
         ((reader.name, f"read: {reader.title}") for reader in IPC_READERS.values()),
     ),
     "disputes": lambda _: ((dispute.clause, dispute.text) for dispute in disputes.DISPUTES),

@@ -14,7 +14,7 @@ from conformance.cli._judging import judged_again
 from conformance.cli._mutated import replay_input
 from conformance.cli._numbers import deadline_option
 from conformance.cli._one import put
-from conformance.cli._options import FILE, readers_option
+from conformance.cli._options import FILE, chosen_readers, readers_option
 from conformance.cli._outputs import all_option, print_result
 from conformance.cli._progress import quiet_option
 from conformance.contract.view import View
@@ -50,6 +50,7 @@ def command(
     name: str,
     target: str,
     readers: bool,
+    reader: tuple[str, ...],
     deadline_multiplier: float,
     corpus: Path,
     log: Path | None,
@@ -73,7 +74,7 @@ def command(
         recorded = read_recorded(Path(name))
         _show(recorded.views())
         sys.exit(1 if judged_again(recorded, complete=complete).fails else 0)
-    settings = Settings(readers=readers, deadline_multiplier=deadline_multiplier)
+    settings = Settings(readers=readers, deadline_multiplier=deadline_multiplier, reader=chosen_readers(reader))
     one = put(name, target=target, corpus=corpus, settings=settings)
     if log is not None:
         with LogWriter(log) as writer:

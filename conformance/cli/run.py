@@ -18,6 +18,7 @@ from conformance.cli._numbers import ATTEMPTS, BYTES, PROCESSES, deadline_option
 from conformance.cli._options import (
     DRAWN,
     FILE,
+    chosen_readers,
     clause_option,
     drawn_options,
     level_option,
@@ -121,6 +122,7 @@ def command(
     exchanges: bool,
     shrink: bool,
     readers: bool,
+    reader: tuple[str, ...],
     smoke: bool,
     deadline_multiplier: float,
     project: str | None,
@@ -175,6 +177,7 @@ def command(
         smoke=smoke,
         repeat=repeat,
         exchanges=exchanges,
+        reader=chosen_readers(reader),
     )
     if not only_estimate:
         spec = with_project(spec, project)
@@ -282,7 +285,7 @@ def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:
         yield from ("--project", asked["project"])
     if asked["max_bytes"] is not None:
         yield from ("--max-bytes", str(max(1, asked["max_bytes"])))
-    for option in ("select", "clause", "capability"):
+    for option in ("select", "clause", "capability", "reader"):
         for glob in asked[option]:
             yield from (f"--{option}", glob)
     for option in ("shrink", "readers", "smoke"):

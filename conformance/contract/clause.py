@@ -32,6 +32,7 @@ __all__ = [
     "ANY_BATCH",
     "ANY_MESSAGE",
     "CLAUSES",
+    "CLIENTS",
     "CLIENT_BASIS",
     "IPC",
     "MAX_FINDINGS",
@@ -50,21 +51,23 @@ __all__ = [
     "load_chapters",
 ]
 
-PROFILES: Final = ("bq-arrow", "ipc-message", "ipc-stream", "ipc-file", "ipc-tensor")
+PROFILES: Final = ("bq-arrow", "ipc-message", "ipc-stream", "ipc-file", "ipc-tensor", "client")
 """The byte profiles: the ways in which bytes are judged. The parts of the service are in :mod:`.offers`.
 
 ``bq-arrow``: the messages of a Storage Read server, or of a serializer for one; ``ipc-message``: bare Arrow
 messages, one by one, of any writer; ``ipc-stream``, ``ipc-file``, ``ipc-tensor``: a whole IPC stream, IPC file or
-tensor message.
+tensor message; ``client``: no bytes, but what a client makes of a server.
 """
 
 MESSAGES: Final = PROFILES[:2]
 """The profiles of messages that are judged one by one, each in bytes of its own."""
-IPC: Final = PROFILES[2:]
+IPC: Final = PROFILES[2:5]
 """The profiles of whole streams, files and tensors."""
 SEQUENCES: Final = PROFILES[2:4]
 """The profiles of sequences of batches: a bare stream, and the stream inside a file."""
-ANY_MESSAGE: Final = PROFILES
+CLIENTS: Final = PROFILES[5:]
+"""The profile of clauses on clients."""
+ANY_MESSAGE: Final = PROFILES[:5]
 """The profiles of rules of the Arrow format about any message: they bind every writer."""
 ANY_BATCH: Final = PROFILES[:4]
 """The profiles of rules of the Arrow format about schemas and batches, wherever these occur."""
@@ -82,6 +85,8 @@ class Role(enum.StrEnum):
     """The writer: readers have to accept such bytes, but the format asks writers for others."""
     READER = "reader"
     """The reader: its result is judged, not the bytes."""
+    CLIENT = "client"
+    """The client: what it makes of a server is judged."""
 
 
 class Subject(Protocol):

@@ -35,6 +35,12 @@ STREAM_PROTO: Final = (
 ARROW_PROTO: Final = "https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/arrow.proto"
 """Schema, record batch, buffer compression."""
 
+RETRIED_CODES: Final = (
+    "https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/"
+    "bigquerystorage_grpc_service_config.json"
+)
+"""The codes after which generated clients make a call again."""
+
 GUIDE: Final = "https://cloud.google.com/bigquery/docs/reference/storage"
 """The Storage Read API guide: sessions, snapshots, limits, filters."""
 

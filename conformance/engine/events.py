@@ -18,6 +18,7 @@ from conformance.records import Case, Exchange, Finding, RecordError, Verdict
 from conformance.targets.spec import ExpectedFailure
 
 __all__ = [
+    "CLIENT_PROFILE",
     "EVENTS",
     "READ_PROFILE",
     "WRITE_PROFILE",
@@ -39,6 +40,8 @@ READ_PROFILE: Final = "ipc-read"
 """The profile of a run that judges a reader."""
 WRITE_PROFILE: Final = "ipc-write"
 """The profile of a run that judges a writer."""
+CLIENT_PROFILE: Final = "client"
+"""The profile of a run that judges a client."""
 
 
 REFUSAL: Final = 300
@@ -65,7 +68,8 @@ class RunStarted:
     of attempts at each case. ``decided`` are the indices of ``expectations`` that a narrowed run decides
     (:mod:`conformance.engine.shown`). ``format`` is the version of the log's form,
     :data:`conformance.records.FORMAT` when it was written. ``not_offered`` are the profiles that the target says it
-    does not offer. ``capability`` are the globs of ``--capability``.
+    does not offer. ``capability`` are the globs of ``--capability``. ``reader`` are the readers that were asked for, if
+    not those that a run uses unless told otherwise.
     """
 
     TAG: ClassVar[str] = "run-started"
@@ -98,9 +102,10 @@ class RunStarted:
     capability: tuple[str, ...] = ()
     provenance: Provenance = UNKNOWN
     scenarios: int = 0
+    reader: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        keep_safe(self, "target", "target_file", "profile", "select", "clause", "not_offered", "capability")
+        keep_safe(self, "reader", "target", "target_file", "profile", "select", "clause", "not_offered", "capability")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ def rerun(start: RunStarted, target: str) -> Iterator[Event]:
         readers=start.readers,
         deadline_multiplier=start.deadline_multiplier,
         repeat=start.repeat,
+        reader=start.reader,
     )
     with open_session(load_target(target), replanned(start), recorded_selection(start), settings) as session:
         yield from session.events()

@@ -63,6 +63,11 @@ class Patterns:
         return bool(hits) or not self._counts
 
     @property
+    def globs(self) -> tuple[str, ...]:
+        """The globs."""
+        return tuple(self._counts)
+
+    @property
     def dead(self) -> list[str]:
         """The globs that have matched nothing so far."""
         return [glob for glob, count in self._counts.items() if not count]

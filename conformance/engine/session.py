@@ -44,7 +44,7 @@ class Settings:
     deadlines, and the number of attempts at each case.
 
     ``smoke`` asks for the smoke phase (:mod:`conformance.engine.smoke`). With
-    ``exchanges``, the log holds every exchange.
+    ``exchanges``, the log holds every exchange. ``reader`` are the names of the readers, by default all in Python.
     """
 
     seed: int = 0
@@ -56,6 +56,7 @@ class Settings:
     smoke: bool = True
     repeat: int = 1
     exchanges: bool = False
+    reader: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -157,6 +158,7 @@ class Session:
             ),
             capability=self.selection.capabilities,
             scenarios=self.settings.scenarios,
+            reader=self.settings.reader,
         )
 
 
@@ -183,7 +185,7 @@ def open_session(
         if reason:
             plan = narrowed(plan, corpus, reason, selection.shard)
             settings = dataclasses.replace(settings, generated=0, scenarios=0)
-        pool = stack.enter_context(ReaderPool()) if settings.readers else None
+        pool = stack.enter_context(ReaderPool(readers=settings.reader or None)) if settings.readers else None
         step = CaseStep(plan.clauses, driver, pool)
         owed = stack.enter_context(closing(Owed(plan.clauses, spec.kind, readers=settings.readers)))
         readers = tuple(pool.readers.values()) if pool is not None else ()

@@ -118,7 +118,7 @@ def _golden() -> str:
 
 def _reader(info: ReaderInfo) -> ReaderVersion:
     try:
-        version = importlib.metadata.version(info.package)
+        version = info.version if info.program else importlib.metadata.version(info.package)
     except importlib.metadata.PackageNotFoundError:
         version = ""
     return ReaderVersion(info.name, info.package, version, client=info.takes is Takes.SERVER)

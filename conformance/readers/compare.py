@@ -20,7 +20,8 @@ from conformance.contain.text import many
 from conformance.contract.comparing.differences import identical
 from conformance.contract.comparing.matching import RowMatch, comparable, match_rows, show_row
 from conformance.readers.info import ReaderInfo
-from conformance.readers.registry import READERS
+from conformance.readers.losses import as_read_with
+from conformance.readers.registry import KNOWN
 from conformance.readers.tables import from_pandas, from_stream_bytes
 from conformance.records import Reading, ReadingOutcome
 
@@ -75,7 +76,7 @@ class ReadingDifference:
 
 
 def differences(
-    reading: Reading, expected: pa.Table, *, readers: Mapping[str, ReaderInfo] = READERS
+    reading: Reading, expected: pa.Table, *, readers: Mapping[str, ReaderInfo] = KNOWN
 ) -> list[ReadingDifference]:
     """Every difference between a reading and the rows that the session had to return; empty if there are no
     differences.
@@ -97,7 +98,7 @@ def differences(
     if info.through_pandas:
         expected, got = _as_text_where_types_differ(from_pandas(expected.to_pandas()), got)
     else:
-        got = undone(got, info)
+        expected, got = as_read_with(info.losses, expected), undone(got, info)
     return [*_of_columns(reading.reader, expected, got), *_of_rows(reading.reader, expected, got)]
 
 
@@ -200,7 +201,7 @@ def _some(table: pa.Table, rows: Sequence[int]) -> str:
 
 
 def reported(
-    readings: Iterable[Reading], held: Mapping[str, pa.Table], *, readers: Mapping[str, ReaderInfo] = READERS
+    readings: Iterable[Reading], held: Mapping[str, pa.Table], *, readers: Mapping[str, ReaderInfo] = KNOWN
 ) -> list[Reading]:
     """The readings of one exchange with their differences, and with the group of readers that agree (the camp).
 
@@ -236,7 +237,14 @@ def _compared(
     if reading.label not in held or reading.outcome is not ReadingOutcome.TABLE:
         return reading
     info = readers[reading.reader]
-    same = (reading.label, id(reading.table), info.rewrites, info.through_pandas, info.schemaless_when_empty)
+    same = (
+        reading.label,
+        id(reading.table),
+        info.rewrites,
+        info.losses,
+        info.through_pandas,
+        info.schemaless_when_empty,
+    )
     if same in clean:
         return reading
     found = tuple(str(one) for one in differences(reading, held[reading.label], readers=readers))
@@ -273,7 +281,7 @@ class Disagreement:
         return f"session {self.label}: " + "; ".join(f"{', '.join(camp.readers)} → {camp.made}" for camp in self.camps)
 
 
-def disagreements(readings: Iterable[Reading], *, readers: Mapping[str, ReaderInfo] = READERS) -> list[Disagreement]:
+def disagreements(readings: Iterable[Reading], *, readers: Mapping[str, ReaderInfo] = KNOWN) -> list[Disagreement]:
     """Every read of a full stream on which readers disagree, in the order of the readings.
 
     Unavailable readings belong to no camp. All errors form one camp, because each library has its own texts and
@@ -290,9 +298,9 @@ def disagreements(readings: Iterable[Reading], *, readers: Mapping[str, ReaderIn
 def _camps(readings: Sequence[Reading], readers: Mapping[str, ReaderInfo]) -> list[Camp]:
     camps: list[tuple[list[str], str]] = []
     tables: list[tuple[list[str], pa.Table]] = []
-    # Readers that go through pandas lose types. They come last, so that they join a camp and never found one that
-    # others join.
-    ordered = sorted(readings, key=lambda reading: readers[reading.reader].through_pandas)
+    # Readers that go through pandas lose types, and some clients lose values. They come last, so that they join a camp
+    # and never found one that others join.
+    ordered = sorted(readings, key=lambda reading: _loses(readers[reading.reader]))
     for reading in ordered:
         info = readers[reading.reader]
         if reading.outcome is not ReadingOutcome.TABLE:
@@ -309,6 +317,11 @@ def _camps(readings: Sequence[Reading], readers: Mapping[str, ReaderInfo]) -> li
     return sorted([*described, *(Camp(tuple(members), made) for members, made in camps)], key=lambda c: -len(c.readers))
 
 
+def _loses(info: ReaderInfo) -> int:
+    """How much a reader is documented to lose."""
+    return 2 if info.through_pandas else len(info.losses) > 0
+
+
 def _join(camps: list[tuple[list[str], str]], reading: Reading) -> None:
     for members, made in camps:
         if made.startswith(f"{reading.outcome} "):
@@ -323,6 +336,7 @@ def _same(one: pa.Table, other: pa.Table, info: ReaderInfo) -> bool:
         return True
     if info.through_pandas:
         one, other = _as_text_where_types_differ(from_pandas(one.to_pandas()), other)
+    one = as_read_with(info.losses, one)
     return not [*_of_columns("", one, other)] and _match(one, other).exact
 
 

@@ -110,6 +110,12 @@ class FullRead:
         options = proto.CreateReadSessionRequest.FromString(self.request).read_session.read_options
         return bool(options.response_compression_codec)
 
+    @property
+    def asks_buffer_compression(self) -> bool:
+        """True if the session requests compression of the buffers in its batches."""
+        options = proto.CreateReadSessionRequest.FromString(self.request).read_session.read_options
+        return bool(options.arrow_serialization_options.buffer_compression)
+
 
 def types_in(columns: Iterable[Column]) -> frozenset[BqType]:
     """Every BigQuery type that occurs in the columns, at any depth."""

@@ -19,7 +19,7 @@ import pyarrow as pa
 from conformance.readers.fullread import FullRead, types_in
 from conformance.records import BqType
 
-__all__ = ["Read", "ReaderInfo", "Rewrite", "Takes"]
+__all__ = ["LossKind", "Read", "ReaderInfo", "ReaderLoss", "Rewrite", "Takes"]
 
 Read: TypeAlias = Callable[[FullRead], pa.Table]
 """Reads a full stream and returns the table as the library made it; any exception becomes an error reading."""
@@ -46,6 +46,24 @@ class Rewrite:
     source: str
 
 
+class LossKind(enum.StrEnum):
+    """What happens to the values of one type in a client whose own values cannot express them."""
+
+    FLOAT_MILLISECONDS = "float-milliseconds"
+    """Microseconds pass through a float of milliseconds and are rounded: some digits are lost far from 1970."""
+    LEADING_MARK = "leading-mark"
+    """A byte order mark (U+FEFF) at the start of a text is dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderLoss:
+    """A documented loss: the values of a BigQuery type change, wherever they are nested."""
+
+    kind: BqType
+    change: LossKind
+    source: str
+
+
 @dataclass(frozen=True, slots=True)
 class ReaderInfo:
     """The facts about a reader.
@@ -57,6 +75,9 @@ class ReaderInfo:
     ``through_pandas`` is true if rows come back as a pandas DataFrame; the expected rows then go through pandas too,
     and ``rewrites`` explain to people what that changes.
     ``schemaless_when_empty`` is true if the columns do not come from the target when there is no response.
+    ``codecs`` is false if the client neither asks for compressed buffers nor can read them.
+    ``losses`` are the documented changes of values that the client's own types force; the expected rows get them too.
+    ``program`` names the client's program in ``adapters/``, if it is one, and ``version`` that of the built library.
     """
 
     name: str
@@ -67,10 +88,16 @@ class ReaderInfo:
     rewrites: tuple[Rewrite, ...] = ()
     through_pandas: bool = False
     schemaless_when_empty: bool = False
+    codecs: bool = True
+    losses: tuple[ReaderLoss, ...] = ()
+    program: str = ""
+    version: str = ""
 
     def refusal(self, read: FullRead) -> str:
         """The reason why this reader does not get this read, such as an unsupported type; empty if it gets it."""
         reasons = [f"{kind}: {self.cannot[kind]}" for kind in sorted(types_in(read.selected)) if kind in self.cannot]
         if self.takes is Takes.SERVER and read.asks_response_compression:
             reasons.append("this client never asks for compression of whole responses")
+        if not self.codecs and read.asks_buffer_compression:
+            reasons.append("this client never asks for compression of buffers")
         return "; ".join(reasons)

@@ -11,15 +11,18 @@ import contextlib
 import dataclasses
 import functools
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Final, Self
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from conformance.contain.errors import CannotStart
 from conformance.readers.fullread import FullRead, full_reads
 from conformance.readers.info import ReaderInfo
 from conformance.readers.process import Died, WorkerProcess
-from conformance.readers.registry import MODULES, reader_module
+from conformance.readers.registry import MODULES, client_programs, reader_module
 from conformance.records import Case, Exchange, Reading, ReadingOutcome
+
+if TYPE_CHECKING:
+    from conformance.readers.programs.spec import ClientProgram
 
 __all__ = ["ReaderPool"]
 
@@ -33,6 +36,19 @@ reserve.
 """
 
 _CLOSED: Final = "the pool was closed"
+
+
+class _AnySlot(Protocol):
+    """A part of the readers, with the process in which they read."""
+
+    @property
+    def readers(self) -> frozenset[str]: ...
+
+    def warm(self) -> None: ...
+
+    def read(self, whole: FullRead, readers: Sequence[str]) -> list[Reading]: ...
+
+    def close(self) -> None: ...
 
 
 class _Slot:
@@ -139,6 +155,18 @@ def _shares(readers: Sequence[str], workers: int) -> list[Sequence[str]]:
     return [readers[start : start + size] for start in range(0, len(readers), size)] if size else []
 
 
+def _program_slots(
+    programs: Mapping[str, ClientProgram], readers: Sequence[str], *, deadline: float, memory: int
+) -> Iterator[_AnySlot]:
+    """A slot for each program with a path among the readers."""
+    from conformance.readers.programs.slot import ProgramSlot  # noqa: PLC0415  # workers do not need it
+
+    for program in programs.values():
+        paths = [path for path, info in program.paths.items() if info.name in readers]
+        if paths:
+            yield ProgramSlot(program, paths, deadline=deadline, memory=memory)
+
+
 class ReaderPool:
     """Reads exchanges with independent decoders and real clients, in processes that may die.
 
@@ -146,7 +174,9 @@ class ReaderPool:
 
     Args:
         workers: Number of worker processes; the readers are distributed over them.
-        readers: Names of the readers of the pool; by default all that ship with the suite.
+        readers: Names of the readers of the pool, those of client programs too; by default all in Python that ship
+            with the suite.
+        programs: Further client programs, by name.
         modules: Import paths of further reader modules (see :mod:`conformance.readers.info`).
         deadline: Seconds for one reading.
         memory_limit: Bytes that a reading may map in addition to its loaded libraries, on platforms that can limit
@@ -159,6 +189,7 @@ class ReaderPool:
         *,
         readers: Sequence[str] | None = None,
         modules: Sequence[str] = (),
+        programs: Mapping[str, ClientProgram] | None = None,
         deadline: float = DEADLINE,
         memory_limit: int = MEMORY,
     ) -> None:
@@ -166,12 +197,19 @@ class ReaderPool:
             raise ValueError(f"expected at least one worker but got workers={workers!r}")
         known = {**MODULES, **{reader_module(path).INFO.name: path for path in modules}}
         chosen = list(known) if readers is None else list(readers)
-        unknown = [name for name in chosen if name not in known]
+        others = [name for name in chosen if name not in known]
+        clients = {**client_programs(), **(programs or {})} if others else {}
+        paths = {info.name: info for program in clients.values() for info in program.paths.values()}
+        unknown = [name for name in others if name not in paths]
         if unknown:
-            raise ValueError(f"expected readers among {sorted(known)} but got {unknown!r}")
-        self.readers: Mapping[str, ReaderInfo] = {name: reader_module(known[name]).INFO for name in chosen}
-        shares = [{name: known[name] for name in share} for share in _shares(chosen, workers)]
-        self._slots = [_Slot(share, deadline=deadline, memory=memory_limit) for share in shares]
+            raise ValueError(f"expected readers among {sorted([*known, *paths])} but got {unknown!r}")
+        self.readers: Mapping[str, ReaderInfo] = {
+            name: paths[name] if name in paths else reader_module(known[name]).INFO for name in chosen
+        }
+        local = [name for name in chosen if name not in paths]
+        shares = [{name: known[name] for name in share} for share in _shares(local, workers)]
+        self._slots: list[_AnySlot] = [_Slot(share, deadline=deadline, memory=memory_limit) for share in shares]
+        self._slots += _program_slots(clients, others, deadline=deadline, memory=memory_limit)
         self._threads = concurrent.futures.ThreadPoolExecutor(max(1, len(self._slots)), thread_name_prefix="readers")
 
     def __enter__(self) -> Self:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.disk.files import write_whole
-from conformance.engine.events import READ_PROFILE, WRITE_PROFILE
+from conformance.engine.events import CLIENT_PROFILE, READ_PROFILE, WRITE_PROFILE
 from conformance.engine.result import Result
 from conformance.records import Level
 from conformance.report.document import Report, document
@@ -19,8 +19,12 @@ _GREEN, _AMBER, _RED, GREY = "#2e7d32", "#b26a00", "#b3261e", "#5f6368"
 _CHARACTER: Final = 6.6
 """The average width in pixels of a character of 11px Verdana: accurate enough for a box around a few words."""
 _LABEL: Final = "storage read"
-_LABELS: Final = {READ_PROFILE: "arrow ipc reader", WRITE_PROFILE: "arrow ipc writer"}
-"""The label of the badge, by the profile of a run that judged a reader or a writer."""
+_LABELS: Final = {
+    READ_PROFILE: "arrow ipc reader",
+    WRITE_PROFILE: "arrow ipc writer",
+    CLIENT_PROFILE: "storage read client",
+}
+"""The label of the badge, by the profile of a run that judged a reader, a writer or a client."""
 
 
 def badge_svg(report: Report) -> str:

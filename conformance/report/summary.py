@@ -11,7 +11,7 @@ from typing import Final
 from conformance.contain.text import many as _many
 from conformance.contract.clause import CLAUSES
 from conformance.engine.causes import Cause, causes
-from conformance.engine.events import READ_PROFILE, WRITE_PROFILE, RunStarted
+from conformance.engine.events import CLIENT_PROFILE, READ_PROFILE, WRITE_PROFILE, RunStarted
 from conformance.engine.provenance import Provenance
 from conformance.engine.result import NOT_JUDGED, Deviation, Result
 from conformance.engine.selection import LeftOut
@@ -36,8 +36,9 @@ __all__ = [
 _REPLAYED_BY: Final = {
     READ_PROFILE: ("read", "--reader", "--vector"),
     WRITE_PROFILE: ("write", "--writer", "--case"),
+    CLIENT_PROFILE: ("clients", "--client", "--select"),
 }
-"""The command that replays a case of a run on a reader or a writer, and its two options."""
+"""The command that replays a case of a run on a reader, a writer or a client, and its two options."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

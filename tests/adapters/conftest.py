@@ -13,7 +13,7 @@ import pytest
 from adapters.building import Built, find
 from adapters.spec import shipped
 
-BUILT = {name: built for name, spec in sorted(shipped().items()) if (built := find(spec)) is not None}
+BUILT = {name: built for name, spec in sorted(shipped("adapter.toml").items()) if (built := find(spec)) is not None}
 """The adapters that are built here; a module that needs them is skipped as a whole if there are none."""
 NONE_BUILT = "no adapter is built here: run python -m adapters"
 

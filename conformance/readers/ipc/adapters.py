@@ -18,7 +18,7 @@ from typing import Any, Final
 import conformance
 from conformance.readers.ipc.info import Unavailable
 
-__all__ = ["Adapter", "AdapterError", "adapters_directory", "load_adapter", "ready_command", "shipped"]
+__all__ = ["Adapter", "AdapterError", "adapters_directory", "load_adapter", "ready_command", "ready_version", "shipped"]
 
 CACHE: Final = Path(".conformance") / "adapters"
 """The directory, below the current one, in which adapters are built; ``CONFORMANCE_ADAPTERS`` may name another."""
@@ -85,7 +85,7 @@ def ready_command(adapter: Adapter) -> list[str]:
     Raises:
         Unavailable: It has not been built here, or one of its files changed after the build.
     """
-    record = Path(os.environ.get("CONFORMANCE_ADAPTERS", CACHE)).absolute() / adapter.name / RECORD
+    record = _record(adapter)
     try:
         command = json.loads(record.read_text(encoding="utf-8"))["command"]
         built = record.stat().st_mtime
@@ -96,6 +96,19 @@ def ready_command(adapter: Adapter) -> list[str]:
     if newer:
         raise Unavailable(f"built before {newer[0]} changed: run {_builder(adapter)}")
     return [str(part) for part in command]
+
+
+def ready_version(adapter: Adapter) -> str:
+    """The version of the library behind a built adapter; empty if it is not built here."""
+    try:
+        return str(json.loads(_record(adapter).read_text(encoding="utf-8"))["version"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def _record(adapter: Adapter) -> Path:
+    """The record that the builder writes last."""
+    return Path(os.environ.get("CONFORMANCE_ADAPTERS", CACHE)).absolute() / adapter.name / RECORD
 
 
 def _builder(adapter: Adapter) -> str:

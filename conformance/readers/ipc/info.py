@@ -89,7 +89,7 @@ class IpcWriterInfo(_Info):
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """The declaration of a running implementation about itself."""
+    """The declaration of a running implementation about itself; ``paths`` are those of a client."""
 
     implementation: str
     title: str
@@ -99,9 +99,10 @@ class Hello:
     writes: tuple[str, ...]
     read_options: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NONE)
     write_options: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: _NONE)
+    paths: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        keep_safe(self, "implementation", "title", "language", "version", "reads", "writes")
+        keep_safe(self, "implementation", "title", "language", "version", "reads", "writes", "paths")
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,7 @@ def _runner(reader: IpcReaderInfo | None, writer: IpcWriterInfo | None, limits: 
     # Imported here because reading with Python libraries needs neither psutil nor jsonschema.
     from conformance.readers.ipc.program import ProgramRunner  # noqa: PLC0415
 
-    return ProgramRunner(info, functools.partial(_command, info), limits)
+    return ProgramRunner(info.name, functools.partial(_command, info), limits)
 
 
 def _command(info: IpcReaderInfo | IpcWriterInfo) -> list[str]:

@@ -19,7 +19,7 @@ from conformance.contain.errors import Lost, LostError, ProtocolError
 from conformance.contain.lines import Pipes, decode_base64
 from conformance.contain.supervised import in_words, signal_name
 from conformance.contain.watch import Watch
-from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo
+from conformance.readers.ipc.info import Hello
 from conformance.readers.ipc.job import Job, JobAnswer, JobOutcome, Limits, Stage
 from conformance.readers.ipc.protocol import PROTOCOL
 from conformance.readers.ipc.runner import Op, Runner, ended, panicked, refused
@@ -45,15 +45,13 @@ class ProgramRunner(Runner["_Running"]):
     """A program that reads and writes with one library. It stays warm; if a job ends it, only that job is lost.
 
     Args:
-        info: The facts about it as a reader or a writer.
+        name: Its name in answers.
         command: Returns the command that starts it, or raises Unavailable.
         limits: The limits of one job; ``reuse`` does not apply.
     """
 
-    def __init__(
-        self, info: IpcReaderInfo | IpcWriterInfo, command: Callable[[], Sequence[str]], limits: Limits
-    ) -> None:
-        super().__init__(info.name, lambda: _Running(command()))
+    def __init__(self, name: str, command: Callable[[], Sequence[str]], limits: Limits) -> None:
+        super().__init__(name, lambda: _Running(command()))
         self._limits = limits
 
     def hello(self) -> Hello:
@@ -69,13 +67,24 @@ class ProgramRunner(Runner["_Running"]):
 
     def do(self, process: _Running, op: Op, job: Job) -> JobAnswer:
         """Do one job in the program, under limits that are enforced from outside."""
+        body = _of_bytes(op, job)
+        return self._ask(process, job.id, "rows" if op == "read" else "written", body)
+
+    def fetch(self, job_id: str, members: Mapping[str, Any]) -> JobAnswer:
+        """The answer of a client to a request to read a table; raises Unavailable or CannotStart.
+
+        ``members`` are those of ``$defs/fetch`` in the schema, without ``id`` and ``op``.
+        """
+        return self._ask(self.ready(), job_id, "rows", {"op": "fetch", **members})
+
+    def _ask(self, process: _Running, job_id: str, wanted: str, body: Mapping[str, Any]) -> JobAnswer:
         began = time.monotonic()
         watch = Watch(process.process.root, memory=self._limits.memory, cpu=self._limits.cpu_seconds, stop=process.kill)
-        make = functools.partial(JobAnswer, job.id, self.name, stage=Stage.LIBRARY)
+        make = functools.partial(JobAnswer, job_id, self.name, stage=Stage.LIBRARY)
         try:
             with watch:
-                reported = process.ask(op, job, limits=self._limits)
-            return _answered(job, self.name, reported, time.monotonic() - began)
+                reported = process.ask(body, wanted, limits=self._limits)
+            return _answered(job_id, self.name, reported, time.monotonic() - began)
         except LostError as error:
             outcome, error_class, text = self._broken(process, error, watch.reason)
         except ProtocolError as error:
@@ -129,16 +138,14 @@ class _Running:
                 writes=tuple(reported["writes"]),
                 read_options=_space(reported.get("read_options", {})),
                 write_options=_space(reported.get("write_options", {})),
+                paths=tuple(reported.get("paths", ())),
             )
         return self._hello
 
-    def ask(self, op: Op, job: Job, *, limits: Limits) -> dict[str, Any]:
-        """The program's answer to a job. Raises LostError, ProtocolError."""
+    def ask(self, body: Mapping[str, Any], wanted: str, *, limits: Limits) -> dict[str, Any]:
+        """The program's answer to a request, of the kind ``wanted`` if it succeeds. Raises LostError, ProtocolError."""
         self.process.tail.clear()
-        body = {"op": op, "kind": job.kind, "data": base64.b64encode(job.data).decode(), "options": dict(job.options)}
-        if job.kind == "message":
-            body["schema"] = base64.b64encode(job.schema).decode()
-        kinds = ("rows" if op == "read" else "written", "unsupported", "error")
+        kinds = (wanted, "unsupported", "error")
         values = HELLO_VALUES + PER_VALUE * limits.values
         return self._exchange(body, kinds=kinds, seconds=limits.seconds, limit=MAX_LINE, values=values)
 
@@ -158,9 +165,17 @@ class _Running:
         return PROTOCOL.decode(line, request=self._asked, kinds=kinds, values=values)
 
 
-def _answered(job: Job, name: str, reported: Mapping[str, Any], seconds: float) -> JobAnswer:
+def _of_bytes(op: Op, job: Job) -> dict[str, Any]:
+    """The request of a job on bytes."""
+    body = {"op": op, "kind": job.kind, "data": base64.b64encode(job.data).decode(), "options": dict(job.options)}
+    if job.kind == "message":
+        body["schema"] = base64.b64encode(job.schema).decode()
+    return body
+
+
+def _answered(job_id: str, name: str, reported: Mapping[str, Any], seconds: float) -> JobAnswer:
     """The answer to a job in the suite's form. Raises ProtocolError."""
-    make = functools.partial(JobAnswer, job.id, name, seconds=seconds)
+    make = functools.partial(JobAnswer, job_id, name, seconds=seconds)
     if reported["status"] == "unsupported":
         return make(JobOutcome.UNSUPPORTED, error_text=reported["message"])
     if reported["status"] == "error":

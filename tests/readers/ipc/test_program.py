@@ -20,7 +20,7 @@ LIMITS = Limits(seconds=10, memory=100 << 20)
 @pytest.fixture(scope="module")
 def faulty() -> Iterator[ProgramRunner]:
     """A program that does what the bytes say."""
-    with contextlib.closing(ProgramRunner(INFO, lambda: PROGRAM, LIMITS)) as runner:
+    with contextlib.closing(ProgramRunner(INFO.name, lambda: PROGRAM, LIMITS)) as runner:
         yield runner
 
 
@@ -121,7 +121,7 @@ def test_what_it_cannot_be_asked_for(faulty: ProgramRunner) -> None:
 )
 def test_no_hello(how: str, said: str) -> None:
     """A program that does not start, or speaks another protocol, is unavailable with the reason, and is left alone."""
-    with contextlib.closing(ProgramRunner(INFO, lambda: [*PROGRAM, how], LIMITS)) as runner:
+    with contextlib.closing(ProgramRunner(INFO.name, lambda: [*PROGRAM, how], LIMITS)) as runner:
         with pytest.raises(Unavailable, match=said):
             runner.hello()
 
@@ -130,7 +130,7 @@ def test_no_hello(how: str, said: str) -> None:
 
 def test_program_that_is_not_there() -> None:
     """A command that cannot be started is unavailable."""
-    with contextlib.closing(ProgramRunner(INFO, lambda: ["/no/such/program"], LIMITS)) as runner:
+    with contextlib.closing(ProgramRunner(INFO.name, lambda: ["/no/such/program"], LIMITS)) as runner:
         answer = reported(runner, b"healthy")
 
     assert answer.outcome is JobOutcome.UNAVAILABLE
@@ -143,7 +143,7 @@ def test_command_that_is_not_ready() -> None:
     def command() -> list[str]:
         raise Unavailable("not built: run python -m adapters liar")
 
-    with contextlib.closing(ProgramRunner(INFO, command, LIMITS)) as runner:
+    with contextlib.closing(ProgramRunner(INFO.name, command, LIMITS)) as runner:
         answer = reported(runner, b"healthy")
 
     assert (answer.outcome, answer.error_text) == (JobOutcome.UNAVAILABLE, "not built: run python -m adapters liar")
@@ -151,7 +151,7 @@ def test_command_that_is_not_ready() -> None:
 
 def test_closed_runner() -> None:
     """Once closed, nothing is started again."""
-    runner = ProgramRunner(INFO, lambda: PROGRAM, LIMITS)
+    runner = ProgramRunner(INFO.name, lambda: PROGRAM, LIMITS)
     runner.close()
 
     assert reported(runner, b"healthy").outcome is JobOutcome.UNAVAILABLE

@@ -1,0 +1,103 @@
+"""``conformance clients``: judge clients of the service by what they make of servers that behave in known ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import click
+
+from conformance.cli._common import corpus_option
+from conformance.cli._group import Unusable
+from conformance.cli._many import judge_each, run_options
+from conformance.cli._options import select_option
+from conformance.cli._outputs import Outputs, output_options
+from conformance.clients.pool import ClientPool
+from conformance.clients.situations import Set, faulty, of_case
+from conformance.clients.task import ClientTask, client_clauses
+from conformance.engine.corpus import load_corpus
+from conformance.engine.events import Event
+from conformance.engine.owed import reference_target
+from conformance.engine.selection import Patterns, all_clauses, binds, undisputed
+from conformance.generate import materialise
+from conformance.readers.programs.spec import load_program
+from conformance.readers.registry import client_programs, matching_readers
+from conformance.records import Case, Level
+
+
+@click.command()
+@click.option(
+    "--client", "globs", metavar="GLOB", multiple=True, help="Paths of clients; all that are built by default."
+)
+@click.option(
+    "--program",
+    "file",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A client.toml of your own, instead of the clients that ship with the suite.",
+)
+@select_option("situations")
+@corpus_option
+@run_options
+@output_options
+def command(
+    *,
+    globs: tuple[str, ...],
+    file: Path | None,
+    select: tuple[str, ...],
+    corpus: Path,
+    level: str,
+    seconds: float,
+    reports: Path | None,
+    outputs: Outputs,
+) -> None:
+    """Judge clients of the Storage Read API: whether their rows are true, errors stay errors, broken bytes are refused,
+    and interrupted reads are resumed.
+
+    \b
+    conformance clients                                     every client that is built here
+    conformance clients --client 'bigquery-go.*'            the paths of one client
+    conformance clients --select 'interrupted.*'            some situations
+    conformance clients --reports reports/clients           a report for each path, for `conformance matrix`
+
+    A situation is a case that the reference server answers correctly, or a table whose reads are interrupted, refused,
+    empty or broken. Clients are programs that `python -m adapters` builds; if one dies, only one situation is lost.
+    --seconds is processor time.
+
+    \b
+    Exit status: 0 no findings, 1 findings, 2 unusable input or no client to judge.
+    """  # noqa: D301  # click wants the character, not the escape
+    programs = dict(client_programs())
+    if file is not None:
+        own = load_program(file)
+        programs = {own.adapter.name: own}
+        names = [info.name for info in own.paths.values()]
+    else:
+        names = [info.name for program in programs.values() for info in program.paths.values()]
+        if globs:
+            try:
+                names = [name for name in matching_readers(globs) if name in names]
+            except ValueError as error:
+                raise Unusable(str(error)) from None
+    all_clauses()
+    patterns = Patterns(select)
+    situations = [
+        one for one in (*faulty(), *_healthy(load_corpus(corpus).values(), patterns)) if patterns.match(one.id)
+    ]
+    if patterns.dead:
+        raise Unusable(f"expected globs that match ids of situations, got {patterns.dead[0]!r}")
+    clauses, aside = undisputed(clause for clause in client_clauses() if binds(clause, Level(level)))
+
+    def judged(name: str) -> tuple[Iterable[Event], int]:
+        return ClientTask(pool, name, situations, clauses, select, Level(level), aside).events(), len(situations)
+
+    with ClientPool(programs, names, seconds=seconds) as pool:
+        judge_each("client", pool, judged, outputs=outputs, reports=reports)
+
+
+def _healthy(cases: Iterable[Case], patterns: Patterns) -> Iterator[Set]:
+    """The situations of all cases that the reference answers; cases that no glob matches are not asked."""
+    with reference_target() as target:
+        for case in cases:
+            if Patterns(patterns.globs).match(case.id) and not case.isolated:
+                yield from of_case(case, target.drive(case, materialise(case.table)))

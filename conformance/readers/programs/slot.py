@@ -1,0 +1,147 @@
+"""The slot of a reader pool that is a client program: one process reads by all paths of the client.
+
+The program stays warm between jobs. If a job ends it, that job is lost and the next one starts it again. The first job
+of each start is a small read that is not judged: a virtual machine loads its classes then, and a deadline would count
+that as a hang. The deadline counts processor time of the program where it uses any; only a program that waits is
+ended by the clock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections.abc import Sequence
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.contain.errors import CannotStart
+from conformance.contract import proto
+from conformance.readers.fullread import FullRead, RecordedStream
+from conformance.readers.ipc.info import Unavailable
+from conformance.readers.ipc.job import JobAnswer, JobOutcome, Limits
+from conformance.readers.ipc.program import ProgramRunner
+from conformance.readers.programs.arrow import plain_to_arrow, sent_schema
+from conformance.readers.programs.backend import Backend
+from conformance.readers.programs.spec import ClientProgram
+from conformance.readers.tables import InvalidTable, to_stream_bytes, validate
+from conformance.records import BqType, Column, Reading, ReadingOutcome
+
+__all__ = ["WAITS", "ProgramSlot", "outcome_of", "warm_up_read"]
+
+WAITS: Final = 3.0
+"""The clock's deadline as a multiple of that in processor time: a program that waits for an answer uses none."""
+
+_OUTCOMES: Final = {
+    JobOutcome.REFUSED: ReadingOutcome.ERROR,
+    JobOutcome.DIED: ReadingOutcome.CRASH,
+    JobOutcome.HUNG: ReadingOutcome.HANG,
+    JobOutcome.EXHAUSTED: ReadingOutcome.HANG,
+    JobOutcome.UNSUPPORTED: ReadingOutcome.UNAVAILABLE,
+    JobOutcome.UNAVAILABLE: ReadingOutcome.UNAVAILABLE,
+}
+
+
+class ProgramSlot:
+    """A client program with the servers that it reads from; ``readers`` are the names of its paths."""
+
+    def __init__(self, program: ClientProgram, paths: Sequence[str], *, deadline: float, memory: int) -> None:
+        self._paths = {program.paths[path].name: path for path in paths}
+        self.readers = frozenset(self._paths)
+        limits = Limits(seconds=WAITS * deadline, memory=memory, cpu=deadline)
+        self._runner = ProgramRunner(program.adapter.name, program.command, limits)
+        self._backend: Backend | None = None
+        self._warm: object = None
+        self._lock = threading.Lock()
+        self._closing = False
+
+    def warm(self) -> None:
+        """Start the program and let it read once by each path."""
+        with self._lock, contextlib.suppress(CannotStart, Unavailable):  # the first reading reports it
+            self._ready()
+
+    def read(self, whole: FullRead, readers: Sequence[str]) -> list[Reading]:
+        """One reading per reader, in order, even if the program ends."""
+        with self._lock:
+            return [self._reading(whole, name) for name in readers]
+
+    def close(self) -> None:
+        """End the program, even during a reading, and the servers."""
+        self._closing = True
+        self._runner.kill()
+        with self._lock:
+            self._runner.close()
+            if self._backend is not None:
+                self._backend.close()
+                self._backend = None
+
+    def _reading(self, whole: FullRead, name: str) -> Reading:
+        make = functools.partial(Reading, name, whole.case_id, whole.label)
+        if self._closing:
+            return make(ReadingOutcome.UNAVAILABLE, error_text="the pool was closed")
+        try:
+            backend = self._ready()
+        except (CannotStart, Unavailable) as error:
+            return make(ReadingOutcome.UNAVAILABLE, error_text=str(error))
+        answer = self._fetch(backend, whole, self._paths[name])
+        outcome, text = outcome_of(answer)
+        if answer.table is None:
+            return make(outcome, error_class=answer.error_class, error_text=text)
+        try:
+            table = plain_to_arrow(answer.table, sent_schema(whole))
+            validate(table)
+        except (pa.ArrowException, InvalidTable) as error:
+            return make(ReadingOutcome.ERROR, error_class=type(error).__qualname__, error_text=str(error))
+        return make(ReadingOutcome.TABLE, to_stream_bytes(table))
+
+    def _ready(self) -> Backend:
+        """The servers of a program that is warm; raises CannotStart or Unavailable."""
+        if self._backend is None:
+            self._backend = Backend()
+        running = self._runner.ready()
+        if running is not self._warm:
+            self._runner.hello()
+            for path in self._paths.values():
+                self._fetch(self._backend, warm_up_read(), path)
+            self._warm = self._runner.ready()
+        return self._backend
+
+    def _fetch(self, backend: Backend, whole: FullRead, path: str) -> JobAnswer:
+        return self._runner.fetch(whole.case_id, {"path": path, **backend.play(whole)})
+
+
+def outcome_of(answer: JobAnswer) -> tuple[ReadingOutcome, str]:
+    """The outcome of a client's answer as that of a reading, and its text."""
+    if answer.outcome is JobOutcome.ROWS:
+        return ReadingOutcome.TABLE, ""
+    if answer.error_class == "answer":
+        return ReadingOutcome.UNAVAILABLE, f"the table is longer than what is brought back: {answer.error_text}"
+    # A program that ends by itself because it has no memory has died, whichever limit it met.
+    died = answer.panicked or (answer.outcome is JobOutcome.EXHAUSTED and answer.error_class != "limit")
+    return ReadingOutcome.CRASH if died else _OUTCOMES[answer.outcome], answer.error_text
+
+
+@functools.cache
+def warm_up_read() -> FullRead:
+    """One column of one row in one stream."""
+    table = "projects/conformance/datasets/warm/tables/up"
+    session = "projects/conformance/locations/us/sessions/warm"
+    batch = pa.record_batch({"x": pa.array([1], pa.int64())})
+    request = proto.CreateReadSessionRequest(parent="projects/conformance")
+    request.read_session.table = table
+    request.read_session.data_format = proto.DATA_FORMAT["ARROW"]
+    made = proto.ReadSession(name=session, table=table, data_format=proto.DATA_FORMAT["ARROW"])
+    made.arrow_schema.serialized_schema = batch.schema.serialize().to_pybytes()
+    made.streams.add(name=f"{session}/streams/0")
+    response = proto.ReadRowsResponse(row_count=1)
+    response.arrow_schema.serialized_schema = batch.schema.serialize().to_pybytes()
+    response.arrow_record_batch.serialized_record_batch = batch.serialize().to_pybytes()
+    return FullRead(
+        case_id="warm-up",
+        label="warm-up",
+        request=request.SerializeToString(),
+        session=made.SerializeToString(),
+        streams=(RecordedStream(f"{session}/streams/0", (response.SerializeToString(),)),),
+        columns=(Column("x", BqType.INT64),),
+    )

@@ -1,0 +1,105 @@
+"""The content of a ``client.toml``: the paths by which one client reads, each with the facts about it as a reader."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import sys
+import tomllib
+import types
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.readers.info import LossKind, ReaderInfo, ReaderLoss, Takes
+from conformance.readers.ipc.adapters import (
+    Adapter,
+    AdapterError,
+    adapters_directory,
+    load_adapter,
+    ready_command,
+    ready_version,
+)
+from conformance.records import BqType
+
+__all__ = ["ClientProgram", "load_program", "shipped_programs"]
+
+FILE: Final = "client.toml"
+_KEYS: Final = frozenset({"title", "cannot", "losses", "schemaless_when_empty", "codecs"})
+_LOSS_KEYS: Final = frozenset({"type", "change", "source"})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ClientProgram:
+    """A program and the readers that it is, by the name of the path in its requests."""
+
+    adapter: Adapter
+    package: str
+    paths: Mapping[str, ReaderInfo]
+    direct: tuple[str, ...] = ()
+
+    def command(self) -> list[str]:
+        """The command that starts it; raises :class:`~conformance.readers.ipc.info.Unavailable` if it is not built.
+
+        ``direct`` is the command of a program that needs no build.
+        """
+        return list(self.direct) or ready_command(self.adapter)
+
+
+def shipped_programs() -> dict[str, ClientProgram]:
+    """The clients that ship with the suite, by name."""
+    found = [load_program(file) for file in sorted(adapters_directory().glob(f"*/{FILE}"))]
+    return {program.adapter.name: program for program in found}
+
+
+def load_program(file: Path) -> ClientProgram:
+    """Read a ``client.toml``; raises :class:`~conformance.readers.ipc.adapters.AdapterError` if it is wrong."""
+    adapter = load_adapter(file)
+    reported = tomllib.loads(file.read_text(encoding="utf-8"))
+    package, paths = reported.get("package"), reported.get("paths")
+    if not isinstance(package, str) or not package:
+        raise AdapterError(f"{file}: expected package to be a text but got {package!r}")
+    if not isinstance(paths, dict) or not paths:
+        raise AdapterError(f"{file}: expected at least one table [paths.NAME] but got {paths!r}")
+    infos = {path: _info(f"{file}: paths.{path}", adapter, package, path, given) for path, given in paths.items()}
+    return ClientProgram(adapter, package, types.MappingProxyType(infos), _direct(file, reported))
+
+
+def _direct(file: Path, reported: Mapping[str, Any]) -> tuple[str, ...]:
+    """The command of a program that needs no build: it has no ``build``, and does not run in ``{cache}``."""
+    command = reported.get("command")
+    if not isinstance(command, list) or not command or not all(isinstance(one, str) for one in command):
+        raise AdapterError(f"{file}: expected command to be a list of texts but got {command!r}")
+    if reported.get("build") or any("{cache}" in one for one in command):
+        return ()
+    values = {"{here}": str(file.parent.resolve()), "{python}": sys.executable}
+    return tuple(functools.reduce(lambda text, one: text.replace(*one), values.items(), part) for part in command)
+
+
+def _info(where: str, adapter: Adapter, package: str, path: str, given: Any) -> ReaderInfo:
+    if not isinstance(given, dict) or not isinstance(given.get("title"), str):
+        raise AdapterError(f"{where}: expected a table with a title but got {given!r}")
+    if unknown := sorted(given.keys() - _KEYS):
+        raise AdapterError(f"{where}: expected only {', '.join(sorted(_KEYS))} but got {', '.join(unknown)}")
+    cannot, losses = given.get("cannot", {}), given.get("losses", [])
+    try:
+        return ReaderInfo(
+            name=f"{adapter.name}.{path}",
+            title=given["title"],
+            package=package,
+            takes=Takes.SERVER,
+            cannot=types.MappingProxyType({BqType(kind): str(reason) for kind, reason in cannot.items()}),
+            losses=tuple(_loss(one) for one in losses),
+            schemaless_when_empty=bool(given.get("schemaless_when_empty", False)),
+            codecs=bool(given.get("codecs", True)),
+            program=adapter.name,
+            version=ready_version(adapter),
+        )
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        raise AdapterError(f"{where}: {error}") from None
+
+
+def _loss(given: Mapping[str, Any]) -> ReaderLoss:
+    if given.keys() != _LOSS_KEYS:
+        raise ValueError(f"expected a loss with {', '.join(sorted(_LOSS_KEYS))} but got {dict(given)!r}")
+    return ReaderLoss(BqType(given["type"]), LossKind(given["change"]), str(given["source"]))

@@ -1,0 +1,1 @@
+"""Tests of client programs as readers."""
