@@ -73,7 +73,7 @@ class Reading:
         request.read_session.read_options.selected_fields.extend(self.asked["columns"])
         request.read_session.read_options.row_restriction = self.asked["restriction"]
         try:
-            call = self.channel.unary_unary(f"{proto.SERVICE}CreateReadSession")
+            call = self.channel.unary_unary(f"{proto.SERVICE}CreateReadSession", bytes, bytes)
             session = proto.ReadSession.FromString(call(request.SerializeToString(), timeout=SECONDS))
         except grpc.RpcError:
             if self.fault != "silent":
@@ -118,7 +118,7 @@ class Reading:
     def responses(self, name: str, offset: int) -> Iterator[Any]:
         """The responses of one call."""
         request = proto.ReadRowsRequest(read_stream=name, offset=offset).SerializeToString()
-        call = self.channel.unary_stream(f"{proto.SERVICE}ReadRows")
+        call = self.channel.unary_stream(f"{proto.SERVICE}ReadRows", bytes, bytes)
         yield from map(proto.ReadRowsResponse.FromString, call(request, timeout=SECONDS))
 
     def decoded(self, data: bytes, schema: pa.Schema) -> pa.RecordBatch | None:

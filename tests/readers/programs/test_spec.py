@@ -40,7 +40,7 @@ def test_each_path_is_a_reader(tmp_path: Path) -> None:
         ("", "expected at least one table"),
         ("[paths.a]\n", "expected a table with a title"),
         ('[paths.a]\ntitle = "t"\nspeed = 1\n', "but got speed"),
-        ('[paths.a]\ntitle = "t"\ncannot = { STING = "" }\n', "'STING' is not a valid BqType"),
+        ('[paths.a]\ntitle = "t"\ncannot = { TEXT_TYPE = "" }\n', "'TEXT_TYPE' is not a valid BqType"),
         ('[paths.a]\ntitle = "t"\nlosses = [{ type = "STRING" }]\n', "expected a loss with"),
     ],
 )
