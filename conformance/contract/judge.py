@@ -21,6 +21,7 @@ from typing import Final, cast
 
 import pyarrow as pa
 
+from conformance._globs import matches
 from conformance.contract import unjudged
 from conformance.contract.clause import (
     CLAUSES,
@@ -174,7 +175,7 @@ def _divided(side: Side, state: Hashable, named: tuple[str, ...]) -> tuple[tuple
 @functools.lru_cache(maxsize=4096)
 def _named(side: Side, named: tuple[str, ...]) -> tuple[Clause, ...]:
     """Return the clauses of a side that the case names."""
-    return tuple([clause for clause in side.clauses if unjudged.is_named(named, clause.id)])
+    return tuple([clause for clause in side.clauses if matches(clause.id, named)])
 
 
 def _ask(view: View, clause: Clause, *, served: bool) -> Verdict | None:

@@ -11,12 +11,12 @@ is judged on it. A profile is a part of the contract, so that a target is judged
 from __future__ import annotations
 
 import dataclasses
-import fnmatch
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from conformance._globs import matches
 from conformance.contain.text import unknown
 from conformance.records import AppendRows, Case, CreateSession, Profile, RecordError, SplitStream, Step
 
@@ -107,13 +107,9 @@ PROFILE_TITLES: Final[Mapping[Profile, str]] = MappingProxyType(
 def profile_of(clause_id: str) -> Profile:
     """Return the profile of a clause: core, unless it belongs to another."""
     for profile, row in OPTIONAL.items():
-        if _matches(clause_id, row.clauses) and not _matches(clause_id, row.unless):
+        if matches(clause_id, row.clauses) and not matches(clause_id, row.unless):
             return profile
     return Profile.CORE
-
-
-def _matches(clause_id: str, globs: Sequence[str]) -> bool:
-    return any(fnmatch.fnmatchcase(clause_id, glob) for glob in globs)
 
 
 def asked(case: Case) -> tuple[Profile, ...]:

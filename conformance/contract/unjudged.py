@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import fnmatch
 import traceback
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Final
 
+from conformance._globs import matches
 from conformance.contract.budget import EXCESS_CLAUSE
 from conformance.contract.clause import Aspect, Clause
 from conformance.contract.raised import reason_of
 from conformance.contract.view import View
 from conformance.records import Outcome, Verdict
 
-__all__ = ["USED_UP", "beyond", "exceeds", "is_named", "is_served", "state_of", "unhidden", "unobserved", "untestable"]
+__all__ = ["USED_UP", "beyond", "exceeds", "is_served", "state_of", "unhidden", "unobserved", "untestable"]
 
 USED_UP: Final = "not judged: judging this exchange had used up its budget of work, a limit of the suite"
 
 
-def is_named(patterns: Sequence[str], clause_id: str) -> bool:
-    """True if a glob of the case matches the clause."""
-    return any(fnmatch.fnmatchcase(clause_id, pattern) for pattern in patterns)
-
-
 def unobserved(view: View, clause: Clause) -> Verdict | None:
     """Return the verdict of a clause without subjects: the reason if the case names the clause, else None."""
-    if not is_named(view.case.clauses, clause.id):
+    if not matches(clause.id, view.case.clauses):
         return None
     outcome, reason = view.reason_not_judged()
     return Verdict(view.case.id, clause.id, outcome, reason=reason)
@@ -34,7 +29,7 @@ def unobserved(view: View, clause: Clause) -> Verdict | None:
 def untestable(view: View, clauses: Sequence[Clause]) -> list[Verdict]:
     """Return the verdicts on a case that the target could not be asked: one for each clause that the case names."""
     reason, named = view.exchange.untestable, view.case.clauses
-    found = (clause.id for clause in clauses if is_named(named, clause.id))
+    found = (clause.id for clause in clauses if matches(clause.id, named))
     return [Verdict(view.case.id, clause_id, Outcome.UNTESTABLE, reason=reason) for clause_id in found]
 
 
@@ -65,7 +60,7 @@ def beyond(view: View, clauses: Sequence[Clause], ask: Callable[[Clause], Verdic
     return [
         reported.get(clause.id) or Verdict(view.case.id, clause.id, Outcome.DEPENDENCY_FAILED, reason=reason)
         for clause in clauses
-        if clause.id in reported or is_named(view.case.clauses, clause.id)
+        if clause.id in reported or matches(clause.id, view.case.clauses)
     ]
 
 

@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
+from conformance._globs import matches
 from conformance.contract.clause import CLAUSES
 from conformance.engine.contrast import contrast
-from conformance.engine.dependence import BYTES, ROWS, Symptom, causes_within, matches
+from conformance.engine.dependence import BYTES, ROWS, Symptom, causes_within
 from conformance.engine.events import CaseJudged
 from conformance.engine.outcomes import WHOLE_CASE, finding_class, reason_classes
 from conformance.engine.refusals import Refusal, refusals

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import fnmatch
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Final
 
+from conformance._globs import matches
 from conformance.contract.clause import CLAUSES
 from conformance.records import Finding, Level
 
-__all__ = ["BYTES", "ROWS", "Symptom", "causes_within", "matches"]
+__all__ = ["BYTES", "ROWS", "Symptom", "causes_within"]
 
 
 class Place(enum.Enum):
@@ -115,12 +115,6 @@ _KEYS: Final[Mapping[Place, Callable[[Symptom], Hashable]]] = {
     Place.SESSION: lambda one: "" if one.session is None else one.session,
     Place.CASE: lambda one: one.case_id,
 }
-
-
-@functools.cache
-def matches(clause: str, globs: tuple[str, ...]) -> bool:
-    """True if one of the globs matches the clause."""
-    return any(fnmatch.fnmatchcase(clause, glob) for glob in globs)
 
 
 @functools.cache

@@ -11,7 +11,6 @@ faults in bytes that only a server can show (lost rows, swapped columns).
 from __future__ import annotations
 
 import dataclasses
-import fnmatch
 import functools
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from conformance._globs import matches
 from conformance.contract.clause import Clause
 from conformance.contract.files import judge_bytes
 from conformance.contract.judge import judge
@@ -90,11 +90,7 @@ class Trial:
     def surplus(self) -> tuple[str, ...]:
         """Clauses that failed although the mutant does not declare them."""
         declared = (*self.kills, *self.also)
-        return tuple(
-            clause
-            for clause in sorted(self.failures)
-            if not any(fnmatch.fnmatchcase(clause, pattern) for pattern in declared)
-        )
+        return tuple(clause for clause in sorted(self.failures) if not matches(clause, declared))
 
 
 def is_heavy(case: Case) -> bool:
@@ -124,9 +120,9 @@ class ProofFixture:
         """
         asked = [tried for tried in self.light if not tried.case.needs]
         yield from asked
-        heavy = [clause for clause in kills if not any(_is_for(tried.case, clause) for tried in asked)]
+        heavy = [clause for clause in kills if not any(matches(clause, tried.case.clauses) for tried in asked)]
         for case in self.heavy:
-            if any(_is_for(case, clause) for clause in heavy):
+            if any(matches(clause, case.clauses) for clause in heavy):
                 yield Tried(case, materialise(case.table))
 
     def scenarios(self, kills: Sequence[str]) -> Iterator[Tried]:
@@ -137,10 +133,10 @@ class ProofFixture:
     def made_for(self, kills: Sequence[str]) -> Iterator[Tried]:
         """The cases, light and heavy, that are made for one of ``kills``."""
         for tried in self.light:
-            if not tried.case.needs and any(_is_for(tried.case, clause) for clause in kills):
+            if not tried.case.needs and any(matches(clause, tried.case.clauses) for clause in kills):
                 yield tried
         for case in self.heavy:
-            if any(_is_for(case, clause) for clause in kills):
+            if any(matches(clause, case.clauses) for clause in kills):
                 yield Tried(case, materialise(case.table))
 
 
@@ -148,10 +144,6 @@ class ProofFixture:
 def _drawn() -> tuple[Tried, ...]:
     cases = [draw_scenario(0, index) for index in range(SCENARIOS)]
     return tuple(Tried(case, materialise(case.table)) for case in cases)
-
-
-def _is_for(case: Case, clause: str) -> bool:
-    return any(fnmatch.fnmatchcase(clause, pattern) for pattern in case.clauses)
 
 
 def note_failures(verdicts: Sequence[Verdict], into: dict[str, tuple[str, ...]]) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from conformance._globs import matches
 from conformance.contract.clause import CLAUSES, PROFILES, Clause, load_chapters
 from conformance.contract.disputes import dispute_of, expired
 from conformance.engine.requirements import corpus_of
@@ -57,7 +57,7 @@ class Patterns:
 
     def match(self, *names: str) -> bool:
         """True if any of the globs matches any of ``names``; every glob that matches is counted."""
-        hits = [glob for glob in self._counts if any(fnmatch.fnmatchcase(name, glob) for name in names)]
+        hits = [glob for glob in self._counts if any(matches(name, (glob,)) for name in names)]
         for glob in hits:
             self._counts[glob] += 1
         return bool(hits) or not self._counts

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import fnmatch
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from conformance._globs import matches
 from conformance.engine.events import CaseJudged
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.records import Outcome, Verdict
@@ -138,7 +138,7 @@ PASSED: Final = frozenset({Outcome.PASS, Outcome.UNEXPECTED_PASS})
 @functools.cache
 def shown_with(clause_id: str) -> str:
     """The clause without which a pass of ``clause_id`` shows nothing; empty if it shows something alone."""
-    found = (twin for glob, twin in SHOWN_WITH if fnmatch.fnmatchcase(clause_id, glob) and twin != clause_id)
+    found = (twin for glob, twin in SHOWN_WITH if matches(clause_id, (glob,)) and twin != clause_id)
     return next(found, "")
 
 
@@ -163,7 +163,7 @@ def standings(
         for verdict in found:
             outcomes.setdefault(verdict.clause, Counter())[verdict.outcome] += 1
         hidden = _hidden(tuple(one.clause for one in found if one.outcome in _FAILED or one.outcome is _EXCUSED))
-        in_part.update(one.clause for one in found if one.outcome in PASSED and _matches(one.clause, hidden))
+        in_part.update(one.clause for one in found if one.outcome in PASSED and matches(one.clause, hidden))
         missed.update(_missed(case, found))
     standing = {clause: standing_of(counts, missed[clause], in_part[clause]) for clause, counts in outcomes.items()}
     if standing.get(WHOLE_CASE, _NOTHING).standing not in FAILING:
@@ -192,13 +192,8 @@ def _missed(case: CaseJudged, verdicts: Sequence[Verdict]) -> set[str]:
 @functools.lru_cache(maxsize=4096)
 def _hidden(failing: tuple[str, ...]) -> tuple[str, ...]:
     """The clauses, as globs, that pass on too little where ``failing`` fail."""
-    found = (globs for glob, globs in HIDES if any(fnmatch.fnmatchcase(clause, glob) for clause in failing))
+    found = (globs for glob, globs in HIDES if any(matches(clause, (glob,)) for clause in failing))
     return tuple(dict.fromkeys(glob for globs in found for glob in globs))
-
-
-@functools.lru_cache(maxsize=4096)
-def _matches(clause: str, globs: tuple[str, ...]) -> bool:
-    return any(fnmatch.fnmatchcase(clause, glob) for glob in globs)
 
 
 def standing_of(counts: Counter[Outcome], missed: int, in_part: int = 0) -> ClauseStanding:

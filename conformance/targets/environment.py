@@ -7,7 +7,6 @@ A directory is complete when its record exists, which is written last: an interr
 from __future__ import annotations
 
 import dataclasses
-import fnmatch
 import hashlib
 import json
 import os
@@ -18,6 +17,7 @@ import sysconfig
 from pathlib import Path
 from typing import Final
 
+from conformance._globs import matches
 from conformance.contain.command import run_command
 from conformance.contain.errors import CannotStart
 from conformance.contain.text import safe
@@ -157,11 +157,7 @@ def command_environment(spec: TargetSpec, environment: Environment, **more: str)
     made = spec.environment
     own_python = made is not None and bool(made.interpreter or made.python)
     patterns = (*INHERITED, *start.inherit, *(() if own_python else FOREIGN))
-    inherited = {
-        key: value
-        for key, value in os.environ.items()
-        if any(fnmatch.fnmatchcase(key, pattern) for pattern in patterns)
-    }
+    inherited = {key: value for key, value in os.environ.items() if matches(key, patterns)}
     return inherited | {key: fill(value, environment, **more) for key, value in start.environment.items()}
 
 

@@ -6,13 +6,13 @@ reads files and builds nothing.
 
 from __future__ import annotations
 
-import fnmatch
 import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from conformance._globs import matches
 from conformance.targets.environmentspec import EnvironmentSpec, is_path
 from conformance.targets.errors import TargetError
 
@@ -102,7 +102,7 @@ def _digest(key: str, top: Path, where: str) -> str:
 
 def _files(top: Path, leave: tuple[str, ...]) -> Iterator[Path]:
     for parent, folders, files in os.walk(top):
-        folders[:] = sorted(name for name in folders if not any(fnmatch.fnmatchcase(name, one) for one in leave))
+        folders[:] = sorted(name for name in folders if not matches(name, leave))
         for name in sorted([*files, *(one for one in folders if Path(parent, one).is_symlink())]):
             path = Path(parent, name)
             if path.is_symlink() or path.is_file():
