@@ -15,7 +15,7 @@ import functools
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final
+from typing import Final, Self
 
 import pyarrow as pa
 
@@ -113,6 +113,10 @@ class ProofFixture:
         every = list(cases)
         light = tuple(Tried(case, materialise(case.table)) for case in every if not is_heavy(case))
         return cls(light, tuple(case for case in every if is_heavy(case)), tuple(clauses))
+
+    def thinned(self, step: int) -> Self:
+        """The same fixture with each ``step``-th of its light cases."""
+        return dataclasses.replace(self, light=self.light[::step])
 
     def served(self, kills: Sequence[str]) -> Iterator[Tried]:
         """The light cases that every server can serve, then heavy cases made for those of ``kills`` that no light case

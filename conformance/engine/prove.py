@@ -82,9 +82,12 @@ def prove(
     mutants: Sequence[str] | None = None,
     clauses: Collection[str] | None = None,
     every: int = 1,
+    thin: int = 1,
     reported: Callable[[str, int, int], None] = lambda _what, _done, _of: None,
 ) -> Proof:
-    """Try everything on ``cases``; ``mutants`` and ``every`` (each n-th systematic change) make a sampled proof.
+    """Try everything on ``cases``; ``mutants``, ``every`` and ``thin`` make a sampled proof.
+
+    Each ``every``-th systematic change is tried. The faulty servers and the reference get each ``thin``-th light case.
 
     With ``clauses``, only these are proven: by the mutants made for them, the reference and the legal variations.
     ``reported`` is called with the name of the last task, the number of finished tasks, and the number of all tasks.
@@ -96,9 +99,9 @@ def prove(
     tasks: list[tuple[str, str, int]] = []
     if clauses is None:
         tasks += [("systematic", str(shard), every) for shard in range(SHARDS)] + [
-            ("server", name, 0) for name in FAULTY_SERVERS
+            ("server", name, thin) for name in FAULTY_SERVERS
         ]
-    tasks += [("alarm", "", 0)] + [("alarm", name, 0) for name in VARIATIONS]
+    tasks += [("alarm", "", thin)] + [("alarm", name, 0) for name in VARIATIONS]
     # Mutants of a server take longest. They go first, so that no process is left with one at the end.
     tasks += [("mutant", name, 0) for name in sorted(chosen, key=lambda name: MUTANTS[name].service is None)]
     asked = tuple(CLAUSES if clauses is None else clauses)
@@ -159,17 +162,17 @@ def _prepare(cases: tuple[Case, ...], asked: tuple[str, ...]) -> None:
     _FIXTURES.extend((every, dataclasses.replace(every, clauses=tuple(CLAUSES[name] for name in asked))))
 
 
-def _task(kind: str, name: str, every: int) -> Any:
+def _task(kind: str, name: str, step: int) -> Any:
     proof_fixture, proven = _FIXTURES
     match kind:
         case "mutant":
             return try_mutant(proof_fixture, MUTANTS[name])
         case "server":
-            return held(proof_fixture, name)
+            return held(proof_fixture.thinned(step), name)
         case "systematic":
-            return _systematic(proof_fixture, int(name), every)
+            return _systematic(proof_fixture, int(name), step)
         case _:
-            return _alarms(proven, name)
+            return _alarms(proven if name else proven.thinned(step), name)
 
 
 def _alarms(proof_fixture: ProofFixture, name: str) -> Failures:

@@ -1,4 +1,7 @@
-"""``python -m tests.engine`` writes ``faulty_servers.json``: the MUST clauses that each faulty server holds."""
+"""``python -m tests.engine`` writes ``faulty_servers.json``: the MUST clauses that each faulty server holds.
+
+As in the sampled proof, the servers get each :data:`THIN`-th light case.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from conformance.engine.proof import ProofFixture
 from conformance.engine.prove import held
 from conformance.engine.selection import all_clauses
 from conformance.reference.mutants import FAULTY_SERVERS
+from tests.engine.thinning import THIN
 
 if __name__ == "__main__":
-    proof_fixture = ProofFixture.of(load_corpus().values(), all_clauses().values())
+    proof_fixture = ProofFixture.of(load_corpus().values(), all_clauses().values()).thinned(THIN)
     known = {name: held(proof_fixture, name) for name in FAULTY_SERVERS}
     text = json.dumps(known, indent=1, sort_keys=True) + "\n"
     (Path(__file__).parent / "faulty_servers.json").write_text(text, encoding="utf-8")
