@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from conformance.contract.subjects import appended_rows, once_per_view
+from conformance.contract.subjects import appended_rows, once_per_view, queried
 from conformance.contract.view import CallView, ReadView, SessionView, SplitView, View
 from conformance.history import Append, Create, End, History, HistoryCall, HistoryJudgement, RowsRead, Split, check
 from conformance.records import ROW_ID, AppendRows, CallEnd, ReadRows, is_row_id
@@ -39,6 +39,8 @@ def observed(view: View) -> Observed | None:
     """Return the history of an exchange; None if its rows have no ids, or no session was asked for."""
     if not view.served_sessions or not any(map(is_row_id, view.case.table.columns)):
         return None
+    if view.exchange.driven and queried(view, len(view.case.steps)) is not None:
+        return None  # the sessions are on another table, into which nothing is inserted
     ids = view.table.column(ROW_ID).to_pylist()
     return Observed(view, ids) if len(set(ids)) == len(ids) else None
 

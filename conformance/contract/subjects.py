@@ -15,7 +15,7 @@ from conformance.contract.clause import Violation
 from conformance.contract.closed import Feature
 from conformance.contract.raised import attempt, raise_or_give
 from conformance.contract.view import CallView, ReadView, SessionView, SplitView, View
-from conformance.records import AppendRows, CallEnd
+from conformance.records import AppendRows, CallEnd, Happening, Meanwhile, Step
 
 __all__ = [
     "OPEN_OPTIONS",
@@ -29,6 +29,7 @@ __all__ = [
     "isolates",
     "once_per_view",
     "outlived",
+    "queried",
     "read_feature",
     "refused",
     "refused_as",
@@ -76,6 +77,7 @@ def feature(session: SessionView) -> Feature:
 
 def _applies(session: SessionView) -> Iterator[tuple[Feature, bool]]:
     step, view = session.step, session.view
+    yield Feature.QUERY_RESULT, queried(view, session.raw.step) is not None
     yield Feature.SAMPLE, step.sample_percentage is not None
     yield Feature.SNAPSHOT, bool(step.snapshot)
     yield Feature.APPEND, bool(appended_rows(view))
@@ -93,7 +95,7 @@ def _applies(session: SessionView) -> Iterator[tuple[Feature, bool]]:
     yield Feature.PLAIN, True
 
 
-_CIRCUMSTANCES = frozenset({Feature.APPEND, Feature.LARGE, Feature.ABANDONED, Feature.PLAIN})
+_CIRCUMSTANCES = frozenset({Feature.QUERY_RESULT, Feature.APPEND, Feature.LARGE, Feature.ABANDONED, Feature.PLAIN})
 """Features of what surrounds a request. The request itself does not ask for them."""
 
 _INCLUDES = {
@@ -128,9 +130,26 @@ def appended_rows(view: View) -> int:
 
 
 def outlived(session: SessionView, call: CallView) -> bool:
-    """True if the table of the session was dropped before the call: whether it is served then is not recorded."""
-    between = session.view.case.steps[session.raw.step : call.raw.step]
-    return any(isinstance(step, AppendRows) and step.again for step in between)
+    """True if the session may have ended before the call: its table was dropped, its server was restarted, or it
+    expired. Whether it is served after the first two is not recorded.
+    """
+    return any(map(_ends_sessions, session.view.case.steps[session.raw.step : call.raw.step]))
+
+
+def _ends_sessions(step: Step) -> bool:
+    if isinstance(step, AppendRows):
+        return step.again
+    return isinstance(step, Meanwhile) and step.what in (Happening.RESTART, Happening.EXPIRY)
+
+
+def queried(view: View, before: int) -> int | None:
+    """Return the step of the latest query before a step: sessions are on its result. None without one."""
+    steps = list(enumerate(view.case.steps[:before]))
+    return next((index for index, step in reversed(steps) if _is_query(step)), None)
+
+
+def _is_query(step: Step) -> bool:
+    return isinstance(step, Meanwhile) and step.what in (Happening.QUERY, Happening.QUERY_INTO)
 
 
 def after_abandoned(call: CallView) -> bool:

@@ -20,13 +20,13 @@ from conformance.contract.budget import STANDARD, Budget, Excess
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.contract.raised import remembered_property
 from conformance.records import (
-    AppendRows,
     Call,
     CallEnd,
     Case,
     CreateSession,
     Exchange,
     Outcome,
+    QuietStep,
     Reading,
     ReadRows,
     SplitStream,
@@ -100,7 +100,7 @@ class CallView:
     @property
     def expected_codes(self) -> tuple[str, ...]:
         """The permitted statuses of the step that made the call."""
-        return () if isinstance(self.step, AppendRows) else self.step.expect.codes
+        return () if isinstance(self.step, QuietStep) else self.step.expect.codes
 
     def _decode(self, data: bytes) -> Proto | None:
         from google.protobuf.message import DecodeError  # noqa: PLC0415  # as above
@@ -519,7 +519,7 @@ class View:
             if not self.exchange.driven:
                 continue
             step = self.case.steps[call.step] if call.step < len(self.case.steps) else None
-            codes = ("OK",) if step is None or isinstance(step, AppendRows) else step.expect.codes
+            codes = ("OK",) if step is None or isinstance(step, QuietStep) else step.expect.codes
             if call.end is CallEnd.COMPLETE and call.status == "OK" and "OK" not in codes:
                 return Outcome.DEPENDENCY_FAILED, f"{where}: ended in OK and had to be refused; see its findings"
             if call.end is CallEnd.COMPLETE and call.status not in codes:

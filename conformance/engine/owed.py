@@ -21,7 +21,7 @@ from conformance.contract.view import View
 from conformance.generate import materialise
 from conformance.records import Case, Outcome, Reading, ReadingOutcome, Verdict
 from conformance.targets import Target, open_target
-from conformance.targets.spec import Endpoint, SerializerSpec, TargetKind, TargetSpec
+from conformance.targets.spec import Clock, Endpoint, SerializerSpec, TargetKind, TargetSpec
 
 __all__ = ["Owed", "reference_target"]
 
@@ -41,7 +41,7 @@ def reference_target(kind: TargetKind = TargetKind.SERVER, *, mutant: str | None
 
             server = stack.enter_context(ReferenceServer(mutant=mutant))
             endpoint = Endpoint(grpc=server.grpc_endpoint, rest=f"http://{server.rest_endpoint}")
-            spec = TargetSpec(name="reference", kind=kind, endpoint=endpoint)
+            spec = TargetSpec(name="reference", kind=kind, endpoint=endpoint, clock=Clock("/clock"))
         else:
             place = SerializerSpec("conformance.reference.serializer:REFERENCE")
             spec = TargetSpec(name="reference", kind=TargetKind.SERIALIZER, serializer=place)

@@ -15,6 +15,8 @@ import functools
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, Self
 
 import pyarrow as pa
@@ -230,18 +232,22 @@ def by_server(proof_fixture: ProofFixture, mutant: str | None, kills: Sequence[s
         yield from _driven(target, proof_fixture, cases, isolated=False)
 
 
+def _process(mutant: str, state: Path) -> TargetSpec:
+    command = (sys.executable, "-m", "conformance.reference", "--mutant", mutant, "--state", str(state))
+    return TargetSpec(
+        name="mutant",
+        kind=TargetKind.SERVER,
+        start=Start(command, grace=1.0, restarts=True),
+        ready=Ready(grpc_event="grpc.listen", rest_event="rest.listen"),
+        deadlines=SHORT,
+    )
+
+
 def by_process(proof_fixture: ProofFixture, mutant: str, kills: Sequence[str]) -> Iterator[list[Verdict]]:
     """As :func:`by_server`, for a mutant that hangs or dies: in a process, with short deadlines, on the cases made for
     ``kills``.
     """
-    spec = TargetSpec(
-        name="mutant",
-        kind=TargetKind.SERVER,
-        start=Start((sys.executable, "-m", "conformance.reference", "--mutant", mutant), grace=0.1),
-        ready=Ready(grpc_event="grpc.listen", rest_event="rest.listen"),
-        deadlines=SHORT,
-    )
-    with open_target(spec) as target:
+    with TemporaryDirectory() as folder, open_target(_process(mutant, Path(folder, "state"))) as target:
         yield from _driven(target, proof_fixture, proof_fixture.made_for(kills), isolated=None)
 
 

@@ -22,6 +22,8 @@ from conformance.records import (
     DoPut,
     FlightStep,
     GetFlightInfo,
+    Happening,
+    Meanwhile,
     ProtocolName,
     ReadRows,
     RecordError,
@@ -98,10 +100,14 @@ def _check_parameters(column: Column, path: str) -> None:
 # --- steps --------------------------------------------------------------------------------------------
 
 
+_QUERIES: Final = frozenset({Happening.QUERY, Happening.QUERY_INTO})
+
+
 def _check_steps(case: Case) -> None:
     count = _row_count(case.table)
     unborn = 0
     again = False
+    happened: list[Happening] = []
     labels: dict[type[Step], set[str]] = {CreateSession: set(), SplitStream: set(), GetFlightInfo: set()}
     for index, step in enumerate(case.steps):
         path = f"Case.steps[{index}]"
@@ -110,19 +116,39 @@ def _check_steps(case: Case) -> None:
             if step.count < 0 or unborn > count:
                 raise RecordError(f"{path}.count", f"at most the table's {count} rows in all", step.count)
             again |= step.again
+            _check_insertion(step, path, happened)
             continue
-        for row in step.expect.rows or ():
-            if not 0 <= row < count:
-                raise RecordError(f"{path}.expect.rows", f"indices into the table's {count} rows", row)
-        if isinstance(step, CreateSession) and step.snapshot and again:
-            expected = "none after the table was made again: the time is before that"
-            raise RecordError(f"{path}.snapshot", expected, step.snapshot)
+        if isinstance(step, Meanwhile):
+            happened.append(step.what)
+            continue
+        _check_rows(step.expect.rows or (), path, count)
+        if isinstance(step, CreateSession) and (again or happened):
+            _check_no_time(step, path)
         if isinstance(step, ReadRows | SplitStream):
             _check_stream(step, path, labels[CreateSession], labels[SplitStream])
         elif not isinstance(step, CreateSession):
             _check_flight(step, path, labels[GetFlightInfo], case.table)
         if isinstance(step, CreateSession | SplitStream | GetFlightInfo):
             labels[type(step)].add(step.label)
+
+
+def _check_rows(rows: Sequence[int], path: str, count: int) -> None:
+    for row in rows:
+        if not 0 <= row < count:
+            raise RecordError(f"{path}.expect.rows", f"indices into the table's {count} rows", row)
+
+
+def _check_insertion(step: AppendRows, path: str, happened: Sequence[Happening]) -> None:
+    if step.again and not _QUERIES.isdisjoint(happened):
+        raise RecordError(f"{path}.again", "no table made again after a query", step.again)
+    if Happening.EXPIRY in happened:
+        raise RecordError(path, "no insertion after expiry: the server's clock is ahead then", step.TAG)
+
+
+def _check_no_time(step: CreateSession, path: str) -> None:
+    if step.snapshot:
+        expected = "none after the table was made again, or after a meanwhile step: the time is before that"
+        raise RecordError(f"{path}.snapshot", expected, step.snapshot)
 
 
 def _check_flight(step: FlightStep, path: str, infos: set[str], table: Table) -> None:

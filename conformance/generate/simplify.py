@@ -26,6 +26,7 @@ from conformance.records import (
     Json,
     Mode,
     NullPattern,
+    QuietStep,
     ReadRows,
     Recipe,
     SplitStream,
@@ -65,7 +66,7 @@ def simpler_shape(choices: Choices, case: Case) -> Case:
 
 
 def _simpler_step(choices: Choices, step: Step) -> Step:
-    if isinstance(step, AppendRows) or step.expect.codes != ("OK",):
+    if isinstance(step, QuietStep) or step.expect.codes != ("OK",):
         return step  # a refused request is refused because of its options
     if isinstance(step, CreateSession):
         if not _keeps(choices) and step.row_restriction:
@@ -198,7 +199,7 @@ def simpler_recipe(choices: Choices, case: Case) -> Case:
     values.
     """
     recipe = case.table.recipe
-    if recipe is None or any(step.expect.rows is not None for step in case.steps if not isinstance(step, AppendRows)):
+    if recipe is None or any(step.expect.rows is not None for step in case.steps if not isinstance(step, QuietStep)):
         return case
     least = min(recipe.rows, sum(step.count for step in case.steps if isinstance(step, AppendRows)))
     values = (ValueProfile.CONSTANT, ValueProfile.SMALL, *[recipe.values] * _STAY)
@@ -272,7 +273,7 @@ def _simpler_cell(choices: Choices, column: Column, value: Any) -> Any:
 
 
 def _renumbered(step: Step, places: Mapping[int, int]) -> Step:
-    if isinstance(step, AppendRows) or step.expect.rows is None:
+    if isinstance(step, QuietStep) or step.expect.rows is None:
         return step
     rows = tuple(places[row] for row in step.expect.rows if row in places)
     return dataclasses.replace(step, expect=dataclasses.replace(step.expect, rows=rows))

@@ -14,6 +14,7 @@ from conformance.records.closed import (
     BqType,
     CallEnd,
     FaultKind,
+    Happening,
     Level,
     Mode,
     NullPattern,
@@ -40,7 +41,16 @@ from conformance.records.flight import (
     ListFlights,
 )
 from conformance.records.judged import Finding, Reading, Verdict
-from conformance.records.steps import AppendRows, CreateSession, Expect, ReadRows, SplitStream, StorageReadStep
+from conformance.records.steps import (
+    AppendRows,
+    CreateSession,
+    Expect,
+    Meanwhile,
+    QuietStep,
+    ReadRows,
+    SplitStream,
+    StorageReadStep,
+)
 from conformance.records.table import ROW_ID, ArrowField, ArrowTable, Column, KeyValue, Recipe, Table, is_row_id
 
 __all__ = [
@@ -74,17 +84,20 @@ __all__ = [
     "GetFlightInfo",
     "GetSchema",
     "Handshake",
+    "Happening",
     "Json",
     "KeyValue",
     "Level",
     "ListActions",
     "ListFlights",
+    "Meanwhile",
     "MetadataEntry",
     "Mode",
     "NullPattern",
     "Outcome",
     "Profile",
     "ProtocolName",
+    "QuietStep",
     "ReadRows",
     "Reading",
     "ReadingOutcome",

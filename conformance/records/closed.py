@@ -9,6 +9,7 @@ __all__ = [
     "BqType",
     "CallEnd",
     "FaultKind",
+    "Happening",
     "Level",
     "Mode",
     "NullPattern",
@@ -142,6 +143,19 @@ class FaultKind(enum.StrEnum):
     """Nothing is passed on for a while; then the call goes on."""
     DEADLINE = "deadline"
     """The client's own deadline passes; before that it takes no further response."""
+
+
+class Happening(enum.StrEnum):
+    """What happens to a server between two calls of a case, without a call of the Storage API."""
+
+    RESTART = "restart"
+    """The server is stopped and started again. Whether its sessions survive is not recorded."""
+    EXPIRY = "expiry"
+    """The server's clock passes the end of every session that was made so far."""
+    QUERY = "query"
+    """A query selects every row and column of the table. Later sessions are on its result, an anonymous table."""
+    QUERY_INTO = "query-into"
+    """The same query writes to a table of its own. Later sessions are on that table."""
 
 
 class ReadingOutcome(enum.StrEnum):

@@ -6,10 +6,19 @@ from typing import ClassVar, TypeAlias
 
 from conformance._codec import RecordError
 from conformance.records.base import record
-from conformance.records.closed import FaultKind
+from conformance.records.closed import FaultKind, Happening
 from conformance.records.faults import Fault
 
-__all__ = ["AppendRows", "CreateSession", "Expect", "ReadRows", "SplitStream", "StorageReadStep"]
+__all__ = [
+    "AppendRows",
+    "CreateSession",
+    "Expect",
+    "Meanwhile",
+    "QuietStep",
+    "ReadRows",
+    "SplitStream",
+    "StorageReadStep",
+]
 
 
 @record
@@ -73,8 +82,8 @@ class ReadRows:
     of the stream delivered. If the stream has no such place, the step is skipped.
     ``take`` is the number of responses after which the driver cancels; ``times`` repeats the call; ``together``
     makes the repeated calls concurrent. ``alongside`` makes the calls at the same time as those of the step before,
-    which has to be a ReadRows too. ``handed`` makes them over another connection, as a worker does that was handed the
-    names of the streams.
+    which has to be a ReadRows too. ``handed`` lets another process make them, a worker that knows the names of the
+    streams alone.
     ``faults`` is a plan for the calls of this step. As clients do, the driver reads on after a fault, from the row
     after the last one that came, until a read ends without a fault. A call that a STATUS of the plan ends is cancelled
     by the driver. A DELAY lasts until the calls made alongside have ended; no clock is read.
@@ -134,4 +143,21 @@ class AppendRows:
     again: bool = False
 
 
-StorageReadStep: TypeAlias = CreateSession | ReadRows | SplitStream | AppendRows
+@record
+class Meanwhile:
+    """Let something happen to the server before the next call: ``what`` says what.
+
+    If the target's file does not say how, or the server runs already and cannot be restarted, the driver skips this
+    step and all later ones. A query that fails, or whose result REST does not list with the rows of the table, makes
+    the case untestable.
+    """
+
+    TAG: ClassVar[str] = "meanwhile"
+
+    what: Happening
+
+
+QuietStep: TypeAlias = AppendRows | Meanwhile
+"""The steps that make no call of the Storage API, so that nothing is expected of an answer."""
+
+StorageReadStep: TypeAlias = CreateSession | ReadRows | SplitStream | QuietStep

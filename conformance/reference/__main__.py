@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import importlib.abc
 import json
+import pickle
 import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from conformance.contain.limits import collect_seldom
 from conformance.reference.delays import Delays
@@ -33,16 +35,23 @@ def serve(
     guard: Guard | None = None,
     delays: Delays = Delays(),  # noqa: B008  # it is immutable
     tables_on_stdin: bool = False,
+    state: Path | None = None,
 ) -> None:
     """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line per listener. For the main thread only.
 
-    With ``tables_on_stdin``, the tables come on standard input instead of over REST. The other arguments are those of
+    With ``tables_on_stdin``, the tables come on standard input instead of over REST. Tables and sessions are read from
+    the file ``state``, if it exists, and written there at the end: a restarted server serves them again.
+    The other arguments are those of
     :class:`ReferenceServer`.
     """
     done = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: done.set())
     with ReferenceServer(mutant=mutant, host=host, tls=tls, guard=guard, delays=delays) as server:
+        if state is not None and state.exists():
+            tables, streams = pickle.loads(state.read_bytes())  # noqa: S301  # what this server wrote
+            server.catalogue.restore(tables)
+            server.service.restore(streams)
         if tables_on_stdin:
             sys.stderr.write(json.dumps({"event": "grpc.listen", "port": server.grpc_port}) + "\n")
             sys.stderr.flush()
@@ -52,6 +61,8 @@ def serve(
             say(json.dumps({"event": "grpc.listen", "port": server.grpc_port}))
             say(json.dumps({"event": "rest.listen", "port": server.rest_port}))
         done.wait()
+    if state is not None:
+        state.write_bytes(pickle.dumps((server.catalogue.kept(), server.service.sessions.kept())))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -61,9 +72,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--project", help="accepted for symmetry with other servers; every project exists")
     parser.add_argument("--tables-on-stdin", action="store_true", help="take tables as lines of JSON, not over REST")
+    parser.add_argument("--state", metavar="FILE", type=Path, help="keep tables and sessions there for the next start")
     options = parser.parse_args(arguments)
+    stdin = options.tables_on_stdin
     try:
-        serve(mutant=options.mutant, host=options.host, say=_line, tables_on_stdin=options.tables_on_stdin)
+        serve(mutant=options.mutant, host=options.host, say=_line, tables_on_stdin=stdin, state=options.state)
     except KeyError as error:
         parser.error(f"argument --mutant: {error.args[0]}")
 

@@ -10,6 +10,7 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -93,14 +94,33 @@ def _micros() -> int:
 
 
 class Catalogue:
-    """Datasets and tables; safe to use from many threads. ``clock`` gives microseconds since the Unix epoch."""
+    """Datasets and tables; safe to use from many threads. ``clock`` gives microseconds since the Unix epoch.
+
+    ``ahead`` is what is added to it, in microseconds. ``sources`` names the table that a query made a table of.
+    """
 
     def __init__(self, clock: Callable[[], int] = _micros) -> None:
-        self.clock = clock
+        self._clock = clock
+        self.ahead = 0
+        self.sources: dict[TableId, TableId] = {}
         self._lock = threading.Lock()
         self._datasets: dict[tuple[str, str], int] = {}
         self._tables: dict[TableId, _StoredTable] = {}
         self._last_commit = 0
+
+    def clock(self) -> int:
+        """The time in microseconds since the Unix epoch."""
+        return self._clock() + self.ahead
+
+    def kept(self) -> object:
+        """What :meth:`restore` needs to have the same datasets and tables again, to be pickled."""
+        with self._lock:
+            return dict(self._datasets), dict(self._tables), self._last_commit
+
+    def restore(self, kept: Any) -> None:
+        """Have the datasets and tables of another catalogue."""
+        with self._lock:
+            self._datasets, self._tables, self._last_commit = kept
 
     def create_dataset(self, project: str, dataset: str) -> None:
         """Make a dataset; every project exists.

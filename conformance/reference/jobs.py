@@ -1,4 +1,5 @@
-"""Load jobs of the reference: an upload of Parquet or Avro, in the two parts of one body, appended to a table.
+"""Jobs of the reference: load jobs (an upload of Parquet or Avro, in the two parts of one body, appended to a table),
+and queries that select a whole table.
 
 Source: https://cloud.google.com/bigquery/docs/reference/rest/v2/Job
 """
@@ -7,27 +8,35 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import threading
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.reference.catalogue import Catalogue, MissingError, TableId
+from conformance.records import Column, Mode
+from conformance.reference.catalogue import AlreadyExistsError, Catalogue, MissingError, TableId, stored_schema
 from conformance.reference.delays import Delays
 from conformance.reference.loading import read_rows
+from conformance.reference.session import opaque
 
-__all__ = ["Jobs"]
+__all__ = ["HIDDEN", "Jobs"]
+
+HIDDEN: Final = "_results"
+"""The dataset of anonymous tables: as on the service, its name begins with an underscore, and nobody made it."""
+WHOLE_TABLE: Final = re.compile(r"SELECT \* FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)`")
 
 
 @dataclasses.dataclass(slots=True)
 class _Job:
-    """A job that was inserted: its rows, or the error in which it ends."""
+    """A job that was inserted: its rows, or the error in which it ends. ``query`` is the configuration of a query."""
 
     table: TableId
     polls: int
     rows: pa.Table | None = None
     error: dict[str, str] | None = None
     done: bool = False
+    query: dict[str, Any] | None = None
 
 
 @dataclasses.dataclass(slots=True)
@@ -64,8 +73,37 @@ class Jobs:
                 job.rows, job.error = None, {"reason": "rateLimitExceeded", "message": said}
         return _answer(project, number, "PENDING" if job.polls else "RUNNING")
 
+    def query(self, project: str, query: dict[str, Any]) -> dict[str, Any]:
+        """Run a query of a whole table; the answer says that it runs, or that it is done if nothing delays it."""
+        place = query.get("destinationTable") or {"projectId": project, "datasetId": HIDDEN, "tableId": opaque()}
+        table = TableId(*(str(place.get(key, "")) for key in ("projectId", "datasetId", "tableId")))
+        job = _Job(table, self._delays.job_polls, query={**query, "destinationTable": place})
+        try:
+            self._select(str(query.get("query", "")), table)
+        except (MissingError, AlreadyExistsError, ValueError, pa.ArrowException) as error:
+            job.error = {"reason": "invalidQuery", "message": str(error)}
+        with self._lock:
+            self._jobs.append(job)
+            number = str(len(self._jobs))
+        return self.get(project, number)
+
+    def _select(self, text: str, into: TableId) -> None:
+        """Make the table of a query's result. Its columns are nullable and have no parameters."""
+        selected = WHOLE_TABLE.fullmatch(text)
+        if selected is None:
+            raise ValueError(
+                f"expected a query of every row and column of one table, by its full name, got {text!r:.100}"
+            )
+        snapshot = self._catalogue.snapshot(TableId(*selected.groups()))
+        columns = tuple(map(_of_result, snapshot.columns))
+        if into.dataset == HIDDEN and not self._catalogue.has_dataset(into.project, HIDDEN):
+            self._catalogue.create_dataset(into.project, HIDDEN)
+        self._catalogue.create_table(into, columns)
+        self._catalogue.append(into, snapshot.rows.cast(stored_schema(columns)))
+        self._catalogue.sources[into] = snapshot.table
+
     def get(self, project: str, number: str) -> dict[str, Any]:
-        """The job that :meth:`load` has given this number; raises MissingError."""
+        """The job that :meth:`load` or :meth:`query` has given this number; raises MissingError."""
         if not number.isdecimal() or not 0 < int(number) <= len(self._jobs):
             raise MissingError(f"Not found: Job {project}:{number}")
         job = self._jobs[int(number) - 1]
@@ -76,6 +114,8 @@ class Jobs:
             if not job.done:
                 self._end(job)
         answer = _answer(project, int(number), "DONE")
+        if job.query is not None:
+            answer["configuration"] = {"query": job.query}
         if job.error:
             answer["status"]["errorResult"] = job.error
         return answer
@@ -114,6 +154,12 @@ class Jobs:
             self._catalogue.append(job.table, rows)
         except MissingError as error:  # the table was removed meanwhile
             job.error = {"reason": "notFound", "message": str(error)}
+
+
+def _of_result(column: Column) -> Column:
+    mode = Mode.NULLABLE if column.mode is Mode.REQUIRED else column.mode
+    fields = tuple(map(_of_result, column.fields))
+    return dataclasses.replace(column, mode=mode, fields=fields, precision=None, scale=None, max_length=None)
 
 
 def _answer(project: str, number: int, state: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The HTTP surface of the reference: enough of BigQuery's REST API to seed tables and to look at what was seeded.
 
-This module decides routes, bodies and statuses. It covers datasets, tables, ``tabledata`` and load jobs; everything
-else is 404 with a sentence that says so.
+This module decides routes, bodies and statuses. It covers datasets, tables, ``tabledata``, load jobs and queries
+of whole tables; everything else is 404 with a sentence that says so.
 Source: https://cloud.google.com/bigquery/docs/reference/rest
 """
 
@@ -36,6 +36,8 @@ LARGE: Final = 2_000
 """Rows from which on an insert is kept: many cases put the same 20,000 rows into tables of their own."""
 LARGE_BODY: Final = 64 << 10
 """Bytes of such an insert at least."""
+MOST_AHEAD: Final = 366 * 24 * 3600
+"""The most seconds by which the clock may be ahead."""
 SAME: Final = 16
 """Inserts that are kept, each as its JSON and as a table."""
 
@@ -152,6 +154,22 @@ class Api:
         except (ValueError, KeyError, TypeError) as error:
             raise _HttpError(400, f"Parse Error: {error}") from None
 
+    def query_job(self, body: Body, _query: Mapping[str, str], project: str) -> Body:
+        """jobs.insert, of queries that select a whole table."""
+        configuration = body.get("configuration")
+        query = configuration.get("query") if isinstance(configuration, dict) else None
+        if not isinstance(query, dict):
+            raise _HttpError(400, 'expected "configuration.query": this server runs load jobs only as uploads')
+        return self._jobs.query(project, query)
+
+    def set_clock(self, body: Body, _query: Mapping[str, str]) -> Body:
+        """Put the clock so many seconds ahead: a route of this server, which BigQuery does not have."""
+        ahead = body.get("ahead")
+        if not isinstance(ahead, int) or not 0 <= ahead <= MOST_AHEAD:
+            raise _HttpError(400, f'expected "ahead" as a number of seconds from 0 to {MOST_AHEAD}, got {ahead!r:.100}')
+        self.catalogue.ahead = ahead * 1_000_000
+        return {"ahead": ahead}
+
     def get_job(self, _body: Body, _query: Mapping[str, str], project: str, job: str) -> Body:
         """jobs.get."""
         return self._jobs.get(project, job)
@@ -231,7 +249,9 @@ _ROUTES: Final[tuple[tuple[str, re.Pattern[str], Callable[..., Body]], ...]] = t
         ("DELETE", _TABLES + r"/([^/]+)", Api.delete_table),
         ("POST", _TABLES + r"/([^/]+)/insertAll", Api.insert_all),
         ("GET", _TABLES + r"/([^/]+)/data", Api.list_rows),
+        ("POST", r"/projects/([^/]+)/jobs", Api.query_job),
         ("GET", r"/projects/([^/]+)/jobs/([^/]+)", Api.get_job),
+        ("POST", "/clock", Api.set_clock),
     )
 )
 

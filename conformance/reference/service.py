@@ -71,6 +71,10 @@ class Service:
         self.catalogue = catalogue
         self.sessions = Sessions()
 
+    def restore(self, streams: Sequence[Stream]) -> None:
+        """Serve the streams of a server that was stopped."""
+        self.sessions.add(streams)
+
     # --- CreateReadSession ----------------------------------------------------------------------------
 
     def create_read_session(self, request: Any) -> Any:

@@ -77,6 +77,11 @@ class Sessions:
         with self._lock:
             return self._streams.get(name)
 
+    def kept(self) -> list[Stream]:
+        """The streams of Arrow sessions; a writer of Avro cannot be pickled."""
+        with self._lock:
+            return [stream for stream in self._streams.values() if stream.session.avro is None]
+
     def forget(self, *, expired_before: int) -> None:
         """Drop the streams of sessions that expired before an instant in microseconds since the Unix epoch."""
         with self._lock:

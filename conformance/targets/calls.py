@@ -104,15 +104,20 @@ class Caller:
         self._last_words = last_words
         self._credentials = credentials
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments that made this caller."""
+        return {
+            "channel": self._channel,
+            "began": self._began,
+            "message_limit": self._message_limit,
+            "last_words": self._last_words,
+            "credentials": self._credentials,
+        }
+
     def over(self, channel: grpc.Channel) -> Caller:
         """A caller like this one over another connection."""
-        return Caller(
-            channel,
-            began=self._began,
-            message_limit=self._message_limit,
-            last_words=self._last_words,
-            credentials=self._credentials,
-        )
+        return Caller(**{**self.settings, "channel": channel})
 
     def unary(self, call: Call, *, routing: str, budget: CallBudget) -> Call:
         """Make the call that ``call`` describes (step, label, method and request), and return it with its result."""

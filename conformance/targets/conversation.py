@@ -19,7 +19,19 @@ from typing import Any, Final
 from google.protobuf.message import DecodeError
 
 from conformance.contract import proto
-from conformance.records import AppendRows, Call, CallEnd, Case, CreateSession, Fault, FaultKind, ReadRows, SplitStream
+from conformance.records import (
+    AppendRows,
+    Call,
+    CallEnd,
+    Case,
+    CreateSession,
+    Fault,
+    FaultKind,
+    Happening,
+    Meanwhile,
+    ReadRows,
+    SplitStream,
+)
 from conformance.targets.calls import CallBudget, Caller
 from conformance.targets.faulting import Faults, Line, Met
 from conformance.targets.messages import Names, create_request, read_request, split_request
@@ -33,6 +45,9 @@ MAX_STREAMS: Final = 1000
 MAX_TOGETHER: Final = 64
 """The number of concurrent calls; a step with more calls makes the others afterwards."""
 
+LONGEST_SESSION: Final = 366 * 24 * 3600
+"""The seconds after which a session has to end if the server's clock is to pass its end: more is no such instant."""
+
 BROKEN: Final = frozenset({CallEnd.DEADLINE, CallEnd.OVER_BUDGET, CallEnd.CRASH})
 """Ends of a call after which the case's other calls are not made."""
 
@@ -44,6 +59,9 @@ class ConversationPlan:
     ``seeded`` is the row count before any AppendRows step, ``now`` and ``before_append`` are wall-clock microseconds,
     ``until`` is the case's deadline on the monotonic clock. ``append`` inserts the next rows, and ``remake`` makes the
     table again with them; it returns False if the server does not drop the table.
+    ``restart`` starts the server anew and returns a caller of it. ``pass_time`` sets its clock so many seconds ahead.
+    Both tell by None and False that the target offers no such thing. ``query`` runs the query, into a table of its own
+    if the argument is true, and returns the names of its result.
     """
 
     names: Names
@@ -55,15 +73,21 @@ class ConversationPlan:
     case_bytes: int
     append: Callable[[int], None]
     remake: Callable[[int], bool]
+    restart: Callable[[], Caller | None]
+    pass_time: Callable[[int], bool]
+    query: Callable[[bool], Names]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Session:
-    """A created session: its streams, and its row count (None if a restriction decides that)."""
+    """A created session: its streams, its row count (None if a restriction decides that), and the second of its end
+    since the Unix epoch (0 if it names none).
+    """
 
     name: str
     streams: tuple[str, ...]
     rows: int | None
+    expires: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -84,8 +108,8 @@ Broken = Callable[[Fault], AbstractContextManager[tuple[Caller, Line]]]
 class Conversation:
     """Carries out one case's steps through ``caller``; afterwards, ``calls`` and ``skipped`` are the result.
 
-    ``other`` gives the caller of another connection, for the reads that are handed to one; it is asked for only then,
-    and so is ``broken``.
+    ``other`` gives a caller in another process, for the reads that are handed to one; it is asked for only then, and so
+    is ``broken``.
     """
 
     def __init__(
@@ -99,6 +123,7 @@ class Conversation:
         self._broken_by = broken
         self._plan = plan
         self._visible = plan.seeded
+        self._names = plan.names
         self._kept = 0
         self._sessions: dict[str, _Session] = {}
         self._children: dict[str, str] = {}
@@ -121,20 +146,43 @@ class Conversation:
                         self._read(list(self._group(index, step)))
                 case SplitStream():
                     self._split(index, step)
-                case AppendRows(again=True):
-                    if not self._plan.remake(step.count):
+                case AppendRows() | Meanwhile():
+                    if not self._changes(step):
                         self.skipped += range(index, len(self._case.steps))
                         return
-                    self._visible = step.count
-                case AppendRows():
-                    self._plan.append(step.count)
-                    self._visible += step.count
             if self.broken:
                 return
 
+    def _changes(self, step: AppendRows | Meanwhile) -> bool:
+        """Change the table or the server; False if the target offers no way."""
+        if isinstance(step, Meanwhile):
+            return self._happens(step.what)
+        if step.again:
+            self._visible = step.count
+            return self._plan.remake(step.count)
+        self._plan.append(step.count)
+        if self._names is self._plan.names:  # the result of a query does not grow
+            self._visible += step.count
+        return True
+
+    def _happens(self, what: Happening) -> bool:
+        """Let it happen to the server; False if the target offers no way."""
+        match what:
+            case Happening.RESTART:
+                caller = self._plan.restart()
+                self._caller = caller or self._caller
+                return caller is not None
+            case Happening.EXPIRY:
+                last = max((session.expires for session in self._sessions.values()), default=0)
+                ahead = last + 1 - self._plan.now // 1_000_000
+                return 0 < ahead <= LONGEST_SESSION and self._plan.pass_time(ahead)
+            case Happening.QUERY | Happening.QUERY_INTO:
+                self._names = self._plan.query(what is Happening.QUERY_INTO)
+                return True
+
     def _create(self, index: int, step: CreateSession) -> None:
         plan = self._plan
-        request, routing = create_request(step, plan.names, now=plan.now, before_append=plan.before_append)
+        request, routing = create_request(step, self._names, now=plan.now, before_append=plan.before_append)
         call = self._unary(Call(index, step.label, "CreateReadSession", request), routing)
         session = _answer(call)
         self._sessions.pop(step.label, None)
@@ -142,7 +190,8 @@ class Conversation:
             every_row = not step.row_restriction and not step.snapshot and step.sample_percentage is None
             free = every_row and len(session.streams) == 1
             streams = tuple(stream.name for stream in session.streams)
-            self._sessions[step.label] = _Session(session.name, streams, self._visible if free else None)
+            rows = self._visible if free else None
+            self._sessions[step.label] = _Session(session.name, streams, rows, session.expire_time.seconds)
 
     def _split(self, index: int, step: SplitStream) -> None:
         streams = list(self._streams(step.session, step.stream, step.name))

@@ -28,12 +28,16 @@ class OutsideDatasetError(AssertionError):
 
 
 class FencedClient(RestClient):
-    """A :class:`RestClient` that writes to the dataset ``dataset`` of ``project`` alone."""
+    """A :class:`RestClient` that writes to the dataset ``dataset`` of ``project`` alone.
 
-    def __init__(self, base: str, *, project: str, dataset: str, **more: Any) -> None:
+    ``clock`` is the path at which the target's file says that its clock is set.
+    """
+
+    def __init__(self, base: str, *, project: str, dataset: str, clock: str = "", **more: Any) -> None:
         super().__init__(base, **more)
         self._project = project
         self._dataset = dataset
+        self._clock = clock
 
     def post(
         self,
@@ -53,7 +57,8 @@ class FencedClient(RestClient):
         super().delete(path)
 
     def _check(self, method: str, path: str, body: Mapping[str, Any] | bytes) -> None:
-        if not names_only(self._project, self._dataset, method, path, body):
+        is_clock = method == "POST" and path == self._clock != ""
+        if not is_clock and not names_only(self._project, self._dataset, method, path, body):
             raise OutsideDatasetError(
                 f"expected to write to the dataset {self._project}.{self._dataset} alone, but was about to send"
                 f" {method} {path}"
@@ -63,10 +68,13 @@ class FencedClient(RestClient):
 def names_only(project: str, dataset: str, method: str, path: str, body: Mapping[str, Any] | bytes) -> bool:
     """True if a request that writes names this dataset and no other place."""
     place = urllib.parse.urlsplit(path).path
-    if place == f"/upload/bigquery/v2/projects/{project}/jobs":
-        return _loads_into(project, dataset, body)
-    if place == f"/bigquery/v2/projects/{project}/queries":
-        return _inserts_into(project, dataset, body)
+    jobs = {
+        f"/upload/bigquery/v2/projects/{project}/jobs": _loads_into,
+        f"/bigquery/v2/projects/{project}/queries": _inserts_into,
+        f"/bigquery/v2/projects/{project}/jobs": _selects_from,
+    }
+    if place in jobs:
+        return jobs[place](project, dataset, body)
     match = _PATH.fullmatch(place)
     if match is None or match["project"] != project:
         return False
@@ -97,3 +105,15 @@ def _inserts_into(project: str, dataset: str, body: Mapping[str, Any] | bytes) -
     """Whether a query is one INSERT of literals into a table of the dataset; the suite writes no other statement."""
     statement = body.get("query") if isinstance(body, Mapping) else None
     return isinstance(statement, str) and statement.startswith(f"INSERT INTO `{project}`.`{dataset}`.`")
+
+
+def _selects_from(project: str, dataset: str, body: Any) -> bool:
+    """Whether a job selects one whole table of the dataset, into a table of the dataset or into none that it names."""
+    configuration = body.get("configuration") if isinstance(body, Mapping) else None
+    if not isinstance(configuration, Mapping) or [*configuration] != ["query"]:
+        return False
+    query = configuration["query"]
+    statement = query.get("query")
+    into = "destinationTable" not in query or _named(query, "destinationTable") == (project, dataset)
+    start, _, table = statement.partition(f"`{project}`.`{dataset}`.`") if isinstance(statement, str) else ("", "", "")
+    return into and start == "SELECT * FROM " and re.fullmatch("[^`]+`", table) is not None

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -22,23 +20,20 @@ from conformance.generate.materialise import materialise
 from conformance.records import BqType, Column, Json, Table
 from conformance.targets.avrofile import AVRO_OPTIONS, NO_AVRO, avro_file
 from conformance.targets.errors import CannotSeed
+from conformance.targets.jobs import JobError, finished
 from conformance.targets.messages import Names
 from conformance.targets.patience import LIMITED
 from conformance.targets.restway import RestTables
-from conformance.targets.seeds import Row, SeededTable, check_time, naming_columns
+from conformance.targets.seeds import Row, SeededTable, naming_columns
 from conformance.targets.values import rest_schema
 
-__all__ = ["AVRO", "FIRST_PAUSE", "LONGEST_PAUSE", "PARQUET", "FileFormat", "LoadJob"]
+__all__ = ["AVRO", "PARQUET", "FileFormat", "LoadJob"]
 
 NO_PARQUET: Final = frozenset({BqType.INTERVAL, BqType.RANGE, BqType.JSON, BqType.GEOGRAPHY})
 """Types that a load job of Parquet is not asked for: Parquet has no such type, or only a text that has to be parsed."""
 
 BOUNDARY: Final = "conformance-5f0c2a91d3e84b67"
 """The line between the parts of an upload; no file of the suite contains it after a line end."""
-
-FIRST_PAUSE: Final = 0.02
-LONGEST_PAUSE: Final = 2.0
-"""Seconds between questions whether a job is done, or whether its rows are seen."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -49,14 +44,6 @@ class FileFormat:
     options: Mapping[str, Any]
     lacks: frozenset[BqType]
     write: Callable[[Sequence[Column], pa.Table], bytes]
-
-
-class _JobError(Exception):
-    """A job failed, for the reason ``reason``."""
-
-    def __init__(self, text: str, reason: str) -> None:
-        super().__init__(text)
-        self.reason = reason
 
 
 class LoadJob:
@@ -83,7 +70,7 @@ class LoadJob:
             body = _multipart(_job(table, self._format), self._file(table.columns, more))
             try:
                 self._tables.patience.ask(lambda: self._load(table.names, body, until), limited=_limited, until=until)
-            except _JobError as ended:
+            except JobError as ended:
                 if _limited(ended):
                     self._tables.limited(str(ended))
                 raise CannotSeed(str(ended)) from None
@@ -96,25 +83,11 @@ class LoadJob:
         """Nothing: the client belongs to the server."""
 
     def _load(self, names: Names, body: bytes, until: float) -> None:
-        """Send one job and ask for it until it is done; raises :class:`_JobError` if it failed."""
+        """Send one job and ask for it until it is done; raises :class:`JobError` if it failed."""
         path = f"/upload/bigquery/v2/projects/{names.project}/jobs?uploadType=multipart"
         kind = f"multipart/related; boundary={BOUNDARY}"
-        job = self._tables.post(path, body, content_type=kind, until=until)
-        pause = FIRST_PAUSE
-        while _status(job).get("state") != "DONE":
-            threading.Event().wait(max(0.0, min(pause, until - time.monotonic())))
-            pause = min(2 * pause, LONGEST_PAUSE)
-            check_time(until)
-            named = job.get("jobReference")
-            job_id, location = (named.get("jobId"), named.get("location")) if isinstance(named, dict) else (None, None)
-            if not isinstance(job_id, str) or not job_id:
-                raise CannotSeed("expected the load job to have a jobId and a state")
-            where = {"location": location} if isinstance(location, str) else {}
-            job = self._tables.get(f"/bigquery/v2/projects/{names.project}/jobs/{job_id}", where, until=until, shown=0)
-        if error := _status(job).get("errorResult"):
-            reason = error.get("reason") if isinstance(error, dict) else ""
-            said = f"the load job failed: {safe(json.dumps(error, ensure_ascii=False), 500)}"
-            raise _JobError(said, reason if isinstance(reason, str) else "")
+        begun = self._tables.post(path, body, content_type=kind, until=until)
+        finished(self._tables, names.project, "load job", begun, until)
 
     def _file(self, columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
         try:
@@ -126,12 +99,7 @@ class LoadJob:
 
 
 def _limited(error: Exception) -> bool:
-    return isinstance(error, _JobError) and error.reason in LIMITED
-
-
-def _status(job: Row) -> Row:
-    status = job.get("status")
-    return status if isinstance(status, dict) else {}
+    return isinstance(error, JobError) and error.reason in LIMITED
 
 
 def _job(table: SeededTable, kind: FileFormat) -> dict[str, Any]:

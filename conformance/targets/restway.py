@@ -98,6 +98,11 @@ class RestTables:
         """Note that a quota, and not the table, was the reason why a job failed."""
         self._client.refused = said
 
+    def scan_of(self, size: object) -> None:
+        """Note the bytes that a statement read, if the server's answer says so."""
+        if isinstance(size, str) and len(size) < 20 and size.isdecimal():
+            self.scanned(int(size))
+
     def path(self, names: Names) -> str:
         """The path of one table."""
         return f"{_tables(names)}/{names.table}"
@@ -196,9 +201,7 @@ class Sql(_OverRest):
         answer = self._tables.post(f"/bigquery/v2/projects/{table.names.project}/queries", query, until=until)
         if errors := answer.get("errors"):
             raise CannotSeed(f"INSERT was refused: {_listed(errors)}")
-        scanned = answer.get("totalBytesProcessed")
-        if isinstance(scanned, str) and len(scanned) < 20 and scanned.isdecimal():
-            self._tables.scanned(int(scanned))
+        self._tables.scan_of(answer.get("totalBytesProcessed"))
         if answer.get("jobComplete") is False:
             raise CannotSeed("INSERT did not complete while jobs.query waited for it")
 

@@ -6,7 +6,7 @@ import dataclasses
 import socket
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Final
 
@@ -42,12 +42,33 @@ class RunningServer:
     tables: RestTables | None = None
     secure: SecureLine | None = None
     home: ExitStack = dataclasses.field(default_factory=ExitStack)
+    again: Callable[[], RunningServer] | None = None
+    """Starts the server once more with the same home; None if it is not to be restarted."""
 
     def last_words(self, seconds: float) -> str | None:
         """How the process ended, after waiting ``seconds`` for it; None if it runs or the suite did not start it."""
         if self.process is None or not self.process.wait_for_exit(seconds):
             return None
         return self.process.last_words()
+
+    def restart(self, *, grace: float) -> None:
+        """End the process and start it again; its ports may be others then.
+
+        Raises:
+            TargetUnavailable: it does not start again.
+        """
+        assert self.again is not None
+        home, again = self.home, self.again
+        self.home = ExitStack()
+        try:
+            self.close(grace=grace)
+            fresh = again()
+        except BaseException:
+            self.home = home
+            raise
+        for field in dataclasses.fields(self):
+            setattr(self, field.name, getattr(fresh, field.name))
+        self.home, self.again = home, again
 
     def close(self, *, grace: float) -> None:
         """Close the connections; the process, if the suite started it, has ``grace`` seconds to end.

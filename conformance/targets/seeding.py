@@ -10,6 +10,7 @@ server without deletion must be usable, too. So what an earlier run left behind 
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import math
 import re
@@ -22,8 +23,9 @@ from typing import TYPE_CHECKING
 
 from conformance.records import Column
 from conformance.targets.errors import CannotSeed, RowsMissing, TableExists
+from conformance.targets.jobs import FIRST_PAUSE, LONGEST_PAUSE, query_table
 from conformance.targets.listing import verify
-from conformance.targets.loadjob import AVRO, FIRST_PAUSE, LONGEST_PAUSE, PARQUET, LoadJob
+from conformance.targets.loadjob import AVRO, PARQUET, LoadJob
 from conformance.targets.messages import Names
 from conformance.targets.preloaded import PreloadedWay
 from conformance.targets.restway import InsertAll, RestTables, Sql
@@ -138,6 +140,9 @@ class Seeder:
         """Remove a case's table if the server outlives the run."""
         if self._token:
             table.way.drop(table.names)
+            if self._listed is not None:
+                for names in table.results:
+                    self._listed.drop(names)
 
     def close(self, *, grace: float) -> None:
         """End what the ways started."""
@@ -180,6 +185,24 @@ class Seeder:
         except TableExists:
             return False
         return True
+
+    def query(self, table: SeededTable, into: bool, *, until: float = math.inf) -> Names:  # noqa: FBT001  # its kind
+        """Select the whole table by a query, ``into`` a table of its own or not, and return the names of the result.
+
+        Raises :class:`CannotSeed` if there is no REST to ask, the query fails, or REST does not list the rows of the
+        table as the result: a fault of the query is none of the read.
+        """
+        if self._listed is None:
+            raise CannotSeed("no query can be run: the target has no REST")
+        names = query_table(self._listed, table.names, into=into, until=until)
+        if into:
+            table.results.append(names)
+        self._verified(self._listed, dataclasses.replace(table, names=names), until)
+        return names
+
+    def adopt(self, table: SeededTable, other: Seeder) -> None:
+        """Go on with a table that ``other`` made, on a server that was started again."""
+        table.way = self._ways[other._ways.index(table.way)]
 
     def _verified(self, listed: RestTables, table: SeededTable, until: float) -> None:
         """Verify the rows, again and again while some are missing and may still come."""

@@ -52,7 +52,7 @@ class SeededTable:
     """The table of the case ``case`` in the target: the first ``inserted`` of its ``rows`` are in it.
 
     ``sent`` is the size of these rows in bytes of JSON, and ``widest`` that of a row, on average, in the request with
-    the largest rows.
+    the largest rows. ``results`` are tables that queries made of it.
     """
 
     case: str
@@ -63,6 +63,7 @@ class SeededTable:
     inserted: int = 0
     sent: int = 0
     widest: int = 1
+    results: list[Names] = dataclasses.field(default_factory=list)
 
     def make(self, count: int, *, until: float = math.inf) -> None:
         """Make the table with its first ``count`` rows; raises :class:`CannotSeed`."""

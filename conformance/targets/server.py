@@ -22,13 +22,14 @@ import pyarrow as pa
 
 from conformance.contain.child import Child, free_port
 from conformance.contain.errors import CannotStart
-from conformance.records import SET_UP, AppendRows, Case, Exchange, Fault
+from conformance.records import SET_UP, AppendRows, Case, Exchange, Fault, Happening, Meanwhile
 from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, open_channel
 from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.costs import Meter
 from conformance.targets.credentials import Credentials
 from conformance.targets.dataset import OwnDataset
 from conformance.targets.denied import PLAIN, PLAIN_TABLE, Denied, denied, needs_table
+from conformance.targets.elsewhere import Elsewhere
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.environment import Environment, command_environment, fill
 from conformance.targets.errors import CannotSeed, TargetError, TargetUnavailable
@@ -41,6 +42,7 @@ from conformance.targets.messages import Names
 from conformance.targets.patience import Patience
 from conformance.targets.projects import with_dataset
 from conformance.targets.recent import Recent
+from conformance.targets.rest import RestError
 from conformance.targets.restway import LARGE, LARGEST, RestTables
 from conformance.targets.running import HOST, PROBE_SECONDS, RunningServer, check_ports, declared_port, wait_until_ready
 from conformance.targets.seeding import open_seeder, run_token
@@ -101,6 +103,7 @@ class ServerTarget:
         self._rows: Recent[tuple[Any, ...]] = Recent()
         self._endpoint = spec.endpoint or Endpoint("")
         self._secure, self._credentials = _shown(self._endpoint, spec)
+        self._elsewhere = Elsewhere(self._endpoint.tls, spec.here, message_limit=spec.limits.message)
         self._refusals = 0
         self._refusal = ""
         self._shared = Kept("server", self._open)
@@ -190,7 +193,7 @@ class ServerTarget:
             said = "the case needs a server process of its own, and this target is one that runs already"
             return dataclasses.replace(exchange, untestable=said)
         try:
-            if not case.isolated:
+            if not case.isolated and not (self._restarts and _is_restarted(case)):
                 return self._drive(self._ready(), case, table, exchange)
             own = self._open()
             try:
@@ -203,6 +206,7 @@ class ServerTarget:
 
     def close(self) -> None:
         """Stop the server if the suite started it, and close the connections."""
+        self._elsewhere.close()
         self._shared.discard(grace=self._grace)
 
     def _probe(self) -> tuple[str, ...]:
@@ -231,6 +235,10 @@ class ServerTarget:
         if self._spec.seed.over_rest or self._spec.ready.rest_event:
             return True
         return any("{rest_port}" in text for text in texts)
+
+    @property
+    def _restarts(self) -> bool:
+        return self._spec.start is not None and self._spec.start.restarts
 
     @property
     def _grace(self) -> float:
@@ -302,6 +310,9 @@ class ServerTarget:
             case_bytes=limits.case,
             append=self._inserts(running, seeded, lambda seeder: seeder.append, until),
             remake=self._inserts(running, seeded, lambda seeder: seeder.remake, until),
+            query=self._inserts(running, seeded, lambda seeder: seeder.query, until),
+            restart=lambda: caller.over(running.channel) if self._restarted(running, seeded) else None,
+            pass_time=lambda ahead: later.enter_context(self._ahead(running, ahead)),
         )
         caller = Caller(
             running.channel,
@@ -310,12 +321,46 @@ class ServerTarget:
             last_words=running.last_words,
             credentials=self._credentials.headers,
         )
-        with ExitStack() as connections:
-            other = functools.cache(lambda: caller.over(connections.enter_context(self._channel(running.endpoint))))
-            broken = functools.partial(self._over_line, caller, running.endpoint)
-            conversation = Conversation(case, caller, plan, other=other, broken=broken)
+        with ExitStack() as later:
+            conversation = Conversation(
+                case,
+                caller,
+                plan,
+                other=lambda: self._elsewhere.caller(caller, running.endpoint),
+                broken=lambda fault: self._over_line(caller, running.endpoint, fault),
+            )
             conversation.run()
         return conversation
+
+    def _restarted(self, running: RunningServer, seeded: SeededTable | None) -> bool:
+        """Stop the server and start it again; False if the target's file does not say that it may be."""
+        if running.again is None:
+            return False
+        before = running.seeder
+        running.restart(grace=self._grace)
+        if seeded is not None and before is not None and running.seeder is not None:
+            running.seeder.adopt(seeded, before)
+        return True
+
+    @contextmanager
+    def _ahead(self, running: RunningServer, seconds: int) -> Iterator[bool]:
+        """Set the server's clock ahead until the end of the case; gives False if it is not set."""
+        clock, rest = self._spec.clock, running.rest
+        if clock is None or rest is None:
+            yield False
+            return
+        try:
+            rest.post(clock.rest_path, {"ahead": seconds})
+        except RestError:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            try:
+                rest.post(clock.rest_path, {"ahead": 0})
+            except RestError:
+                self._shared.discard(grace=0)  # a server that stays in the future is of no use to other cases
 
     @contextmanager
     def _over_line(self, caller: Caller, endpoint: str, fault: Fault) -> Iterator[tuple[Caller, Line]]:
@@ -332,7 +377,12 @@ class ServerTarget:
     ) -> Callable[[int], Any]:
         if seeded is None or running.seeder is None:
             return _inserts_nothing
-        return functools.partial(way(running.seeder), seeded, until=until)
+
+        def insert(of: Any) -> Any:
+            assert running.seeder is not None  # it is another one after a restart
+            return way(running.seeder)(seeded, of, until=until)
+
+        return insert
 
     def _channel(self, endpoint: str, *, through: str = "") -> grpc.Channel:
         limit = self._spec.limits.message
@@ -351,6 +401,17 @@ class ServerTarget:
         return self._start()
 
     def _start(self) -> RunningServer:
+        """Start the server with a home of its own."""
+        with ExitStack() as home:
+            environment = home.enter_context(fresh_home(self._spec, self._environment))
+            running = self._launched(environment)
+            running.home = home.pop_all()
+        if self._restarts:
+            running.again = functools.partial(self._launched, environment)
+        return running
+
+    def _launched(self, environment: Environment) -> RunningServer:
+        """Start the server in the home of ``environment``."""
         spec, start = self._spec, self._spec.start
         assert start is not None
         until = time.monotonic() + self._deadlines.start
@@ -359,17 +420,13 @@ class ServerTarget:
             "grpc": 0 if spec.ready.grpc_event else free_port(HOST),
         }
         more = {"host": HOST, "project": self._project, **{f"{side}_port": str(port) for side, port in asked.items()}}
-        with ExitStack() as home:
-            environment = home.enter_context(fresh_home(spec, self._environment))
-            command = [fill(part, environment, **more) for part in start.command]
-            try:
-                variables = command_environment(spec, environment, **more)
-                process = Child(command, environment=variables, piped=spec.seed.by_server)
-            except CannotStart as error:
-                raise TargetUnavailable(str(error)) from None
-            running = self._started(process, asked, until, environment)
-            running.home = home.pop_all()
-        return running
+        command = [fill(part, environment, **more) for part in start.command]
+        try:
+            variables = command_environment(spec, environment, **more)
+            process = Child(command, environment=variables, piped=spec.seed.by_server)
+        except CannotStart as error:
+            raise TargetUnavailable(str(error)) from None
+        return self._started(process, asked, until, environment)
 
     def _started(
         self, process: Child, asked: Mapping[str, int], until: float, environment: Environment
@@ -414,6 +471,7 @@ class ServerTarget:
                 deadline=self._deadlines.seed,
                 credentials=self._credentials.headers,
                 secure=self._secure,
+                clock="" if self._spec.clock is None else self._spec.clock.rest_path,
             )
             service = self._spec.service
             own = None if service is None else OwnDataset(client, names, self._token, service)
@@ -451,6 +509,10 @@ def _shown(endpoint: Endpoint, spec: TargetSpec) -> tuple[SecureLine | None, Cre
     except TargetError as error:
         raise TargetUnavailable(f"{spec.file}: {error}") from None
     return secure, credentials
+
+
+def _is_restarted(case: Case) -> bool:
+    return any(isinstance(step, Meanwhile) and step.what is Happening.RESTART for step in case.steps)
 
 
 def _inserts_nothing(_count: int) -> None:

@@ -28,6 +28,7 @@ from conformance.targets.service import PROJECT_PATTERN, Service, check_project_
 from conformance.targets.shipped import find_target
 
 __all__ = [
+    "Clock",
     "Deadlines",
     "Endpoint",
     "ExpectedFailure",
@@ -57,6 +58,7 @@ PLACEHOLDERS: Final = {
 """The names that a command or an environment value may contain in braces."""
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+_REST_PATH: Final = re.compile(r"/[A-Za-z0-9._~/-]{1,200}")
 PROJECT: Final = "test-project"
 """The project that the cases read from, if the file names no other."""
 
@@ -108,12 +110,14 @@ class Start:
     ``grace`` is the number of seconds between SIGTERM and SIGKILL when the process is stopped.
     ``inherit`` are globs for further variables of the suite's environment that the process gets. Without them it gets
     ``PATH``, ``HOME``, the locale and a few others, and so none of the caller's tokens. ``["*"]`` stands for all.
+    ``restarts`` permits the suite to stop the server in a case and to start it again, with the same ``{home}``.
     """
 
     command: tuple[str, ...]
     environment: Mapping[str, str] = dataclasses.field(default_factory=dict)
     grace: float = 5.0
     inherit: tuple[str, ...] = ()
+    restarts: bool = False
 
     def __post_init__(self) -> None:
         check_range("target.start.grace", self.grace, 0, DAY, "seconds")
@@ -133,6 +137,21 @@ class Ready:
     grpc: bool = True
     grpc_event: str = ""
     rest_event: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Clock:
+    """How the clock of a server is set: a POST of ``{"ahead": SECONDS}`` to ``rest_path`` puts it so many seconds ahead
+    of this machine's, and 0 puts it back. Nobody else may use the server meanwhile.
+    """
+
+    rest_path: str
+
+    def __post_init__(self) -> None:
+        if not _REST_PATH.fullmatch(self.rest_path):
+            raise RecordError(
+                "target.clock.rest_path", "a path from the root of the REST API, as /clock", self.rest_path
+            )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -272,6 +291,7 @@ class TargetSpec:
     not_offered: tuple[str, ...] = ()
     start: Start | None = None
     ready: Ready = Ready()
+    clock: Clock | None = None
     endpoint: Endpoint | None = None
     environment: EnvironmentSpec | None = None
     seed: Seed = Seed()
@@ -391,6 +411,10 @@ def _check_kind(spec: TargetSpec) -> None:
         raise RecordError(
             "target.capabilities", "no list: a program says in its hello what it can do", spec.capabilities
         )
+    if spec.kind is not TargetKind.SERVER and spec.clock is not None:
+        raise RecordError("target.clock", f"no such table: a {spec.kind} has no sessions that expire", "[clock]")
+    if spec.kind is not TargetKind.SERVER and spec.start is not None and spec.start.restarts:
+        raise RecordError("target.start.restarts", f"no such key: a {spec.kind} has no sessions", "true")
     if spec.kind is not TargetKind.SERVER and spec.not_offered:
         raise RecordError("target.not_offered", f"no list: a {spec.kind} serves no requests", spec.not_offered)
     check_not_offered("target.not_offered", spec.not_offered)

@@ -14,7 +14,7 @@ from conformance.records import BqType, Column, Mode
 from conformance.targets.messages import Names
 from conformance.targets.values import interval_text
 
-__all__ = ["create_statement", "insert_statement", "literal", "type_name"]
+__all__ = ["create_statement", "insert_statement", "literal", "select_statement", "type_name"]
 
 
 def insert_statement(names: Names, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> str:
@@ -24,6 +24,11 @@ def insert_statement(names: Names, columns: Sequence[Column], rows: Sequence[Map
     table = f"`{names.project}`.`{names.dataset}`.`{names.table}`"
     # The names and values come from the suite's case files, each written as a literal of its type.
     return f"INSERT INTO {table} ({listed}) VALUES " + ", ".join(f"({row})" for row in values)  # noqa: S608
+
+
+def select_statement(names: Names) -> str:
+    """The query that selects every row and column of the table."""
+    return f"SELECT * FROM `{names.project}`.`{names.dataset}`.`{names.table}`"  # noqa: S608  # as above
 
 
 def create_statement(names: Names, columns: Sequence[Column]) -> str:

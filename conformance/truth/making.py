@@ -13,7 +13,7 @@ from conformance.contain.text import many
 from conformance.engine.events import RunEnded
 from conformance.engine.log import LogError, read_log
 from conformance.engine.recorded import Recorded, read_recorded
-from conformance.records import AppendRows, CallEnd, Case, Exchange, ProtocolName
+from conformance.records import CallEnd, Case, Exchange, ProtocolName, QuietStep
 from conformance.truth.judging import findings_of
 from conformance.truth.pack import Pack, PackError, Taken, digest, entry_form
 from conformance.truth.records import (
@@ -51,7 +51,7 @@ def indeterminate(case: Case, exchange: Exchange) -> str:
         return f"not asked: {exchange.untestable.partition(':')[0]}"
     for index, call in enumerate(exchange.calls):
         step = case.steps[call.step]
-        permitted = () if isinstance(step, AppendRows) else step.expect.codes
+        permitted = () if isinstance(step, QuietStep) else step.expect.codes
         word = _ENDS.get(call.end) or ("" if call.status in permitted else _STATUSES.get(call.status, ""))
         if word and call.end is not CallEnd.CANCELLED:
             return f"{word}: call {index}, {call.method}{f', {call.status}' if call.end is CallEnd.COMPLETE else ''}"

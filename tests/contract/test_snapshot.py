@@ -3,7 +3,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from conformance.records import AppendRows, CreateSession, Expect, ReadRows
+from conformance.records import AppendRows, CreateSession, Expect, Happening, Meanwhile, ReadRows
 from tests.contract.exchanges import Answer, Deviation, Obedient, Spoil, case_of, create, prove, read, session
 from tests.contract.test_restriction import accepted
 
@@ -12,6 +12,7 @@ AFTER = case_of(CreateSession(), AppendRows(3), CreateSession(label="later"), Re
 PARTS = case_of(CreateSession(max_stream_count=2), ReadRows(stream="0"), AppendRows(3), ReadRows(stream="1"))
 AGAIN = case_of(CreateSession(), ReadRows(), AppendRows(3), ReadRows())
 TIMED = case_of(AppendRows(3), CreateSession(snapshot="before-append"), ReadRows())
+ASKED = case_of(Meanwhile(Happening.QUERY), AppendRows(3), CreateSession(), ReadRows())
 REMADE = case_of(CreateSession(), AppendRows(3, again=True), CreateSession(label="later"), ReadRows(session="later"))
 PAST = case_of(
     CreateSession(snapshot="past", expect=Expect(codes=("INVALID_ARGUMENT",), reason="snapshot-outside-window"))
@@ -42,6 +43,9 @@ DEVIATIONS = (
     Deviation("snapshot.earlier-rows-are-there", AFTER, rows(0, 7)),
     Deviation("snapshot.earlier-rows-are-there", REMADE, rows(7, 9)),
     Deviation("snapshot.table-made-again-is-new", REMADE, rows(6, 10)),
+    Deviation("session.query-result-is-served", ASKED, lambda a: create(a).refuse("NOT_FOUND")),
+    Deviation("rows.query-result-is-the-table", ASKED, rows(0, 6)),
+    Deviation("rows.query-result-is-the-table", ASKED, rows(0, 8)),
     Deviation("snapshot.streams-share-one", PARTS, rows(3, 10, 1), streams=2),
     Deviation("snapshot.rereading-repeats", AGAIN, reversed_again),
     Deviation("snapshot.time-is-served", TIMED, lambda a: create(a).refuse("UNIMPLEMENTED")),

@@ -12,6 +12,8 @@ from conformance.records import (
     Column,
     CreateSession,
     Expect,
+    Happening,
+    Meanwhile,
     ReadRows,
     Recipe,
     RecordError,
@@ -91,7 +93,19 @@ def test_case_without_columns_passes() -> None:
         ),
         (
             case(steps=(AppendRows(1, again=True), CreateSession(snapshot="before-append"))),
-            "Case.steps[1].snapshot: expected none after the table was made again: the time is before that but got",
+            "Case.steps[1].snapshot: expected none after the table was made again, or after a meanwhile step: the time",
+        ),
+        (
+            case(steps=(Meanwhile(Happening.RESTART), CreateSession(snapshot="before-append"))),
+            "Case.steps[1].snapshot: expected none after the table was made again, or after a meanwhile step: the time",
+        ),
+        (
+            case(steps=(Meanwhile(Happening.QUERY), AppendRows(1, again=True))),
+            "Case.steps[1].again: expected no table made again after a query but got",
+        ),
+        (
+            case(steps=(CreateSession(), Meanwhile(Happening.EXPIRY), AppendRows(1))),
+            "Case.steps[2]: expected no insertion after expiry: the server's clock is ahead then but got",
         ),
         (
             case(steps=(AppendRows(6), AppendRows(5))),

@@ -18,7 +18,9 @@ from conformance.records import (
     Exchange,
     Expect,
     Finding,
+    Happening,
     Json,
+    Meanwhile,
     MetadataEntry,
     Mode,
     Outcome,
@@ -49,6 +51,7 @@ CASE = Case(
         ReadRows(offset="end+1", times=2, together=True),
         SplitStream(fraction=0.25),
         AppendRows(3),
+        Meanwhile(Happening.QUERY_INTO),
     ),
     clauses=("rows.*",),
 )

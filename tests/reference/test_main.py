@@ -7,9 +7,12 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from pathlib import Path
 
+import grpc
 import pytest
 
+from conformance.contract import proto
 from tests.reference.client import DEADLINE
 
 
@@ -29,6 +32,55 @@ def test_says_its_ports_and_ends_on_a_signal(number: signal.Signals) -> None:
     assert [line["event"] for line in lines] == ["grpc.listen", "rest.listen"]
     assert status == 200
     assert code == 0
+
+
+def test_a_server_with_a_state_serves_its_sessions_after_a_restart(tmp_path: Path) -> None:
+    """Tables and streams of before are there; without a state they are not."""
+    kept = []
+    for options in (["--state", str(tmp_path / "state")], []):
+        names = []
+        for start in range(2):
+            command = [sys.executable, "-m", "conformance.reference", *options]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+                assert process.stdout is not None
+                ports = [json.loads(process.stdout.readline())["port"] for _ in range(2)]
+                if not start:
+                    names.append(_session(*ports))
+                kept.append(_rows(ports[0], names[0]))
+                process.send_signal(signal.SIGTERM)
+                process.wait(DEADLINE)
+
+    assert kept == [3, 3, 3, None]
+
+
+def _session(grpc_port: int, rest_port: int) -> str:
+    """Make a table of three rows and a session on it, and return the name of its stream."""
+    base = f"http://127.0.0.1:{rest_port}/bigquery/v2/projects/p/datasets"
+    place = {"projectId": "p", "datasetId": "d", "tableId": "t"}
+    for path, body in (
+        ("", {"datasetReference": {"projectId": "p", "datasetId": "d"}}),
+        ("/d/tables", {"tableReference": place, "schema": {"fields": [{"name": "n", "type": "INT64"}]}}),
+        ("/d/tables/t/insertAll", {"rows": [{"json": {"n": n}} for n in range(3)]}),
+    ):
+        urllib.request.urlopen(urllib.request.Request(base + path, json.dumps(body).encode()), timeout=DEADLINE).close()
+    request = proto.CreateReadSessionRequest(parent="projects/p", max_stream_count=1)
+    request.read_session.table = "projects/p/datasets/d/tables/t"
+    request.read_session.data_format = 2
+    with grpc.insecure_channel(f"127.0.0.1:{grpc_port}") as channel:
+        call = channel.unary_unary(proto.SERVICE + "CreateReadSession", bytes, proto.ReadSession.FromString)
+        name: str = call(request.SerializeToString(), timeout=DEADLINE).streams[0].name
+    return name
+
+
+def _rows(grpc_port: int, stream: str) -> int | None:
+    """How many rows a stream has; None if it is refused."""
+    request = proto.ReadRowsRequest(read_stream=stream)
+    with grpc.insecure_channel(f"127.0.0.1:{grpc_port}") as channel:
+        call = channel.unary_stream(proto.SERVICE + "ReadRows", bytes, proto.ReadRowsResponse.FromString)
+        try:
+            return sum(one.row_count for one in call(request.SerializeToString(), timeout=DEADLINE))
+        except grpc.RpcError:
+            return None
 
 
 def test_an_unknown_mutant_is_a_usage_error() -> None:

@@ -276,6 +276,19 @@ def timed(clock: Clock) -> Iterator[Client]:
         client.close()
 
 
+def test_the_clock_of_a_server_is_set_ahead_and_back(timed: Client, table: str) -> None:
+    """A session is expired while the clock is past its end, and only then."""
+    timed.numbers(table, 3)
+    session = timed.session(table)
+
+    timed.http("POST", "/clock", {"ahead": 6 * 3600 + 1})
+    late = refused(timed.read, session.streams[0].name)
+    timed.http("POST", "/clock", {"ahead": 0})
+
+    assert late.code is grpc.StatusCode.FAILED_PRECONDITION
+    assert timed.ids(session) == [0, 1, 2]
+
+
 def test_expired_session_is_refused(timed: Client, clock: Clock, table: str) -> None:
     """Six hours after its creation a session no longer reads nor splits."""
     timed.numbers(table, 3)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.reference.client import DATASET, PARENT, Client, field
+from tests.reference.client import DATASET, PARENT, PROJECT, Client, field
 
 TABLES = f"/{PARENT}/datasets/{DATASET}/tables"
 
@@ -273,6 +273,62 @@ def test_list_pages(client: Client, table: str) -> None:
 
     assert (first["totalRows"], [row["f"][0]["v"] for row in first["rows"]]) == ("5", ["1", "2"])
     assert rest == [["3"], ["4"]]
+
+
+def select(client: Client, table: str, **more: Any) -> dict[str, Any]:
+    """The finished job of a query of a whole table."""
+    text = f"SELECT * FROM `{PROJECT}`.`{DATASET}`.`{table}`"
+    job = client.http("POST", f"/{PARENT}/jobs", {"configuration": {"query": {"query": text, **more}}})
+    assert job.status == 200
+    return job.body
+
+
+def test_a_query_of_a_whole_table_makes_a_table(client: Client, table: str) -> None:
+    """It has the rows of then; its columns have no mode and no parameters, as those of a query on the service."""
+    columns = [field("id", "INT64", "REQUIRED"), field("price", "NUMERIC", precision="5", scale="2")]
+    client.seed(table, columns, [{"id": "1", "price": "1.5"}])
+    into = {"projectId": PROJECT, "datasetId": DATASET, "tableId": f"{table}_result"}
+
+    named = select(client, table, destinationTable=into)
+    client.insert(table, [{"id": "2", "price": "2"}])
+    shown = client.http("GET", f"/{PARENT}/datasets/{DATASET}/tables/{table}_result").body
+
+    assert named["status"] == {"state": "DONE"}
+    assert named["configuration"]["query"]["destinationTable"] == into
+    assert [(one["name"], one["mode"]) for one in shown["schema"]["fields"]] == [
+        ("id", "NULLABLE"),
+        ("price", "NULLABLE"),
+    ]
+    assert "precision" not in shown["schema"]["fields"][1]
+    assert cells(client, f"{table}_result") == [["1", "1.5"]]
+
+
+def test_a_query_without_a_destination_makes_a_hidden_table(client: Client, table: str) -> None:
+    """The job names it."""
+    client.seed(table, [field("id")], [{"id": "1"}])
+
+    hidden = select(client, table)["configuration"]["query"]["destinationTable"]
+    listed = client.http("GET", f"/{PARENT}/datasets/{hidden['datasetId']}/tables/{hidden['tableId']}/data")
+
+    assert hidden["datasetId"].startswith("_")
+    assert listed.body["totalRows"] == "1"
+
+
+def test_another_query_fails(client: Client, table: str) -> None:
+    """The job says which shape is known."""
+    client.seed(table, [field("id")], [{"id": "1"}])
+    text = f"SELECT id FROM `{PROJECT}`.`{DATASET}`.`{table}`"
+
+    job = client.http("POST", f"/{PARENT}/jobs", {"configuration": {"query": {"query": text}}})
+
+    assert job.body["status"]["errorResult"]["reason"] == "invalidQuery"
+    assert "expected a query of every row and column of one table" in job.body["status"]["errorResult"]["message"]
+
+
+@pytest.mark.parametrize("ahead", [-1, "1", None, 1e9, 400 * 24 * 3600])
+def test_the_clock_is_not_set_to_no_such_time(client: Client, ahead: Any) -> None:
+    """A number of seconds within a year."""
+    assert client.http("POST", "/clock", {"ahead": ahead}).status == 400
 
 
 def test_a_query_is_not_answered(client: Client, table: str) -> None:

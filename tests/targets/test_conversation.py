@@ -18,6 +18,8 @@ from conformance.records import (
     CreateSession,
     Fault,
     FaultKind,
+    Happening,
+    Meanwhile,
     ReadRows,
     SplitStream,
     Step,
@@ -39,6 +41,9 @@ PLAN = ConversationPlan(
     case_bytes=1_000_000,
     append=lambda count: None,
     remake=lambda count: True,
+    restart=lambda: None,
+    pass_time=lambda ahead: False,
+    query=lambda into: Names("p", "d", "t"),
 )
 
 
@@ -254,6 +259,64 @@ def test_a_table_is_made_again_in_its_turn_or_the_rest_is_skipped(
     assert counts == [2]
     assert len(made.calls) == asked
     assert made.skipped == ([] if dropped else [1, 2])
+
+
+def test_what_the_target_does_not_offer_is_skipped_with_all_that_follows(fake: FakeServer) -> None:
+    """A server that is not restarted, and one whose clock is not set, is asked what comes before."""
+    for what in (Happening.RESTART, Happening.EXPIRY):
+        made = converse(fake, CreateSession(), Meanwhile(what), ReadRows())
+
+        assert ([call.method for call in made.calls], made.skipped) == (["CreateReadSession"], [1, 2])
+
+
+def test_calls_after_a_restart_go_to_the_server_that_was_started(fake: FakeServer) -> None:
+    """The names of before are asked of the new server."""
+    with serving(FakeServer()) as (_, port), open_channel(f"127.0.0.1:{port}", message_limit=100_000) as channel:
+        second = Caller(channel, began=0, message_limit=100_000, last_words=lambda seconds: "restarted")
+        plan = dataclasses.replace(PLAN, restart=lambda: second)
+
+        made = converse(fake, CreateSession(), Meanwhile(Happening.RESTART), ReadRows(), plan=plan)
+
+    assert (fake.seen("ReadRows"), len(made.calls), made.skipped) == ([], 2, [])
+
+
+def test_the_clock_passes_the_last_expiry_of_all_sessions(fake: FakeServer) -> None:
+    """It is set ahead by the seconds from now to a second after that instant."""
+    asked: list[int] = []
+
+    def pass_time(ahead: int) -> bool:
+        asked.append(ahead)
+        return True
+
+    def session(_request: bytes, _context: grpc.ServicerContext) -> bytes:
+        answer = proto.ReadSession(name="s", streams=[proto.ReadStream(name="s/streams/0")])
+        answer.expire_time.seconds = 5000
+        data: bytes = answer.SerializeToString()
+        return data
+
+    fake.session = session
+    plan = dataclasses.replace(PLAN, now=1000 * 1_000_000, pass_time=pass_time)
+
+    converse(fake, CreateSession(), Meanwhile(Happening.EXPIRY), ReadRows(), plan=plan)
+
+    assert asked == [4001]
+    assert len(fake.seen("ReadRows")) == 1
+
+
+def test_sessions_after_a_query_are_on_its_result(fake: FakeServer) -> None:
+    """Rows that are inserted into the source later do not belong to the result."""
+    plan = dataclasses.replace(PLAN, query=lambda into: Names("p", "d", "into" if into else "anonymous"))
+
+    converse(
+        fake,
+        *(CreateSession(), Meanwhile(Happening.QUERY), CreateSession(), Meanwhile(Happening.QUERY_INTO)),
+        *(AppendRows(2), CreateSession(), ReadRows(), ReadRows(offset="end")),
+        plan=plan,
+    )
+
+    tables = [request.read_session.table.rsplit("/", 1)[-1] for request in fake.seen("CreateReadSession")]
+    assert tables == ["t", "anonymous", "into"]
+    assert read(fake)[-1] == ("0", 5)
 
 
 def test_nothing_is_asked_after_a_hang(fake: FakeServer) -> None:

@@ -13,6 +13,7 @@ from tests.targets.fake_server import FakeServer, serving
 DATASETS = "/bigquery/v2/projects/p/datasets"
 TABLES = f"{DATASETS}/own/tables"
 JOBS = "/upload/bigquery/v2/projects/p/jobs?uploadType=multipart"
+SELECTS = "/bigquery/v2/projects/p/jobs"
 QUERIES = "/bigquery/v2/projects/p/queries"
 OTHERS = [("other", "own"), ("p", "other"), ("p", None), (None, "own")]
 
@@ -39,6 +40,12 @@ def insert(place: str = "`p`.`own`.`t`") -> dict[str, Any]:
     return {"query": f"INSERT INTO {place} (`a`) VALUES (1)"}
 
 
+def select(place: str = "`p`.`own`.`t`", *, into: Any = None) -> dict[str, Any]:
+    """The body of a query of a whole table."""
+    query = {"query": f"SELECT * FROM {place}"}
+    return {"configuration": {"query": query if into is None else {**query, "destinationTable": into}}}
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [
@@ -47,12 +54,14 @@ def insert(place: str = "`p`.`own`.`t`") -> dict[str, Any]:
         ("POST", f"{TABLES}/t/insertAll", b'{"rows": []}'),
         ("POST", JOBS, upload()),
         ("POST", QUERIES, insert()),
+        ("POST", SELECTS, select()),
+        ("POST", SELECTS, select(into={"projectId": "p", "datasetId": "own", "tableId": "u"})),
         ("DELETE", f"{TABLES}/t", {}),
         ("DELETE", f"{DATASETS}/own?deleteContents=true", {}),
     ],
 )
 def test_what_names_the_dataset_may_be_sent(method: str, path: str, body: Any) -> None:
-    """The seven requests of the suite that write."""
+    """The eight requests of the suite that write."""
     assert names_only("p", "own", method, path, body)
 
 
@@ -75,7 +84,12 @@ def test_what_names_the_dataset_may_be_sent(method: str, path: str, body: Any) -
         ("POST", f"{DATASETS}/other/tables", table()),
         ("POST", f"{DATASETS}/other/tables/t/insertAll", b"{}"),
         ("POST", f"{DATASETS}/own/tables/t/../../other", {}),
-        ("POST", "/bigquery/v2/projects/p/jobs", {}),
+        ("POST", SELECTS, {}),
+        ("POST", SELECTS, select("`p`.`other`.`t`")),
+        ("POST", SELECTS, select("`p`.`own`.`t` WHERE `x`")),
+        ("POST", SELECTS, select(into={"projectId": "p", "datasetId": "other", "tableId": "u"})),
+        ("POST", SELECTS, {"configuration": {**select()["configuration"], "load": {}}}),
+        ("POST", SELECTS.replace("/p/", "/q/"), select()),
         ("DELETE", f"{DATASETS}/other", {}),
         ("DELETE", f"{DATASETS}/own%2F..%2Fother", {}),
         ("DELETE", f"{DATASETS}/other/tables/t", {}),
@@ -87,6 +101,21 @@ def test_what_names_the_dataset_may_be_sent(method: str, path: str, body: Any) -
 def test_what_names_another_place_may_not(method: str, path: str, body: Any) -> None:
     """By path or by body, in another project or dataset, or by a statement that is no INSERT."""
     assert not names_only("p", "own", method, path, body)
+
+
+def test_the_clock_of_the_target_may_be_set(fake: FakeServer) -> None:
+    """At the path that its file names, and by no other method or path."""
+    fake.rest = lambda method, path, body: (200, {})
+    with serving(fake) as (_, port):
+        client = FencedClient(f"http://127.0.0.1:{port}", project="p", dataset="own", clock="/clock", deadline=5)
+        client.post("/clock", {"ahead": 1})
+        with pytest.raises(OutsideDatasetError):
+            client.post("/clocks", {"ahead": 1})
+        with pytest.raises(OutsideDatasetError):
+            client.delete("/clock")
+        client.close()
+
+    assert fake.rest_requests == [("POST", "/clock")]
 
 
 def test_a_request_outside_is_a_defect_of_the_suite_and_is_not_sent() -> None:

@@ -135,6 +135,10 @@ refuses("errors.negative-stream-count-is-refused", refused_as("negative-stream-c
 
   The answer of the service is not recorded, and no client is known that sends one.
   """, level=Level.SHOULD)
+refuses("errors.expired-session-is-refused", refused_as("expired-session"), (EXPIRED_SESSION, STREAM_PROTO),
+  "a read of a session whose expire_time has passed",
+  "A read is refused after its session has expired, even if it resumes one that began before.",
+  breaks="clients whose rows then depend on how long they took")
 refuses("errors.long-trace-id-is-refused", refused_as("long-trace-id"), STREAM_PROTO,
   lambda call: f"a trace_id of {len(call.request.read_session.trace_id)} characters",
   "A ``trace_id`` of more than 256 bytes is refused: the proto sets that limit.", level=Level.SHOULD)
@@ -212,6 +216,9 @@ _has_its_code("errors.preferred-above-maximum-has-its-code", ["preferred-exceeds
 _has_its_code("errors.snapshot-outside-window-has-its-code", ["snapshot-outside-window"], MEASURED,
   "A snapshot time outside the time travel window is refused with INVALID_ARGUMENT, as measured on the service.",
   level=Level.SHOULD)
+_has_its_code("errors.expired-session-has-its-code", ["expired-session"], EXPIRED_SESSION,
+  "A read of a session that has expired is refused with FAILED_PRECONDITION, as by the service.",
+  breaks="Spark, which looks for this code and a text (from its source)")
 _has_its_code("errors.unrecorded-refusal-has-a-fitting-code",
   ["malformed-table", "negative-stream-count", "long-trace-id", "unknown-stream", "unknown-session", "malformed-stream",
    "split-unknown-stream", "split-fraction-outside", "split-fraction-no-number", "both-compressions",

@@ -18,6 +18,7 @@ from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.comparing.violations import first_read, responses_with_schema, rows_differ, schema_differs
 from conformance.contract.sources import (
     BEAM_SOURCE,
+    GUIDE,
     LIVE_TESTS,
     MEASURED,
     NO_RESPONSE,
@@ -331,6 +332,27 @@ def throttling_is_a_percentage(response: ResponseView) -> Iterator[Violation]:
 @once_per_view
 def _plain_sessions(view: View) -> list[SessionRead]:
     return [whole for whole in whole_sessions(view) if whole.feature in OPEN_OPTIONS and view.table.num_rows]
+
+
+@clause(
+    "rows.query-result-is-the-table",
+    over=lambda view: [whole for whole in whole_sessions(view) if whole.feature is Feature.QUERY_RESULT],
+    source=(GUIDE, MEASURED),
+    breaks="clients that read a query's result through the Storage API, as the Python and Go clients do (from their"
+    " source)",
+)
+def query_result_is_the_table(whole: SessionRead) -> Iterator[Violation]:
+    """A session on the result of a query of a whole table has the rows that the table had then, each once.
+
+    The result is a table of its own: rows that are inserted into the source later are not in it. REST has listed the
+    rows of the result before the session was created.
+    """
+    came = many(len(whole.expected), "row") + " that the query selected"
+    if missing := whole.match.missing:
+        lacking = f"{many(len(missing), 'row')} missing, such as {show_row(whole.expected, missing[0])}"
+        yield Violation(came, lacking)
+    if surplus := [*whole.match.repeated, *whole.match.foreign]:
+        yield Violation(came, f"{many(len(surplus), 'row')} too many, such as {show_row(whole.got, surplus[0])}")
 
 
 @clause(

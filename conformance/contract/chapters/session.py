@@ -19,6 +19,7 @@ from conformance.contract.comparing.sessions import SessionRead, whole_sessions
 from conformance.contract.endings import serves
 from conformance.contract.sources import (
     EXPIRED_SESSION,
+    GUIDE,
     MEASURED,
     PROTOBUF,
     RECORDED,
@@ -80,6 +81,13 @@ serves("session.parent-may-be-another-project", _with_feature(Feature.FOREIGN_PA
   lambda session: f"parent {session.request.parent!r} and table {session.request.read_session.table!r}",
   "The session's parent, the project that is billed, need not be the project of the table.",
   breaks="every reader of a public dataset: it bills its own project")
+serves("session.query-result-is-served", _with_feature(Feature.QUERY_RESULT), (GUIDE, MEASURED),
+  lambda session: f"the table {session.request.read_session.table!r}, the result of a query",
+  """The table that a query has made is served: the anonymous one of its result, and one that it wrote to by name.
+
+  REST has listed the rows of that table before. The clause is about a session on it, not about the query.
+  """, breaks="clients that read a query's result through the Storage API, as the Python and Go clients do"
+  " (from their source)")
 # fmt: on
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from conformance.contract import mapping
 from conformance.contract.comparing.cells import take
-from conformance.contract.subjects import appended_rows
+from conformance.contract.subjects import appended_rows, queried
 from conformance.contract.view import SessionView, View
 from conformance.records import AppendRows, BqType, Column, Mode
 
@@ -105,11 +105,13 @@ def has_columns(session: SessionView) -> bool:
 def visible_rows(view: View, session: SessionView) -> range:
     """Return the rows that the table had when the session was created, or at its snapshot time.
 
-    A table that was made again has the rows that were inserted since.
+    A table that was made again has the rows that were inserted since. The result of a query has the rows that its
+    table had then.
     """
     first, rows = 0, view.table.num_rows - appended_rows(view)
     if not session.step.snapshot:
-        for step in view.case.steps[: session.raw.step]:
+        asked = queried(view, session.raw.step)
+        for step in view.case.steps[: session.raw.step if asked is None else asked]:
             if isinstance(step, AppendRows):
                 first = rows if step.again else first
                 rows += step.count
