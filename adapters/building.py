@@ -32,7 +32,8 @@ BUILD_SECONDS: Final = 600.0
 """Seconds for a build: the first one of the Go adapter compiles the full library, and slow downloads take minutes."""
 HELLO_SECONDS: Final = 60.0
 """Seconds for an answer to hello: a virtual machine starts on a busy machine and loads a few hundred jars."""
-VERSION_SECONDS: Final = 30.0
+VERSION_SECONDS: Final = 120.0
+"""Seconds for a version: on a machine that is starved, a virtual machine once needed more than thirty."""
 
 _ASK_VERSION: Final = {
     "node": ("node", "--version"),
@@ -191,6 +192,11 @@ def _runtimes(spec: AdapterSpec) -> dict[str, str]:
 
 
 def _version(name: str) -> str | None:
+    """The version of a program or a Python package; None if it is not there.
+
+    Raises:
+        NotBuiltError: the program is there, and does not say its version.
+    """
     if name not in _ASK_VERSION:
         try:
             return importlib.metadata.version(name)
@@ -200,14 +206,19 @@ def _version(name: str) -> str | None:
     where = shutil.which(program)
     if where is None:
         return None
+    asked = f"{name} {' '.join(arguments)}"
     try:
         done = subprocess.run(  # noqa: S603  # one of the known programs
             [where, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=VERSION_SECONDS, check=False
         )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
+    except subprocess.TimeoutExpired:
+        raise NotBuiltError(f"{asked} did not answer within {VERSION_SECONDS:g} s") from None
+    except OSError as error:
+        raise NotBuiltError(f"{asked} could not be started: {error}") from error
     numbers = _NUMBERS.search((done.stdout + done.stderr).decode(errors="replace"))
-    return numbers[0] if numbers and not done.returncode else None
+    if numbers is None or done.returncode:
+        raise NotBuiltError(f"{asked} ended with status {done.returncode}: {_error_line(done.stderr)}")
+    return numbers[0]
 
 
 def _numbers(version: str) -> list[int]:
