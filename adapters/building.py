@@ -43,6 +43,7 @@ _ASK_VERSION: Final = {
     "javac": ("javac", "-version"),
     "mvn": ("mvn", "--version"),
     "cargo": ("cargo", "--version"),
+    "openssl": ("openssl", "version"),
 }
 _NEED: Final = re.compile(r"([a-z][a-z0-9-]*)(?:>=(\d+(?:\.\d+)*))?")
 _NUMBERS: Final = re.compile(r"\d+(?:\.\d+)+|\d+")
