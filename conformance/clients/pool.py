@@ -45,11 +45,13 @@ class ClientPool:
                 if names is None or info.name in names:
                     self.infos[info.name] = info
                     self._paths[info.name] = (program.adapter.name, path)
-        limits = Limits(seconds=WAITS * seconds, cpu=seconds)
         used = {program for program, _ in self._paths.values()}
         self._tls = {program for program in used if programs[program].tls}
         self._no_tls = ""
-        self._runners = {name: ProgramRunner(name, programs[name].command, limits) for name in sorted(used)}
+        self._runners = {
+            name: ProgramRunner(name, programs[name].command, _limits(programs[name].patience * seconds))
+            for name in sorted(used)
+        }
         self._warm: dict[str, object] = {}
         self._ends = contextlib.ExitStack()
 
@@ -125,3 +127,8 @@ class ClientPool:
             made["proxy"] = f"http://127.0.0.1:{addresses['proxy']}"
             made |= {"grpc_tls": f"localhost:{addresses['grpc_tls']}", "ca": addresses["ca"]}
         return made
+
+
+def _limits(seconds: float) -> Limits:
+    """The limits of an answer that may take so many seconds of processor time."""
+    return Limits(seconds=WAITS * seconds, cpu=seconds)

@@ -94,6 +94,21 @@ def test_a_failed_build_tells_why(tmp_path: Path) -> None:
     assert find(spec, tmp_path / "cache") is None
 
 
+def test_a_build_that_takes_too_long_ends_with_all_its_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compiler that the build started would go on for minutes."""
+    monkeypatch.setattr("adapters.building.BUILD_SECONDS", 0.5)
+    spec = adapter(tmp_path / "small", build='["sh", "-c", "sleep 600 & echo $! > child; wait"]')
+
+    with pytest.raises(NotBuiltError, match=r"sh -c did not end within 0\.5 s"):
+        build(spec, tmp_path / "cache")
+
+    child = int((tmp_path / "cache" / "small" / "child").read_text())
+    status = Path(f"/proc/{child}/stat")
+    assert not status.exists() or status.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
 @pytest.mark.parametrize(
     ("program", "reason"),
     [

@@ -49,7 +49,8 @@ class ProgramSlot:
     def __init__(self, program: ClientProgram, paths: Sequence[str], *, deadline: float, memory: int) -> None:
         self._paths = {program.paths[path].name: path for path in paths}
         self.readers = frozenset(self._paths)
-        limits = Limits(seconds=WAITS * deadline, memory=memory, cpu=deadline)
+        seconds = program.patience * deadline
+        limits = Limits(seconds=WAITS * seconds, memory=memory, cpu=seconds)
         self._runner = ProgramRunner(program.adapter.name, functools.partial(_command, program), limits)
         self._backend: Backend | None = None
         self._warm: object = None

@@ -34,7 +34,7 @@ class ClientProgram:
     """A program and the readers that it is, by the name of the path in its requests.
 
     ``tls`` is true for a client that has no option to read in plain text: it needs the proxy or the TLS port of a
-    replay server.
+    replay server. ``patience`` multiplies the deadline of an answer, for a client that computes much beside reading.
     """
 
     adapter: Adapter
@@ -42,6 +42,7 @@ class ClientProgram:
     paths: Mapping[str, ReaderInfo]
     direct: tuple[str, ...] = ()
     tls: bool = False
+    patience: int = 1
 
     def command(self) -> list[str]:
         """The command that starts it; raises :class:`~conformance.readers.ipc.info.Unavailable` if it is not built.
@@ -70,7 +71,10 @@ def load_program(file: Path) -> ClientProgram:
     tls = reported.get("tls", False)
     if not isinstance(tls, bool):
         raise AdapterError(f"{file}: expected tls to be true or false but got {tls!r}")
-    return ClientProgram(adapter, package, types.MappingProxyType(infos), _direct(file, reported), tls)
+    patience = reported.get("patience", 1)
+    if type(patience) is not int or patience < 1:
+        raise AdapterError(f"{file}: expected patience to be a whole number from 1 but got {patience!r}")
+    return ClientProgram(adapter, package, types.MappingProxyType(infos), _direct(file, reported), tls, patience)
 
 
 def _direct(file: Path, reported: Mapping[str, Any]) -> tuple[str, ...]:
