@@ -14,6 +14,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,11 +29,12 @@ CACHE: Final = Path(".conformance") / "adapters"
 
 RECORD: Final = "built.json"
 
-BUILD_SECONDS: Final = 600.0
-"""Seconds for a build: the first one of the Go adapter compiles the full library, and slow downloads take minutes."""
-HELLO_SECONDS: Final = 60.0
-"""Seconds for an answer to hello: a virtual machine starts on a busy machine and loads a few hundred jars."""
-VERSION_SECONDS: Final = 30.0
+BUILD_SECONDS: Final = 1500.0
+"""Seconds for a build: the Rust client compiles 250 crates, some of them in C, and slow downloads take minutes."""
+HELLO_SECONDS: Final = 180.0
+"""Seconds for an answer to hello: Spark starts in it, on a machine that may be busy."""
+VERSION_SECONDS: Final = 120.0
+"""Seconds for a version: on a machine that is starved, a virtual machine once needed more than thirty."""
 
 _ASK_VERSION: Final = {
     "node": ("node", "--version"),
@@ -42,6 +44,7 @@ _ASK_VERSION: Final = {
     "javac": ("javac", "-version"),
     "mvn": ("mvn", "--version"),
     "cargo": ("cargo", "--version"),
+    "openssl": ("openssl", "version"),
 }
 _NEED: Final = re.compile(r"([a-z][a-z0-9-]*)(?:>=(\d+(?:\.\d+)*))?")
 _NUMBERS: Final = re.compile(r"\d+(?:\.\d+)+|\d+")
@@ -129,17 +132,30 @@ def _run(command: Sequence[str], cache: Path) -> None:
     """Run a build; its output is kept next to the result. Raises :class:`NotBuiltError`."""
     program = " ".join(command[:2])
     try:
-        done = subprocess.run(  # noqa: S603  # the adapter's own file contains the command
-            command, cwd=cache, stdin=subprocess.DEVNULL, capture_output=True, timeout=BUILD_SECONDS, check=False
+        # In a session of its own, whose compilers end with it.
+        running = subprocess.Popen(  # noqa: S603  # the adapter's own file contains the command
+            command,
+            cwd=cache,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
         )
-    except subprocess.TimeoutExpired:
-        raise NotBuiltError(f"{program} did not end within {BUILD_SECONDS:g} s") from None
     except OSError as error:
         raise NotBuiltError(f"{program} could not be started: {error}") from error
+    with running:
+        try:
+            out, said = running.communicate(timeout=BUILD_SECONDS)
+        except BaseException as error:
+            os.killpg(running.pid, signal.SIGKILL)
+            running.communicate()  # until the last of them has closed its end
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise NotBuiltError(f"{program} did not end within {BUILD_SECONDS:g} s") from None
+            raise
     log = cache / "build.log"
-    log.write_bytes(done.stdout + done.stderr)
-    if done.returncode:
-        raise NotBuiltError(f"{program} ended with status {done.returncode}: {_error_line(done.stderr)} (all in {log})")
+    log.write_bytes(out + said)
+    if running.returncode:
+        raise NotBuiltError(f"{program} ended with status {running.returncode}: {_error_line(said)} (all in {log})")
 
 
 def _error_line(said: bytes) -> str:
@@ -191,6 +207,11 @@ def _runtimes(spec: AdapterSpec) -> dict[str, str]:
 
 
 def _version(name: str) -> str | None:
+    """The version of a program or a Python package; None if it is not there.
+
+    Raises:
+        NotBuiltError: the program is there, and does not say its version.
+    """
     if name not in _ASK_VERSION:
         try:
             return importlib.metadata.version(name)
@@ -200,14 +221,19 @@ def _version(name: str) -> str | None:
     where = shutil.which(program)
     if where is None:
         return None
+    asked = f"{name} {' '.join(arguments)}"
     try:
         done = subprocess.run(  # noqa: S603  # one of the known programs
             [where, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=VERSION_SECONDS, check=False
         )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
+    except subprocess.TimeoutExpired:
+        raise NotBuiltError(f"{asked} did not answer within {VERSION_SECONDS:g} s") from None
+    except OSError as error:
+        raise NotBuiltError(f"{asked} could not be started: {error}") from error
     numbers = _NUMBERS.search((done.stdout + done.stderr).decode(errors="replace"))
-    return numbers[0] if numbers and not done.returncode else None
+    if numbers is None or done.returncode:
+        raise NotBuiltError(f"{asked} ended with status {done.returncode}: {_error_line(done.stderr)}")
+    return numbers[0]
 
 
 def _numbers(version: str) -> list[int]:

@@ -18,7 +18,7 @@ _LISTS: Final = ("sources", "build", "command", "needs")
 _TEXTS: Final = ("name", "title", "language")
 _FILES: Final = ("adapter.toml", "client.toml")
 """The two kinds of program: one reads and writes Arrow IPC data, the other reads tables with a BigQuery client."""
-_OF_READERS: Final = ("package", "paths")
+_OF_READERS: Final = ("package", "paths", "tls", "patience")
 """The keys of a ``client.toml`` that say what the program can read; ``conformance.readers.programs`` checks them."""
 
 

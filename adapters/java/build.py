@@ -1,4 +1,4 @@
-"""Build a Java program: ``build.py FOLDER CACHE`` fetches the jars of its pom.xml, checks them, and compiles.
+"""Build a Java program: ``build.py FOLDER CACHE`` fetches the jars of its pom.xml, checks them, and compiles what there is.
 
 ``FOLDER/jars.sha256`` pins every jar by name and SHA-256; a jar that is missing, new or different fails the build.
 ``build.py FOLDER CACHE --pin`` writes the file anew from what Maven resolves.
@@ -35,6 +35,8 @@ def main() -> int:
         sys.stderr.write(f"error: expected the jars of {pins}, but these lines differ: {'; '.join(differ)}\n")
         return 1
     sources = sorted(str(file) for file in Path(cache).glob("*.java"))
+    if not sources:
+        return 0
     command = ["javac", "-d", cache, "-cp", f"{jars}/*", *sources]
     return subprocess.run(command, check=False).returncode  # noqa: S603  # as above
 

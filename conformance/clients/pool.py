@@ -16,6 +16,7 @@ from conformance.readers.programs.backend import members
 from conformance.readers.programs.slot import WAITS, warm_up_read
 from conformance.readers.programs.spec import ClientProgram
 from conformance.readers.tape import Tape, Tapes
+from conformance.replay.certificates import CertificateError
 from conformance.replay.server import Replay
 from conformance.replay.shelf import Held
 
@@ -44,9 +45,13 @@ class ClientPool:
                 if names is None or info.name in names:
                     self.infos[info.name] = info
                     self._paths[info.name] = (program.adapter.name, path)
-        limits = Limits(seconds=WAITS * seconds, cpu=seconds)
         used = {program for program, _ in self._paths.values()}
-        self._runners = {name: ProgramRunner(name, programs[name].command, limits) for name in sorted(used)}
+        self._tls = {program for program in used if programs[program].tls}
+        self._no_tls = ""
+        self._runners = {
+            name: ProgramRunner(name, programs[name].command, _limits(programs[name].patience * seconds))
+            for name in sorted(used)
+        }
         self._warm: dict[str, object] = {}
         self._ends = contextlib.ExitStack()
 
@@ -56,7 +61,11 @@ class ClientPool:
         return tuple(self.infos)
 
     def __enter__(self) -> Self:
-        self._server = self._ends.enter_context(Replay(tls=False))
+        try:
+            self._server = self._ends.enter_context(Replay(tls=bool(self._tls)))
+        except CertificateError as error:
+            self._no_tls = str(error)
+            self._server = self._ends.enter_context(Replay(tls=False))
         for runner in self._runners.values():
             self._ends.callback(runner.close)
         return self
@@ -71,6 +80,8 @@ class ClientPool:
             Unavailable: it is not built here, or does not list the path; the text says what is missing.
         """
         program, path = self._paths[name]
+        if program in self._tls and self._no_tls:
+            raise Unavailable(self._no_tls)
         try:
             hello = self._runners[program].hello()
         except CannotStart as error:
@@ -100,15 +111,24 @@ class ClientPool:
         if runner.ready() is not self._warm.get(program):
             # A program that has just started loads its code in a read that is not judged.
             self._server.shelf.put(Held(NAME, Tapes([Tape.of_read(warm_up_read())])))
-            runner.fetch("warm-up", self._request(path, warm_up_read().request))
+            runner.fetch("warm-up", self._request(program, path, warm_up_read().request))
             self._warm[program] = runner.ready()
         self._server.shelf.put(Held(NAME, asked.tapes, asked.plan))
         seen = self._server.asked.since(0)
         first = seen[-1]["number"] + 1 if seen else 0
-        answer = runner.fetch(asked.id, self._request(path, asked.read.request))
+        answer = runner.fetch(asked.id, self._request(program, path, asked.read.request))
         return answer, self._server.asked.since(first)
 
-    def _request(self, path: str, request: bytes) -> dict[str, Any]:
+    def _request(self, program: str, path: str, request: bytes) -> dict[str, Any]:
         addresses = self._server.addresses
         grpc, rest = (f"127.0.0.1:{addresses[key]}" for key in ("grpc", "rest"))
-        return {"path": path, "grpc": grpc, "rest": f"http://{rest}", **members(request)}
+        made = {"path": path, "grpc": grpc, "rest": f"http://{rest}", **members(request)}
+        if program in self._tls:
+            made["proxy"] = f"http://127.0.0.1:{addresses['proxy']}"
+            made |= {"grpc_tls": f"localhost:{addresses['grpc_tls']}", "ca": addresses["ca"]}
+        return made
+
+
+def _limits(seconds: float) -> Limits:
+    """The limits of an answer that may take so many seconds of processor time."""
+    return Limits(seconds=WAITS * seconds, cpu=seconds)

@@ -49,8 +49,9 @@ class ProgramSlot:
     def __init__(self, program: ClientProgram, paths: Sequence[str], *, deadline: float, memory: int) -> None:
         self._paths = {program.paths[path].name: path for path in paths}
         self.readers = frozenset(self._paths)
-        limits = Limits(seconds=WAITS * deadline, memory=memory, cpu=deadline)
-        self._runner = ProgramRunner(program.adapter.name, program.command, limits)
+        seconds = program.patience * deadline
+        limits = Limits(seconds=WAITS * seconds, memory=memory, cpu=seconds)
+        self._runner = ProgramRunner(program.adapter.name, functools.partial(_command, program), limits)
         self._backend: Backend | None = None
         self._warm: object = None
         self._lock = threading.Lock()
@@ -109,6 +110,13 @@ class ProgramSlot:
 
     def _fetch(self, backend: Backend, whole: FullRead, path: str) -> JobAnswer:
         return self._runner.fetch(whole.case_id, {"path": path, **backend.play(whole)})
+
+
+def _command(program: ClientProgram) -> Sequence[str]:
+    """The command that starts it; raises Unavailable for a client that cannot read from the servers of this slot."""
+    if program.tls:
+        raise Unavailable("it reads over TLS alone, through a replay server: `conformance clients` judges it")
+    return program.command()
 
 
 def outcome_of(answer: JobAnswer) -> tuple[ReadingOutcome, str]:

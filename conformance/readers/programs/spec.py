@@ -31,12 +31,18 @@ _LOSS_KEYS: Final = frozenset({"type", "change", "source"})
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClientProgram:
-    """A program and the readers that it is, by the name of the path in its requests."""
+    """A program and the readers that it is, by the name of the path in its requests.
+
+    ``tls`` is true for a client that has no option to read in plain text: it needs the proxy or the TLS port of a
+    replay server. ``patience`` multiplies the deadline of an answer, for a client that computes much beside reading.
+    """
 
     adapter: Adapter
     package: str
     paths: Mapping[str, ReaderInfo]
     direct: tuple[str, ...] = ()
+    tls: bool = False
+    patience: int = 1
 
     def command(self) -> list[str]:
         """The command that starts it; raises :class:`~conformance.readers.ipc.info.Unavailable` if it is not built.
@@ -62,7 +68,13 @@ def load_program(file: Path) -> ClientProgram:
     if not isinstance(paths, dict) or not paths:
         raise AdapterError(f"{file}: expected at least one table [paths.NAME] but got {paths!r}")
     infos = {path: _info(f"{file}: paths.{path}", adapter, package, path, given) for path, given in paths.items()}
-    return ClientProgram(adapter, package, types.MappingProxyType(infos), _direct(file, reported))
+    tls = reported.get("tls", False)
+    if not isinstance(tls, bool):
+        raise AdapterError(f"{file}: expected tls to be true or false but got {tls!r}")
+    patience = reported.get("patience", 1)
+    if type(patience) is not int or patience < 1:
+        raise AdapterError(f"{file}: expected patience to be a whole number from 1 but got {patience!r}")
+    return ClientProgram(adapter, package, types.MappingProxyType(infos), _direct(file, reported), tls, patience)
 
 
 def _direct(file: Path, reported: Mapping[str, Any]) -> tuple[str, ...]:

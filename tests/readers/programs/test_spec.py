@@ -9,8 +9,9 @@ import pytest
 from conformance.readers.info import LossKind
 from conformance.readers.ipc.adapters import AdapterError
 from conformance.readers.ipc.info import Unavailable
+from conformance.readers.programs.slot import ProgramSlot, warm_up_read
 from conformance.readers.programs.spec import load_program
-from conformance.records import BqType
+from conformance.records import BqType, ReadingOutcome
 
 HEAD = 'name = "c"\ntitle = "C"\nlanguage = "COBOL"\npackage = "c"\ncommand = ["{cache}/c"]\n'
 
@@ -39,6 +40,8 @@ def test_each_path_is_a_reader(tmp_path: Path) -> None:
     [
         ("", "expected at least one table"),
         ("[paths.a]\n", "expected a table with a title"),
+        ('tls = 1\n[paths.a]\ntitle = "t"\n', "expected tls to be true or false but got 1"),
+        ('patience = 0\n[paths.a]\ntitle = "t"\n', "expected patience to be a whole number from 1 but got 0"),
         ('[paths.a]\ntitle = "t"\nspeed = 1\n', "but got speed"),
         ('[paths.a]\ntitle = "t"\ncannot = { TEXT_TYPE = "" }\n', "'TEXT_TYPE' is not a valid BqType"),
         ('[paths.a]\ntitle = "t"\nlosses = [{ type = "STRING" }]\n', "expected a loss with"),
@@ -50,6 +53,28 @@ def test_a_wrong_file_says_what_was_expected(tmp_path: Path, paths: str, said: s
         load_program(client(tmp_path, HEAD + paths))
 
     assert said in str(caught.value)
+
+
+def test_a_client_says_what_it_needs(tmp_path: Path) -> None:
+    """TLS, and a longer deadline; most clients need neither."""
+    paths = '[paths.a]\ntitle = "t"\n'
+
+    plain = load_program(client(tmp_path, HEAD + paths))
+    needing = load_program(client(tmp_path, f"tls = true\npatience = 6\n{HEAD}{paths}"))
+
+    assert [(one.tls, one.patience) for one in (plain, needing)] == [(False, 1), (True, 6)]
+
+
+def test_a_client_over_tls_alone_is_no_reader_of_a_run(tmp_path: Path) -> None:
+    """The servers of the readers speak plain text; the reason says which command judges it."""
+    program = load_program(client(tmp_path, f'tls = true\n{HEAD}[paths.a]\ntitle = "t"\n'))
+    slot = ProgramSlot(program, ["a"], deadline=1.0, memory=1 << 30)
+
+    reading = slot.read(warm_up_read(), ["c.a"])[0]
+    slot.close()
+
+    assert reading.outcome is ReadingOutcome.UNAVAILABLE
+    assert "`conformance clients` judges it" in reading.error_text
 
 
 def test_a_client_that_is_not_built_says_how_to_build_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,100 @@
+"""Client of the Spark BigQuery connector under PySpark: reads tables of a loopback server for the suite.
+
+Built by ``python -m adapters bigquery-spark``; ``serving.py`` speaks the protocol. One Spark session serves every
+request. The connector speaks gRPC over TLS alone, so the suite's authority goes into a trust store of this process.
+Values are those of Spark's rows, which Spark itself writes as Arrow for pandas.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+from serving import serve, whole
+
+HERE = Path(__file__).parent
+JAR = next((HERE / "jars").glob("spark-3.5-bigquery-*.jar"))
+SECRET = "conformance"  # noqa: S105  # of a store of certificates, which are public
+DIGITS = "38"
+"""Spark's decimals have no more; the connector takes a BIGNUMERIC as one with these digits before and behind."""
+
+scratch = tempfile.TemporaryDirectory(prefix="client-spark-")
+store = Path(scratch.name) / "trust.p12"
+trusted: set[str] = set()
+
+
+def started() -> SparkSession:
+    """The session; the first request fills the trust store, which Java opens when it first needs it."""
+    trusting = f"-Djavax.net.ssl.trustStore={store} -Djavax.net.ssl.trustStorePassword={SECRET}"
+    builder = SparkSession.builder.master("local[2]").appName("conformance")
+    settings = {
+        "spark.jars": str(JAR),
+        "spark.driver.extraJavaOptions": trusting,
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.task.maxFailures": "1",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.local.dir": scratch.name,
+        "spark.sql.warehouse.dir": f"{scratch.name}/warehouse",
+    }
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def trust(authority: str) -> None:
+    """Put the certificate into the store; a session trusts one authority."""
+    if authority not in trusted:
+        command = ["keytool", "-importcert", "-noprompt", "-alias", "ca", "-storetype", "PKCS12", "-file", authority]
+        command += ["-keystore", str(store), "-storepass", SECRET]
+        subprocess.run(command, check=True, stdout=2)  # noqa: S603  # its own arguments
+        trusted.add(authority)
+
+
+def load(asked: Mapping[str, Any]) -> list[pa.RecordBatch]:
+    """The rows of a data frame of the table."""
+    project, dataset, table = whole(asked)
+    trust(asked["ca"])
+    options = {
+        "parentProject": project,
+        "gcpAccessToken": "none",
+        "bigQueryHttpEndpoint": asked["rest"],
+        "bigQueryStorageGrpcEndpoint": asked["grpc_tls"],
+        "bigNumericDefaultPrecision": DIGITS,
+        "bigNumericDefaultScale": DIGITS,
+        # A session that is cached would be the one of an earlier table with the same name.
+        "enableReadSessionCaching": "false",
+    }
+    frame = spark.read.format("bigquery").options(**options).load(f"{project}.{dataset}.{table}")
+    schema = to_arrow_schema(frame.schema)
+    return [pa.RecordBatch.from_pylist([], schema=schema), *frame._collect_as_arrow()]  # noqa: SLF001  # as toPandas does
+
+
+def class_of(error: Exception) -> str:
+    """The class of the innermost Java exception, else the error's type."""
+    if not isinstance(error, Py4JJavaError):
+        return type(error).__name__
+    cause = error.java_exception
+    while cause.getCause() is not None:
+        cause = cause.getCause()
+    return str(cause.getClass().getName())
+
+
+if __name__ == "__main__":
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    spark = started()
+    version = JAR.stem.rpartition("-")[2]
+    serve(
+        {"implementation": "bigquery-spark", "title": "spark-3.5-bigquery", "version": version},
+        {"load": load},
+        class_of,
+    )
