@@ -44,7 +44,7 @@ class Set:
     """One situation: what is served, the plan of faults, and the rows that a client has to give.
 
     ``title`` continues the sentence *…, where*. ``ordered`` says that one stream has all rows, so that their order is
-    known.
+    known. ``served`` is what the server answers, if that is not the read.
     """
 
     id: str
@@ -54,11 +54,12 @@ class Set:
     expected: pa.Table
     plan: tuple[Fault, ...] = ()
     ordered: bool = False
+    served: Tapes | None = None
 
     @property
     def tapes(self) -> Tapes:
         """What the server serves."""
-        return Tapes([Tape.of_read(self.read)])
+        return self.served or Tapes([Tape.of_read(self.read)])
 
 
 def of_case(case: Case, exchange: Exchange) -> Iterator[Set]:

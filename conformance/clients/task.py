@@ -18,7 +18,7 @@ from conformance.engine.events import CLIENT_PROFILE, CaseJudged, Event, RunEnde
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import LeftOut, all_clauses
 from conformance.engine.started import implementation_started
-from conformance.readers.compare import differences
+from conformance.readers.compare import DifferenceKind, ReadingDifference, differences
 from conformance.readers.info import ReaderInfo
 from conformance.readers.ipc.job import JobAnswer
 from conformance.readers.losses import as_read_with
@@ -26,6 +26,7 @@ from conformance.readers.programs.arrow import plain_to_arrow, sent_schema
 from conformance.readers.programs.slot import outcome_of
 from conformance.readers.tables import to_stream_bytes
 from conformance.records import Level, Outcome, Reading, ReadingOutcome, Verdict
+from conformance.wire import PlainTable
 
 __all__ = ["ClientTask", "client_clauses"]
 
@@ -119,18 +120,24 @@ def examined(info: ReaderInfo, asked: Set, answer: JobAnswer, events: Sequence[M
     offsets = tuple(_offsets(asked, events))
     if answer.table is None:
         return ClientAnswer(info.name, outcome, text, offsets=offsets)
-    table = plain_to_arrow(answer.table, sent_schema(asked.read))
-    names = asked.expected.column_names
-    found: tuple[str, ...] = ()
+    rows, differ, order = compared(info, asked, answer.table)
+    bare = info.schemaless_when_empty and not rows
+    columns = "" if bare else next((one.observed for one in differ if one.kind is DifferenceKind.COLUMNS), "")
+    found = () if columns else tuple(map(str, differ))[:SHOWN]
+    said = f"got the columns {columns}" if columns else ""
+    return ClientAnswer(info.name, outcome, text, found, said, order, offsets)
+
+
+def compared(info: ReaderInfo, asked: Set, got: PlainTable) -> tuple[int, list[ReadingDifference], str]:
+    """The rows that a client gave, their differences from those of the table, and a sentence about their order, which
+    is compared if nothing else differs.
+    """
+    table = plain_to_arrow(got, sent_schema(asked.read))
+    reading = Reading(info.name, asked.id, "s", ReadingOutcome.TABLE, to_stream_bytes(table))
+    found = differences(reading, asked.expected, readers={info.name: info})
     bare = info.schemaless_when_empty and not table.num_rows
-    columns = (
-        "" if table.column_names == names or bare else f"got the columns {', '.join(table.column_names) or 'none'}"
-    )
-    if not columns:
-        reading = Reading(info.name, asked.id, "s", ReadingOutcome.TABLE, to_stream_bytes(table))
-        found = tuple(map(str, differences(reading, asked.expected, readers={info.name: info})))[:SHOWN]
-    order = "" if found or columns or bare or not asked.ordered else _order(info, asked.expected, table)
-    return ClientAnswer(info.name, outcome, text, found, columns, order, offsets)
+    order = "" if found or bare or not asked.ordered else _order(info, asked.expected, table)
+    return table.num_rows, found, order
 
 
 def _order(info: ReaderInfo, expected: pa.Table, got: pa.Table) -> str:

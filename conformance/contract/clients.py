@@ -37,6 +37,8 @@ class Situation(enum.StrEnum):
     """A call ends with a code that says that it will not succeed, each time."""
     BROKEN = "broken"
     """A response has bytes that are no Arrow message of the session's schema."""
+    MUTATED = "mutated"
+    """It has one defect; no clause says what a client makes of it, so it is described and not judged."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

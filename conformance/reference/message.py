@@ -41,6 +41,8 @@ class Message:
     into its header and body by :meth:`encode` unless the tree already carries ``nodes`` and ``buffers`` of its own.
     ``alignment`` is that of metadata end and buffers; ``codec`` is ``""``, ``LZ4_FRAME`` or ``ZSTD``.
     A buffer is stored as it is where compression saves less than the part ``savings`` of its size, or nothing at all.
+    ``schema`` is that of the served table, for mutants that put another message in place of this one; None if the
+    message is part of a stream or file.
     """
 
     tree: dict[str, Any]
@@ -51,6 +53,7 @@ class Message:
     continuation: bytes = CONTINUATION
     layout: TableLayout = DEFAULT
     savings: float = 0.0
+    schema: pa.Schema | None = None
 
     @property
     def header(self) -> dict[str, Any]:

@@ -68,14 +68,19 @@ class Serializer:
         if self.reshapes:
             empty = pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
             schema = self.reshape(empty).schema
-        return encoded(self.write_schema(schema_message(schema)))
+        message = schema_message(schema)
+        message.schema = schema
+        return encoded(self.write_schema(message))
 
     def serialize_batch(self, batch: pa.RecordBatch, codec: str = "") -> bytes:
         """The record batch message: the bytes of ``ArrowRecordBatch.serialized_record_batch``.
 
         ``codec`` is ``""``, ``LZ4_FRAME`` or ``ZSTD``.
         """
-        return encoded(self.write_batch(batch_message(self.reshape(batch), codec=codec)))
+        batch = self.reshape(batch)
+        message = batch_message(batch, codec=codec)
+        message.schema = batch.schema
+        return encoded(self.write_batch(message))
 
 
 def _in_turn(first: Write, second: Write) -> Write:

@@ -16,14 +16,24 @@ _BQEMULATOR_15 = "https://github.com/jjviscomi/bqemulator/issues/15"
 _BQEMULATOR_31 = "https://github.com/jjviscomi/bqemulator/pull/31"
 
 _EMPTY = pa.record_batch([pa.array([], pa.int64())], names=["x"])
-_SCHEMA = schema_message(_EMPTY.schema).encode()
-_BATCH = batch_message(_EMPTY).encode()
 _STRAY = b"\x01\x02\x03\x04\x05\x06\x07\x08"
 
 
 def _dictionary() -> bytes:
     tree, body = batch_message(_EMPTY).complete()
     return frame({**tree, "header_type": 2, "header": {"id": 1, "data": tree["header"]}}, body)
+
+
+def _schema(message: Message) -> bytes:
+    """The schema of the table that the message is of, so that a client fails on the frame and on nothing else."""
+    return schema_message(message.schema or _EMPTY.schema).encode()
+
+
+def _batch(message: Message) -> bytes:
+    """A batch of that table, without rows."""
+    schema = message.schema or _EMPTY.schema
+    columns = [pa.array([], field.type) for field in schema]
+    return batch_message(pa.RecordBatch.from_arrays(columns, schema=schema)).encode()
 
 
 def _legacy(message: Message) -> Message:
@@ -38,12 +48,12 @@ batch_mutant("batch.whole-stream", kills="framing.batch-without-schema",
                 "framing.batch-without-end-of-stream": "a whole stream ends in a marker"},
           defects=("B-01",), source=_BQEMULATOR_15,
           fault="The batch field holds a whole IPC stream: schema, batch, end-of-stream marker.")(
-    lambda message: _SCHEMA + message.encode() + END_OF_STREAM)
+    lambda message: _schema(message) + message.encode() + END_OF_STREAM)
 batch_mutant("batch.schema-first", kills="framing.batch-without-schema",
           also={"framing.batch-single-message": "the batch follows the schema"},
           defects=("B-01",), source=_GOCCY_398,
           fault="The batch field holds the schema message and then the batch.")(
-    lambda message: _SCHEMA + message.encode())
+    lambda message: _schema(message) + message.encode())
 batch_mutant("batch.dictionary-first", kills="framing.batch-without-dictionary",
           also={"framing.batch-single-message": "the batch follows the dictionary"},
           defects=("B-04",), source=_BQEMULATOR_31,
@@ -69,7 +79,7 @@ batch_mutant("batch.empty", kills="framing.batch-not-empty",
 batch_mutant("batch.end-of-stream-only", kills="framing.batch-without-end-of-stream", defects=("I-07",),
           fault="The batch field holds an end-of-stream marker and nothing else.")(lambda _: END_OF_STREAM)
 batch_mutant("batch.is-a-schema", kills="framing.batch-without-schema",
-          fault="The batch field holds a Schema message instead of a batch.")(lambda _: _SCHEMA)
+          fault="The batch field holds a Schema message instead of a batch.")(_schema)
 schema_mutant("schema.legacy-framing", kills="framing.not-legacy", defects=("I-01",),
            fault="The schema starts with its length, as before Arrow 0.15, without a continuation word.")(_legacy)
 schema_mutant("schema.end-of-stream", kills="framing.schema-without-end-of-stream",
@@ -80,7 +90,7 @@ schema_mutant("schema.empty-batch", kills="framing.schema-without-batch",
            also={"framing.schema-without-end-of-stream": "the empty stream ends in a marker"},
            defects=("B-02",), source=_GOCCY_493,
            fault="The schema field holds the schema, a batch without rows and an end-of-stream marker.")(
-    lambda message: message.encode() + _BATCH + END_OF_STREAM)
+    lambda message: message.encode() + _batch(message) + END_OF_STREAM)
 schema_mutant("schema.twice", kills="framing.schema-single-message",
            fault="The schema field holds the schema twice.")(
     lambda message: 2 * message.encode())
@@ -93,7 +103,7 @@ schema_mutant("schema.bare-flatbuffer", kills="framing.schema-prefix", defects=(
 schema_mutant("schema.empty", kills="framing.schema-not-empty",
            fault="The schema field is there and holds no bytes.")(lambda _: b"")
 schema_mutant("schema.is-a-batch", kills="framing.schema-header-kind",
-           fault="The schema field holds a record batch instead of a schema.")(lambda _: _BATCH)
+           fault="The schema field holds a record batch instead of a schema.")(_batch)
 schema_mutant("schema.with-body", kills="framing.schema-without-body",
            fault="The schema message announces a body and has one.")(
     lambda message: frame({**message.tree, "bodyLength": 16}, bytes(16)))

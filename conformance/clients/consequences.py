@@ -1,0 +1,255 @@
+"""What each client makes of a server with a fault, as one of eight classes: the cells of the consequence matrix.
+
+A cell is a path of a client in one situation: a plan of faults, broken bytes, or a mutant of the reference. It is
+measured several times. The measurements are kept as JSON lines, each written when it was made, so that a matrix that
+was interrupted goes on where it ended.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import hashlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final, Self
+
+from conformance.clients.mutated import digest
+from conformance.clients.pool import ClientPool
+from conformance.clients.situations import Set
+from conformance.clients.task import compared
+from conformance.contain.text import safe
+from conformance.disk.files import naming
+from conformance.disk.locks import held
+from conformance.readers.compare import DifferenceKind
+from conformance.readers.info import ReaderInfo
+from conformance.readers.ipc.job import JobAnswer
+from conformance.readers.programs.slot import outcome_of
+from conformance.readers.programs.spec import ClientProgram
+from conformance.records import ReadingOutcome, RecordError, from_json, to_json
+from conformance.records.base import record
+
+__all__ = ["Consequence", "Measured", "Measurements", "consequence", "measure", "served_digest"]
+
+SHOWN: Final = 240
+"""The most characters of a client's text that are kept."""
+AT_ONCE: Final = 2
+"""Programs that are measured at the same time."""
+
+
+class Consequence(enum.StrEnum):
+    """What a user of the client gets."""
+
+    UNHARMED = "unharmed"
+    """The rows of the table: the fault is repaired, or does not matter to this client."""
+    REFUSED = "refused"
+    """An error."""
+    CRASH = "crash"
+    """The process ends."""
+    HANG = "hang"
+    """No answer within the deadline."""
+    LOSS = "silent loss"
+    """Fewer rows without an error."""
+    DUPLICATES = "silent duplicates"
+    """Rows twice without an error, and all others."""
+    WRONG = "wrong values"
+    """Other values, types, columns, or another order of one stream, without an error."""
+    UNABLE = "not asked"
+    """Nothing: the client documents that it does not read this table or makes no such request."""
+
+
+@record
+class Measured:
+    """One measurement. ``digest`` is of what was served, ``round`` counts from 0, ``text`` is what the client said or
+    gave.
+    """
+
+    client: str
+    version: str
+    situation: str
+    digest: str
+    round: int
+    consequence: Consequence
+    text: str = ""
+    seconds: float = 0.0
+
+
+def consequence(info: ReaderInfo, asked: Set, answer: JobAnswer) -> tuple[Consequence, str]:
+    """The class of a client's answer, and a sentence about it."""
+    outcome, text = outcome_of(answer)
+    if outcome is ReadingOutcome.UNAVAILABLE:
+        return Consequence.UNABLE, text
+    if answer.table is None:
+        return _ENDS[outcome], f"{answer.error_class}: {text}" if answer.error_class else text
+    rows, found, order = compared(info, asked, answer.table)
+    if not found and not order:
+        return Consequence.UNHARMED, ""
+    if not rows and asked.expected.num_rows:
+        return Consequence.LOSS, f"no row of {asked.expected.num_rows}"
+    kinds = {one.kind for one in found}
+    said = "; ".join(map(str, found)) or order
+    if order or kinds & _OTHER:
+        return Consequence.WRONG, said
+    return (Consequence.LOSS if DifferenceKind.LOST in kinds else Consequence.DUPLICATES), said
+
+
+_ENDS: Final = {
+    ReadingOutcome.ERROR: Consequence.REFUSED,
+    ReadingOutcome.CRASH: Consequence.CRASH,
+    ReadingOutcome.HANG: Consequence.HANG,
+}
+_OTHER: Final = frozenset({DifferenceKind.COLUMNS, DifferenceKind.TYPE, DifferenceKind.FOREIGN, DifferenceKind.CHANGED})
+
+
+class Measurements:
+    """The file of measurements; use it as a context manager, which holds its lock. Threads may share it.
+
+    Raises:
+        InUseError: another process measures into this file.
+        ValueError: a line of the file is no measurement; the text names the line.
+        DiskError: the file cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.all: list[Measured] = []
+        self._lock = threading.Lock()
+        self._stack = ExitStack()
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        self._stack.enter_context(held(self.path, advice="wait until it ends, or name another file with --measured"))
+        try:
+            with naming(self.path):
+                self.all, whole = _read(self.path)
+                self._file = self._stack.enter_context(self.path.open("ab", buffering=0))
+                # A process that was killed can leave part of a line.
+                os.truncate(self._file.fileno(), whole)
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def add(self, one: Measured) -> None:
+        """Keep a measurement: it is in the file when this returns."""
+        assert self._file is not None, "measurements are added inside the context"
+        line = json.dumps(to_json(one), ensure_ascii=False, separators=(",", ":")) + "\n"
+        with self._lock, naming(self.path):
+            self._file.write(line.encode("utf-8", "backslashreplace"))
+            self.all.append(one)
+
+    def known(self) -> set[tuple[str, str, str, str, int]]:
+        """What was measured: client, version, situation, digest and round."""
+        with self._lock:
+            return {_key(one) for one in self.all}
+
+
+def _key(one: Measured) -> tuple[str, str, str, str, int]:
+    return one.client, one.version, one.situation, one.digest, one.round
+
+
+def _read(path: Path) -> tuple[list[Measured], int]:
+    """The measurements in a file, and the number of bytes of its whole lines."""
+    if not path.exists():
+        return [], 0
+    data = path.read_bytes()
+    whole = data.rfind(b"\n") + 1
+    found = []
+    for number, line in enumerate(data[:whole].splitlines(), 1):
+        try:
+            found.append(from_json(Measured, json.loads(line), path=f"{path}, line {number}"))
+        except (ValueError, RecordError) as error:
+            raise ValueError(f"{path}, line {number}: expected a measurement, got {line[:60]!r}: {error}") from None
+    return found, whole
+
+
+def measure(
+    programs: Mapping[str, ClientProgram],
+    names: Sequence[str],
+    situations: Sequence[Set],
+    into: Measurements,
+    *,
+    rounds: int = 2,
+    seconds: float = 5.0,
+    said: Callable[[str], None] = lambda _text: None,
+) -> dict[str, str]:
+    """Measure each path in each situation, ``rounds`` times, but for what ``into`` has; returns what is absent here.
+
+    A round is whole before the next begins, so that the measurements of a cell are far from each other. ``seconds`` is
+    the processor time of one answer.
+    """
+    absent: dict[str, str] = {}
+    for number in range(rounds):
+        with ThreadPoolExecutor(AT_ONCE) as workers:
+            jobs = []
+            for name in programs:
+                paths = [path for path in names if path.partition(".")[0] == name]
+                if paths:
+                    work = _Work({name: programs[name]}, paths, situations, into, number, seconds, said)
+                    jobs.append(workers.submit(work.run))
+            for job in jobs:
+                absent |= job.result()
+    return absent
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Work:
+    """One round of one program."""
+
+    programs: Mapping[str, ClientProgram]
+    names: Sequence[str]
+    situations: Sequence[Set]
+    into: Measurements
+    number: int
+    seconds: float
+    said: Callable[[str], None]
+
+    def run(self) -> dict[str, str]:
+        """Measure; returns the paths that are absent here, with the reason."""
+        with ClientPool(self.programs, self.names, seconds=self.seconds) as pool:
+            absent = pool.absent()
+            known = self.into.known()
+            began, made = time.monotonic(), 0
+            for asked in self.situations:
+                for name in self.names:
+                    if name in absent:
+                        continue
+                    key = (name, pool.hello(name).version, asked.id, served_digest(asked), self.number)
+                    if key not in known:
+                        self.into.add(self._measured(pool, asked, key))
+                        made += 1
+        if made:
+            title = ", ".join(self.programs)
+            self.said(f"round {self.number + 1}: {title}: {made} cells in {time.monotonic() - began:.0f} s")
+        return absent
+
+    def _measured(self, pool: ClientPool, asked: Set, key: tuple[str, str, str, str, int]) -> Measured:
+        name, version, situation, served, number = key
+        began = time.monotonic()
+        info = pool.infos[name]
+        refusal = info.refusal(asked.read)
+        if refusal:
+            found, text = Consequence.UNABLE, refusal
+        else:
+            found, text = consequence(info, asked, pool.fetch(name, asked)[0])
+        seconds = round(time.monotonic() - began, 3)
+        return Measured(name, version, situation, served, number, found, safe(text, limit=SHOWN), seconds)
+
+
+def served_digest(asked: Set) -> str:
+    """A digest of what a situation serves, with its plan of faults."""
+    plan = json.dumps([to_json(fault) for fault in asked.plan], sort_keys=True) if asked.plan else ""
+    made = digest(next(iter(asked.tapes)), resumed=True)
+    return f"{made}-{hashlib.sha256(plan.encode()).hexdigest()[:8]}" if plan else made

@@ -1,0 +1,125 @@
+"""A client's answer in a situation has one class, and measurements are kept as they are made."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.clients.consequences import Consequence, Measured, Measurements, measure
+from conformance.clients.situations import Set, faulty
+from conformance.disk.locks import InUseError
+from tests.clients.healthy import healthy
+from tests.clients.test_standin import standin
+
+INTERRUPTED = "interrupted.unavailable.stream-0.after-1"
+REFUSED = "refused.permission-denied.after-1"
+BROKEN = "broken.cut-in-half.response-2"
+
+
+def situation(name: str) -> Set:
+    """The situation of this name."""
+    return healthy() if name == "healthy.numbers" else next(one for one in faulty() if one.id == name)
+
+
+def measured(fault: str, asked: Set, file: Path, *, rounds: int = 1, seconds: float = 10.0) -> list[Measured]:
+    """The measurements of the stand-in with a fault."""
+    with Measurements(file) as into:
+        assert measure(standin(fault), ["standin.rows"], [asked], into, rounds=rounds, seconds=seconds) == {}
+        return list(into.all)
+
+
+@pytest.mark.parametrize(
+    ("fault", "name", "expected"),
+    [
+        ("", INTERRUPTED, Consequence.UNHARMED),
+        ("", REFUSED, Consequence.REFUSED),
+        ("dies", REFUSED, Consequence.CRASH),
+        ("loops", REFUSED, Consequence.HANG),
+        ("drops-last-row", "healthy.numbers", Consequence.LOSS),
+        ("starts-again", INTERRUPTED, Consequence.DUPLICATES),
+        ("backwards", "healthy.numbers", Consequence.WRONG),
+    ],
+)
+def test_a_client_has_the_class_of_its_fault(fault: str, name: str, expected: Consequence, tmp_path: Path) -> None:
+    """Each class is that of a stand-in that was made to have it."""
+    found = measured(fault, situation(name), tmp_path / "measured", seconds=1.0 if fault == "loops" else 10.0)
+
+    assert [one.consequence for one in found] == [expected]
+    assert bool(found[0].text) == (expected is not Consequence.UNHARMED)
+
+
+def test_lost_and_repeated_rows_are_a_loss(tmp_path: Path) -> None:
+    """A batch that is skipped behind an interruption is a loss, although the rows before it come twice."""
+    broken, interrupted = situation(BROKEN), situation(INTERRUPTED)
+    both = dataclasses.replace(broken, plan=interrupted.plan, expected=interrupted.expected)
+
+    assert measured("skips-broken", both, tmp_path / "measured")[0].consequence is Consequence.LOSS
+
+
+def test_other_values_are_wrong(tmp_path: Path) -> None:
+    """Rows of another table are no loss."""
+    asked = healthy()
+    other = asked.expected.set_column(1, "text", [["other"] * asked.expected.num_rows])
+
+    found = measured("", dataclasses.replace(asked, expected=other), tmp_path / "measured")
+
+    assert [one.consequence for one in found] == [Consequence.WRONG]
+
+
+def test_measuring_goes_on_where_it_ended(tmp_path: Path) -> None:
+    """What the file has is not measured again, and a line that was cut off is."""
+    file = tmp_path / "measured"
+    first = measured("", healthy(), file, rounds=2)
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(lines[0] + lines[1][:20])
+
+    again = measured("", healthy(), file, rounds=2)
+
+    assert [one.round for one in again] == [0, 1]
+    assert again[0] == first[0]
+    assert file.read_bytes().splitlines(keepends=True)[0] == lines[0]
+    assert [json.loads(line)["round"] for line in file.read_text().splitlines()] == [0, 1]
+
+
+def test_another_situation_of_the_same_name_is_measured(tmp_path: Path) -> None:
+    """What is served counts, and not its name alone."""
+    file = tmp_path / "measured"
+    measured("", healthy(), file)
+    other = dataclasses.replace(healthy(), plan=situation(INTERRUPTED).plan)
+
+    assert len({one.digest for one in measured("", other, file)}) == 2
+
+
+def test_a_line_that_is_no_measurement_is_named(tmp_path: Path) -> None:
+    """The error says the file and the line."""
+    file = tmp_path / "measured"
+    file.write_text("{}\n")
+
+    with pytest.raises(ValueError, match=r"measured, line 1: expected a measurement, got b'\{\}'"), Measurements(file):
+        pass
+
+
+def test_two_processes_do_not_measure_into_one_file(tmp_path: Path) -> None:
+    """The second one ends with a sentence."""
+    file = tmp_path / "measured"
+
+    with Measurements(file), pytest.raises(InUseError, match="--measured"), Measurements(file):
+        pass
+
+
+def test_a_client_that_is_not_here_is_said_once(tmp_path: Path) -> None:
+    """It is no measurement."""
+    asked = [healthy(), situation(REFUSED)]
+    programs = standin("")
+    (program,) = programs.values()
+    other = dataclasses.replace(program.paths["rows"], name="standin.other")
+    gone = dataclasses.replace(program, paths={"other": other})
+
+    with Measurements(tmp_path / "measured") as into:
+        absent = measure({"standin": gone}, ["standin.other"], asked, into, rounds=1)
+
+    assert list(absent) == ["standin.other"]
+    assert into.all == []
