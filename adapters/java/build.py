@@ -1,4 +1,4 @@
-"""Build a Java program: ``build.py FOLDER CACHE`` fetches the jars of its pom.xml, checks them, and compiles what there is.
+"""Build a Java program: ``build.py FOLDER CACHE`` fetches the jars of its pom.xml, checks and compiles them.
 
 ``FOLDER/jars.sha256`` pins every jar by name and SHA-256; a jar that is missing, new or different fails the build.
 ``build.py FOLDER CACHE --pin`` writes the file anew from what Maven resolves.

@@ -91,14 +91,15 @@ def _answer(
 ) -> dict[str, Any]:
     try:
         found = [batch for batch in paths[asked["path"]](asked) if batch.num_columns]
+        names = found[0].schema.names if found else []
+        kinds = [str(kind) for kind in found[0].schema.types] if found else []
+        # Inside, too: a batch that the client accepts may have values that Python does not, such as text in no UTF-8.
+        table = plain_table([batch for batch in found if batch.num_rows])
     except NeedsEnvironment:
         raise
     except Unsupported as error:
         return {"status": "unsupported", "message": str(error)}
     except Exception as error:  # noqa: BLE001  # whatever it is, it is the client's answer
         return {"status": "error", "class": class_of(error), "message": str(error)[:2000]}
-    names = found[0].schema.names if found else []
-    kinds = [str(kind) for kind in found[0].schema.types] if found else []
-    table = plain_table([batch for batch in found if batch.num_rows])
     columns = [list(column) for column in table.columns] or [[] for _ in names]
     return {"status": "ok", "names": names, "types": kinds, "rows": table.rows, "columns": columns}
