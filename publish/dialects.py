@@ -17,6 +17,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -280,10 +281,11 @@ def _cases() -> dict[str, Case]:
 
 def measure(engine: Engine) -> dict[str, Any]:
     """The engine's version, and for each reading the rows that it selects or the beginning of its refusal."""
-    connection, version = engine.connect()
+    opened, version = engine.connect()
     results: dict[str, Any] = {}
-    for reading, case in _cases().items():
-        results[reading] = engine.rows(connection, case, engine.zones[reading == _ZONED])
+    with closing(opened) as connection:
+        for reading, case in _cases().items():
+            results[reading] = engine.rows(connection, case, engine.zones[reading == _ZONED])
     return {"version": version, "rows": results}
 
 

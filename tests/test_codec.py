@@ -58,7 +58,7 @@ def test_a_float_that_json_has_no_number_for_is_a_text(weight: float, form: str)
     scale = Scale(weight)
 
     assert to_json(scale) == {"weight": form}
-    assert from_json(Scale, {"weight": form}) == scale
+    assert repr(from_json(Scale, {"weight": form})) == repr(scale)
     assert json_schema(Scale, title="scale")["$defs"]["Scale"]["properties"]["weight"]["anyOf"][1]["enum"] == [
         "NaN",
         "Infinity",

@@ -57,7 +57,7 @@ FAULTS: Final[Mapping[str, StandinFault]] = {
 """Every wrong client, by the argument that makes it."""
 
 
-class Reading:
+class WrongRead:
     """One read of a table, with a fault."""
 
     def __init__(self, fault: str, asked: Mapping[str, Any]) -> None:
@@ -139,7 +139,7 @@ def answer(fault: str, asked: Mapping[str, Any]) -> dict[str, Any]:
         about = {"implementation": "standin", "title": "stand-in", "language": "Python", "version": pa.__version__}
         return {"status": "ok", "protocol": 1, "reads": [], "writes": [], "paths": ["rows"], **about}
     try:
-        table = Reading(fault, asked).table()
+        table = WrongRead(fault, asked).table()
     except Exception as error:  # noqa: BLE001  # whatever it is, it is this client's answer
         if fault == "dies":
             os.abort()

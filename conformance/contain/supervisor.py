@@ -33,7 +33,7 @@ SUBREAPER = 36
 """``PR_SET_CHILD_SUBREAPER`` of ``linux/prctl.h``; see prctl(2)."""
 PARENT_DEATH_SIGNAL = 1
 """``PR_SET_PDEATHSIG`` of ``linux/prctl.h``; see prctl(2)."""
-DEFAULT = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGCHLD, signal.SIGXFSZ)
+DEFAULT = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
 """Signals that the program gets with their default action: an ignored signal stays ignored in it (execve(2))."""
 
 

@@ -12,13 +12,13 @@ from typing import Any, Final, Self
 
 from conformance.disk.files import naming
 
-__all__ = ["Asked"]
+__all__ = ["AskedLog"]
 
 MOST: Final = 100_000
 """Events that are remembered; earlier ones are in the file alone."""
 
 
-class Asked:
+class AskedLog:
     """The log. ``path`` is the file, None for none; threads may share it.
 
     ``failure`` is the reason why the file ends early; answering clients goes on.

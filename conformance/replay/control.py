@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.engine.log import LogError
 from conformance.records import RecordError, to_json
-from conformance.replay.asked import Asked
+from conformance.replay.asked import AskedLog
 from conformance.replay.loading import faults_of, from_message
 from conformance.replay.shelf import Shelf
 from conformance.replay.trials import Trials
@@ -24,7 +24,7 @@ PREFIX: Final = "/replay/"
 class Control:
     """The API of one server; ``addresses`` are what the server printed when it started."""
 
-    def __init__(self, shelf: Shelf, asked: Asked, addresses: Mapping[str, Any], trials: Trials) -> None:
+    def __init__(self, shelf: Shelf, asked: AskedLog, addresses: Mapping[str, Any], trials: Trials) -> None:
         self._trials = trials
         self._shelf = shelf
         self._asked = asked

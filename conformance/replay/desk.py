@@ -13,7 +13,7 @@ from conformance.readers.replay import Visit
 from conformance.readers.tape import Answer, Ending, NotRecordedError
 from conformance.recording.meeting import Clock, Meeting, Meets, stream_of
 from conformance.records import Fault, FaultKind
-from conformance.replay.asked import Asked
+from conformance.replay.asked import AskedLog
 from conformance.replay.shelf import Held, Shelf
 
 __all__ = ["ReplayDesk"]
@@ -33,7 +33,7 @@ def _nothing(_fault: Fault) -> None:
 class ReplayDesk:
     """The desk of a shelf: ``meeting`` lets faults happen, ``asked`` is the log, slow answers wait for ``clock``."""
 
-    def __init__(self, shelf: Shelf, asked: Asked, meeting: Meeting, clock: Clock) -> None:
+    def __init__(self, shelf: Shelf, asked: AskedLog, meeting: Meeting, clock: Clock) -> None:
         self._shelf = shelf
         self._asked = asked
         self._meeting = meeting

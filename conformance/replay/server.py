@@ -16,7 +16,7 @@ from conformance.contain.jsonhttp import JsonServer
 from conformance.contain.supervised import Supervised
 from conformance.readers.replay import Loop, ReplayServer
 from conformance.recording.meeting import Clock, Meeting
-from conformance.replay.asked import Asked
+from conformance.replay.asked import AskedLog
 from conformance.replay.certificates import certify
 from conformance.replay.control import PREFIX, Control
 from conformance.replay.desk import ReplayDesk
@@ -67,7 +67,7 @@ class Replay:
         self._ends.close()
 
     def _open(self, ends: contextlib.ExitStack) -> None:
-        self.asked = ends.enter_context(Asked(self._log))
+        self.asked = ends.enter_context(AskedLog(self._log))
         loop = Loop("replay")
         ends.callback(loop.close)
         grpc = loop.run(_splice(framed=True))

@@ -5,6 +5,7 @@ gRPC says no more than "failed to connect" and tries until the deadline, so the 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import socket
 import ssl
@@ -138,9 +139,10 @@ def http2_refusal(endpoint: str, seconds: float, secure: SecureLine | None = Non
         with socket.create_connection((host, int(port)), timeout=seconds) as connection:
             line = connection if secure is None else secure.wrap(connection, host, http2=True)
             with line:
-                line.sendall(_PREFACE + _NO_SETTINGS)
-                while len(head) < len(_NO_SETTINGS) and (more := line.recv(len(_NO_SETTINGS) - len(head))):
-                    head += more
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it may have ended at any byte
+                    line.sendall(_PREFACE + _NO_SETTINGS)
+                    while len(head) < len(_NO_SETTINGS) and (more := line.recv(len(_NO_SETTINGS) - len(head))):
+                        head += more
                 if secure is not None and not head:
                     raise ssl.SSLEOFError(ssl.SSL_ERROR_EOF, "EOF")  # as other servers end it
     except TimeoutError:

@@ -120,14 +120,17 @@ def _verdicts(pack: Pack) -> Iterator[str]:
 
 
 def changed_cases(pack: Pack, corpus: Mapping[str, Case]) -> tuple[str, ...]:
-    """The ids of cases that are not in ``corpus`` as they were recorded: their answers are about another case."""
+    """The ids of cases that are not in ``corpus`` as they were recorded: their answers are about another case.
+
+    The JSON forms are compared: a case with a fraction that is no number does not equal itself.
+    """
     found = {
         entry.case_id: entry.exchange.case
         for taken in pack.recordings.values()
         for entry in taken.entries
         if entry.exchange is not None
     }
-    return tuple(case_id for case_id, case in found.items() if corpus.get(case_id) != case)
+    return tuple(one for one, case in found.items() if one not in corpus or to_json(corpus[one]) != to_json(case))
 
 
 def period(text: str) -> dt.timedelta:

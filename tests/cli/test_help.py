@@ -10,8 +10,8 @@ import pytest
 
 import conformance.cli
 from conformance.cli._help import COMMANDS, GROUPS
-from conformance.readers import READERS
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
+from conformance.readers.registry import KNOWN
 from conformance.records import Profile
 from conformance.targets.shipped import shipped_targets
 from tests.cli.typed import conformance_
@@ -72,7 +72,7 @@ def test_a_usage_error_is_one_sentence(arguments: Sequence[str], sentence: str) 
     [
         ("targets", [*shipped_targets()]),
         ("profiles", [*Profile]),
-        ("readers", [*READERS, *IPC_READERS]),
+        ("readers", [*KNOWN, *IPC_READERS]),
         ("writers", [*IPC_WRITERS]),
     ],
 )

@@ -44,7 +44,8 @@ MARGIN: Final = 1.1
 """How much of a ceiling a count may be: a clause more is no regression."""
 
 CEILINGS: Final[Mapping[str, int]] = {
-    "contract": 8932,
+    "_globs.py": 797,
+    "contract": 9167,
     "engine": 60,
     "generate": 336,
     "records": 308,

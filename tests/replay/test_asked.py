@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from conformance.disk.files import DiskError
-from conformance.replay.asked import MOST, Asked
+from conformance.replay.asked import MOST, AskedLog
 
 
 def test_the_newest_events_are_remembered_under_their_numbers() -> None:
     """Memory is bounded; a number that is forgotten gives what comes after it."""
-    with Asked(None) as asked:
+    with AskedLog(None) as asked:
         for _ in range(MOST + 1):
             asked.say("x")
 
@@ -23,13 +23,13 @@ def test_the_newest_events_are_remembered_under_their_numbers() -> None:
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     """The error comes before any client asks."""
     with pytest.raises(DiskError, match="nowhere"):
-        Asked(tmp_path / "nowhere" / "log")
+        AskedLog(tmp_path / "nowhere" / "log")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 def test_a_full_disk_ends_the_file_and_not_the_answers() -> None:
     """The reason is kept, and events are still remembered."""
-    with Asked(Path("/dev/full")) as asked:
+    with AskedLog(Path("/dev/full")) as asked:
         asked.say("x")
         asked.say("y")
 

@@ -62,16 +62,21 @@ def test_a_session_is_read_from_any_place_between_responses(channel: grpc.Channe
 def test_a_fault_ends_the_call_that_its_plan_says(
     server: Replay, channel: grpc.Channel, kind: FaultKind, responses: int
 ) -> None:
-    """The client gets so many responses and no more; the call that resumes is answered."""
+    """The client gets so many responses and no more; the call that resumes is answered.
+
+    After a reset the client's system may drop responses that the client has not read yet.
+    """
     server.shelf.plan("case", (Fault(kind, responses=responses),))
 
     first = rows(channel, stream())
     with grpc.insecure_channel(f"127.0.0.1:{server.addresses['grpc']}", options=ALONE) as new:
         again = rows(new, stream(), sum(first[0]))
 
-    assert first[0] == [2, 1, 3][:responses]
+    read = len(first[0])
+    assert read == responses or (kind is FaultKind.RESET and read < responses)
+    assert first[0] == [2, 1, 3][:read]
     assert first[1] in ("UNAVAILABLE", "UNKNOWN")
-    assert again == ([2, 1, 3][responses:], "OK")
+    assert again == ([2, 1, 3][read:], "OK")
 
 
 def test_each_recording_counts_the_calls_of_its_own_plan(server: Replay, channel: grpc.Channel) -> None:

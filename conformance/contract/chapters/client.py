@@ -13,7 +13,19 @@ from typing import Final
 
 from conformance.contract.clause import CLIENTS, Role, Violation, clause
 from conformance.contract.clients import ClientRead, In, Situation
-from conformance.contract.sources import ARROW_SECURITY, GUIDE, RETRIED_CODES, RPC_CODES, STORAGE_PROTO
+from conformance.contract.sources import (
+    ARROW_SECURITY,
+    CAPTURED,
+    GUIDE,
+    JAVA_LIVE_TEST,
+    NODE_LIVE_TEST,
+    PYTHON_CLIENT,
+    RECORDED,
+    RETRIED_CODES,
+    ROWS_LOST,
+    RPC_CODES,
+    STORAGE_PROTO,
+)
 from conformance.records import Level, ReadingOutcome
 
 SERVED: Final = (Situation.HEALTHY, Situation.EMPTY)
@@ -39,7 +51,7 @@ def survives(read: ClientRead) -> Iterator[Violation]:
 @_clause(
     "client.reads",
     over=In(*SERVED, ended=ANSWERED),
-    source=GUIDE,
+    source=(GUIDE, CAPTURED),
     breaks="users of the client: a table of the types and modes of the service cannot be read",
 )
 def reads(read: ClientRead) -> Iterator[Violation]:
@@ -48,7 +60,7 @@ def reads(read: ClientRead) -> Iterator[Violation]:
         yield Violation("rows", f"{read.summary}, where {read.title}", read.answer.client)
 
 
-@_clause("client.rows-true", over=In(*SERVED, ended=TABLE), source=GUIDE, breaks=SILENT)
+@_clause("client.rows-true", over=In(*SERVED, ended=TABLE), source=(GUIDE, CAPTURED), breaks=SILENT)
 def rows_true(read: ClientRead) -> Iterator[Violation]:
     """The rows of a client are those of the table: none lost, repeated, added or changed, but for documented losses."""
     for difference in read.answer.differences:
@@ -58,7 +70,7 @@ def rows_true(read: ClientRead) -> Iterator[Violation]:
 @_clause(
     "client.columns",
     over=In(*SERVED, ended=TABLE),
-    source=GUIDE,
+    source=(GUIDE, RECORDED),
     breaks="programs that read columns by name or place",
 )
 def columns(read: ClientRead) -> Iterator[Violation]:
@@ -73,7 +85,7 @@ def columns(read: ClientRead) -> Iterator[Violation]:
 @_clause(
     "client.order-in-stream",
     over=In(Situation.HEALTHY, ended=TABLE),
-    source=STORAGE_PROTO,
+    source=(STORAGE_PROTO, JAVA_LIVE_TEST),
     breaks="programs that rely on the order of a table that one stream serves",
 )
 def order_in_stream(read: ClientRead) -> Iterator[Violation]:
@@ -82,7 +94,12 @@ def order_in_stream(read: ClientRead) -> Iterator[Violation]:
         yield Violation("the rows in the order of their stream", read.answer.order, read.answer.client)
 
 
-@_clause("client.refusal-is-error", over=In(Situation.REFUSED, ended=ANSWERED), source=RPC_CODES, breaks=SILENT)
+@_clause(
+    "client.refusal-is-error",
+    over=In(Situation.REFUSED, ended=ANSWERED),
+    source=(RPC_CODES, NODE_LIVE_TEST),
+    breaks=SILENT,
+)
 def refusal_is_error(read: ClientRead) -> Iterator[Violation]:
     """A call that the server refuses for good makes an error, and never fewer rows."""
     if read.answer.outcome is ReadingOutcome.TABLE:
@@ -102,7 +119,7 @@ def broken_is_error(read: ClientRead) -> Iterator[Violation]:
 @_clause(
     "client.interrupted-is-whole-or-error",
     over=In(Situation.INTERRUPTED, ended=ANSWERED),
-    source=STORAGE_PROTO,
+    source=(STORAGE_PROTO, ROWS_LOST),
     breaks=SILENT,
 )
 def interrupted_is_whole_or_error(read: ClientRead) -> Iterator[Violation]:
@@ -128,7 +145,7 @@ def resumes(read: ClientRead) -> Iterator[Violation]:
 @_clause(
     "client.resumes-at-its-offset",
     over=In(Situation.INTERRUPTED, ended=ANSWERED),
-    source=STORAGE_PROTO,
+    source=(STORAGE_PROTO, PYTHON_CLIENT),
     breaks="programs that use the rows: rows are missing or come twice behind an interruption",
 )
 def resumes_at_its_offset(read: ClientRead) -> Iterator[Violation]:
