@@ -34,6 +34,8 @@ from conformance.records import (
     Expect,
     Fault,
     FaultKind,
+    Happening,
+    Meanwhile,
     Mode,
     Profile,
     ReadRows,
@@ -76,8 +78,7 @@ FACTORS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 ``restriction``: selects every row, some, or none. ``offset``: where reads begin. ``split``: of a stream, and of a
 child. ``nesting``: of the table's columns. ``snapshot``: rows appended after the session was made, or a snapshot time
-before an append. ``concurrency``: several reads of a stream at once, of two sessions at once, or over another
-connection.
+before an append. ``concurrency``: several reads of a stream at once, of two sessions at once, or by another process.
 """
 
 IMPOSSIBLE: Final = frozenset({("restriction=nothing", "split=twice")})
@@ -152,7 +153,7 @@ def draw_scenario(seed: int, index: int, *, not_offered: Collection[str] = ()) -
     It asks for nothing of the profiles in ``not_offered``: such steps are left out.
     """
     wanted = _offered(_wanted(seed, index), not_offered)
-    others = {name: Seeded(seed, index, f"{SCENARIO}/{name}") for name in ("faults", "remake")}
+    others = {name: Seeded(seed, index, f"{SCENARIO}/{name}") for name in ("faults", "remake", "restart")}
     crowded = index % _CROWDED == _CROWDED - 1
     scenario = _Scenario(Seeded(seed, index, SCENARIO), wanted, not_offered, crowded=crowded, **others)
     title = "A drawn history of calls gives each row of a session once, at its place"
@@ -173,6 +174,8 @@ _CROWDED: Final = 40
 """One in so many scenarios makes that many sessions between two reads, which costs as much as ten other scenarios."""
 _REMADE: Final = 5
 """One in so many scenarios ends with the table dropped and made again under its name."""
+_RESTARTED: Final = 16
+"""One in so many scenarios ends with a restart of the server, which costs two starts where the suite may restart it."""
 _WIDE: Final = 60
 """The columns of a wide table."""
 _PROFILE: Final = dataclasses.replace(PROFILES["server"], depth=0, leaves=4)
@@ -211,6 +214,16 @@ Unit = tuple[Step, ...]
 """Steps that follow each other directly."""
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Ending:
+    """The table is dropped and made again with so many rows, perhaps on a restarted server; a session on it follows."""
+
+    label: str
+    choices: Choices
+    rows: int
+    restarts: bool
+
+
 class _Scenario:
     """The table and the steps of a scenario."""
 
@@ -222,11 +235,11 @@ class _Scenario:
         *,
         faults: Choices,
         remake: Choices,
+        restart: Choices,
         crowded: bool,
     ) -> None:
         self._choices = choices
         self._faults = faults
-        self._remake = remake
         self._crowded = crowded
         self._wanted = wanted
         self._not_offered = not_offered
@@ -236,8 +249,9 @@ class _Scenario:
         recipe = dataclasses.replace(draw_recipe(choices, _PROFILE, columns), rows=choices.pick(counts))
         self._appends = self._split_off(recipe.rows)
         self._before = recipe.rows
-        self._remade = self._made_again(recipe.rows)
-        self.table = Table(columns, recipe=dataclasses.replace(recipe, rows=recipe.rows + (self._remade or 0)))
+        self._endings = self._drawn_endings(recipe.rows, remake, restart)
+        more = sum(ending.rows for ending in self._endings)
+        self.table = Table(columns, recipe=dataclasses.replace(recipe, rows=recipe.rows + more))
         self._restriction: Predicate | None = None
         """The restriction of the session before."""
         self._sessions: dict[str, tuple[CreateSession, Predicate | None]] = {}
@@ -252,19 +266,25 @@ class _Scenario:
         ]
         return counts if sum(counts) <= rows else [min(1, rows)]
 
-    def _made_again(self, rows: int) -> int | None:
-        """Return how many rows the table has after it was made again: often as many as before; None if it is not."""
-        choices = self._remake
-        if Profile.SNAPSHOTS in self._not_offered or rows >= _MOST or not one_in(choices, _REMADE):
-            return None
-        late = self._appends[self._wanted["snapshot"] != "append" :]
-        return choices.integer(0, rows) if one_in(choices, 3) else rows - sum(late)
+    def _drawn_endings(self, rows: int, remake: Choices, restart: Choices) -> list[_Ending]:
+        """Return the times that the table is made again, often with as many rows as before: first by a server that goes
+        on, then by one that was restarted, for not every server is.
+        """
+        if Profile.SNAPSHOTS in self._not_offered or rows >= _MOST:
+            return []
+        left = rows - sum(self._appends[self._wanted["snapshot"] != "append" :])
+        drawn = (("r", remake, _REMADE, False), ("q", restart, _RESTARTED, True))
+        return [
+            _Ending(label, choices, choices.integer(0, rows) if one_in(choices, 3) else left, restarts)
+            for label, choices, rate, restarts in drawn
+            if one_in(choices, rate)
+        ]
 
     @functools.cached_property
     def model(self) -> GrowingTable:
         """The table as far as the steps have made it."""
         rows = to_json_rows(materialise(self.table), self.table.columns)
-        return GrowingTable.before_appends(rows, sum(self._appends) + (self._remade or 0))
+        return GrowingTable.before_appends(rows, sum(self._appends) + sum(ending.rows for ending in self._endings))
 
     def steps(self) -> list[Step]:
         """Return the steps: the sessions, then what is done with them, in a drawn order."""
@@ -288,32 +308,34 @@ class _Scenario:
             steps.append(self._session("t", other))
             units.append([(ReadRows(session="t"),), *self._again("t")])
         steps += _interleaved(choices, units)
-        if self._remade is not None:
-            self.model.append(sum(late))
-            steps += self._after_drop(self._remade)
+        for number, ending in enumerate(self._endings):
+            self.model.append(0 if number else sum(late))
+            steps += self._after_drop(ending)
         return steps
 
-    def _after_drop(self, count: int) -> list[Step]:
+    def _after_drop(self, ending: _Ending) -> list[Step]:
         """Return the steps that make the table again, a session on it with the options of an earlier one, and reads of
-        it and of the sessions on the dropped table.
+        it and of the sessions on the dropped table; half of these by another process if the server was restarted.
         """
-        choices = self._remake
-        self.model.make_again(count)
+        choices = ending.choices
+        self.model.make_again(ending.rows)
         session, predicate = choices.pick(tuple(self._sessions.values()))
         expect = Expect() if predicate is None else Expect(rows=self.model.seen(predicate))
         units: list[Sequence[Unit]] = [
-            [(ReadRows(session=label, offset=offset, expect=OUTLIVED),)]
+            [(ReadRows(session=label, offset=offset, handed=handed, expect=OUTLIVED),)]
             for label in self._sessions
-            for offset in ("0", choices.pick(("1", "3", "8")))
+            for offset, handed in (("0", ending.restarts), (choices.pick(("1", "3", "8")), False))
         ]
         units.append(
             [
-                (ReadRows(session="r"),),
-                (ReadRows(session="r", offset=choices.pick(("0", "1", "5")), expect=ANY_END),),
+                (ReadRows(session=ending.label),),
+                (ReadRows(session=ending.label, offset=choices.pick(("0", "1", "5")), expect=ANY_END),),
             ]
         )
-        repeated = dataclasses.replace(session, label="r", snapshot="", expect=expect)
-        return [AppendRows(count, again=True), repeated, *_interleaved(choices, units)]
+        repeated = dataclasses.replace(session, label=ending.label, snapshot="", expect=expect)
+        self._sessions[ending.label] = (repeated, predicate)
+        before = [Meanwhile(Happening.RESTART)] if ending.restarts else []
+        return [*before, AppendRows(ending.rows, again=True), repeated, *_interleaved(choices, units)]
 
     def _append(self, count: int) -> AppendRows:
         self.model.append(count)

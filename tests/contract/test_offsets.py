@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from conformance.records import CreateSession, Expect, Outcome, ReadRows
+from conformance.records import CreateSession, Expect, Happening, Meanwhile, Outcome, ReadRows
 from tests.contract.exchanges import Answer, Deviation, Spoil, case_of, prove, read, session, verdicts
 
 REFUSED = Expect(codes=("FAILED_PRECONDITION",), reason="offset-beyond-end")
@@ -77,6 +77,17 @@ def test_a_resumed_read_may_leave_the_schema_out_and_divide_rows_anew() -> None:
         answer.responses[0].ClearField("arrow_schema")
 
     found = verdicts(at("inside"), other_division)
+
+    assert {verdict.clause for verdict in found if verdict.findings} == set()
+
+
+def test_a_session_that_a_restart_ended_says_nothing_of_offsets() -> None:
+    """Its reads may be refused, as of a session that does not exist, wherever they begin."""
+    permitted = Expect(codes=("OK", "FAILED_PRECONDITION", "NOT_FOUND"))
+    read_on = ReadRows(offset="end+1", expect=permitted)
+    case = case_of(CreateSession(), ReadRows(), Meanwhile(Happening.RESTART), read_on)
+
+    found = verdicts(case, lambda answers: read(answers, 1).refuse("NOT_FOUND"))
 
     assert {verdict.clause for verdict in found if verdict.findings} == set()
 

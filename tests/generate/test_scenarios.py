@@ -16,6 +16,7 @@ from conformance.records import (
     Case,
     CreateSession,
     FaultKind,
+    Meanwhile,
     Profile,
     ReadRows,
     SplitStream,
@@ -103,16 +104,36 @@ def test_a_scenario_shrinks_to_the_steps_that_fail() -> None:
 
 def test_some_scenarios_end_with_a_table_made_again() -> None:
     """A session with an earlier one's options follows, and every read of an earlier session may be refused."""
-    again = [case for case in SOME if any(isinstance(step, AppendRows) and step.again for step in case.steps)]
+    again = [case for case in SOME if _made_again(case)]
     for case in again:
-        place = next(index for index, step in enumerate(case.steps) if isinstance(step, AppendRows) and step.again)
-        before = [step for step in case.steps[:place] if isinstance(step, CreateSession)]
-        repeated, *later = case.steps[place + 1 :]
-        assert isinstance(repeated, CreateSession)
-        assert any(repeated.row_restriction == step.row_restriction for step in before)
-        assert all("NOT_FOUND" in step.expect.codes for step in later if getattr(step, "session", "r") != "r")
+        for place in _made_again(case):
+            before = [step for step in case.steps[:place] if isinstance(step, CreateSession)]
+            repeated = case.steps[place + 1]
+            assert isinstance(repeated, CreateSession)
+            assert any(repeated.row_restriction == step.row_restriction for step in before)
+            earlier = {step.label for step in before}
+            later = [step for step in case.steps[place:] if isinstance(step, ReadRows) and step.session in earlier]
+            assert all("NOT_FOUND" in step.expect.codes for step in later)
 
     assert len(SOME) / 8 < len(again) < len(SOME) / 3
+
+
+def _made_again(case: Case) -> list[int]:
+    """The steps that make the table again."""
+    return [index for index, step in enumerate(case.steps) if isinstance(step, AppendRows) and step.again]
+
+
+def test_some_scenarios_end_with_a_restart() -> None:
+    """Nothing but the table that is made again follows, so that a server that is not restarted is asked the rest; the
+    names of before are handed to another process.
+    """
+    found = [case for case in SOME if any(isinstance(step, Meanwhile) for step in case.steps)]
+    for case in found:
+        (place,) = (index for index, step in enumerate(case.steps) if isinstance(step, Meanwhile))
+        assert place + 1 == _made_again(case)[-1]
+        assert any(isinstance(step, ReadRows) and step.handed for step in case.steps[place:])
+
+    assert len(SOME) / 32 < len(found) < len(SOME) / 8
 
 
 def test_half_of_the_resumed_reads_are_broken_off_by_a_plan() -> None:

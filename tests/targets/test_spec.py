@@ -296,3 +296,37 @@ def test_a_project_is_one_segment_of_a_path(target_file: Write) -> None:
 
     assert target_file('project = "mine-1"' + SERVER).project == "mine-1"
     assert target_file(SERVER).project == "test-project"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '[clock]\nrest_path = "clock"',
+            "target.clock.rest_path: expected a path from the root of the REST API, as /clock",
+        ),
+        ('[clock]\nrest_path = "/clock?x"', "target.clock.rest_path: expected a path"),
+        ("[clock]", "target.clock.rest_path"),
+    ],
+)
+def test_a_clock_is_set_at_a_path(target_file: Write, text: str, message: str) -> None:
+    """Nothing else can be posted to."""
+    clock = target_file(f'{SERVER}[clock]\nrest_path = "/clock"').clock
+
+    with pytest.raises(TargetError) as caught:
+        target_file(SERVER + text)
+
+    assert clock is not None
+    assert clock.rest_path == "/clock"
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["restarts = true", '[clock]\nrest_path = "/clock"'])
+def test_a_program_has_no_sessions_to_outlive(target_file: Write, text: str) -> None:
+    """What concerns sessions belongs to servers alone."""
+    program = SERVER.replace('"server"', '"program"')
+
+    with pytest.raises(
+        TargetError, match=r"target\.(start\.restarts|clock): expected no such (key|table): a program has"
+    ):
+        target_file(program + text)

@@ -20,7 +20,16 @@ from conformance.contract.comparing.sessions import rows_of
 from conformance.contract.comparing.violations import first_read, responses_with_schema, schema_differs
 from conformance.contract.endings import beyond_its_end
 from conformance.contract.sources import JAVA_LIVE_TEST, MEASURED, SERVICE_TESTS, STORAGE_PROTO, Inferred, Sources
-from conformance.contract.subjects import answered, full_reads, is_child, once_per_view, refused, refused_as, served
+from conformance.contract.subjects import (
+    answered,
+    full_reads,
+    is_child,
+    once_per_view,
+    outlived,
+    refused,
+    refused_as,
+    served,
+)
 from conformance.contract.view import CallView, ReadView, ResponseView, View
 from conformance.records import Level
 
@@ -42,11 +51,15 @@ class Resumed(AtCall):
 
 @once_per_view
 def resumed(view: View) -> list[Resumed]:
-    """Return every answered read of a session's stream from an offset above zero whose full stream was read too."""
+    """Return every answered read of a session's stream from an offset above zero whose full stream was read too.
+
+    A refusal after what may have ended the session says nothing of the offset.
+    """
     streams = {read.stream for read in full_reads(view)}
     found = []
     for read in view.reads:
-        if read.offset > 0 and answered(read) and read.stream in streams and not is_child(read):
+        ended = not read.ok and read.session is not None and outlived(read.session, read)
+        if read.offset > 0 and answered(read) and read.stream in streams and not is_child(read) and not ended:
             whole = first_read(read)
             rows = rows_of(whole)
             assert rows is not None
