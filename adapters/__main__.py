@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from adapters.building import CACHE, NotBuiltError, build
+from adapters.building import BUILD_SECONDS, CACHE, NotBuiltError, build
 from adapters.spec import shipped
 
 
@@ -22,15 +23,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(specs)}; all if none is given")
     parser.add_argument("--cache", type=Path, help=f"the build directory (default: CONFORMANCE_ADAPTERS, or {CACHE})")
+    parser.add_argument("--minutes", type=float, help="for all builds together: what is not ready by then is left out")
     asked = parser.parse_args(arguments)
     unknown = [name for name in asked.names if name not in specs]
     if unknown:
         parser.error(f"expected names among {', '.join(specs)} but got {', '.join(unknown)}")
+    end = float("inf") if asked.minutes is None else time.monotonic() + asked.minutes * 60
     skipped = 0
     width = max(map(len, specs))
     for name in asked.names or specs:
         try:
-            built = build(specs[name], asked.cache)
+            left = max(end - time.monotonic(), 0.0)
+            built = build(specs[name], asked.cache, seconds=min(BUILD_SECONDS, left))
         except NotBuiltError as error:
             skipped += 1
             line = f"skipped: {error}"

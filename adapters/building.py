@@ -90,8 +90,8 @@ def reason_not_built(spec: AdapterSpec) -> str:
     return ""
 
 
-def build(spec: AdapterSpec, root: Path | None = None) -> Built:
-    """Build the adapter, unless it is built already.
+def build(spec: AdapterSpec, root: Path | None = None, *, seconds: float | None = None) -> Built:
+    """Build the adapter within ``seconds`` (:data:`BUILD_SECONDS` by default), unless it is built already.
 
     Raises:
         NotBuiltError: A runtime is missing or too old, the build failed (no network, a refused download), or the
@@ -110,7 +110,7 @@ def build(spec: AdapterSpec, root: Path | None = None) -> Built:
     for file in spec.files():
         shutil.copyfile(file, cache / file.name)
     if spec.build:
-        _run(_expand(spec, spec.build, cache), cache)
+        _run(_expand(spec, spec.build, cache), cache, BUILD_SECONDS if seconds is None else seconds)
     command = _expand(spec, spec.command, cache)
     hello = _hello(command, cache)
     record = {"made_of": _made_of(spec, runtimes), "command": command, "version": hello["version"]}
@@ -128,7 +128,7 @@ def _expand(spec: AdapterSpec, arguments: Sequence[str], cache: Path) -> list[st
     return made
 
 
-def _run(command: Sequence[str], cache: Path) -> None:
+def _run(command: Sequence[str], cache: Path, seconds: float) -> None:
     """Run a build; its output is kept next to the result. Raises :class:`NotBuiltError`."""
     program = " ".join(command[:2])
     try:
@@ -145,12 +145,12 @@ def _run(command: Sequence[str], cache: Path) -> None:
         raise NotBuiltError(f"{program} could not be started: {error}") from error
     with running:
         try:
-            out, said = running.communicate(timeout=BUILD_SECONDS)
+            out, said = running.communicate(timeout=seconds)
         except BaseException as error:
             os.killpg(running.pid, signal.SIGKILL)
             running.communicate()  # until the last of them has closed its end
             if isinstance(error, subprocess.TimeoutExpired):
-                raise NotBuiltError(f"{program} did not end within {BUILD_SECONDS:g} s") from None
+                raise NotBuiltError(f"{program} did not end within {seconds:.3g} s") from None
             raise
     log = cache / "build.log"
     log.write_bytes(out + said)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -26,6 +25,7 @@ from conformance.reference.ipc.variations import IPC_VARIATIONS
 from conformance.reference.mutants import MUTANTS
 from conformance.reference.variations import VARIATIONS
 from publish.tables import ipc
+from publish.tables.blocks import filled
 
 __all__ = ["FINDINGS", "NAME", "REPORTS", "Finding", "failing", "text"]
 
@@ -35,9 +35,6 @@ REPORTS: Final = ("bqemulator-1.0.0", "bqemulator-1.0.1", "bqemulator-1.4.0")
 """The reports behind the first findings of the README, by target."""
 OTHERS: Final = ("local-bigquery-0.3.2", "bigquery-local-0.7.1", "bigquery-rs-0.9.0")
 """Further servers, whose reports the README only links."""
-
-_BLOCK: Final = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
-
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Finding:
@@ -66,8 +63,7 @@ def text() -> str:
         "ipc": ipc.table,
         "ipcfindings": ipc.findings,
     }
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    return _BLOCK.sub(lambda block: block[1] + "".join(made[block[2]]()) + block[3], readme)
+    return filled(ROOT / "README.md", made)
 
 
 def _report(target: str) -> Mapping[str, Any]:

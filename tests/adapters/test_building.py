@@ -94,15 +94,12 @@ def test_a_failed_build_tells_why(tmp_path: Path) -> None:
     assert find(spec, tmp_path / "cache") is None
 
 
-def test_a_build_that_takes_too_long_ends_with_all_its_processes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_build_that_takes_too_long_ends_with_all_its_processes(tmp_path: Path) -> None:
     """A compiler that the build started would go on for minutes."""
-    monkeypatch.setattr("adapters.building.BUILD_SECONDS", 0.5)
     spec = adapter(tmp_path / "small", build='["sh", "-c", "sleep 600 & echo $! > child; wait"]')
 
     with pytest.raises(NotBuiltError, match=r"sh -c did not end within 0\.5 s"):
-        build(spec, tmp_path / "cache")
+        build(spec, tmp_path / "cache", seconds=0.5)
 
     child = int((tmp_path / "cache" / "small" / "child").read_text())
     status = Path(f"/proc/{child}/stat")
@@ -160,6 +157,17 @@ def test_a_skipped_adapter_is_one_line(
     assert main(["--cache", str(tmp_path), "small"]) == 1
     line = "small  skipped: needs nosuchthing, and nosuchthing is not installed\n"
     assert capsys.readouterr().out == line * 2
+
+
+def test_builds_share_the_minutes_that_they_get(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is not ready in time is left out like anything else that cannot be built."""
+    spec = adapter(tmp_path / "small", build='["sleep", "600"]')
+    monkeypatch.setattr("adapters.__main__.shipped", lambda: {"small": spec})
+
+    assert main(["--cache", str(tmp_path / "cache"), "--minutes", "0"]) == 0
+    assert capsys.readouterr().out == "small  skipped: sleep 600 did not end within 0 s\n"
 
 
 def test_lock_files_name_no_registry() -> None:
