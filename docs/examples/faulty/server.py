@@ -17,25 +17,25 @@ from google.cloud.bigquery_storage_v1.types import ReadRowsRequest, ReadRowsResp
 
 FAULT, COMMAND = sys.argv[1], sys.argv[2:]
 SCHEMA = pa.schema([pa.field("s", pa.string())])
-TEXTS = (["a", "bb"], ["ccc", "dddd"])
-BATCHES = [pa.record_batch([texts], schema=SCHEMA).serialize().to_pybytes() for texts in TEXTS]
+BATCHES = [pa.record_batch([two], SCHEMA).serialize().to_pybytes() for two in (["a", "bb"], ["ccc", "dddd"])]
 offsets = []
 
 
 def _create(_request: bytes, _context: grpc.ServicerContext) -> bytes:
     schema = SCHEMA.serialize().to_pybytes() + (b"\xff\xff\xff\xff" + bytes(4)) * (FAULT == "end-of-stream")
-    made = ReadSession(name="s", streams=[{"name": "s/0"}], arrow_schema={"serialized_schema": schema})
-    return ReadSession.serialize(made)
+    return ReadSession.serialize(ReadSession(streams=[{"name": "s/0"}], arrow_schema={"serialized_schema": schema}))
 
 
 def _read(request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
     offsets.append(0 if FAULT == "offset-ignored" else ReadRowsRequest.deserialize(request).offset)
     for batch in BATCHES[offsets[-1] // 2 :]:
-        made = {"two-messages": batch + BATCHES[0], "cut-metadata": batch[:40]}.get(FAULT, batch)
+        made = batch + BATCHES[0] if FAULT == "two-messages" else batch
+        if FAULT == "cut-metadata" and batch is BATCHES[0]:
+            made = batch[:40]
         if FAULT == "negative-offset":  # the offsets of a and bb are -1, 1 and 3
             made = made.replace(bytes([0, 0, 0, 0, 1, 0, 0, 0, 3]), bytes([255, 255, 255, 255, 1, 0, 0, 0, 3]))
-        answer = ReadRowsResponse(row_count=2, arrow_record_batch={"serialized_record_batch": made})
-        yield ReadRowsResponse.serialize(answer)
+        made = ReadRowsResponse(row_count=2, arrow_record_batch={"serialized_record_batch": made})
+        yield ReadRowsResponse.serialize(made)
         if FAULT == "refused" or (FAULT in {"offset-ignored", "interrupted"} and len(offsets) == 1):
             code = grpc.StatusCode.PERMISSION_DENIED if FAULT == "refused" else grpc.StatusCode.UNAVAILABLE
             context.abort(code, "as the fault says")
