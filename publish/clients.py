@@ -13,16 +13,17 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import fnmatch
+import itertools
 import json
 import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import conformance
-from conformance.clients.consequences import Measured, Measurements, measure, served_digest
+from conformance.clients.consequences import Measured, Measurements, Measuring, served_digest
 from conformance.clients.mutated import Mutated, mutated
 from conformance.clients.situations import Set, faulty
 from conformance.disk.files import write_whole
@@ -30,12 +31,12 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.engine.session import STATE
 from conformance.readers.registry import client_programs, client_readers
-from conformance.reference.mutants import MUTANTS
+from conformance.reference.mutants import MUTANTS, Mutant
 
 REPORT: Final = "clients.json"
 ROUNDS: Final = 2
-CUT: Final = 160
-"""The most characters of a client's text that are published."""
+AT_A_TIME: Final = 16
+"""Faults that are measured in all rounds before the next ones; the report grows by so many."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,27 +55,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in programs:
             subprocess.run([sys.executable, "-m", "adapters", name], check=False)  # noqa: S603  # the suite's own command
     all_clauses()
-    began = time.monotonic()
     names = fnmatch.filter(client_readers(), options.client)
-    selected = [one for name, one in MUTANTS.items() if fnmatch.fnmatchcase(f"mutant.{name}", options.select)]
-    mutants = list(mutated(selected, load_corpus(), client_readers().values()))
     plans = [one for one in faulty() if fnmatch.fnmatchcase(one.id, options.select)]
-    situations = [*plans, *(one.asked for one in mutants)]
-    print(f"{len(plans)} plans and {len(mutants)} mutants, after {time.monotonic() - began:.0f} s", flush=True)
-    with Measurements(options.measured) as into:
-        absent = measure(programs, names, situations, into, rounds=ROUNDS, seconds=options.seconds, said=_said)
-    for name, why in absent.items():
-        print(f"{name}: not here, {why}", flush=True)
-    if len(absent) == len(names) or not situations:
-        return 1
-    made = report(plans, mutants, into.all, absent)
-    write_whole(options.reports / REPORT, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
-    print(f"{made['measurements']} measurements, {made['unequal']} cells unequal, {time.monotonic() - began:.0f} s")
-    return 0
+    selected = [one for name, one in MUTANTS.items() if fnmatch.fnmatchcase(f"mutant.{name}", options.select)]
+    found = mutated(by_chapter(selected), load_corpus(), client_readers().values())
+    began, rows = time.monotonic(), Rows([], [])
+    with (
+        Measurements(options.measured) as into,
+        Measuring(programs, names, into, rounds=ROUNDS, seconds=options.seconds) as measuring,
+    ):
+        for name, why in measuring.absent.items():
+            print(f"{name}: not here, {why}", flush=True)
+        if len(measuring.absent) == len(names):
+            return 1
+        while batch := [*itertools.islice(plans, len(rows.plans), len(rows.plans) + AT_A_TIME)] or [
+            *itertools.islice(found, AT_A_TIME)
+        ]:
+            measuring.measure([one.asked if isinstance(one, Mutated) else one for one in batch])
+            rows.plans.extend(one for one in batch if isinstance(one, Set))
+            rows.mutants.extend(one for one in batch if isinstance(one, Mutated))
+            # After each part: what a run that is ended early has reached is a whole report.
+            made = report(rows.plans, rows.mutants, into.all, measuring.absent)
+            write_whole(options.reports / REPORT, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+            faults, unequal = len(made["situations"]), made["unequal"]
+            print(f"{faults} faults, {unequal} cells unequal, {time.monotonic() - began:.0f} s", flush=True)
+    return 0 if rows.plans or rows.mutants else 1
 
 
-def _said(text: str) -> None:
-    print(text, flush=True)
+class Rows(NamedTuple):
+    """The faults that were measured."""
+
+    plans: list[Set]
+    mutants: list[Mutated]
+
+
+def by_chapter(mutants: Iterable[Mutant]) -> list[Mutant]:
+    """The mutants in turns: one of each chapter of clauses, then the next one of each, and so on.
+
+    A run that is ended early has measured something of every chapter.
+    """
+    chapters: dict[str, list[Mutant]] = {}
+    for mutant in mutants:
+        chapters.setdefault(mutant.kills[0].partition(".")[0], []).append(mutant)
+    turns = itertools.zip_longest(*chapters.values())
+    return [mutant for turn in turns for mutant in turn if mutant is not None]
 
 
 def report(
@@ -82,8 +106,9 @@ def report(
 ) -> dict[str, Any]:
     """The report: clients, situations, and the cells of each situation by client.
 
-    A cell has ``class`` and ``text``, or, if the rounds differ, ``classes``. Measurements of other versions of a client
-    or of a situation that is served otherwise now are left out.
+    A cell has ``class`` or, if the rounds differ, ``classes``. What clients said stays in the file of measurements: it
+    may describe a fault that is not public. Measurements of other versions of a client, or of a situation that is
+    served otherwise now, are left out.
     """
     rows = [{"id": one.id, "group": str(one.kind), "what": one.title} for one in plans]
     served = {one.id: served_digest(one) for one in plans}
@@ -127,8 +152,7 @@ def _cell(rounds: Mapping[int, Measured]) -> dict[str, Any]:
     classes = [str(rounds[number].consequence) for number in sorted(rounds)]
     if len(set(classes)) > 1:
         return {"classes": classes}
-    text = rounds[0].text[:CUT]
-    return {"class": classes[0], **({"text": text} if text else {})}
+    return {"class": classes[0]}
 
 
 if __name__ == "__main__":

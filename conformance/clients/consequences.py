@@ -7,14 +7,13 @@ was interrupted goes on where it ended.
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import hashlib
 import json
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -36,7 +35,7 @@ from conformance.readers.programs.spec import ClientProgram
 from conformance.records import ReadingOutcome, RecordError, from_json, to_json
 from conformance.records.base import record
 
-__all__ = ["Consequence", "Measured", "Measurements", "consequence", "measure", "served_digest"]
+__all__ = ["Consequence", "Measured", "Measurements", "Measuring", "consequence", "served_digest"]
 
 SHOWN: Final = 240
 """The most characters of a client's text that are kept."""
@@ -175,77 +174,73 @@ def _read(path: Path) -> tuple[list[Measured], int]:
     return found, whole
 
 
-def measure(
-    programs: Mapping[str, ClientProgram],
-    names: Sequence[str],
-    situations: Sequence[Set],
-    into: Measurements,
-    *,
-    rounds: int = 2,
-    seconds: float = 5.0,
-    said: Callable[[str], None] = lambda _text: None,
-) -> dict[str, str]:
-    """Measure each path in each situation, ``rounds`` times, but for what ``into`` has; returns what is absent here.
+class Measuring:
+    """Client programs that are warm, and what they are measured into; use it as a context manager.
 
-    A round is whole before the next begins, so that the measurements of a cell are far from each other. ``seconds`` is
-    the processor time of one answer.
+    ``seconds`` is the processor time of one answer. ``absent`` names the paths that are not here, with the reason.
     """
-    absent: dict[str, str] = {}
-    for number in range(rounds):
-        with ThreadPoolExecutor(AT_ONCE) as workers:
-            jobs = []
-            for name in programs:
-                paths = [path for path in names if path.partition(".")[0] == name]
-                if paths:
-                    work = _Work({name: programs[name]}, paths, situations, into, number, seconds, said)
-                    jobs.append(workers.submit(work.run))
-            for job in jobs:
-                absent |= job.result()
-    return absent
+
+    def __init__(
+        self,
+        programs: Mapping[str, ClientProgram],
+        names: Sequence[str],
+        into: Measurements,
+        *,
+        rounds: int = 2,
+        seconds: float = 5.0,
+    ) -> None:
+        self.absent: dict[str, str] = {}
+        self._into = into
+        self._rounds = rounds
+        used = {name: [path for path in names if path.partition(".")[0] == name] for name in programs}
+        self._pools = [
+            ClientPool({name: programs[name]}, paths, seconds=seconds) for name, paths in used.items() if paths
+        ]
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        for pool in self._pools:
+            self._stack.enter_context(pool)
+            self.absent |= pool.absent()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def measure(self, situations: Sequence[Set]) -> None:
+        """Measure each path in each situation in every round, but for what was measured before.
+
+        A round is whole before the next begins, so that the measurements of one cell do not follow each other.
+        """
+        for number in range(self._rounds):
+            with ThreadPoolExecutor(AT_ONCE) as workers:
+                for job in [workers.submit(self._round, pool, situations, number) for pool in self._pools]:
+                    job.result()
+
+    def _round(self, pool: ClientPool, situations: Sequence[Set], number: int) -> None:
+        known = self._into.known()
+        for asked in situations:
+            for name in pool.names:
+                if name in self.absent:
+                    continue
+                key = (name, pool.hello(name).version, asked.id, served_digest(asked), number)
+                if key not in known:
+                    self._into.add(_measured(pool, asked, key))
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Work:
-    """One round of one program."""
-
-    programs: Mapping[str, ClientProgram]
-    names: Sequence[str]
-    situations: Sequence[Set]
-    into: Measurements
-    number: int
-    seconds: float
-    said: Callable[[str], None]
-
-    def run(self) -> dict[str, str]:
-        """Measure; returns the paths that are absent here, with the reason."""
-        with ClientPool(self.programs, self.names, seconds=self.seconds) as pool:
-            absent = pool.absent()
-            known = self.into.known()
-            began, made = time.monotonic(), 0
-            for asked in self.situations:
-                for name in self.names:
-                    if name in absent:
-                        continue
-                    key = (name, pool.hello(name).version, asked.id, served_digest(asked), self.number)
-                    if key not in known:
-                        self.into.add(self._measured(pool, asked, key))
-                        made += 1
-        if made:
-            title = ", ".join(self.programs)
-            self.said(f"round {self.number + 1}: {title}: {made} cells in {time.monotonic() - began:.0f} s")
-        return absent
-
-    def _measured(self, pool: ClientPool, asked: Set, key: tuple[str, str, str, str, int]) -> Measured:
-        name, version, situation, served, number = key
-        began = time.monotonic()
-        info = pool.infos[name]
-        refusal = info.refusal(asked.read)
-        if refusal:
-            found, text = Consequence.UNABLE, refusal
-        else:
-            found, text = consequence(info, asked, pool.fetch(name, asked)[0])
-        seconds = round(time.monotonic() - began, 3)
-        return Measured(name, version, situation, served, number, found, safe(text, limit=SHOWN), seconds)
+def _measured(pool: ClientPool, asked: Set, key: tuple[str, str, str, str, int]) -> Measured:
+    name, version, situation, served, number = key
+    began = time.monotonic()
+    info = pool.infos[name]
+    refusal = info.refusal(asked.read)
+    if refusal:
+        found, text = Consequence.UNABLE, refusal
+    else:
+        found, text = consequence(info, asked, pool.fetch(name, asked)[0])
+    seconds = round(time.monotonic() - began, 3)
+    return Measured(name, version, situation, served, number, found, safe(text, limit=SHOWN), seconds)
 
 
 def served_digest(asked: Set) -> str:

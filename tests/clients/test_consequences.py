@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.clients.consequences import Consequence, Measured, Measurements, measure
+from conformance.clients.consequences import Consequence, Measured, Measurements, Measuring
 from conformance.clients.situations import Set, faulty
 from conformance.disk.locks import InUseError
 from tests.clients.healthy import healthy
@@ -26,8 +26,12 @@ def situation(name: str) -> Set:
 
 def measured(fault: str, asked: Set, file: Path, *, rounds: int = 1, seconds: float = 10.0) -> list[Measured]:
     """The measurements of the stand-in with a fault."""
-    with Measurements(file) as into:
-        assert measure(standin(fault), ["standin.rows"], [asked], into, rounds=rounds, seconds=seconds) == {}
+    with (
+        Measurements(file) as into,
+        Measuring(standin(fault), ["standin.rows"], into, rounds=rounds, seconds=seconds) as measuring,
+    ):
+        assert measuring.absent == {}
+        measuring.measure([asked])
         return list(into.all)
 
 
@@ -118,8 +122,11 @@ def test_a_client_that_is_not_here_is_said_once(tmp_path: Path) -> None:
     other = dataclasses.replace(program.paths["rows"], name="standin.other")
     gone = dataclasses.replace(program, paths={"other": other})
 
-    with Measurements(tmp_path / "measured") as into:
-        absent = measure({"standin": gone}, ["standin.other"], asked, into, rounds=1)
+    with (
+        Measurements(tmp_path / "measured") as into,
+        Measuring({"standin": gone}, ["standin.other"], into, rounds=1) as measuring,
+    ):
+        measuring.measure(asked)
 
-    assert list(absent) == ["standin.other"]
+    assert list(measuring.absent) == ["standin.other"]
     assert into.all == []

@@ -1,0 +1,147 @@
+"""``docs/consequences.md``: the consequence matrix, from ``reports/clients.json``.
+
+Nothing on the page is written by hand: the rule and the classes are the docstrings of the code that applies them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.clients.consequences import Consequence
+
+__all__ = ["MARKS", "NAME", "REPORT", "classes_of", "load", "measured", "text", "version_of"]
+
+NAME: Final = "consequences.md"
+REPORT: Final = Path(__file__).resolve().parents[2] / "reports" / "clients.json"
+
+MARKS: Final[Mapping[Consequence, tuple[str, str]]] = {
+    Consequence.UNHARMED: ("·", "the rows of the table: the fault does not matter to this client, or it repairs it"),
+    Consequence.REFUSED: ("error", "the client reports an error"),
+    Consequence.CRASH: ("**crash**", "the process ends or panics: by a failed assertion, an event without a listener, or the lack of memory"),
+    Consequence.HANG: ("**hang**", "no answer within the deadline"),
+    Consequence.LOSS: ("**loss**", "fewer rows, without an error"),
+    Consequence.DUPLICATES: ("**twice**", "some rows twice, without an error"),
+    Consequence.WRONG: (
+        "**wrong**",
+        "other values, types or columns, or rows of a stream in another order, without an error",
+    ),
+    Consequence.UNABLE: ("n/a", "not asked: the client documents that it cannot read the table or make the request"),
+}
+UNEQUAL: Final = "≠"
+BEFORE: Final = ("empty", "interrupted", "refused", "broken")
+"""The groups of plans, which come before the chapters of clauses."""
+
+
+def load() -> Mapping[str, Any]:
+    """The published matrix."""
+    report: Mapping[str, Any] = json.loads(REPORT.read_text(encoding="utf-8"))
+    return report
+
+
+def classes_of(cell: Mapping[str, Any]) -> tuple[Consequence, ...]:
+    """The class of each round; one if they are equal."""
+    return tuple(Consequence(each) for each in cell.get("classes", [cell.get("class")]))
+
+
+def version_of(report: Mapping[str, Any], client: str) -> str:
+    """The version of a path's library."""
+    return next(str(one["version"]) for one in report["clients"] if one["name"] == client)
+
+
+def measured(report: Mapping[str, Any], clause: str) -> str:
+    """What clients make of a server that breaks the clause, in a sentence without unharmed clients; empty if the matrix
+    has no mutant of the clause, or if it harms nobody.
+    """
+    row = next((one for one in report["situations"] if one.get("clause") == clause), None)
+    found: dict[str, dict[str, list[str]]] = {}
+    for client, cell in row["cells"].items() if row is not None else ():
+        classes = classes_of(cell)
+        if set(classes) <= {Consequence.UNHARMED, Consequence.UNABLE}:
+            continue
+        name, _, path = client.partition(".")
+        title = f"{name} {version_of(report, client)}"
+        found.setdefault(title, {}).setdefault(" or ".join(classes), []).append(path)
+    return "; ".join(
+        f"{title}: " + ", ".join(f"{kind} ({', '.join(paths)})" for kind, paths in kinds.items())
+        for title, kinds in found.items()
+    )
+
+
+def text() -> str:
+    """The page."""
+    return "".join(_page(load()))
+
+
+def _page(report: Mapping[str, Any]) -> Iterator[str]:
+    situations, clients = report["situations"], [one["name"] for one in report["clients"]]
+    cells = sum(len(row["cells"]) for row in situations)
+    mutants = sum("clause" in row for row in situations)
+    yield "# What clients make of faulty servers\n\n"
+    yield "`python -m publish.clients` puts each path of each client before servers that have one fault each, and\n"
+    yield "`python -m publish.tables` writes this page from [`reports/clients.json`](../reports/clients.json).\n"
+    yield "`tox -e clients` does both. [clients.md](clients.md) explains clients and paths.\n\n"
+    yield f"Measured by suite {report['suite']} on {report['date']}: {len(clients)} paths, {mutants} mutants of the\n"
+    yield f"reference and {len(situations) - mutants} plans, {cells} cells, each measured {report['rounds']} times.\n"
+    yield f"The rounds differ in {report['unequal']} cells.\n\n"
+    yield "A mutant is the reference with one fault. For each clause, the matrix has the first mutant that was made\n"
+    yield "for it and that a client sees: in a case of the clause, in one of a few plain tables, or in a read that is\n"
+    yield "interrupted. The clients get recorded answers, so all of them get the same bytes.\n\n"
+    yield from _legend()
+    yield from _sums(report, clients)
+    ordered = sorted(situations, key=lambda row: (_place(row["group"]), row["group"]))
+    for group, rows in groupby(ordered, key=lambda row: str(row["group"])):
+        yield f"\n## {group}\n\n"
+        yield from _table(list(rows), clients)
+
+
+def _place(group: str) -> int:
+    return BEFORE.index(group) if group in BEFORE else len(BEFORE)
+
+
+def _legend() -> Iterator[str]:
+    yield "| mark | a user of the client gets |\n|---|---|\n"
+    for mark, means in MARKS.values():
+        yield f"| {mark} | {means} |\n"
+    yield f"| {UNEQUAL} | the rounds differ; the page names both classes |\n\n"
+
+
+def _sums(report: Mapping[str, Any], clients: Sequence[str]) -> Iterator[str]:
+    yield "## Paths\n\n"
+    yield f"| path | version | {' | '.join(mark for mark, _ in MARKS.values())} | {UNEQUAL} |\n"
+    yield f"|---|---|{'---|' * (len(MARKS) + 1)}\n"
+    for client in clients:
+        counts: Counter[Consequence | None] = Counter()
+        for row in report["situations"]:
+            if client in row["cells"]:
+                found = classes_of(row["cells"][client])
+                counts[found[0] if len(found) == 1 else None] += 1
+        numbers = " | ".join(str(counts[each]) for each in (*MARKS, None))
+        yield f"| `{client}` | {version_of(report, client)} | {numbers} |\n"
+    for client, why in report["absent"].items():
+        yield f"\n`{client}` was not here: {why}.\n"
+
+
+def _table(rows: Sequence[Mapping[str, Any]], clients: Sequence[str]) -> Iterator[str]:
+    heads = " | ".join(client.removeprefix("bigquery-").replace(".", " ") for client in clients)
+    yield f"| fault | {heads} |\n|---|{'---|' * len(clients)}\n"
+    for row in rows:
+        marks = " | ".join(_mark(row["cells"].get(client)) for client in clients)
+        name = str(row["id"]).removeprefix("mutant.").removeprefix(f"{row['group']}.")
+        shown = f"`{row['clause']}`: " if "clause" in row else f"`{name}`: "
+        yield f"| {shown}{_what(row)} | {marks} |\n"
+
+
+def _what(row: Mapping[str, Any]) -> str:
+    return str(row["what"]).replace("|", "\\|")
+
+
+def _mark(cell: Mapping[str, Any] | None) -> str:
+    if cell is None:
+        return "?"
+    found = classes_of(cell)
+    return MARKS[found[0]][0] if len(found) == 1 else f"{UNEQUAL} {', '.join(map(str, found))}"
