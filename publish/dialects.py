@@ -217,6 +217,9 @@ class _SparkCursor:
     def cursor(self) -> _SparkCursor:
         return self
 
+    def close(self) -> None:
+        self.spark.stop()
+
     def execute(self, statement: str, values: Sequence[Any] = ()) -> None:
         if statement.startswith("CREATE TABLE"):
             self.columns, self.rows = statement.partition("(")[2].removesuffix(")"), []
