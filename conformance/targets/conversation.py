@@ -59,7 +59,7 @@ class ConversationPlan:
     ``seeded`` is the row count before any AppendRows step, ``now`` and ``before_append`` are wall-clock microseconds,
     ``until`` is the case's deadline on the monotonic clock. ``append`` inserts the next rows, and ``remake`` makes the
     table again with them; it returns False if the server does not drop the table.
-    ``restart`` starts the server anew and returns a caller of it. ``pass_time`` sets its clock so many seconds ahead.
+    ``restart`` starts the server again and returns a caller of it. ``pass_time`` sets its clock so many seconds ahead.
     Both tell by None and False that the target offers no such thing. ``query`` runs the query, into a table of its own
     if the argument is true, and returns the names of its result.
     """

@@ -345,22 +345,20 @@ class ServerTarget:
     @contextmanager
     def _ahead(self, running: RunningServer, seconds: int) -> Iterator[bool]:
         """Set the server's clock ahead until the end of the case; gives False if it is not set."""
-        clock, rest = self._spec.clock, running.rest
-        if clock is None or rest is None:
-            yield False
-            return
         try:
-            rest.post(clock.rest_path, {"ahead": seconds})
-        except RestError:
-            yield False
-            return
-        try:
-            yield True
+            yield self._sets_clock(running, seconds)
         finally:
-            try:
-                rest.post(clock.rest_path, {"ahead": 0})
-            except RestError:
+            if self._spec.clock is not None and not self._sets_clock(running, 0):
                 self._shared.discard(grace=0)  # a server that stays in the future is of no use to other cases
+
+    def _sets_clock(self, running: RunningServer, ahead: int) -> bool:
+        if self._spec.clock is None or running.rest is None:
+            return False
+        try:
+            running.rest.post(self._spec.clock.rest_path, {"ahead": ahead})
+        except RestError:
+            return False
+        return True
 
     @contextmanager
     def _over_line(self, caller: Caller, endpoint: str, fault: Fault) -> Iterator[tuple[Caller, Line]]:
