@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JJavaError, Py4JNetworkError
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from serving import serve, whole
@@ -80,7 +81,11 @@ def load(asked: Mapping[str, Any]) -> list[pa.RecordBatch]:
 
 
 def class_of(error: Exception) -> str:
-    """The class of the innermost Java exception, else the error's type."""
+    """The class of the innermost Java exception, else the error's type; ends the program if Spark has ended."""
+    if isinstance(error, Py4JNetworkError | ConnectionError):
+        sys.stderr.write(f"the virtual machine of Spark has ended: {error}\n")
+        sys.stderr.flush()
+        os._exit(1)
     if not isinstance(error, Py4JJavaError):
         return type(error).__name__
     cause = error.java_exception

@@ -26,7 +26,7 @@ from conformance.readers.programs.arrow import plain_to_arrow, sent_schema
 from conformance.readers.programs.slot import outcome_of
 from conformance.readers.tables import to_stream_bytes
 from conformance.records import Level, Outcome, Reading, ReadingOutcome, Verdict
-from conformance.wire import PlainTable
+from conformance.wire import PlainTable, plain_table
 
 __all__ = ["ClientTask", "client_clauses"]
 
@@ -142,11 +142,12 @@ def compared(info: ReaderInfo, asked: Set, got: PlainTable) -> tuple[int, list[R
 
 def _order(info: ReaderInfo, expected: pa.Table, got: pa.Table) -> str:
     """A sentence about the first row that is not in its place; the two tables have the same rows."""
-    lost = as_read_with(info.losses, expected)
+    # Plain values, because a loss can make a timestamp that Python's own type cannot hold.
+    lost, had = (plain_table(one.to_batches()) for one in (as_read_with(info.losses, expected), got))
     for row in range(got.num_rows):
-        wanted, had = (one.slice(row, 1).to_pylist()[0] for one in (lost, got))
-        if repr(wanted) != repr(had):
-            return f"got row {had} in place {row}, where {wanted} belongs"
+        wanted, found = ([column[row] for column in one.columns] for one in (lost, had))
+        if wanted != found:
+            return f"got row {found} in place {row}, where {wanted} belongs"
     return ""
 
 

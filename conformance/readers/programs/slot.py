@@ -125,9 +125,13 @@ def outcome_of(answer: JobAnswer) -> tuple[ReadingOutcome, str]:
         return ReadingOutcome.TABLE, ""
     if answer.error_class == "answer":
         return ReadingOutcome.UNAVAILABLE, f"the table is longer than what is brought back: {answer.error_text}"
-    # A program that ends by itself because it has no memory has died, whichever limit it met.
-    died = answer.panicked or (answer.outcome is JobOutcome.EXHAUSTED and answer.error_class != "limit")
-    return ReadingOutcome.CRASH if died else _OUTCOMES[answer.outcome], answer.error_text
+    if answer.panicked:
+        return ReadingOutcome.CRASH, answer.error_text
+    if answer.outcome is JobOutcome.EXHAUSTED and answer.error_class != "limit":
+        # A program that ends by itself because it has no memory has died; one that reports it has not.
+        died = answer.error_class == "exit" or answer.error_class.startswith("SIG")
+        return ReadingOutcome.CRASH if died else ReadingOutcome.ERROR, answer.error_text
+    return _OUTCOMES[answer.outcome], answer.error_text
 
 
 @functools.cache
