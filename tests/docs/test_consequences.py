@@ -23,7 +23,7 @@ NAMED: Final = {
     "bigquery-go": re.compile(r"\bGo\b(?! sample)|cloud\.google\.com/go"),
     "bigquery-java": re.compile(r"\bJava\b"),
     "bigquery-node": re.compile(r"\bNode\b"),
-    "bigquery-python": re.compile(r"google-cloud-bigquery|python-bigquery|Python clients"),
+    "bigquery-python": re.compile(r"google-cloud-bigquery(?!storage)|python-bigquery|Python clients"),
     "bigquery-rust": re.compile(r"\bRust\b"),
 }
 """How sentences name the clients of the matrix."""
@@ -41,7 +41,7 @@ def about_clients() -> list[tuple[str, str, str]]:
     return [
         (clause, part.strip(), client)
         for clause, sentence in SENTENCES
-        for part in re.split(r"[;.] ", sentence)
+        for part in re.split(r"[;.] ", re.sub(r"https://\S+", "", sentence))
         for client, names in NAMED.items()
         if client in measured and names.search(part)
     ]
