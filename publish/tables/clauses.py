@@ -14,6 +14,7 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.records import Case, Level
 from conformance.reference.mutants import MUTANTS
+from publish.tables import consequences
 
 __all__ = ["NAME", "text"]
 
@@ -28,6 +29,7 @@ _HEAD: Final = """\
 
 {count} clauses in {chapters} chapters: {must} MUST, {should} SHOULD, {may} MAY.
 Ids are permanent ([stability](stability.md)). *Breaks* says what goes wrong for which client, if that is known.
+*Measured* are the paths of clients that a mutant of the clause harms, from [the matrix](consequences.md).
 *Cases* are there to observe the clause; if none is named, every case with such bytes or calls observes it.
 *Mutants* are implementations on which the clause must fail (`conformance prove`).
 `conformance explain ID` prints the same.
@@ -46,6 +48,7 @@ counts once for each:
 def text() -> str:
     """The content of the file."""
     clauses = list(all_clauses().values())
+    report = consequences.load()
     cases = sorted(load_corpus(data_file("cases")).values(), key=lambda case: case.id)
     chapters = [(name, list(members)) for name, members in itertools.groupby(clauses, lambda each: each.chapter)]
     counts = {level.value: sum(each.level is level for each in clauses) for level in Level}
@@ -54,17 +57,19 @@ def text() -> str:
     parts = [_HEAD.format(count=len(clauses), chapters=len(chapters), evidence=evidence, **counts), *lines]
     for name, members in chapters:
         parts.append(f"\n## {name}\n")
-        parts += [line for each in members for line in _entry(each, cases)]
+        parts += [line for each in members for line in _entry(each, cases, consequences.measured(report, each.id))]
     return "".join(parts)
 
 
-def _entry(clause: Clause, cases: Sequence[Case]) -> Iterator[str]:
+def _entry(clause: Clause, cases: Sequence[Case], measured: str) -> Iterator[str]:
     yield f"\n### {clause.id}\n\n"
     applies = "" if clause.profiles == MESSAGES[:1] else f" · {_whom(clause)} ({', '.join(clause.profiles)})"
     yield f"**{clause.level.upper()}**{applies} · {_evidence(clause)}\n\n"
     yield clause.explanation.strip() + "\n\n"
     if clause.breaks:
         yield f"- *Breaks:* {clause.breaks}\n"
+    if measured:
+        yield f"- *Measured:* {measured}\n"
     if named := [case.id for case in cases if any(fnmatch.fnmatchcase(clause.id, glob) for glob in case.clauses)]:
         more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
         yield f"- *Cases:* {', '.join(f'`{case}`' for case in named[:SHOWN])}{more}\n"

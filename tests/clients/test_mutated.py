@@ -17,7 +17,7 @@ CHOSEN = (
     "batch.schema-first",
     "offset.ignored",
     "batch.whole-stream",
-    "rows.last-missing",
+    "compression.buffers-refused",
 )
 
 
@@ -64,3 +64,9 @@ def test_the_same_mutant_is_the_same_situation_again(found: dict[str, Mutated]) 
 
     assert again.asked.read.request != found["offset.ignored"].asked.read.request
     assert served_digest(again.asked) == served_digest(found["offset.ignored"].asked)
+
+
+def test_a_defect_in_an_option_that_few_clients_set_takes_no_part(found: dict[str, Mutated]) -> None:
+    """The recording of a refused session would be served to clients that never set the option."""
+    assert "compression.buffers-refused" in MUTANTS
+    assert "compression.buffers-refused" not in found

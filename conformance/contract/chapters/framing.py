@@ -146,7 +146,7 @@ _KIND: Final = (Rule.MESSAGE_HEADER_KIND,)
     source=BARE,
     breaks=(
         "google-cloud-bigquery-storage 2.43.0 (Python): `Expected IPC message of type record batch but got"
-        " schema`; the Go sample decodes an empty table (from its source):"
+        " schema`; cloud.google.com/go/bigquery 1.86.1 panics; the Go sample decodes an empty table (from its source):"
         " https://github.com/goccy/bigquery-emulator/issues/398"
     ),
     profiles=ANY,
@@ -235,8 +235,8 @@ def _followed(schema: SchemaBytes, extra: Iterable[wire.Message], *, batch: bool
 # fmt: off
 rule_clauses(framed_batches, ANY,
     must("framing.batch-single-message", Rule.MESSAGE_SECOND_MESSAGE,
-      "google-cloud-bigquery-storage 2.43.0 (Python) reads the first message only, and so do Java and Trino (from"
-      " their source): the rows of the others are lost without an error",
+      "clients that read the first message only lose the rows of the others without an error; rows come twice from"
+      " cloud.google.com/go/bigquery 1.86.1 and @google-cloud/bigquery-storage 5.1.2 (Node), which read all of them",
       "`serialized_record_batch` contains one message, and no second one after it.", source=BARE),
     must("framing.schema-without-end-of-stream", Rule.MESSAGE_END_OF_STREAM,
       "pyarrow 26.0.1, nanoarrow 0.9.0, arro3 0.9.1, Polars 2.1.0 and Go (from its source), which read schema and"

@@ -143,8 +143,8 @@ def every_batch_has_rows(response: ResponseView) -> Iterator[Violation]:
     over=_with_rows,
     source=(STORAGE_PROTO, RECORDED, ROW_COUNTERS),
     breaks=(
-        "every client that resumes by summed counts repeats or skips rows; Go skips responses with a count of 0 (from"
-        " its source)"
+        "every client that resumes by summed counts repeats or skips rows; cloud.google.com/go/bigquery 1.86.1 loses"
+        " the rows of a response with a count of 0, without an error"
     ),
 )
 def row_count_is_true(response: ResponseView) -> Iterator[Violation]:

@@ -123,7 +123,7 @@ def nullable_nullable(declared: Declared) -> Iterator[Violation]:
 @about_columns(
     "schema.repeated-not-nullable",
     source=CAPTURED,
-    breaks="load errors in python-bigquery: https://github.com/googleapis/python-bigquery/issues/1998",
+    breaks="programs that write the table back, with load errors: https://github.com/googleapis/python-bigquery/issues/1998",
 )
 def repeated_not_nullable(declared: Declared) -> Iterator[Violation]:
     """A REPEATED column is a list that is declared non-nullable: BigQuery has empty arrays and no NULL arrays."""

@@ -387,8 +387,10 @@ def _with_rows(view: View) -> list[SessionView]:
     over=_with_rows,
     source=(STREAM_PROTO, RECORDED),
     breaks=(
-        "google-cloud-bigquery 3.47.0 (Python) returns an empty table without an error; Java indexes streams[0] (from"
-        " its source); in an emulator: https://github.com/goccy/bigquery-emulator/issues/409"
+        "an empty table without an error in google-cloud-bigquery-storage 2.43.0 (Python),"
+        " cloud.google.com/go/bigquery 1.86.1, google-cloud-bigquerystorage 3.34.0 (Java) and"
+        " @google-cloud/bigquery-storage 5.1.2 (Node); in an emulator:"
+        " https://github.com/goccy/bigquery-emulator/issues/409"
     ),
 )
 def rows_have_a_stream(session: SessionView) -> Iterator[Violation]:

@@ -30,8 +30,8 @@ def _read(request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
     offsets.append(0 if FAULT == "offset-ignored" else ReadRowsRequest.deserialize(request).offset)
     for batch in BATCHES[offsets[-1] // 2 :]:
         made = batch + BATCHES[0] if FAULT == "two-messages" else batch
-        if FAULT == "cut-metadata" and batch is BATCHES[0]:
-            made = batch[:40]
+        if batch is BATCHES[0]:
+            made = {"cut-metadata": batch[:40], "schema-again": SCHEMA.serialize().to_pybytes()}.get(FAULT, made)
         if FAULT == "negative-offset":  # the offsets of a and bb are -1, 1 and 3
             made = made.replace(bytes([0, 0, 0, 0, 1, 0, 0, 0, 3]), bytes([255, 255, 255, 255, 1, 0, 0, 0, 3]))
         made = ReadRowsResponse(row_count=2, arrow_record_batch={"serialized_record_batch": made})
