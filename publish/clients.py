@@ -15,6 +15,7 @@ import datetime as dt
 import fnmatch
 import itertools
 import json
+import re
 import subprocess
 import sys
 import time
@@ -143,7 +144,8 @@ def report(
             {"name": name, "package": known[name].package, "version": latest[name], "title": known[name].title}
             for name in clients
         ],
-        "absent": dict(absent),
+        # Without the place on this machine, which is in the reason too.
+        "absent": {name: re.sub(r" in /\S+?(?=:? |$)", "", why) for name, why in absent.items()},
         "situations": kept,
     }
 

@@ -53,7 +53,7 @@ class Consequence(enum.StrEnum):
     CRASH = "crash"
     """The process ends."""
     HANG = "hang"
-    """No answer within the deadline."""
+    """No answer within the limits of time and memory."""
     LOSS = "silent loss"
     """Fewer rows without an error."""
     DUPLICATES = "silent duplicates"

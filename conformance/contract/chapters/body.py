@@ -27,7 +27,8 @@ rule_clauses(bodies, ANY_BATCH,
       "`RecordBatch.length` is not negative."),
     must("body.column-lengths", Rule.BATCH_COLUMN_LENGTH,
       "pyarrow 26.0.1 and arro3 0.9.1 refuse the batch; cloud.google.com/go/bigquery 1.86.1 panics; other"
-      " values, without an error, in google-cloud-bigquerystorage 3.34.0 (Java) and @google-cloud/bigquery-storage 5.1.2 (Node)",
+      " values, without an error, in google-cloud-bigquerystorage 3.34.0 (Java) and"
+      " @google-cloud/bigquery-storage 5.1.2 (Node)",
       "Every column is as long as the batch: the length of its node is `RecordBatch.length`.",
       unless_there=[Rule.BATCH_NODE_LENGTH_NEGATIVE]),
     # --- nodes and buffers against the schema -------------------------------------------------------

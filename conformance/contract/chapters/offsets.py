@@ -196,7 +196,7 @@ def negative_is_refused(call: CallView) -> Iterator[Violation]:
     "offsets.resumed-schema-is-the-sessions",
     over=lambda view: responses_with_schema(view, resumed=True),
     source=STORAGE_PROTO,
-    breaks="google-cloud-bigquery-storage (Python), which decodes such a read by its first schema (from its source)",
+    breaks="clients that decode a resumed read by its own schema, or rows by the schema that came first",
 )
 def resumed_schema_is_the_sessions(response: ResponseView) -> Iterator[Violation]:
     """A schema in a response of a resumed read is equal to the session's; such a read may also have no schema."""

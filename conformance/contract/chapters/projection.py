@@ -199,7 +199,7 @@ _keeps_records("projection.paths-into-one-record-merge", Paths.MERGED, PRUNED, "
   breaks=PRUNING, level=Level.SHOULD)
 _keeps_records("projection.record-comes-whole", Paths.RECORD, STREAM_PROTO, "the records in",
   "The name of a RECORD is served, and yields the RECORD with all its fields at every level of nesting.",
-  breaks="python-bigquery, which names selected RECORDs without a path (from its source)")
+  breaks="clients that name selected RECORDs without a path: other values, without an error")
 # fmt: on
 
 

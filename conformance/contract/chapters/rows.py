@@ -128,7 +128,7 @@ def payload_is_of_the_format(response: ResponseView) -> Iterator[Violation]:
     "rows.every-batch-has-rows",
     over=_with_rows,
     source=STORAGE_PROTO,
-    breaks="Go, which ends a read at an empty batch (from its source)",
+    breaks="clients that end a read at such a batch: they lose the rows behind it",
 )
 def every_batch_has_rows(response: ResponseView) -> Iterator[Violation]:
     """The record batch of a response has at least one row; a stream without rows has no responses."""

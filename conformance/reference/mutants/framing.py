@@ -32,7 +32,10 @@ def _schema(message: Message) -> bytes:
 def _batch(message: Message) -> bytes:
     """A batch of that table, without rows."""
     schema = message.schema or _EMPTY.schema
-    columns = [pa.array([], field.type) for field in schema]
+    try:
+        columns = [pa.array([], field.type) for field in schema]
+    except pa.ArrowNotImplementedError:
+        raise LookupError("pyarrow makes no empty array of one of the types, such as unions") from None
     return batch_message(pa.RecordBatch.from_arrays(columns, schema=schema)).encode()
 
 
