@@ -36,6 +36,7 @@ REPORTS: Final = ("bqemulator-1.0.0", "bqemulator-1.0.1", "bqemulator-1.4.0")
 OTHERS: Final = ("local-bigquery-0.3.2", "bigquery-local-0.7.1", "bigquery-rs-0.9.0")
 """Further servers, whose reports the README only links."""
 
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Finding:
     """One line of the README: the finding, and the clauses that failed."""
