@@ -34,6 +34,7 @@ _PATH: Final = r"(?:/bigquery/v2)?/projects/([^/]+)"
 _QUERY: Final = re.compile(
     r"SELECT\s+\*\s+FROM\s+`?(?:([\w:.-]+?)`?[.:]`?)??([\w-]+)`?\.`?([\w-]+)`?\s*;?\s*", re.IGNORECASE
 )
+SELF: Final = "https://bigquery.googleapis.com/bigquery/v2"
 CREATED: Final = "1700000000000"
 """When every table and job was made, in milliseconds since the Unix epoch: the same in each run."""
 
@@ -72,6 +73,8 @@ class RestTable:
             "kind": "bigquery#table",
             "etag": "replay",
             "id": f"{self.project}:{self.dataset}.{self.table}",
+            # Some clients take no table without it.
+            "selfLink": f"{SELF}/projects/{self.project}/datasets/{self.dataset}/tables/{self.table}",
             "type": "TABLE",
             "tableReference": self.reference,
             "schema": self.schema,
