@@ -172,6 +172,11 @@ COLUMNAR: Final = "https://arrow.apache.org/docs/format/Columnar.html"
 CANONICAL: Final = "https://arrow.apache.org/docs/format/CanonicalExtensions.html"
 """The canonical extension types."""
 
+SELECTED_NAMES: Final = (
+    "https://github.com/googleapis/python-bigquery/blob/main/google/cloud/bigquery/_pandas_helpers.py"
+)
+"""A client that selects columns by their names alone, RECORDs among them."""
+
 NESTED_PRUNING: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1512"
 """A connector that selects fields of records."""
 
@@ -266,7 +271,7 @@ _BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
         EvidenceKind.CLIENT: (
             "https://github.com/apache/arrow/blob/main/cpp/", BEAM_SOURCE, ENDLESS_READ, ENDLESS_SPLITS, GO_CLIENT,
             JAVA_RETRIES, NESTED_PRUNING, NODE_CLIENT, PAYLOAD_CODEC, PERMANENT_AS_UNKNOWN, PYTHON_CLIENT, ROWS_LOST,
-            ROW_COUNTERS, STREAMS_BUNDLED, STRICT_CLIENT,
+            ROW_COUNTERS, SELECTED_NAMES, STREAMS_BUNDLED, STRICT_CLIENT,
         ),
         EvidenceKind.DOCUMENTATION: (
             ERROR_GUIDE, READ_STATS, RETRY_GUIDE, "https://cloud.google.com/bigquery/",

@@ -19,7 +19,15 @@ from conformance.contract.closed import OffsetPlace
 from conformance.contract.comparing.sessions import rows_of
 from conformance.contract.comparing.violations import first_read, responses_with_schema, schema_differs
 from conformance.contract.endings import beyond_its_end
-from conformance.contract.sources import JAVA_LIVE_TEST, MEASURED, SERVICE_TESTS, STORAGE_PROTO, Inferred, Sources
+from conformance.contract.sources import (
+    JAVA_LIVE_TEST,
+    MEASURED,
+    PYTHON_CLIENT,
+    SERVICE_TESTS,
+    STORAGE_PROTO,
+    Inferred,
+    Sources,
+)
 from conformance.contract.subjects import (
     answered,
     full_reads,
@@ -195,7 +203,7 @@ def negative_is_refused(call: CallView) -> Iterator[Violation]:
 @clause(
     "offsets.resumed-schema-is-the-sessions",
     over=lambda view: responses_with_schema(view, resumed=True),
-    source=STORAGE_PROTO,
+    source=(STORAGE_PROTO, PYTHON_CLIENT),
     breaks="clients that decode a resumed read by its own schema, or rows by the schema that came first",
 )
 def resumed_schema_is_the_sessions(response: ResponseView) -> Iterator[Violation]:

@@ -25,6 +25,7 @@ from conformance.contract.sources import (
     NODE_LIVE_TEST,
     RECORDED,
     RUST_CLIENT,
+    SELECTED_NAMES,
     STREAM_PROTO,
     Inferred,
     Sources,
@@ -197,7 +198,7 @@ _keeps_records("projection.nested-path-keeps-its-record", Paths.NESTED, PRUNED, 
 _keeps_records("projection.paths-into-one-record-merge", Paths.MERGED, PRUNED, "the paths",
   "Two dotted paths into one record are served, and yield one record with both fields in the table's order.",
   breaks=PRUNING, level=Level.SHOULD)
-_keeps_records("projection.record-comes-whole", Paths.RECORD, STREAM_PROTO, "the records in",
+_keeps_records("projection.record-comes-whole", Paths.RECORD, (STREAM_PROTO, SELECTED_NAMES), "the records in",
   "The name of a RECORD is served, and yields the RECORD with all its fields at every level of nesting.",
   breaks="clients that name selected RECORDs without a path: other values, without an error")
 # fmt: on

@@ -127,7 +127,7 @@ def payload_is_of_the_format(response: ResponseView) -> Iterator[Violation]:
 @clause(
     "rows.every-batch-has-rows",
     over=_with_rows,
-    source=STORAGE_PROTO,
+    source=(STORAGE_PROTO, NO_RESPONSE),
     breaks="clients that end a read at such a batch: they lose the rows behind it",
 )
 def every_batch_has_rows(response: ResponseView) -> Iterator[Violation]:
