@@ -109,7 +109,7 @@ class Supervised:
         self._asking = threading.RLock()
         self._mark = secrets.token_hex(16)
         marked = {**environment, MARK: self._mark}
-        request = {"command": [program, *command[1:]], "environment": marked}
+        request = {"command": [program, *command[1:]], "environment": marked, "keep": list(keep)}
         try:
             self._popen = self._supervisor(stdin, stdout, stderr, keep)
         except OSError as error:

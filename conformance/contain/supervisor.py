@@ -52,7 +52,7 @@ class Supervisor:
         self._prepare()
         request = self._request()
         try:
-            self._start(request["command"], request["environment"])
+            self._start(request["command"], request["environment"], request["keep"])
         except (OSError, ValueError) as error:
             self._say(f"failed {getattr(error, 'strerror', None) or error}")
             return
@@ -72,8 +72,6 @@ class Supervisor:
         signal.signal(signal.SIGCHLD, lambda *_: None)  # only a signal with a handler writes to the wakeup descriptor
         # The loop waits in poll(2): a byte in this pipe ends the wait, even if the signal came just before the call.
         signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
-        for descriptor in (self._control, self._status):
-            os.set_inheritable(descriptor, False)  # noqa: FBT003  # the library's signature
         if sys.platform == "linux":
             import ctypes  # noqa: PLC0415  # other systems do not need it
 
@@ -92,7 +90,12 @@ class Supervisor:
             line += piece
         return json.loads(line)  # type: ignore[no-any-return]
 
-    def _start(self, command: list[str], environment: dict[str, str]) -> None:
+    def _start(self, command: list[str], environment: dict[str, str], keep: list[int]) -> None:
+        for descriptor in map(int, os.listdir("/dev/fd")):  # noqa: PTH208  # only the names are needed
+            # Some builds of Python have one of their own that a program would inherit (3.14.6: the interpreter's file).
+            if descriptor > 2 and descriptor not in keep:
+                with contextlib.suppress(OSError):  # the directory's own is closed by now
+                    os.set_inheritable(descriptor, False)  # noqa: FBT003  # the library's signature
         # A process group of its own, which killpg(3) can signal. Its session is the supervisor's: some builds of Python
         # have no ``setsid`` here (python-build-standalone 3.14.6 raises NotImplementedError).
         self._leader = os.posix_spawn(command[0], command, environment, setpgroup=0, setsigdef=DEFAULT, setsigmask=())

@@ -35,7 +35,7 @@ class Spoken:
 
     def ask(self, *command: str, **environment: str) -> str:
         """The line that comes of a request."""
-        request = {"command": command, "environment": environment}
+        request = {"command": command, "environment": environment, "keep": []}
         os.write(self.control, json.dumps(request).encode() + b"\n")
         return self.status.readline()
 
