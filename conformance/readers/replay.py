@@ -145,7 +145,7 @@ class ReplayServer:
 
     def play(self, read: FullRead) -> None:
         """Serve this read from now on, and no other."""
-        self._reader.tapes = Tapes([Tape.of_read(read)])
+        self._reader.tapes = Tapes([Tape.of_read(read, alone=True)])
 
     def close(self) -> None:
         """Stop the server and end the calls in progress."""

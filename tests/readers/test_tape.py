@@ -56,6 +56,15 @@ def test_other_rows_and_columns_are_not_recorded(request_bytes: bytes) -> None:
         SERVED.answer("CreateReadSession", request_bytes)
 
 
+def test_a_session_that_is_alone_answers_any_options() -> None:
+    """A client in front of one full read chooses columns, restriction and streams itself."""
+    alone = Tapes(dataclasses.replace(tape, alone=True) for tape in SERVED)
+
+    assert alone.answer("CreateReadSession", asked("id", restriction="id > 1", most=1))[1].status == "OK"
+    with pytest.raises(NotRecordedError, match="in format"):
+        alone.answer("CreateReadSession", asked(data_format="AVRO"))
+
+
 def test_more_streams_than_a_client_permits_are_not_recorded() -> None:
     """A client that asks for one stream would lose the rows of the others."""
     two = tapes(create(bytes_of(SCHEMA), [stream(), stream(1)]), read(stream(), [ONE]), read(stream(1), [TWO]))
