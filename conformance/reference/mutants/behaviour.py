@@ -12,7 +12,7 @@ import pyarrow as pa
 from conformance.contract import mapping
 from conformance.records import Column, Mode
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.changed import IN_EVERY_SESSION, IN_PARTS
+from conformance.reference.mutants.changed import IN_AVRO, IN_EVERY_SESSION, IN_PARTS
 from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.service import Service
@@ -83,7 +83,9 @@ class OffsetBeyondAccepted(Service):
         super().check_offset(stream, min(offset, stream.rows.num_rows))
 
 
-@behaviour_mutant("rows.count-unset", kills="rows.row-count-is-true", defects=("B-13",), source=_JAVA_5658)
+@behaviour_mutant(
+    "rows.count-unset", kills="rows.row-count-is-true", also=IN_AVRO, defects=("B-13",), source=_JAVA_5658
+)
 class RowCountUnset(Service):
     """The row_count of every response is 0."""
 

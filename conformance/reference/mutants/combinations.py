@@ -97,7 +97,7 @@ class RestrictedLiveTable(Service):
 @behaviour_mutant(
     "combination.restricted-streams-overlap",
     kills="combination.none-is-repeated",
-    also={**_SELECTED, "snapshot.time-is-honoured": "the row that comes twice may equal one that came later"},
+    also={**_SELECTED, "snapshot.t*": "the row that comes twice may equal one that came later"},
 )
 class RestrictedStreamsOverlap(Service):
     """In a session with a restriction each stream begins with the last row of the one before it."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.changed import IN_EVERY_SESSION, IN_PARTS, ChangedResponse, session_mutant
+from conformance.reference.mutants.changed import IN_AVRO, IN_EVERY_SESSION, IN_PARTS, ChangedResponse, session_mutant
 from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
@@ -34,7 +34,9 @@ class CountZero(ChangedResponse):
         answer.row_count = 0
 
 
-@behaviour_mutant("rows.count-of-the-stream", kills="rows.row-count-is-true", defects=("B-13",), source=_COUNTS)
+@behaviour_mutant(
+    "rows.count-of-the-stream", kills="rows.row-count-is-true", also=IN_AVRO, defects=("B-13",), source=_COUNTS
+)
 class CountOfStream(Service):
     """Every response's row_count is that of the whole stream."""
 
@@ -78,7 +80,7 @@ class SchemaOnlyResponse(Service):
 
     def read_rows(self, request: Any) -> Iterator[Any]:
         for index, answer in enumerate(super().read_rows(request)):
-            if index == 0:
+            if index == 0 and answer.HasField("arrow_schema"):
                 yield proto.ReadRowsResponse(arrow_schema=answer.arrow_schema)
             yield answer
 
@@ -208,7 +210,7 @@ class OffsetRoundedDown(Service):
         return super().rows_at_offset(stream, start if inside else offset)
 
 
-@behaviour_mutant("offset.boundary-skips", kills="offsets.between-responses")
+@behaviour_mutant("offset.boundary-skips", kills="offsets.between-responses", also=IN_AVRO)
 class BoundarySkips(Service):
     """A read from the first row of a response skips that row."""
 
@@ -217,7 +219,7 @@ class BoundarySkips(Service):
         return super().rows_at_offset(stream, skipped)
 
 
-@behaviour_mutant("offset.last-skipped", kills="offsets.last-row")
+@behaviour_mutant("offset.last-skipped", kills="offsets.last-row", also=IN_AVRO)
 class LastSkipped(Service):
     """A read from the last row yields nothing."""
 
@@ -236,7 +238,7 @@ class EndRefused(Service):
             self.refuse(Reason.OFFSET_BEYOND_END, stream=stream.name, offset=offset)
 
 
-@behaviour_mutant("offset.end-repeats", kills="offsets.end-yields-nothing")
+@behaviour_mutant("offset.end-repeats", kills="offsets.end-yields-nothing", also=IN_AVRO)
 class EndRepeats(Service):
     """A read from exactly the end yields the last row again."""
 
@@ -287,7 +289,11 @@ class LiveTable(Service):
         return rows.slice(offset)
 
 
-@behaviour_mutant("snapshot.stale-table", kills="snapshot.earlier-rows-are-there", also=IN_PARTS)
+@behaviour_mutant(
+    "snapshot.stale-table",
+    kills="snapshot.earlier-rows-are-there",
+    also={**IN_PARTS, "values.*": "the rows of a table that was made again have the values of the dropped one"},
+)
 class StaleTable(Service):
     """A session sees the table as it was when the first session of it was made."""
 

@@ -28,7 +28,11 @@ _BQEMULATOR_SESSION = (
 Change = Callable[[Any, Session], None]
 
 
-@behaviour_mutant("session.plain-refused", kills="session.plain-request-is-served")
+@behaviour_mutant(
+    "session.plain-refused",
+    kills="session.plain-request-is-served",
+    also={"session.query-result-is-served": "the result of a query is refused too"},
+)
 class PlainRefused(Service):
     """A CreateReadSession without options is refused as if the table did not exist."""
 
@@ -136,6 +140,7 @@ session_mutant("session.no-expire-time", kills="session.expire-time-is-set",
 session_mutant("session.expired-at-birth", kills="session.expire-time-is-ahead",
             fault="The session's expire_time lies a day back.")(_earlier(hours=30))
 session_mutant("session.expires-in-an-hour", kills="session.expire-time-is-six-hours-ahead",
+            also={"errors.expired-session-is-refused": "the session is served after the end that it says"},
             fault="The session lives one hour instead of six.")(_earlier(hours=5))
 # fmt: on
 
