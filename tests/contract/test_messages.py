@@ -17,7 +17,7 @@ from conformance.records import Call, Exchange
 from tests.wire.forge import RECORD_BATCH, Forge, encapsulate
 
 load_chapters()
-BATCH = pa.record_batch({"n": pa.array([1, 2])})
+BATCH = pa.RecordBatch.from_pydict({"n": pa.array([1, 2])})
 SCHEMA_BYTES, BATCH_BYTES = (one.serialize().to_pybytes() for one in (BATCH.schema, BATCH))
 LEGACY = BATCH_BYTES[4:]
 NOISE = b"\x07" * 40

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -42,14 +44,19 @@ def test_rows_of_a_table_are_taken_across_chunks() -> None:
     assert taken.to_pylist() == [values[1], values[2], values[0]]
 
 
-@pytest.mark.parametrize("bits", [pa.float16(), pa.float32(), pa.float64()])
-def test_the_same_floats_are_the_same(bits: pa.DataType) -> None:
-    """NULL, NaN and both zeros are equal to themselves, and to nothing else."""
-    floats = pa.array([0.0, -0.0, float("nan"), None]).cast(bits)
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_the_same_floats_are_the_same(kind: type[np.floating[Any]]) -> None:
+    """NULL, NaN and both zeros are equal to themselves, and to nothing else.
+
+    The floats are NumPy's, because pyarrow 14 neither casts to float16 nor makes it of Python's.
+    """
+    floats = pa.array(
+        np.array([0.0, -0.0, np.nan, 2.0], kind), mask=np.array([False, False, False, True]), from_pandas=False
+    )
 
     assert cells.same_floats(floats, floats.slice(0))
     for row in range(4):
-        other = pa.concat_arrays([floats.slice(0, row), pa.array([1.0]).cast(bits), floats.slice(row + 1)])
+        other = pa.concat_arrays([floats.slice(0, row), pa.array(np.array([1.0], kind)), floats.slice(row + 1)])
         assert not cells.same_floats(floats, other)
 
 

@@ -39,6 +39,8 @@ V4 = pa.ipc.MetadataVersion.V4
 )
 def test_a_sample_uses_its_features(sample: str, expected: set[Feature]) -> None:
     """No other is found in it."""
+    if sample not in SAMPLES:
+        pytest.skip(f"pyarrow {pa.__version__} cannot write {sample}")
     assert features(IpcView(SAMPLES[sample].stream().encode(), Kind.STREAM)) == expected
 
 
