@@ -10,13 +10,13 @@ the file differs.
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from conformance._globs import matches
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import CaseJudged
 from conformance.engine.result import NOT_JUDGED
@@ -50,7 +50,7 @@ def made_for(corpus: Mapping[str, Case]) -> Iterator[tuple[str, str]]:
     """Each clause with the cases made for it."""
     for clause in all_clauses():
         for case in corpus.values():
-            if any(fnmatch.fnmatchcase(clause, pattern) for pattern in case.clauses):
+            if matches(clause, case.clauses):
                 yield clause, case.id
 
 

@@ -17,7 +17,6 @@ at all cannot be served again either.
 from __future__ import annotations
 
 import dataclasses
-import fnmatch
 import functools
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,6 +25,7 @@ from typing import Final
 import pyarrow as pa
 from google.protobuf.message import DecodeError
 
+from conformance._globs import matches
 from conformance.clients.situations import LARGEST, Set
 from conformance.contract import proto
 from conformance.contract.clients import Situation
@@ -180,7 +180,7 @@ class _Probes:
             probe
             for clause in mutant.kills
             for case in self._cases.values()
-            if any(fnmatch.fnmatchcase(clause, glob) for glob in case.clauses)
+            if matches(clause, case.clauses)
             if (probe := self._known(case.id)) is not None
         ]
         yield from sorted(named, key=self._refusals)

@@ -23,7 +23,7 @@ MAX_VERIFIED_ROWS: Final = 1000
 """The number of rows whose values are compared: enough to see a changed value, cheap for large tables."""
 
 _UNREADABLE: Final = object()
-"""Stands for a value whose text has no exact meaning."""
+"""In place of a value that cannot be compared, because its text does not say it exactly."""
 
 
 def verify(tables: RestTables, table: SeededTable, until: float) -> None:

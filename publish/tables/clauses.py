@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import fnmatch
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from conformance._globs import matches
 from conformance.contract.clause import MESSAGES, Clause, Role
 from conformance.contract.closed import EvidenceKind
 from conformance.disk.files import data_file
@@ -70,7 +70,7 @@ def _entry(clause: Clause, cases: Sequence[Case], measured: str) -> Iterator[str
         yield f"- *Breaks:* {clause.breaks}\n"
     if measured:
         yield f"- *Measured:* {measured}\n"
-    if named := [case.id for case in cases if any(fnmatch.fnmatchcase(clause.id, glob) for glob in case.clauses)]:
+    if named := [case.id for case in cases if matches(clause.id, case.clauses)]:
         more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
         yield f"- *Cases:* {', '.join(f'`{case}`' for case in named[:SHOWN])}{more}\n"
     if killers := [mutant.name for mutant in MUTANTS.values() if clause.id in mutant.kills]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from conformance._globs import matches
 from conformance.contract.clause import MESSAGES, Clause
 from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
@@ -89,7 +90,7 @@ def on_servers() -> Mapping[str, Clause]:
 def named(patterns: Iterable[str]) -> list[str]:
     """The ids of the clauses on servers that match one of ``patterns``, in the order of the chapters."""
     globs = tuple(patterns)
-    return [name for name in on_servers() if any(fnmatch.fnmatchcase(name, glob) for glob in globs)]
+    return [name for name in on_servers() if matches(name, globs)]
 
 
 def text() -> str:

@@ -1,4 +1,4 @@
-"""A client in another process reads as the driver does, and knows no more than it is told."""
+"""Reads in another process give the responses that the driver gets, from the names of the streams alone."""
 
 from __future__ import annotations
 
