@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.changed import IN_PARTS
+from conformance.reference.mutants.changed import IN_AVRO, IN_PARTS
 from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.service import Service
 from conformance.reference.session import Stream
@@ -16,7 +16,11 @@ from conformance.reference.session import Stream
 @behaviour_mutant(
     "snapshot.name-outlives-its-table",
     kills="snapshot.table-made-again-is-new",
-    also={**IN_PARTS, "combination.*": "the same requirement, asked of sessions that are read in parts"},
+    also={
+        **IN_AVRO,
+        "combination.*": "the same requirement, asked of sessions that are read in parts",
+        "history.*": "the same requirement, asked of sessions that are resumed and split",
+    },
 )
 class NameOutlivesItsTable(Service):
     """A session on a table that was made again has the rows of the first table of that name, too."""
