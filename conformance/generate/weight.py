@@ -24,13 +24,13 @@ GIVEN_MOST_BYTES: Final = 1 << 30
 _OFFSET: Final = 4
 
 
-def bounded(columns: tuple[Column, ...], recipe: Recipe) -> Recipe:
-    """Return the recipe, or a similar one that weighs at most :data:`MOST_BYTES`, with smaller values, then with
+def bounded(columns: tuple[Column, ...], recipe: Recipe, most: int = MOST_BYTES) -> Recipe:
+    """Return the recipe, or a similar one that weighs at most ``most`` bytes, with smaller values, then with
     fewer rows.
     """
-    if weight(columns, recipe) > MOST_BYTES and recipe.values is ValueProfile.WIDE:
+    if weight(columns, recipe) > most and recipe.values is ValueProfile.WIDE:
         recipe = dataclasses.replace(recipe, values=ValueProfile.RANDOM)
-    while weight(columns, recipe) > MOST_BYTES:
+    while weight(columns, recipe) > most:
         recipe = dataclasses.replace(recipe, rows=recipe.rows // 2)
     return recipe
 

@@ -37,7 +37,6 @@ from conformance.targets.faulting import Line
 from conformance.targets.fence import FencedClient
 from conformance.targets.homes import fresh_home
 from conformance.targets.instants import instant_after_seed, now
-from conformance.targets.kept import Kept
 from conformance.targets.messages import Names
 from conformance.targets.patience import Patience
 from conformance.targets.projects import with_dataset
@@ -47,6 +46,7 @@ from conformance.targets.restway import LARGE, LARGEST, RestTables
 from conformance.targets.running import HOST, PROBE_SECONDS, RunningServer, check_ports, declared_port, wait_until_ready
 from conformance.targets.seeding import open_seeder, run_token
 from conformance.targets.seeds import SeededTable, case_rows
+from conformance.targets.servers import Servers
 from conformance.targets.spec import Start, TargetSpec
 from conformance.targets.tls import SecureLine
 
@@ -106,7 +106,7 @@ class ServerTarget:
         self._elsewhere = Elsewhere(self._endpoint.tls, spec.here, message_limit=spec.limits.message)
         self._refusals = 0
         self._refusal = ""
-        self._shared = Kept("server", self._open)
+        self._servers = Servers(self._open)
         self._said = self._probe()
 
     @property
@@ -148,7 +148,7 @@ class ServerTarget:
 
     def _refused(self, exchange: Exchange) -> Denied | None:
         """The answer in an exchange that may be about who asks; a server that the suite started knows no one else."""
-        running = self._shared.now
+        running = self._servers.shared
         if self._spec.endpoint is None or running is None:
             return None
         said = ""
@@ -193,11 +193,12 @@ class ServerTarget:
             said = "the case needs a server process of its own, and this target is one that runs already"
             return dataclasses.replace(exchange, untestable=said)
         try:
-            if not case.isolated and not (self._restarts and _is_restarted(case)):
-                return self._drive(self._ready(), case, table, exchange)
+            if not case.isolated:
+                running = self._servers.ready(restarted=self._restarts and _is_restarted(case))
+                return self._drive(running, case, table, exchange)
             own = self._open()
             try:
-                return self._drive(own, case, table, exchange, shared=False)
+                return self._drive(own, case, table, exchange)
             finally:
                 own.close(grace=0)
         except TargetUnavailable as error:
@@ -207,7 +208,7 @@ class ServerTarget:
     def close(self) -> None:
         """Stop the server if the suite started it, and close the connections."""
         self._elsewhere.close()
-        self._shared.discard(grace=self._grace)
+        self._servers.close(grace=self._grace)
 
     def _probe(self) -> tuple[str, ...]:
         """Call a method that does not exist; a remark if the server answers it.
@@ -216,7 +217,7 @@ class ServerTarget:
         (https://github.com/grpc/grpc/blob/master/doc/interop-test-descriptions.md, "unimplemented_method"). The answers
         of a server that answers anything with OK do not show what it offers.
         """
-        call = self._ready().channel.unary_unary(MADE_UP, request_serializer=None, response_deserializer=None)
+        call = self._servers.ready().channel.unary_unary(MADE_UP, request_serializer=None, response_deserializer=None)
         try:
             call(b"", timeout=PROBE_SECONDS, metadata=tuple(self._credentials.headers().items()))
         except grpc.RpcError:
@@ -244,16 +245,7 @@ class ServerTarget:
     def _grace(self) -> float:
         return self._spec.start.grace if self._spec.start is not None else 0.0
 
-    def _ready(self) -> RunningServer:
-        """The shared server, started again if the last one has ended."""
-        shared = self._shared.now
-        if shared is not None and shared.process is not None and not shared.process.running:
-            self._shared.discard(grace=0)
-        return self._shared.ready()
-
-    def _drive(
-        self, running: RunningServer, case: Case, table: pa.Table, exchange: Exchange, *, shared: bool = True
-    ) -> Exchange:
+    def _drive(self, running: RunningServer, case: Case, table: pa.Table, exchange: Exchange) -> Exchange:
         withheld = sum(step.count for step in case.steps if isinstance(step, AppendRows))
         rows = self._rows_of(case, table)
         until = time.monotonic() + self._deadlines.case + table.nbytes / BYTES_PER_SECOND
@@ -273,11 +265,11 @@ class ServerTarget:
                     running.seeder.release(seeded)
         except CannotSeed as error:
             words = running.last_words(EXIT_SECONDS if not error.answered else 0)
-            if shared and running.process is not None and (words or not error.answered):
-                self._shared.discard(grace=0)
+            if words or not error.answered:
+                self._servers.give_up(running)
             return dataclasses.replace(exchange, untestable=f"cannot seed: {words or error}")
-        if shared and conversation.broken and running.process is not None:
-            self._shared.discard(grace=0)
+        if conversation.broken:
+            self._servers.give_up(running)
         return dataclasses.replace(exchange, calls=tuple(conversation.calls), skipped_steps=tuple(conversation.skipped))
 
     def _rows_of(self, case: Case, table: pa.Table) -> tuple[Any, ...]:
@@ -349,7 +341,7 @@ class ServerTarget:
             yield self._sets_clock(running, seconds)
         finally:
             if self._spec.clock is not None and not self._sets_clock(running, 0):
-                self._shared.discard(grace=0)  # a server that stays in the future is of no use to other cases
+                self._servers.give_up(running)  # a server that stays in the future is of no use to other cases
 
     def _sets_clock(self, running: RunningServer, ahead: int) -> bool:
         if self._spec.clock is None or running.rest is None:

@@ -55,13 +55,13 @@ def test_a_restarted_server_is_asked_by_the_names_of_before(target: Target) -> N
 
 
 def test_the_server_of_other_cases_is_not_restarted(target: Target) -> None:
-    """A case with a restart has a server of its own."""
+    """The cases with restarts have another one, which goes on from case to case."""
     assert isinstance(target, ServerTarget)
-    before = target._shared.ready().process
+    before = target._servers.ready().process
 
     drive(target, CreateSession(), Meanwhile(Happening.RESTART), ReadRows())
 
-    assert target._shared.ready().process is before
+    assert target._servers.ready().process is before
 
 
 def test_a_server_is_not_restarted_against_its_file() -> None:

@@ -173,9 +173,9 @@ def test_a_server_is_started_and_stopped(started: Started) -> None:
     """The process lives as long as the target is open."""
     with open_target(started()) as target:
         assert isinstance(target, ServerTarget)
-        assert target._shared.now is not None
-        assert target._shared.now.process is not None
-        process = psutil.Process(target._shared.now.process.pid)
+        assert target._servers.shared is not None
+        assert target._servers.shared.process is not None
+        process = psutil.Process(target._servers.shared.process.pid)
         exchange = target.drive(case_of(), table_of(case_of()))
 
     assert ends(exchange) == WELL_BEHAVED
@@ -217,7 +217,7 @@ def test_a_hang_costs_its_deadline_and_a_new_process(started: Started, monkeypat
         with monkeypatch.context() as patched:
             patched.setattr(Child, "stop", noted)
             exchange = target.drive(case_of(), table_of(case_of()))
-        discarded = target._shared.now is None
+        discarded = target._servers.shared is None
 
     assert ends(exchange)[-1] == ("ReadRows", CallEnd.DEADLINE)
     assert graces == [0]
@@ -236,11 +236,11 @@ def test_an_isolated_case_has_a_process_of_its_own(started: Started) -> None:
     """An isolated case has its own server and does not affect the shared one."""
     with open_target(started("crash_on_odd_tables")) as target:
         assert isinstance(target, ServerTarget)
-        shared = target._shared.now
+        shared = target._servers.shared
         odd = case_of(case_id="odd", isolated=True)
         exchange = target.drive(odd, table_of(odd))
 
-        assert target._shared.now is shared
+        assert target._servers.shared is shared
         assert ends(target.drive(case_of(), table_of(case_of()))) == WELL_BEHAVED
     assert exchange.calls[-1].end is CallEnd.CRASH
 
@@ -249,10 +249,10 @@ def test_a_refused_seed_costs_no_restart(started: Started) -> None:
     """A server that answers 500 is still the same server afterwards."""
     with open_target(started("no_rest")) as target:
         assert isinstance(target, ServerTarget)
-        before = target._shared.now
+        before = target._servers.shared
         exchange = target.drive(case_of(), table_of(case_of()))
 
-        assert target._shared.now is before
+        assert target._servers.shared is before
     assert exchange.untestable.startswith("cannot seed: POST ")
 
 
@@ -282,9 +282,9 @@ def test_a_stubborn_server_is_killed_with_its_children(started: Started) -> None
     """Closing ends a server that ignores SIGTERM, and what it started."""
     with open_target(started("stubborn", grace=0.2)) as target:
         assert isinstance(target, ServerTarget)
-        assert target._shared.now is not None
-        assert target._shared.now.process is not None
-        child = psutil.Process(target._shared.now.process.wait_for_port("child", time.monotonic() + 5) or 0)
+        assert target._servers.shared is not None
+        assert target._servers.shared.process is not None
+        child = psutil.Process(target._servers.shared.process.wait_for_port("child", time.monotonic() + 5) or 0)
 
     assert [one for one in psutil.wait_procs([child], timeout=2)[1] if one.status() != psutil.STATUS_ZOMBIE] == []
 
@@ -346,7 +346,7 @@ def test_a_server_that_does_not_start_again_makes_cases_untestable(
             tries.append(1)
             raise TargetUnavailable("out of cheese")
 
-        monkeypatch.setattr(target._shared, "_start", start)
+        monkeypatch.setattr(target._servers._kept[False], "_start", start)
         later = [target.drive(case_of(), table_of(case_of())).untestable for _ in range(2)]
 
     assert later == ["the server did not start again: out of cheese"] * 2
