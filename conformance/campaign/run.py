@@ -25,16 +25,19 @@ from conformance.campaign.shrinking import shrink_failures
 from conformance.campaign.source import PLAN_FORMAT, PlanSource, options, ranges, shares
 from conformance.campaign.stages import SUMMARY, RangeTask
 from conformance.contain.parse import ForeignJsonError, parse_object
+from conformance.generate.scenarios import SCENARIO
 from conformance.records import RecordError, from_json, to_json
 from conformance.targets import TargetError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["RANGE", "Campaign", "CampaignError", "Progress", "store_job", "target_info"]
+__all__ = ["RANGE", "Campaign", "CampaignError", "Progress", "range_size", "store_job", "target_info"]
 
 RANGE: Final = 2000
 """The most cases in a range: a task costs Spark about 30 ms, and a lost task costs a few seconds of work."""
+SLOW: Final = 100
+"""The same where a server gets each case, which takes a hundred times as long as judging it."""
 SHARES: Final = 16
 """The number of ranges of a small campaign; with that many, no single core works alone at the end."""
 LEAST: Final = 25
@@ -65,6 +68,12 @@ class CampaignError(TargetError):
         )
 
 
+def range_size(job: CampaignJob) -> int:
+    """The number of cases in a range of a new campaign."""
+    most = SLOW if job.profile in {"server", SCENARIO} else RANGE
+    return max(LEAST, min(most, job.cases // SHARES))
+
+
 def store_job(layout: RunFiles, job: CampaignJob, *, size: int) -> int:
     """Write the run's arguments unless they exist; returns the size of ranges with which the run began."""
     path = layout.run / "run.json"
@@ -91,7 +100,7 @@ class Campaign:
         self._session = session
         self.layout = layout
         self.job = job
-        self._size = store_job(layout, job, size=size or max(LEAST, min(RANGE, job.cases // SHARES)))
+        self._size = store_job(layout, job, size=size or range_size(job))
         self._concurrency = concurrency
 
     def run(self, report: Callable[[Progress], None]) -> None:
