@@ -203,6 +203,12 @@ class Catalogue:
         rows = pa.concat_tables([stored_schema(stored.columns).empty_table(), *chunks])
         return Snapshot(table, stored.columns, stored.created, rows)
 
+    def is_dropped(self, snapshot: Snapshot) -> bool:
+        """Whether the table of a snapshot is gone; a table that was made again under its name is another."""
+        with self._lock:
+            stored = self._tables.get(snapshot.table)
+        return stored is None or stored.created != snapshot.created
+
     def _get(self, table: TableId) -> _StoredTable:
         try:
             return self._tables[table]

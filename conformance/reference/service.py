@@ -101,7 +101,8 @@ class Service:
             Stream(self.name_stream(session.name), session, self.rows_of_run(snapshot.rows, mask, start, stop))
             for start, stop in self.plan_streams(snapshot, request)
         ]
-        self.sessions.forget(expired_before=self.catalogue.clock() - TIME_TRAVEL)
+        old = self.catalogue.clock() - TIME_TRAVEL
+        self.sessions.forget(expired_before=old, is_dropped=self.catalogue.is_dropped)
         self.sessions.add(streams)
         return self.describe_session(session, streams)
 

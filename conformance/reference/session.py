@@ -8,8 +8,9 @@ from __future__ import annotations
 import dataclasses
 import secrets
 import threading
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from conformance.reference.avro import AvroWriter  # fastavro, which a server imports when it writes Avro
 
 __all__ = ["Session", "Sessions", "Stream", "opaque"]
+
+
+MOST: Final = 2000
+"""The streams of dropped tables that are kept: a campaign makes a hundred thousand tables, and drops each."""
+LOOKS: Final = 64
+"""The streams that are looked at when a session is made: more than most sessions have."""
 
 
 def opaque() -> str:
@@ -65,7 +72,7 @@ class Sessions:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._streams: dict[str, Stream] = {}
+        self._streams: OrderedDict[str, Stream] = OrderedDict()
 
     def add(self, streams: Sequence[Stream]) -> None:
         """Remember streams."""
@@ -82,8 +89,16 @@ class Sessions:
         with self._lock:
             return [stream for stream in self._streams.values() if stream.session.avro is None]
 
-    def forget(self, *, expired_before: int) -> None:
-        """Drop the streams of sessions that expired before an instant in microseconds since the Unix epoch."""
+    def forget(self, *, expired_before: int, is_dropped: Callable[[Snapshot], bool]) -> None:
+        """Drop streams of sessions that expired before an instant in microseconds since the Unix epoch.
+
+        Where there are more than :data:`MOST`, drop those too whose table ``is_dropped``: whether such sessions are
+        served is not recorded. A call looks at a few streams, whatever their number is, and the next call at others.
+        """
         with self._lock:
-            kept = {name: it for name, it in self._streams.items() if it.session.expires >= expired_before}
-            self._streams = kept
+            for _ in range(min(LOOKS, len(self._streams))):
+                name, stream = self._streams.popitem(last=False)
+                session = stream.session
+                spare = len(self._streams) >= MOST and is_dropped(session.snapshot)
+                if session.expires >= expired_before and not spare:
+                    self._streams[name] = stream

@@ -13,6 +13,7 @@ from typing import Final
 import grpc
 
 from conformance.contain.child import Child
+from conformance.targets.calls import close_channel
 from conformance.targets.errors import TargetUnavailable
 from conformance.targets.rest import RestClient
 from conformance.targets.restway import RestTables
@@ -86,7 +87,7 @@ class RunningServer:
                 ending.callback(self.tables.close)
             if self.seeder is not None:
                 ending.callback(self.seeder.close, grace=grace)
-            self.channel.close()
+            close_channel(self.channel)
 
 
 def wait_until_ready(running: RunningServer, ready: Ready, *, until: float) -> None:

@@ -23,7 +23,7 @@ import pyarrow as pa
 from conformance.contain.child import Child, free_port
 from conformance.contain.errors import CannotStart
 from conformance.records import SET_UP, AppendRows, Case, Exchange, Fault, Happening, Meanwhile
-from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, open_channel
+from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, close_channel, open_channel
 from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.costs import Meter
 from conformance.targets.credentials import Credentials
@@ -355,11 +355,12 @@ class ServerTarget:
     @contextmanager
     def _over_line(self, caller: Caller, endpoint: str, fault: Fault) -> Iterator[tuple[Caller, Line]]:
         """A caller like ``caller`` over a connection that ``fault`` can break, and that connection."""
-        with (
-            Line(endpoint, framed=self._secure is None, cut=fault.bytes) as line,
-            self._channel(endpoint, through=line.endpoint) as channel,
-        ):
-            yield caller.over(channel), line
+        with Line(endpoint, framed=self._secure is None, cut=fault.bytes) as line:
+            channel = self._channel(endpoint, through=line.endpoint)
+            try:
+                yield caller.over(channel), line
+            finally:
+                close_channel(channel)
 
     @staticmethod
     def _inserts(

@@ -14,7 +14,7 @@ import pytest
 
 from conformance.contract import proto
 from conformance.records import Call, CallEnd, MetadataEntry
-from conformance.targets.calls import CallBudget, Caller, open_channel
+from conformance.targets.calls import CallBudget, Caller, close_channel, open_channel
 from conformance.targets.tls import http2_refusal
 from tests.targets.fake_server import FakeServer, serving
 
@@ -359,3 +359,21 @@ def test_a_server_is_ready_when_it_sends_its_settings(answer: bytes, expected: b
 
     assert (found == ("", False)) is expected
     assert http2_refusal(f"127.0.0.1:{port}", 5) == ("nothing listens there (Connection refused)", True)
+
+
+def test_a_channel_that_never_closes_is_left() -> None:
+    """An interrupt can leave one; the run still ends."""
+    begun, never = threading.Event(), threading.Event()
+
+    class Stuck(grpc.Channel):
+        def close(self) -> None:
+            """Wait for ever."""
+            begun.set()
+            never.wait()
+
+    Stuck.__abstractmethods__ = frozenset()
+
+    close_channel(Stuck())
+
+    assert begun.is_set()
+    never.set()
