@@ -1,12 +1,14 @@
 """An HTTP server for JSON: each request is given to one function, and its answer is sent. It decides transport only.
 
-Bodies may be of any length, in chunks or compressed by gzip, as Java clients send them (RFC 9112, section 7.1).
+Bodies may have up to :data:`MOST_BYTES`, in chunks or compressed by gzip, as Java clients send them (RFC 9112, section
+7.1).
 """
 
 from __future__ import annotations
 
 import http.server
 import json
+import re
 import ssl
 import sys
 import threading
@@ -24,6 +26,31 @@ and the JSON value of the answer.
 HANDSHAKE_SECONDS: Final = 60.0
 """Seconds for the handshake of a TLS client."""
 _GZIP: Final = 16 + zlib.MAX_WBITS
+
+
+MOST_BYTES: Final = 1 << 30
+"""The longest body in bytes, also after decompression."""
+MOST_LINE: Final = 1 << 16
+MOST_TRAILERS: Final = 100
+"""The limits of Python's http.server for header lines, kept for those behind a body in chunks."""
+
+
+def _size(digits: str, base: int, *, most: int = MOST_BYTES) -> int:
+    """A length, which has digits alone: ``int`` also takes signs, blanks, underscores and ``0x``."""
+    if not re.fullmatch(r"[0-9A-Fa-f]{1,16}" if base == 16 else r"[0-9]{1,19}", digits, re.ASCII):
+        raise ValueError(f"expected a length, got {digits[:20]!r}")
+    size = int(digits, base)
+    if size > most:
+        raise ValueError(f"expected at most {most} bytes, got {size}")
+    return size
+
+
+def _unzipped(data: bytes) -> bytes:
+    inflater = zlib.decompressobj(_GZIP)
+    whole = inflater.decompress(data, MOST_BYTES)
+    if not inflater.eof:
+        raise ValueError(f"expected a whole gzip stream of at most {MOST_BYTES} bytes")
+    return whole
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -56,17 +83,33 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
             data = self._chunks()
         else:
-            data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        return zlib.decompress(data, _GZIP) if self.headers.get("Content-Encoding", "").lower() == "gzip" else data
+            data = self._exactly(_size(self.headers.get("Content-Length") or "0", 10))
+        return _unzipped(data) if self.headers.get("Content-Encoding", "").lower() == "gzip" else data
 
     def _chunks(self) -> bytes:
-        parts = []
-        while size := int(self.rfile.readline().partition(b";")[0], 16):
-            parts.append(self.rfile.read(size))
-            self.rfile.readline()
-        while self.rfile.readline().strip():
-            continue
-        return b"".join(parts)
+        parts: list[bytes] = []
+        left = MOST_BYTES
+        while size := _size(self._line().partition(b";")[0].decode("latin-1").strip(), 16, most=left):
+            parts.append(self._exactly(size))
+            left -= size
+            if self._line().strip():
+                raise ValueError("a chunk is longer than it says")
+        for _ in range(MOST_TRAILERS):
+            if not self._line().strip():
+                return b"".join(parts)
+        raise ValueError(f"expected at most {MOST_TRAILERS} trailers")
+
+    def _exactly(self, size: int) -> bytes:
+        data = self.rfile.read(size)
+        if len(data) != size:
+            raise ValueError(f"expected {size} bytes, got {len(data)} before the connection ended")
+        return data
+
+    def _line(self) -> bytes:
+        line = self.rfile.readline(MOST_LINE)
+        if not line.endswith(b"\n"):
+            raise ValueError(f"expected a line of at most {MOST_LINE} bytes, got {line[:20]!r}")
+        return line
 
     def _send(self, status: int, answer: Any) -> None:
         data = json.dumps(answer).encode()

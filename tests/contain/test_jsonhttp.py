@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import http.client
 import json
+import socket
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
+from conformance.contain import jsonhttp
 from conformance.contain.jsonhttp import JsonServer
 
 
@@ -53,9 +55,62 @@ def test_a_compressed_body_in_chunks(connection: http.client.HTTPConnection) -> 
     assert said(connection)[1]["body"] == ""
 
 
-@pytest.mark.parametrize("headers", [{"Content-Encoding": "gzip"}, {"Content-Length": "x"}])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content-Encoding": "gzip"},
+        *({"Content-Length": length} for length in ("x", "-1", "+7", "1_0", "99999999999", "9" * 5000)),
+    ],
+)
 def test_an_unreadable_body_is_refused(connection: http.client.HTTPConnection, headers: dict[str, str]) -> None:
     """A body that is not what its headers say is answered with 400."""
     connection.request("POST", "/", b"no gzip", headers)
+
+    assert said(connection)[0] == 400
+
+
+CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        b"-5\r\nhello\r\n0\r\n\r\n",
+        b"0x5\r\nhello\r\n0\r\n\r\n",
+        b"4\r\nhello\r\n0\r\n\r\n",
+        b"ffffffffffff\r\nhello",
+        b"0\r\n" + b"a: b\r\n" * 200,
+        b"1" * 100_000,
+    ],
+)
+def test_chunks_that_no_client_makes_are_refused(connection: http.client.HTTPConnection, rest: bytes) -> None:
+    """Nothing is read on and on, and nothing is taken for a length that is none."""
+    connection.connect()
+    connection.sock.sendall(CHUNKED + rest)
+
+    answer = http.client.HTTPResponse(connection.sock)
+    answer.begin()
+
+    assert answer.status == 400
+
+
+def test_a_body_that_is_cut_off_is_refused(connection: http.client.HTTPConnection) -> None:
+    """It is not taken for a shorter one."""
+    connection.connect()
+    connection.sock.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhello")
+    connection.sock.shutdown(socket.SHUT_WR)
+
+    answer = http.client.HTTPResponse(connection.sock)
+    answer.begin()
+
+    assert answer.status == 400
+
+
+def test_a_body_that_inflates_too_far_is_refused(
+    connection: http.client.HTTPConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limit counts what is held in memory."""
+    monkeypatch.setattr(jsonhttp, "MOST_BYTES", 1000)
+    connection.request("POST", "/", gzip.compress(bytes(1001)), {"Content-Encoding": "gzip"})
 
     assert said(connection)[0] == 400
