@@ -10,7 +10,6 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
-import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Final, Self
+from typing import Final, Self
 
 from conformance.clients.mutated import digest
 from conformance.clients.pool import ClientPool
@@ -26,7 +25,7 @@ from conformance.clients.situations import Set
 from conformance.clients.task import compared
 from conformance.contain.text import safe
 from conformance.disk.files import naming
-from conformance.disk.locks import held
+from conformance.disk.lines import LineFile, line_of
 from conformance.readers.compare import DifferenceKind
 from conformance.readers.info import ReaderInfo
 from conformance.readers.ipc.job import JobAnswer
@@ -120,20 +119,16 @@ class Measurements:
         self.path = path
         self.all: list[Measured] = []
         self._lock = threading.Lock()
+        self._file = LineFile(path, advice="wait until it ends, or name another file with --measured")
         self._stack = ExitStack()
-        self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        self._stack.enter_context(held(self.path, advice="wait until it ends, or name another file with --measured"))
-        try:
+        with ExitStack() as stack:
+            stack.enter_context(self._file)
             with naming(self.path):
                 self.all, whole = _read(self.path)
-                self._file = self._stack.enter_context(self.path.open("ab", buffering=0))
-                # A process that was killed can leave part of a line.
-                os.truncate(self._file.fileno(), whole)
-        except BaseException:
-            self._stack.close()
-            raise
+            self._file.truncate(whole)  # a process that was killed can leave part of a line
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(
@@ -143,10 +138,8 @@ class Measurements:
 
     def add(self, one: Measured) -> None:
         """Keep a measurement: it is in the file when this returns."""
-        assert self._file is not None, "measurements are added inside the context"
-        line = json.dumps(to_json(one), ensure_ascii=False, separators=(",", ":")) + "\n"
-        with self._lock, naming(self.path):
-            self._file.write(line.encode("utf-8", "backslashreplace"))
+        with self._lock:
+            self._file.append(line_of(to_json(one)))
             self.all.append(one)
 
     def known(self) -> set[tuple[str, str, str, str, int]]:
@@ -161,8 +154,6 @@ def _key(one: Measured) -> tuple[str, str, str, str, int]:
 
 def _read(path: Path) -> tuple[list[Measured], int]:
     """The measurements in a file, and the number of bytes of its whole lines."""
-    if not path.exists():
-        return [], 0
     data = path.read_bytes()
     whole = data.rfind(b"\n") + 1
     found = []

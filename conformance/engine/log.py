@@ -10,23 +10,19 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
-import os
-import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Final, Self, cast
+from typing import Any, Final, Self, cast
 
 import conformance
 from conformance._jsonschema import tagged_schema
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contain.text import safe, safe_values
-from conformance.disk.files import DiskError, naming
-from conformance.disk.locks import held
+from conformance.disk.files import DiskError
+from conformance.disk.lines import LineFile, line_of
 from conformance.engine.events import EVENTS, CaseJudged, Event, ExchangeRecorded, RunEnded, RunStarted
 from conformance.generate.casefile import check_foreign
 from conformance.records import FORMAT, RecordError, from_json, to_json
@@ -77,27 +73,21 @@ class LogWriter:
         self._clock = clock
         self.failure: DiskError | None = None
         """The reason why :meth:`copy` ended before its events did; None if it did not."""
-        self._stack = ExitStack()
-        self._file: IO[bytes] | None = None
+        self._file = LineFile(path, advice="wait until it ends, or name another log with --log")
         self._written = 0
         self._digest = hashlib.sha256()
 
     def write(self, event: Event) -> None:
         """Append ``event`` and pass it to the operating system, so that a crash of the suite does not lose it."""
-        assert self._file is not None, "a log is written inside its context"
         if isinstance(event, RunEnded):
             event = dataclasses.replace(event, digest=self._digest.hexdigest())
-        text = json.dumps(event_to_json(event), ensure_ascii=False, separators=(",", ":")) + "\n"
-        data = memoryview(text.encode("utf-8", "backslashreplace"))  # JSON escapes a lone surrogate in the same way
-        if len(data) > LONGEST:
-            raise LogError(f"{self.path}: expected events of at most {LONGEST >> 20} MiB, got {len(data) >> 20} MiB")
-        self._digest.update(data)
-        with naming(self.path):
-            # A pipe or a device such as /dev/stdout cannot be truncated.
-            if not self._written and stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
-                self._file.truncate(0)
-            while data:
-                data = data[self._file.write(data) :]
+        line = line_of(event_to_json(event))
+        if len(line) > LONGEST:
+            raise LogError(f"{self.path}: expected events of at most {LONGEST >> 20} MiB, got {len(line) >> 20} MiB")
+        self._digest.update(line)
+        if not self._written:
+            self._file.truncate(0)
+        self._file.append(line)
         self._written += 1
 
     def copy(self, events: Iterable[Event]) -> Iterator[Event]:
@@ -126,20 +116,13 @@ class LogWriter:
             yield event
 
     def __enter__(self) -> Self:
-        self._stack.enter_context(held(self.path, advice="wait until it ends, or name another log with --log"))
-        try:
-            with naming(self.path):
-                # Unbuffered: a buffer would try to write again, and fail again, when the file is closed.
-                self._file = self._stack.enter_context(self.path.open("ab", buffering=0))
-        except BaseException:
-            self._stack.close()
-            raise
+        self._file.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stack.close()
+        self._file.__exit__(kind, error, trace)
 
 
 def read_log(path: Path) -> Iterator[Event]:

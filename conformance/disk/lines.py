@@ -1,0 +1,70 @@
+"""Files of JSON lines that grow: a line that was appended is with the operating system, whatever ends the suite."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from conformance.disk.files import naming
+from conformance.disk.locks import held
+
+__all__ = ["LineFile", "line_of"]
+
+
+def line_of(value: Any) -> bytes:
+    """A JSON value as a line; a lone surrogate is escaped as JSON escapes it."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return text.encode("utf-8", "backslashreplace")
+
+
+class LineFile:
+    """A file that one process appends lines to; use it as a context manager, which holds the lock of the file.
+
+    ``advice`` is what to do if another process holds it.
+
+    Raises:
+        InUseError: another process does.
+        DiskError: the file cannot be written.
+    """
+
+    def __init__(self, path: Path, *, advice: str) -> None:
+        self.path = path
+        self._advice = advice
+        self._stack = ExitStack()
+        self._file: IO[bytes] | None = None
+
+    def append(self, line: bytes) -> None:
+        """Write a line to its end."""
+        assert self._file is not None, "lines are appended inside the context"
+        left = memoryview(line)
+        with naming(self.path):
+            while left:
+                left = left[self._file.write(left) :]
+
+    def truncate(self, size: int) -> None:
+        """Keep the first bytes of the file alone; a pipe or a device such as /dev/stdout has none to cut off."""
+        assert self._file is not None, "a file is cut inside the context"
+        with naming(self.path):
+            if stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
+                self._file.truncate(size)
+
+    def __enter__(self) -> Self:
+        self._stack.enter_context(held(self.path, advice=self._advice))
+        try:
+            with naming(self.path):
+                # Unbuffered: a buffer would try to write again, and fail again, when the file is closed.
+                self._file = self._stack.enter_context(self.path.open("ab", buffering=0))
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()

@@ -1,0 +1,70 @@
+"""Files of JSON lines that grow."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from conformance.disk.files import DiskError
+from conformance.disk.lines import LineFile, line_of
+from conformance.disk.locks import InUseError
+
+
+def test_lines_are_appended_to_what_is_there(tmp_path: Path) -> None:
+    """Each is in the file as soon as it was appended."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"1\n")
+
+    with LineFile(path, advice="wait") as file:
+        file.append(line_of({"b": "ä"}))
+
+        assert path.read_bytes() == b'1\n{"b":"\xc3\xa4"}\n'
+
+
+def test_a_lone_surrogate_is_written_as_json_writes_it() -> None:
+    """Foreign texts have some."""
+    assert json.loads(line_of("\ud800")) == "\ud800"
+
+
+def test_what_was_left_of_a_line_is_cut_off(tmp_path: Path) -> None:
+    """The next line does not continue it."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'1\n{"hal')
+
+    with LineFile(path, advice="wait") as file:
+        file.truncate(2)
+        file.append(b"2\n")
+
+    assert path.read_bytes() == b"1\n2\n"
+
+
+def test_a_pipe_is_not_cut(tmp_path: Path) -> None:
+    """It has no bytes to cut off: what follows arrives."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as end, LineFile(pipe, advice="wait") as file:
+        file.truncate(0)
+        file.append(b"1\n")
+
+        assert end.readline() == b"1\n"
+
+
+def test_one_process_at_a_time_writes(tmp_path: Path) -> None:
+    """The other is told what to do."""
+    path = tmp_path / "a.jsonl"
+
+    with (
+        LineFile(path, advice="wait for it"),
+        pytest.raises(InUseError, match="wait for it"),
+        LineFile(path, advice="wait for it"),
+    ):
+        pass
+
+
+def test_a_full_disk_is_named() -> None:
+    """The error names the file."""
+    with LineFile(Path("/dev/full"), advice="wait") as file, pytest.raises(DiskError, match="/dev/full"):
+        file.append(b"1\n")
