@@ -1,7 +1,7 @@
 """A BigQueryRead server as a target: started or found at an endpoint, seeded, driven over gRPC.
 
-This module decides when a server is started, restarted and given up. :mod:`.seeding` puts a case's table into it,
-:mod:`.conversation` carries out the steps, and :mod:`.calls` decides how a call ended.
+This module decides which server gets a case, and when one is given up. :mod:`.starting` starts it, :mod:`.seeding` puts
+a case's table into it, :mod:`.conversation` carries out the steps, and :mod:`.calls` decides how a call ended.
 A server that hung, crashed or sent too much in one case is replaced before the next, so that a defect affects only its
 own case.
 """
@@ -9,49 +9,41 @@ own case.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import grpc
 import pyarrow as pa
 
-from conformance.contain.child import Child, free_port
-from conformance.contain.errors import CannotStart
 from conformance.records import SET_UP, AppendRows, Case, Exchange, Fault, Happening, Meanwhile
-from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, close_channel, open_channel
+from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, close_channel
 from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.costs import Meter
-from conformance.targets.credentials import Credentials
-from conformance.targets.dataset import OwnDataset
 from conformance.targets.denied import PLAIN, PLAIN_TABLE, Denied, denied, needs_table
 from conformance.targets.elsewhere import Elsewhere
 from conformance.targets.endpoint import Endpoint
-from conformance.targets.environment import Environment, command_environment, fill
-from conformance.targets.errors import CannotSeed, TargetError, TargetUnavailable
+from conformance.targets.environment import Environment
+from conformance.targets.errors import CannotSeed, TargetUnavailable
 from conformance.targets.faulting import Line
-from conformance.targets.fence import FencedClient
-from conformance.targets.homes import fresh_home
 from conformance.targets.instants import instant_after_seed, now
 from conformance.targets.messages import Names
 from conformance.targets.patience import Patience
 from conformance.targets.projects import with_dataset
 from conformance.targets.recent import Recent
 from conformance.targets.rest import RestError
-from conformance.targets.restway import LARGE, LARGEST, RestTables
-from conformance.targets.running import HOST, PROBE_SECONDS, RunningServer, check_ports, declared_port, wait_until_ready
-from conformance.targets.seeding import open_seeder, run_token
+from conformance.targets.restway import LARGE, LARGEST
+from conformance.targets.running import PROBE_SECONDS, RunningServer
+from conformance.targets.seeding import run_token
 from conformance.targets.seeds import SeededTable, case_rows
 from conformance.targets.servers import Servers
-from conformance.targets.spec import Start, TargetSpec
-from conformance.targets.tls import SecureLine
+from conformance.targets.spec import TargetSpec
+from conformance.targets.starting import Starter
 
 if TYPE_CHECKING:
-    from conformance.targets.asking import AskedProgram
     from conformance.targets.seeding import Seeder
 
 __all__ = ["ServerTarget"]
@@ -97,16 +89,21 @@ class ServerTarget:
         self._environment = environment
         self._project = spec.project
         self._deadlines = spec.deadlines.stretched(multiplier)
-        self._probes = dataclasses.replace(
-            spec.ready, rest_path=fill(spec.ready.rest_path, environment, project=spec.project)
-        )
         self._rows: Recent[tuple[Any, ...]] = Recent()
         self._endpoint = spec.endpoint or Endpoint("")
-        self._secure, self._credentials = _shown(self._endpoint, spec)
+        self._starter = Starter(
+            spec,
+            environment,
+            deadlines=self._deadlines,
+            token=self._token,
+            patience=self._patience,
+            meter=self._meter,
+        )
+        self._credentials = self._starter.credentials
         self._elsewhere = Elsewhere(self._endpoint.tls, spec.here, message_limit=spec.limits.message)
         self._refusals = 0
         self._refusal = ""
-        self._servers = Servers(self._open)
+        self._servers = Servers(self._starter.open)
         self._said = self._probe()
 
     @property
@@ -196,7 +193,7 @@ class ServerTarget:
             if not case.isolated:
                 running = self._servers.ready(restarted=self._restarts and _is_restarted(case))
                 return self._drive(running, case, table, exchange)
-            own = self._open()
+            own = self._starter.open()
             try:
                 return self._drive(own, case, table, exchange)
             finally:
@@ -227,15 +224,6 @@ class ServerTarget:
             " the method, so what it serves proves nothing"
         )
         return (remark,)
-
-    @property
-    def _has_rest(self) -> bool:
-        """True if a started server serves REST, as far as its file says."""
-        start = self._spec.start or Start(())
-        texts = (*start.command, *start.environment.values())
-        if self._spec.seed.over_rest or self._spec.ready.rest_event:
-            return True
-        return any("{rest_port}" in text for text in texts)
 
     @property
     def _restarts(self) -> bool:
@@ -355,8 +343,8 @@ class ServerTarget:
     @contextmanager
     def _over_line(self, caller: Caller, endpoint: str, fault: Fault) -> Iterator[tuple[Caller, Line]]:
         """A caller like ``caller`` over a connection that ``fault`` can break, and that connection."""
-        with Line(endpoint, framed=self._secure is None, cut=fault.bytes) as line:
-            channel = self._channel(endpoint, through=line.endpoint)
+        with Line(endpoint, framed=self._starter.secure is None, cut=fault.bytes) as line:
+            channel = self._starter.channel(endpoint, through=line.endpoint)
             try:
                 yield caller.over(channel), line
             finally:
@@ -374,132 +362,6 @@ class ServerTarget:
             return way(running.seeder)(seeded, of, until=until)
 
         return insert
-
-    def _channel(self, endpoint: str, *, through: str = "") -> grpc.Channel:
-        limit = self._spec.limits.message
-        return open_channel(endpoint, message_limit=limit, secure=self._secure, through=through)
-
-    def _open(self) -> RunningServer:
-        spec = self._spec
-        if spec.endpoint is not None:
-            running = self._connect(spec.endpoint.grpc, spec.endpoint.rest, process=None, environment=self._environment)
-            try:
-                wait_until_ready(running, self._probes, until=time.monotonic() + self._deadlines.start)
-            except TargetUnavailable as error:
-                running.close(grace=0)
-                raise TargetUnavailable(f"{spec.file}: cannot reach {spec.endpoint.grpc}: {error}") from None
-            return running
-        return self._start()
-
-    def _start(self) -> RunningServer:
-        """Start the server with a home of its own."""
-        with ExitStack() as home:
-            environment = home.enter_context(fresh_home(self._spec, self._environment))
-            running = self._launched(environment)
-            running.home = home.pop_all()
-        if self._restarts:
-            running.again = functools.partial(self._launched, environment)
-        return running
-
-    def _launched(self, environment: Environment) -> RunningServer:
-        """Start the server in the home of ``environment``."""
-        spec, start = self._spec, self._spec.start
-        assert start is not None
-        until = time.monotonic() + self._deadlines.start
-        asked = {
-            "rest": 0 if spec.ready.rest_event or not self._has_rest else free_port(HOST),
-            "grpc": 0 if spec.ready.grpc_event else free_port(HOST),
-        }
-        more = {"host": HOST, "project": self._project, **{f"{side}_port": str(port) for side, port in asked.items()}}
-        command = [fill(part, environment, **more) for part in start.command]
-        try:
-            variables = command_environment(spec, environment, **more)
-            process = Child(command, environment=variables, piped=spec.seed.by_server)
-        except CannotStart as error:
-            raise TargetUnavailable(str(error)) from None
-        return self._started(process, asked, until, environment)
-
-    def _started(
-        self, process: Child, asked: Mapping[str, int], until: float, environment: Environment
-    ) -> RunningServer:
-        """Wait until a process serves; raises :class:`TargetUnavailable`, with the process stopped, if it does not."""
-        spec = self._spec
-        try:
-            return self._reached(process, asked, until, environment)
-        except TargetUnavailable as error:
-            process.stop(grace=0)
-            raise TargetUnavailable(f"{spec.name} did not start: {error}") from None
-        except BaseException:  # an interrupt at any moment must not leave the started process behind
-            process.stop(grace=0)
-            raise
-
-    def _reached(
-        self, process: Child, asked: Mapping[str, int], until: float, environment: Environment
-    ) -> RunningServer:
-        """The server in ``process``, once it answers; ``asked`` are the ports given to it, 0 for its own choice."""
-        ready = self._spec.ready
-        rest = ""
-        if self._has_rest:
-            rest = f"http://{HOST}:{asked['rest'] or declared_port(process, ready.rest_event, until)}"
-        served = asked["grpc"] or declared_port(process, ready.grpc_event, until)
-        running = self._connect(f"{HOST}:{served}", rest, process=process, environment=environment)
-        try:
-            wait_until_ready(running, self._probes, until=until)
-            check_ports(process, {side: port for side, port in asked.items() if port}, until=until)
-        except BaseException:
-            running.close(grace=0)
-            raise
-        return running
-
-    def _connect(self, endpoint: str, rest: str, *, process: Child | None, environment: Environment) -> RunningServer:
-        client = tables = None
-        if rest:
-            names = Names(self._project, self._spec.seed.dataset, "none")
-            client = FencedClient(
-                rest,
-                project=names.project,
-                dataset=names.dataset,
-                deadline=self._deadlines.seed,
-                credentials=self._credentials.headers,
-                secure=self._secure,
-                clock="" if self._spec.clock is None else self._spec.clock.rest_path,
-            )
-            service = self._spec.service
-            own = None if service is None else OwnDataset(client, names, self._token, service)
-            tables = RestTables(client, own=own, patience=self._patience, scanned=self._meter.add)
-        host, _, port = endpoint.rpartition(":")
-        reached = {"host": host, "grpc_port": port, "rest_port": rest.rstrip("/").rpartition(":")[2]}
-        seeder = open_seeder(
-            self._spec,
-            tables,
-            deadlines=self._deadlines,
-            start=lambda: self._greeted(process, environment, reached),
-            # A server that runs longer than the suite has tables of other runs.
-            token="" if process is not None else self._token,
-        )
-        return RunningServer(
-            endpoint, self._channel(endpoint), client, seeder, process, tables=tables, secure=self._secure
-        )
-
-    def _greeted(self, server: Child | None, environment: Environment, reached: Mapping[str, str]) -> AskedProgram:
-        from conformance.targets.asking import start_seeder  # noqa: PLC0415  # it imports jsonschema, for few targets
-
-        return start_seeder(self._spec, server, environment, reached, seconds=self._deadlines.start)
-
-
-def _shown(endpoint: Endpoint, spec: TargetSpec) -> tuple[SecureLine | None, Credentials]:
-    """What the suite shows a server; the first token is asked for here, where its absence ends the run.
-
-    Raises:
-        TargetError: a certificate cannot be used, or there is no token.
-    """
-    try:
-        secure = None if endpoint.tls is None else SecureLine.of(endpoint.tls, spec.here)
-        credentials = Credentials(endpoint, spec.here)
-        credentials.headers()
-    except TargetError as error:
-        raise TargetUnavailable(f"{spec.file}: {error}") from None
-    return secure, credentials
 
 
 def _is_restarted(case: Case) -> bool:

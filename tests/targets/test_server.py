@@ -295,7 +295,7 @@ def test_a_port_that_another_process_serves_is_noticed(
     """A server reached at the right port but in the wrong process is refused: gRPC shares ports silently."""
     assert endpoint.endpoint is not None
     foreign = iter(int(address.rpartition(":")[2]) for address in (endpoint.endpoint.rest, endpoint.endpoint.grpc))
-    monkeypatch.setattr("conformance.targets.server.free_port", lambda host: next(foreign))
+    monkeypatch.setattr("conformance.targets.starting.free_port", lambda host: next(foreign))
     spec = started("say_nothing")
     spec = dataclasses.replace(spec, ready=dataclasses.replace(spec.ready, grpc_event="", rest_event=""))
 
