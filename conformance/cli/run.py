@@ -160,6 +160,8 @@ def command(
     serves = spec.kind is TargetKind.SERVER
     if parallel > 1 and shard is not None:
         raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
+    if gate is not None and shard is not None:
+        raise click.UsageError("expected --gate without --shard: give it to `report` with the logs of all shards")
     if exchanges and (repeat > 1 or parallel > 1):
         raise click.UsageError(
             "expected --exchanges without --repeat and --parallel: a log has one exchange of each case"
