@@ -1,4 +1,4 @@
-"""What each reader gave in a case, as the log keeps it.
+"""The answers of the readers in a case, as the log keeps them.
 
 A clause that passed says nothing about one reader: it may have read, may be missing here, or may state that it cannot
 read the table. The log keeps these apart, so that a report can say what each client gives on a server.
@@ -21,7 +21,7 @@ TEXT: Final = 200
 
 
 class Answer(enum.StrEnum):
-    """What a reader gave for a read of a full stream."""
+    """The kinds of answer of a reader to a read of a full stream."""
 
     ROWS = "rows"
     """The rows that the bytes contain."""

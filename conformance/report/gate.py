@@ -1,6 +1,6 @@
-"""What held in each of several runs of a target, and whether it holds in a further one.
+"""A run as cells, and the reason why a cell is in no gate of several runs.
 
-A *cell* is a clause with whoever is judged by it: a reader for the clauses on what one reader makes of the bytes, the
+A *cell* is a clause with the thing that it judges: a reader for the clauses on what one reader makes of the bytes, the
 target itself for all others. A cell is in the gate if it held in each run. Every other cell has a reason, and none is
 inferred: a reader is excluded by its own statement, or it is not here, or it was not judged.
 
@@ -47,7 +47,7 @@ SHOWN: Final = 160
 
 
 class Kind(enum.StrEnum):
-    """What a run, or several, say of a cell; all but the first are reasons why it is not in a gate."""
+    """The result of a cell in a run, or in several; all but the first are reasons why it is not in a gate."""
 
     HELD = "held"
     MIXED = "mixed"
@@ -74,7 +74,7 @@ class Cell:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one run says of a cell; ``why`` is empty if it held."""
+    """The result of a cell in one run; ``why`` is empty if it held."""
 
     kind: Kind
     why: str = ""
@@ -108,7 +108,7 @@ class RunView:
         return frozenset(self.report.run.clauses)
 
     def judge(self, cell: Cell) -> Judgement:
-        """What the run says of a cell, which need not be one of its own."""
+        """The result of a cell, which need not be one of the run's own."""
         if cell.clause == WHOLE_CASE:
             return self._whole()
         if cell.clause not in self._chosen:

@@ -66,7 +66,7 @@ class CellsLeftOut:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Statement:
-    """What a reader states that it cannot read; it was not asked for that, and no cell is about it."""
+    """A reader's own statement of what it cannot read; it was not asked for that, and no cell is about it."""
 
     by: str
     cannot: str
@@ -85,11 +85,12 @@ class Gate:
 
     @property
     def cells(self) -> list[Cell]:
-        """The cells that have to hold, sorted."""
-        return sorted({Cell(item.by, clause) for item in self.holds for clause in item.clauses})
+        """The cells that have to hold, those of the target first."""
+        cells = {Cell(item.by, clause) for item in self.holds for clause in item.clauses}
+        return sorted(cells, key=lambda cell: (cell.by != TARGET, cell))
 
     def judged(self, report: Report) -> Passage:
-        """What a run says of each cell.
+        """The result of each cell in a run.
 
         Raises:
             GateError: the run is of another target.

@@ -1,4 +1,4 @@
-"""What each reader gave on a target, by group of cases: the table for the users of a client.
+"""The answers of each reader on a target, by group of cases: the table for the users of a client.
 
 A group is the first word of the ids of its cases: ``types``, ``restriction``, ``generated``.
 """

@@ -28,7 +28,7 @@ def reading(
     ],
 )
 def test_each_reading_is_one_answer(given: Reading, answer: Answer, text: str) -> None:
-    """What the reader states itself is apart from what is missing here."""
+    """A statement of the reader itself is apart from a reader that is missing here."""
     assert answered([given]) == (Answered(answer, ("a",), text),)
 
 

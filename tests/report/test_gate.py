@@ -18,7 +18,7 @@ HELD = Judgement(Kind.HELD)
 
 
 def said(report: Report, by: str, clause: str) -> Judgement:
-    """What a run says of a cell."""
+    """The result of a cell in a run."""
     return RunView(report).judge(Cell(by, clause))
 
 

@@ -31,8 +31,8 @@ def made(*reports: Report) -> Gate:
 
 
 GATE = made(run(1), run(2))
-CELLS = [Cell("a", FIND), Cell("a", ERROR), Cell("b", FIND), Cell("b", ERROR)]
-CELLS += [Cell(TARGET, clause) for clause in ("case", "rows.x", "types.x")]
+CELLS = [Cell(TARGET, clause) for clause in ("case", "rows.x", "types.x")]
+CELLS += [Cell("a", FIND), Cell("a", ERROR), Cell("b", FIND), Cell("b", ERROR)]
 
 
 def test_what_held_in_each_run_is_in_the_gate() -> None:
@@ -111,7 +111,7 @@ def test_a_clause_that_was_put_aside_fails_nothing() -> None:
 
 
 def test_a_run_that_was_cut_short_fails() -> None:
-    """What it did not reach may hold no longer."""
+    """Cells that it did not reach may hold no longer."""
     kept = case("types.one", passing("types.one", "rows.x"), passing("types.one", "types.x"), a=ROWS, b=ROWS)
 
     assert GATE.judged(report_on(kept, complete=False)).fails
