@@ -17,10 +17,10 @@ from conformance.report.document import CauseResult, Report, document
 from conformance.report.reading import read_report
 from conformance.report.terminal import print_cause, terminal
 
-__all__ = ["explain_cause"]
+__all__ = ["explain_cause", "report_at"]
 
 
-def _report(path: Path) -> Report:
+def report_at(path: Path) -> Report:
     """The report of a run, from its log or its JSON report."""
     all_clauses()
     try:
@@ -35,7 +35,7 @@ def explain_cause(path: Path, name: str, *, as_json: bool) -> None:
     Raises:
         Unusable: the file cannot be read, or the run has no such cause.
     """
-    report = _report(path)
+    report = report_at(path)
     cause = _find(report, name)
     if as_json:
         click.echo(json.dumps(to_json(cause), indent=1, ensure_ascii=False))

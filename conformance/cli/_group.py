@@ -43,6 +43,7 @@ _UNUSABLE: Final = (
     ("conformance.engine.parallel", "PartError"),
     ("conformance.engine.log", "LogError"),
     ("conformance.report.reading", "ReportError"),
+    ("conformance.report.gatefile", "GateError"),
     ("conformance.report.matrix", "MatrixError"),
     ("conformance.report.statementpage", "StatementError"),
     ("conformance.engine.requirements", "FrozenError"),

@@ -40,6 +40,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Make and compare reports": {
         "report": "Make reports from the log of an earlier run, or from the logs of its shards.",
         "diff": "Compare reports: regressions, repairs, deviations, checks that ran.",
+        "gate": "Write what held in each of several runs, for runs that must not lose it.",
         "matrix": "Combine reports into one table: implementations by clauses.",
         "statement": "Write the page that a vendor signs: what a run judged, and what it did not.",
         "verify": "Count a statement again from its log, and compare it with its report and the suite.",

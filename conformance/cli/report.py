@@ -9,24 +9,28 @@ from pathlib import Path
 
 import click
 
+from conformance.cli._gates import fails_by, gate_option
 from conformance.cli._options import EXISTING
 from conformance.cli._outputs import Outputs, conclude, output_options, reported
 from conformance.engine.log import read_log
 from conformance.engine.merge import merge
 from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
+from conformance.report.gatefile import Gate
 
 
 @click.command()
 @click.argument("logs", metavar="[LOG]...", nargs=-1, type=EXISTING)
 @click.option("--schema", type=click.Choice(["report", "log", "statement"]), help="Print the JSON Schema of a format.")
+@gate_option
 @output_options
-def command(*, logs: tuple[Path, ...], schema: str | None, outputs: Outputs) -> None:
+def command(*, logs: tuple[Path, ...], schema: str | None, gate: tuple[Path, Gate] | None, outputs: Outputs) -> None:
     """Make reports from LOG, the event log of a run, and print the summary.
 
     The logs of all shards of a run give the report of the complete run.
 
-    Exit status: the status of the run; 1 if the log is incomplete; 2 if a file is not a log.
+    Exit status: the status of the run, or with --gate that of the gate; 1 if the log is incomplete; 2 if a file is not
+    a log.
     """
     if schema is not None:
         click.echo(json.dumps(_schema(schema), indent=1))
@@ -35,7 +39,8 @@ def command(*, logs: tuple[Path, ...], schema: str | None, outputs: Outputs) -> 
         raise click.UsageError("expected the path of a LOG, or --schema")
     all_clauses()
     result = fold(merge([list(read_log(path)) for path in logs]))
-    conclude(reported(result, outputs, logs[0] if len(logs) == 1 else None), fails=result.fails)
+    failures = reported(result, outputs, logs[0] if len(logs) == 1 else None)
+    conclude(failures, fails=fails_by(gate, result))
 
 
 def _schema(name: str) -> object:

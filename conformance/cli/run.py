@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from conformance.cli._common import corpus_option, target_option
+from conformance.cli._gates import fails_by, gate_option
 from conformance.cli._group import Unusable
 from conformance.cli._interrupts import until_interrupted
 from conformance.cli._numbers import ATTEMPTS, BYTES, PROCESSES, deadline_option, seed_option
@@ -39,6 +40,7 @@ from conformance.engine.shards import Shard
 from conformance.engine.started import command_line
 from conformance.generate import draw_case, draw_scenario
 from conformance.records import Case, Level
+from conformance.report.gatefile import Gate
 from conformance.targets import TargetKind, TargetSpec, load_target
 from conformance.targets.costs import estimate
 from conformance.targets.errors import LeftBehind
@@ -103,6 +105,7 @@ from conformance.targets.service import sized
     type=FILE,
     help="Write the event log here; `report` makes reports from it later.",
 )
+@gate_option
 @output_options
 @quiet_option
 @corpus_option
@@ -129,6 +132,7 @@ def command(
     max_bytes: int | None,
     only_estimate: bool,
     log: Path | None,
+    gate: tuple[Path, Gate] | None,
     corpus: Path,
     outputs: Outputs,
 ) -> None:
@@ -145,6 +149,7 @@ def command(
     conformance run --target mine.toml --parallel 2             on two cores
     conformance run --target mine.toml --repeat 5               each case five times, to find what fails sometimes
     conformance run --target mine.toml --junit out.xml --html out.html --json out.json
+    conformance run --target mine.toml --gate gate.toml         fail only if something holds no longer
     conformance run --target bigquery --project mine            the service itself, in a project of yours
 
     \b
@@ -155,6 +160,8 @@ def command(
     serves = spec.kind is TargetKind.SERVER
     if parallel > 1 and shard is not None:
         raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
+    if gate is not None and shard is not None:
+        raise click.UsageError("expected --gate without --shard: give it to `report` with the logs of all shards")
     if exchanges and (repeat > 1 or parallel > 1):
         raise click.UsageError(
             "expected --exchanges without --repeat and --parallel: a log has one exchange of each case"
@@ -192,7 +199,7 @@ def command(
             "scenarios": settings.scenarios,
             "max_bytes": None if spec.service is None else spec.service.max_bytes // parallel,
         }
-        _finish(*_in_parts(asked, parallel, target, log), outputs)
+        _finish(*_in_parts(asked, parallel, target, log), outputs, gate)
     left: list[LeftBehind] = []
     with (
         _noting(left),
@@ -204,7 +211,7 @@ def command(
         events = watch(writer.copy(session.events()), shown, total=total)
         judged = (event for event in events if not isinstance(event, ExchangeRecorded))  # they are many, and in the log
         result = fold(until_interrupted(judged)[0])
-    _finish(result, writer, outputs, left)
+    _finish(result, writer, outputs, gate, left)
 
 
 def _limited(spec: TargetSpec, max_bytes: int | None) -> TargetSpec:
@@ -246,11 +253,18 @@ def _noting(left: list[LeftBehind]) -> Iterator[None]:
         left.append(error)
 
 
-def _finish(result: Result, log: LogWriter, outputs: Outputs, left: Sequence[LeftBehind] = ()) -> NoReturn:
+def _finish(
+    result: Result,
+    log: LogWriter,
+    outputs: Outputs,
+    gate: tuple[Path, Gate] | None,
+    left: Sequence[LeftBehind] = (),
+) -> NoReturn:
     failures: list[Exception | None] = [*reported(result, outputs, log.path), log.failure, *left]
+    fails = fails_by(gate, result)
     if log.failure is None:
         click.echo(f"log: {log.path}", err=True)
-    conclude(failures, fails=result.fails)
+    conclude(failures, fails=fails)
 
 
 def _in_parts(asked: Mapping[str, Any], count: int, target: str, log: Path | None) -> tuple[Result, LogWriter]:

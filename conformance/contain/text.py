@@ -8,13 +8,14 @@ command to the build service that runs the suite. :func:`safe` returns one line 
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from conformance.contain.secrets import masked
 
-__all__ = ["LIMIT", "keep_safe", "many", "safe", "safe_lines", "safe_values", "unknown"]
+__all__ = ["LIMIT", "keep_safe", "many", "quoted", "safe", "safe_lines", "safe_values", "unknown"]
 
 LIMIT: Final = 2000
 """Characters of an untrusted text that are kept: enough for a traceback's last lines, not for a dump."""
@@ -80,6 +81,11 @@ def _made_safe(text: str) -> str:
     if "::" in text or "##" in text:
         text = _COMMAND.sub(_broken_up, text)
     return text
+
+
+def quoted(text: str) -> str:
+    """``text`` as a TOML basic string: a JSON string, except that TOML requires DEL to be escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def safe_lines(text: str, lines: int = LINES) -> str:

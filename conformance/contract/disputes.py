@@ -18,6 +18,9 @@ __all__ = ["DISPUTES", "LONGEST", "Dispute", "complaints", "current", "dispute_o
 LONGEST: Final = dt.timedelta(days=180)
 """The longest time for which a clause may be put aside: half a year is enough to measure the service."""
 
+DISPUTED: Final = "disputed"
+"""The first word of the reason why a clause is put aside."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Dispute:
@@ -32,7 +35,7 @@ class Dispute:
     @property
     def text(self) -> str:
         """One line for reports."""
-        return f"disputed until {self.until}: {self.reason} ({self.source})"
+        return f"{DISPUTED} until {self.until}: {self.reason} ({self.source})"
 
 
 DISPUTES: Final[tuple[Dispute, ...]] = ()

@@ -75,6 +75,7 @@ def _merged(attempts: Sequence[CaseJudged]) -> CaseJudged:
         attempts[0],
         verdicts=tuple(merged for members in verdicts.values() for merged in _one_clause(members)),
         evidence=tuple(dict.fromkeys(item for attempt in attempts for item in attempt.evidence)),
+        answers=tuple(dict.fromkeys(item for attempt in attempts for item in attempt.answers)),
         blocked=tuple(dict.fromkeys(clause for attempt in attempts for clause in attempt.blocked)),
         calls=sum(attempt.calls for attempt in attempts),
         received=sum(attempt.received for attempt in attempts),

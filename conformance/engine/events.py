@@ -12,6 +12,7 @@ from typing import ClassVar, Final, TypeAlias
 
 from conformance.contain.text import keep_safe, safe_lines
 from conformance.engine.annotated import Line
+from conformance.engine.answers import Answered
 from conformance.engine.provenance import UNKNOWN, Provenance
 from conformance.engine.selection import LeftOut
 from conformance.records import Case, Exchange, Finding, RecordError, Verdict
@@ -170,6 +171,7 @@ class CaseJudged:
     ``requests`` are the calls that had to be served and those that were refused wrongly; ``shape`` describes the case.
     Both are missing if no server was asked, and in logs of earlier versions.
     ``meetings`` are the features that meet in each session of a scenario (:mod:`conformance.generate.combinations`).
+    ``answers`` say what each reader gave, if a clause on readers was chosen.
     """
 
     TAG: ClassVar[str] = "case-judged"
@@ -189,6 +191,7 @@ class CaseJudged:
     requests: tuple[Request, ...] = ()
     shape: CaseShape | None = None
     meetings: tuple[tuple[str, ...], ...] = ()
+    answers: tuple[Answered, ...] = ()
 
     def __post_init__(self) -> None:
         keep_safe(self, "title", "replay")

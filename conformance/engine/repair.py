@@ -14,13 +14,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from conformance.contain.text import quoted
 from conformance.disk.files import write_whole
 from conformance.engine.expectations import covers_any, glob_match
 from conformance.engine.result import Result
 from conformance.engine.shown import skipped
 from conformance.records import Outcome
 from conformance.targets import ExpectedFailure, TargetError
-from conformance.targets.drafting import quoted
 
 __all__ = ["describe_changes", "repaired", "rewrite"]
 

@@ -16,6 +16,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
 from conformance.contract.judge import Judged
+from conformance.contract.raised import Raised, attempt
+from conformance.contract.view import View
+from conformance.engine.answers import Answered, answered
 from conformance.engine.casestep import CaseStep, CaseWork, Phase
 from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import (
@@ -47,6 +50,8 @@ AHEAD: Final = 4
 """The most exchanges kept while they wait for their turn; each may be tens of MiB."""
 MOST_RECORDED: Final = 32 << 20
 """The largest exchange in a log, in bytes of responses: base64 of more comes near the longest line that is read."""
+READERS: Final = "readers."
+"""The ids of clauses on readers begin so."""
 GIVE_UP_AFTER: Final = 3
 """After so many consecutive cases without a target the rest is not tried: each may cost a full start-up deadline."""
 
@@ -73,6 +78,7 @@ class _Driven:
         self.evidence: tuple[Evidence, ...] = ()
         self.requests: tuple[Request, ...] = ()
         self.blocked: tuple[str, ...] = ()
+        self.answers: tuple[Answered, ...] = ()
         self.done: Future[None] = Future()
 
 
@@ -148,7 +154,15 @@ class _Runner:
         gathered = gather(work.view, self._step.verdicts(work), self._clauses)
         driven.evidence = gathered.evidence
         driven.requests = requests_of(work.view)
+        driven.answers = self._answers(work.view)
         work.broke += gathered.broke
+
+    def _answers(self, view: View) -> tuple[Answered, ...]:
+        """What each reader gave; nothing if no clause on readers was chosen, for which the readings are compared."""
+        if not any(clause.startswith(READERS) for clause in self._clauses):
+            return ()
+        readings = attempt(lambda: view.readings)  # an error of the suite there has cost these clauses their verdicts
+        return () if isinstance(readings, Raised) else answered(readings)
 
     def _ask_reference(self, driven: _Driven, work: CaseWork) -> None:
         if self._owed is None:
@@ -221,6 +235,7 @@ def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None, *, excha
         requests=driven.requests,
         shape=shape_of(job.case),
         meetings=_meetings(work),
+        answers=driven.answers,
     )
     if shrinker is not None and work.exchange is not None:
         shrinker.count()

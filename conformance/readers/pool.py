@@ -19,7 +19,7 @@ from conformance.readers.fullread import FullRead, full_reads
 from conformance.readers.info import ReaderInfo
 from conformance.readers.process import Died, WorkerProcess
 from conformance.readers.registry import MODULES, client_programs, reader_module
-from conformance.records import Case, Exchange, Reading, ReadingOutcome
+from conformance.records import CANNOT, Case, Exchange, Reading, ReadingOutcome
 
 if TYPE_CHECKING:
     from conformance.readers.programs.spec import ClientProgram
@@ -246,7 +246,7 @@ class ReaderPool:
         for name in names:
             reason = self.readers[name].refusal(whole)
             if reason:
-                found[name] = _reading(name, whole, ReadingOutcome.UNAVAILABLE, text=reason)
+                found[name] = _reading(name, whole, ReadingOutcome.UNAVAILABLE, kind=CANNOT, text=reason)
         shares = [[name for name in names if name in slot.readers and name not in found] for slot in self._slots]
         jobs = [
             self._threads.submit(slot.read, whole, share)

@@ -40,7 +40,7 @@ from conformance.records.flight import (
     ListActions,
     ListFlights,
 )
-from conformance.records.judged import Finding, Reading, Verdict
+from conformance.records.judged import CANNOT, Finding, Reading, Verdict
 from conformance.records.steps import (
     AppendRows,
     CreateSession,
@@ -54,6 +54,7 @@ from conformance.records.steps import (
 from conformance.records.table import ROW_ID, ArrowField, ArrowTable, Column, KeyValue, Recipe, Table, is_row_id
 
 __all__ = [
+    "CANNOT",
     "FORMAT",
     "ROW_ID",
     "SET_UP",

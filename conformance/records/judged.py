@@ -10,7 +10,10 @@ from conformance.contain.text import keep_safe
 from conformance.records.base import record
 from conformance.records.closed import Outcome, ReadingOutcome
 
-__all__ = ["Finding", "Reading", "Verdict"]
+__all__ = ["CANNOT", "Finding", "Reading", "Verdict"]
+
+CANNOT: Final = "cannot"
+"""The error class of an unavailable reading if the reader itself states that it does not read this."""
 
 PATH: Final = 6000
 """The limit of a path in a schema, in characters: fifteen levels of names of 300 characters, as BigQuery permits."""

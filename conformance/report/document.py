@@ -27,6 +27,7 @@ from conformance.engine.standing import FAILING, PASSED, ClauseStanding, Standin
 from conformance.records import Level, Outcome, RecordError, to_json
 from conformance.report.checks import Checks, checks_of
 from conformance.report.profiles import SERVED, ProfileResult, by_profile
+from conformance.report.readers import ReaderResult, by_reader
 from conformance.report.summary import Cell, level_of, replay_command, summarise, verdict_line
 from conformance.truth.shipped import Confirmed, of_this_suite
 
@@ -139,6 +140,7 @@ class Report:
     target as a whole. ``profiles`` are the parts of the service, for a server. ``causes`` group the deviations that
     fail the run, those to repair first at the beginning. ``service`` says how many clauses the service itself has
     confirmed, for a run on a server. ``combinations`` are the pairs and triples of features that scenarios covered.
+    ``readers`` say what each reader gave, if a clause on readers was chosen.
     """
 
     schema_version: int
@@ -160,6 +162,7 @@ class Report:
     causes: tuple[CauseResult, ...] = ()
     service: Confirmed | None = None
     combinations: tuple[Covered, ...] = ()
+    readers: tuple[ReaderResult, ...] = ()
 
     def parts(self, parts: Sequence[CausePart]) -> list[DeviationResult]:
         """The deviations of a cause, as its cases show them."""
@@ -221,7 +224,14 @@ def document(result: Result) -> Report:
         causes=tuple(_cause(result, cause) for cause in causes(result)),
         service=service_of(result.start),
         combinations=result.combinations,
+        readers=_readers(result),
     )
+
+
+def _readers(result: Result) -> tuple[ReaderResult, ...]:
+    """What each reader gave; nothing if no log line says so, as in a run without clauses on readers."""
+    asked = any(case.answers for case in result.cases)
+    return by_reader(result.start, result.cases) if asked else ()
 
 
 def service_of(start: RunStarted) -> Confirmed | None:

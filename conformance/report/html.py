@@ -40,6 +40,7 @@ def html(report: Report) -> str:
         badge=badge_svg(report),
         rows=summarise(report.standings),
         held=held_line(report.standings),
+        groups=sorted({item.group for reader in report.readers for item in reader.answers}),
         levels=list(Level),
         sections=sections,
         held_clauses=_held(report),

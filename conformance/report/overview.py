@@ -17,6 +17,7 @@ from conformance.engine.causes import Cause, causes
 from conformance.engine.result import Result
 from conformance.records import Outcome
 from conformance.report.document import service_of
+from conformance.report.readers import by_reader, reader_lines
 from conformance.report.summary import combined_line, header, held_line, replay_command, verdict_line
 from conformance.report.terminal import print_deviation
 
@@ -47,6 +48,8 @@ def print_overview(console: Console, result: Result, *, run: str = "LOG") -> Non
         console.print(Text.assemble((f"{name:<{_LABEL}}", "bold"), shown_text))
     if (service := service_of(result.start)) is not None:
         console.print(service.sentence)
+    for line in reader_lines(by_reader(result.start, result.cases)) if result.start.reader else ():
+        console.print(Text(line))
     found = causes(result)
     if found:
         _print_causes(console, found)

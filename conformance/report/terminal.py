@@ -18,6 +18,7 @@ from conformance.engine.result import Deviation, Result
 from conformance.records import Outcome
 from conformance.report.document import CauseResult, Report, service_of
 from conformance.report.profiles import profile_lines
+from conformance.report.readers import by_reader, reader_lines
 from conformance.report.summary import (
     combined_line,
     header,
@@ -69,6 +70,8 @@ def print_report(console: Console, result: Result) -> None:
     console.print(_summary(result))
     for place, (name, text) in enumerate(profile_lines(result.start, result.standings)):
         console.print(_line(("" if place else "\n"), (f"{name:<{_PROFILE}}", "bold"), text))
+    for line in reader_lines(by_reader(result.start, result.cases)):
+        console.print(Text(line))
     if result.silent:
         note = f"{len(result.silent)} clauses had nothing to observe in this run; the JSON and HTML reports name them"
         console.print(Text(note, "dim"))

@@ -5,21 +5,16 @@ It holds the keys with which a target begins; docs/implementers.md explains the 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 
+from conformance.contain.text import quoted
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.environmentspec import INSTALLS, EnvironmentSpec
 from conformance.targets.spec import TargetSpec
 
-__all__ = ["quoted", "target_text"]
+__all__ = ["target_text"]
 
 _HEAD = "# A target of the conformance suite: docs/implementers.md explains every key.\n"
-
-
-def quoted(text: str) -> str:
-    """``text`` as a TOML basic string: a JSON string, except that TOML requires DEL to be escaped."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def target_text(spec: TargetSpec) -> str:

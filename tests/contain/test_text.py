@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.contain.text import keep_safe, safe, safe_lines, safe_values
+from conformance.contain.text import keep_safe, quoted, safe, safe_lines, safe_values
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 """Surrogates included."""
@@ -114,3 +114,8 @@ def test_a_record_keeps_itself_safe() -> None:
     made = dataclasses.replace(Record("", ("\x07", "c"), left="\n"), text="123456")
 
     assert (made.text, made.texts, made.left) == ("12345… (1 more characters)", (r"\x07", "c"), "\n")
+
+
+def test_the_one_character_that_json_leaves_is_escaped() -> None:
+    """TOML forbids DEL inside a string."""
+    assert quoted("a\x7f") == '"a\\u007f"'

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.targets import TargetKind, TargetSpec, drafting
-from conformance.targets.drafting import quoted, target_text
+from conformance.targets.drafting import target_text
 from conformance.targets.spec import Endpoint, Ready, Seed, SeedPath, SerializerSpec, Start, parse_target
 
 texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"], exclude_characters="{}\0"), max_size=20)
@@ -56,8 +56,3 @@ def test_the_example_is_true() -> None:
     results = doctest.testmod(drafting)
 
     assert (results.failed, results.attempted > 0) == (0, True)
-
-
-def test_the_one_character_that_json_leaves_is_escaped() -> None:
-    """TOML forbids DEL inside a string."""
-    assert quoted("a\x7f") == '"a\\u007f"'

@@ -26,7 +26,7 @@ from conformance.readers.programs.arrow import plain_to_arrow, sent_schema
 from conformance.readers.programs.backend import Backend
 from conformance.readers.programs.spec import ClientProgram
 from conformance.readers.tables import InvalidTable, to_stream_bytes, validate
-from conformance.records import BqType, Column, Reading, ReadingOutcome
+from conformance.records import CANNOT, BqType, Column, Reading, ReadingOutcome
 
 __all__ = ["WAITS", "ProgramSlot", "outcome_of", "warm_up_read"]
 
@@ -88,7 +88,8 @@ class ProgramSlot:
         answer = self._fetch(backend, whole, self._paths[name])
         outcome, text = outcome_of(answer)
         if answer.table is None:
-            return make(outcome, error_class=answer.error_class, error_text=text)
+            states = answer.outcome is JobOutcome.UNSUPPORTED
+            return make(outcome, error_class=CANNOT if states else answer.error_class, error_text=text)
         try:
             table = plain_to_arrow(answer.table, sent_schema(whole))
             validate(table)

@@ -1,0 +1,76 @@
+"""The option ``--gate`` of commands that judge a target: the status of the run is that of its gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from conformance.cli._options import EXISTING
+from conformance.contain.text import many
+from conformance.engine.result import Result
+from conformance.report.document import document
+from conformance.report.gate import Cell, Judgement, Kind
+from conformance.report.gatefile import Gate, GateError, Passage, read_gate
+
+__all__ = ["fails_by", "gate_option"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SHOWN: Final = 20
+"""The most cells printed by name; a reader that broke has four."""
+
+
+def gate_option(function: F) -> F:
+    """``--gate``, as the argument ``gate``; the file is read before anything is judged."""
+    return click.option(
+        "--gate",
+        metavar="FILE",
+        type=EXISTING,
+        callback=lambda _context, _parameter, path: None if path is None else (path, read_gate(path)),
+        help="Fail exactly if something under [[holds]] of this file holds no longer; see `conformance gate`.",
+    )(function)
+
+
+def fails_by(gate: tuple[Path, Gate] | None, result: Result) -> bool:
+    """True if the run fails: by its gate if it has one, whose result is printed then, else by itself.
+
+    Raises:
+        GateError: the run is of another target.
+    """
+    if gate is None:
+        return result.fails
+    path, content = gate
+    try:
+        passage = content.judged(document(result))
+    except GateError as error:
+        raise GateError(f"{path}: {error}") from None
+    for line in _lines(passage, path, runs=len(content.runs)):
+        click.echo(line)
+    return passage.fails
+
+
+def _lines(passage: Passage, path: Path, *, runs: int) -> Iterator[str]:
+    yield ""
+    yield from _cells("no longer", passage.broken)
+    yield from _cells("set aside", passage.of(Kind.ASIDE))
+    absent = passage.of(Kind.NOT_HERE)
+    for reader in dict.fromkeys(cell.by for cell, _ in absent):
+        why = next(said.why for cell, said in absent if cell.by == reader)
+        yield f"not here   {reader}, {many(sum(cell.by == reader for cell, _ in absent), 'cell')}: {why}"
+    held, every = len(passage.of(Kind.HELD)), len(passage.cells)
+    said = [f"{held} of {many(every, 'cell')} hold" if held != every else f"all {many(every, 'cell')} hold"]
+    said += [f"{len(passage.broken)} no longer"] if passage.broken else []
+    said += [f"{len(absent)} not here"] if absent else []
+    said += [] if passage.complete else ["the run is incomplete"]
+    verdict = "GATE FAILED" if passage.fails else "GATE PASSED"
+    yield f"{verdict}: {', '.join(said)} ({path}, made from {many(runs, 'run')})"
+
+
+def _cells(title: str, cells: Sequence[tuple[Cell, Judgement]]) -> Iterator[str]:
+    for cell, said in cells[:_SHOWN]:
+        yield f"{title:<10} {cell.by}: {cell.clause}: {said.kind.replace('-', ' ')}: {said.why}"
+    if len(cells) > _SHOWN:
+        yield f"{title:<10} and {len(cells) - _SHOWN} more"

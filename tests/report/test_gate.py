@@ -1,0 +1,144 @@
+"""A cell is in the gate if it held in each run; every other cell has a reason, and none is inferred."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.engine.answers import Answer
+from conformance.engine.outcomes import WHOLE_CASE
+from conformance.engine.selection import NOT_OF_PROFILE, LeftOut, all_clauses
+from conformance.records import Outcome, Verdict
+from conformance.report.document import Report
+from conformance.report.gate import BY_READER, TARGET, Cell, Judgement, Kind, RunView, reason_of_cell
+from tests.engine.samples import failing, passing
+from tests.report.gates import ERROR, FIND, case, report_on
+
+ROWS = (Answer.ROWS, "")
+HELD = Judgement(Kind.HELD)
+
+
+def said(report: Report, by: str, clause: str) -> Judgement:
+    """The result of a cell in a run."""
+    return RunView(report).judge(Cell(by, clause))
+
+
+def with_a(answer: Answer, text: str = "") -> Report:
+    """A run in which the reader ``a`` gave this answer."""
+    return report_on(case("types.one", passing("types.one", "rows.x"), a=(answer, text), b=ROWS))
+
+
+def test_every_clause_on_one_reader_is_known() -> None:
+    """A new clause of the chapter must be counted for each reader, or say that it is about all."""
+    chapter = {clause for clause in all_clauses() if clause.startswith("readers.")}
+
+    assert chapter - {"readers.agree"} == set(BY_READER)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "find"),
+    [
+        (Answer.ROWS, Kind.HELD, Kind.HELD),
+        (Answer.OTHER_ROWS, Kind.HELD, Kind.FAILED),
+        (Answer.ERROR, Kind.FAILED, Kind.NOT_JUDGED),
+        (Answer.CRASH, Kind.HELD, Kind.NOT_JUDGED),
+        (Answer.HANG, Kind.HELD, Kind.NOT_JUDGED),
+        (Answer.CANNOT, Kind.CANNOT, Kind.CANNOT),
+        (Answer.NO_ANSWER, Kind.NOT_HERE, Kind.NOT_HERE),
+        (Answer.UNCOMPARED, Kind.NOT_JUDGED, Kind.NOT_JUDGED),
+    ],
+)
+def test_an_answer_decides_the_cells_of_its_reader(answer: Answer, error: Kind, find: Kind) -> None:
+    """As the clauses of the chapter do, for one reader alone."""
+    report = with_a(answer, "as it says")
+
+    assert (said(report, "a", ERROR).kind, said(report, "a", FIND).kind) == (error, find)
+    assert (said(report, "b", ERROR), said(report, "b", FIND)) == (HELD, HELD)
+
+
+def test_a_statement_is_quoted() -> None:
+    """Nothing is marked unsupported by inference: the words are those of the client."""
+    assert said(with_a(Answer.CANNOT, "RANGE: no variant"), "a", FIND) == Judgement(Kind.CANNOT, "RANGE: no variant")
+
+
+def test_a_reader_that_is_not_here_states_the_reason() -> None:
+    """Although a statement of it is known without it."""
+    report = report_on(
+        case("types.one", passing("types.one", "rows.x"), a=(Answer.CANNOT, "RANGE: no"), b=ROWS),
+        case("types.two", passing("types.two", "rows.x"), a=(Answer.NO_ANSWER, "not built in x"), b=ROWS),
+    )
+
+    assert said(report, "a", FIND) == Judgement(Kind.NOT_HERE, "not built in x")
+
+
+def test_a_reader_that_was_not_asked_was_not_judged() -> None:
+    """A run that leaves it out by mistake does not pass as one in which it is missing."""
+    report = report_on(case("types.one", passing("types.one", "rows.x"), b=ROWS), readers={"b": "1"})
+
+    assert said(report, "a", FIND) == Judgement(Kind.NOT_JUDGED, "this run did not ask it; --reader a does")
+
+
+def test_a_clause_of_the_target_is_its_standing() -> None:
+    """Held, failed with the first case, or not judged."""
+    report = report_on(case("types.one", passing("types.one", "rows.x"), failing("types.one", "types.x", "3 bytes")))
+
+    assert said(report, TARGET, "rows.x") == HELD
+    assert said(report, TARGET, "types.x") == Judgement(Kind.FAILED, "3 bytes (types.one)")
+    assert said(report, TARGET, "readers.agree") == Judgement(Kind.NOT_JUDGED, "no case showed it")
+
+
+def test_a_case_that_fails_as_a_whole_is_a_cell() -> None:
+    """A crash that no clause names would be lost otherwise."""
+    good, bad = passing("types.one", "rows.x"), Verdict("types.two", WHOLE_CASE, Outcome.CRASH, reason="exit code 3")
+
+    assert said(report_on(case("types.one", good)), TARGET, WHOLE_CASE) == HELD
+    assert said(report_on(case("types.one", good), case("types.two", bad)), TARGET, WHOLE_CASE).kind is Kind.FAILED
+    assert said(report_on(), TARGET, WHOLE_CASE) == Judgement(Kind.NOT_JUDGED, "nothing was judged")
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [("no --clause pattern matches it", Kind.NOT_JUDGED), ("disputed until 2026-12-01: x (y)", Kind.ASIDE)],
+)
+def test_a_clause_that_was_not_chosen_says_why(reason: str, kind: Kind) -> None:
+    """One that the owner of the suite put aside is no loss of the target."""
+    report = report_on(clauses=["rows.x"], left_out=[LeftOut("clause", "types.x", reason)])
+
+    assert said(report, TARGET, "types.x") == Judgement(kind, f"not chosen: {reason}")
+    assert said(report, TARGET, "rows.unknown").kind is Kind.ASIDE
+
+
+def test_cells_are_those_of_the_target_and_of_the_readers_asked() -> None:
+    """Clauses on streams and files are about no server, and no cells of it."""
+    away = LeftOut("clause", "file.x", NOT_OF_PROFILE)
+    report = report_on(clauses=["rows.x", FIND], left_out=[away])
+
+    assert set(RunView(report).cells()) == {
+        Cell(TARGET, WHOLE_CASE),
+        Cell(TARGET, "rows.x"),
+        Cell("a", FIND),
+        Cell("b", FIND),
+    }
+
+
+FAILED = Judgement(Kind.FAILED, "3 bytes (types.one)")
+GONE = Judgement(Kind.NOT_HERE, "not built")
+
+
+@pytest.mark.parametrize(
+    ("runs", "kind", "reason"),
+    [
+        ([HELD, HELD], Kind.HELD, ""),
+        ([FAILED, FAILED], Kind.FAILED, "failed in runs 1 and 2: 3 bytes (types.one)"),
+        ([HELD, FAILED, HELD], Kind.MIXED, "held in runs 1 and 3; failed in run 2: 3 bytes (types.one)"),
+        ([HELD, GONE], Kind.NOT_HERE, "held in run 1; not here in run 2: not built"),
+        (
+            [HELD, Judgement(Kind.NOT_JUDGED, "x"), GONE],
+            Kind.NOT_JUDGED,
+            "held in run 1; not here in run 3: not built; not judged in run 2: x",
+        ),
+        ([Judgement(Kind.CANNOT, "RANGE: no")], Kind.CANNOT, "not judged, by its own statement, in run 1: RANGE: no"),
+    ],
+)
+def test_runs_together_give_one_reason(runs: list[Judgement], kind: Kind, reason: str) -> None:
+    """With the runs that it is about; a cell that held and failed is mixed."""
+    assert reason_of_cell(runs) == (kind, reason)
