@@ -21,4 +21,4 @@ else:
     asked = types.ReadSession(table="projects/p/datasets/d/tables/t", data_format="ARROW")
     session = client.create_read_session(parent="projects/p", read_session=asked)
     tables = [client.read_rows(stream.name).to_arrow(session) for stream in session.streams]
-sys.stdout.write(f"{[text for table in tables for text in table.column(0).to_pylist()]}\n")
+sys.stdout.write(f"{[{name: table[name].to_pylist() for name in table.column_names} for table in tables]}\n")

@@ -1,7 +1,4 @@
-"""The bytes of the faults of server.py: a schema or a batch of which one thing is wrong.
-
-The numbers are the places of values in the metadata that pyarrow writes for one column of two rows.
-"""
+"""The bytes of the faults of server.py; numbers are places of values in metadata as pyarrow writes it for two rows."""
 
 import struct
 
@@ -17,9 +14,10 @@ def written(column: pa.Array, codec: str | None = None) -> tuple[bytes, bytes]:
     return header, sink.getvalue().to_pybytes()[len(header) : -8]
 
 
-(HEADER, FIRST), (_, SECOND), (_, NULL) = (written(pa.array(two)) for two in (["a", "bb"], ["ccc", "dddd"], ["a", None]))
+TEXTS = ["a", "bb"], ["ccc", "dddd"], ["a", None], ["a" * 80, "bb"]
+(HEADER, FIRST), (_, SECOND), (_, NULL), (_, LONG) = (written(pa.array(two)) for two in TEXTS)
 (NUMBERS, ONE_TWO), (_, THREE_FOUR) = (written(pa.array(two)) for two in ([1, 2], [3, 4]))
-END = b"\xff\xff\xff\xff" + bytes(4)  # the marker of the end of a stream
+END = b"\xff\xff\xff\xff" + bytes(4)
 
 
 def put(form: str, at: int, value: int, message: bytes = FIRST) -> bytes:
@@ -41,14 +39,15 @@ BLOCK, LAST = ((1 << 20 | 2 | end).to_bytes(3, "little") + bytes(1) for end in (
 BOMB = bytes.fromhex("28b52ffd0038") + BLOCK * ((1 << 14) - 1) + LAST  # RFC 8878, section 3.1.1.2
 BATCHES = {
     "empty-batch": b"", "schema-again": HEADER, "two-messages": 2 * FIRST, "end-behind-batch": FIRST + END,
-    "no-prefix": FIRST[8:], "noise": bytes(range(64, 128)), "cut-metadata": FIRST[:40], "half-batch": FIRST[:92],
+    "no-prefix": FIRST[8:], "noise": bytes(range(64, 128)), "cut-metadata": FIRST[:40],
+    "half-batch": FIRST[:92], "cut-text": LONG[:-88], "short-body": put("q", 40, 96, LONG),
     "huge-metadata": put("i", 4, 1 << 30), "huge-vector": put("I", 140, 10**9), "long-batch": put("q", 72, 3),
+    "other-values": FIRST.replace(b"abb", b"xyy"),
     "negative-offset": FIRST.replace(struct.pack("<3i", 0, 1, 3), struct.pack("<3i", -1, 1, 3)),
     "no-bitmap": put("q", 96, 0, NULL), "no-null-count": put("q", 152, 0, NULL),
     "two-frames": squeezed(LZ4, 3, FRAMES), "bomb": squeezed(ZSTD, 1 << 31, BOMB),
 }  # fmt: skip
-OF_NUMBERS = {"negative-node": put("q", 128, -1, ONE_TWO), "short-body": put("q", 40, 8, ONE_TWO),
-              "surplus-nulls": put("q", 136, 3, ONE_TWO)}  # fmt: skip
+OF_NUMBERS = {"negative-node": put("q", 128, -1, ONE_TWO), "surplus-nulls": put("q", 136, 3, ONE_TWO)}
 HEADERS = {"end-of-stream": HEADER + END, "no-type": put("B", 83, 0, HEADER), "type-unknown": put("B", 83, 99, HEADER),
            "name-beyond": put("I", 100, 1 << 20, HEADER), "name-not-utf8": put("B", 104, 255, HEADER)}  # fmt: skip
 
