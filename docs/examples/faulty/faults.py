@@ -26,11 +26,12 @@ def put(form: str, at: int, value: int, message: bytes = FIRST) -> bytes:
 
 
 def squeezed(codec: int, length: int, frames: bytes) -> bytes:
-    """The first batch with its texts in compressed frames, which are said to have a length."""
-    batch, text = written(pa.array(["a", "bb"]), "zstd")[1], struct.pack("<q", length) + frames
-    start, body = struct.unpack_from("<q", batch, 144)[0], text + bytes(-len(text) % 8)
-    batch = put("q", 152, len(text), put("q", 40, start + len(body), batch))
-    return put("B", 107, codec, batch)[: 184 + start] + body
+    """The first batch with its offsets as they are and its texts in frames, which are said to have a length."""
+    offsets, texts = struct.pack("<q3i4x", -1, 0, 1, 3), struct.pack("<q", length) + frames
+    batch = put("B", 107, codec, written(pa.array(["a", "bb"]), "zstd")[1][:184])
+    for at, value in ((40, 24 + len(texts) + -len(texts) % 8), (136, 20), (144, 24), (152, len(texts))):
+        batch = put("q", at, value, batch)
+    return batch + offsets + texts + bytes(-len(texts) % 8)
 
 
 LZ4, ZSTD = 0, 1

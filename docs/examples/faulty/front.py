@@ -18,10 +18,10 @@ import threading
 
 TABLE = {"projectId": "p", "datasetId": "d", "tableId": "t"}
 ANSWER = {
-    "jobReference": {"projectId": "p", "jobId": "j", "location": "US"}, "status": {"state": "DONE"},
+    "jobReference": {"projectId": "p", "jobId": "j", "location": "US"}, "status": {"state": "DONE"}, "tableReference": TABLE,
     "configuration": {"query": {"destinationTable": TABLE}}, "statistics": {"query": {"statementType": "SELECT"}},
-    "jobComplete": True, "totalRows": "4", "pageToken": "x", "access_token": "x", "token_type": "Bearer", "type": "TABLE",
-    "expires_in": 3600, "tableReference": TABLE, "schema": {"fields": [{"name": "s", "type": "STRING"}]},
+    "jobComplete": True, "totalRows": "4", "pageToken": "x", "access_token": "x", "type": "TABLE",
+    "token_type": "Bearer", "expires_in": 3600, "schema": {"fields": [{"name": "s", "type": "STRING"}]},
 }  # fmt: skip
 TEXT = json.dumps(ANSWER).encode()
 CERTIFICATE = f"{tempfile.mkdtemp()}/pem"
@@ -54,5 +54,6 @@ class _Proxy(socketserver.BaseRequestHandler):
 
 front = socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Proxy)
 threading.Thread(target=front.serve_forever, daemon=True).start()
-os.environ |= {"HTTPS_PROXY": f"http://127.0.0.1:{front.server_address[1]}", "SSL_CERT_FILE": CERTIFICATE, "NO_PROXY": ""}
+proxy = f"http://127.0.0.1:{front.server_address[1]}"
+os.environ |= {"HTTPS_PROXY": proxy, "SSL_CERT_FILE": CERTIFICATE, "NO_PROXY": ""}
 os._exit(subprocess.run(sys.argv[1:], check=False).returncode)  # noqa: S603

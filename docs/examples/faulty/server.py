@@ -30,12 +30,12 @@ def _create(_request: bytes, _context: grpc.ServicerContext) -> bytes:
 def _read(request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
     offsets.append(0 if FAULT == "offset-ignored" else ReadRowsRequest.deserialize(request).offset)
     for place in range(offsets[-1] // 2, 1 if FAULT == "last-missing" else 2):
-        made = {"row_count": 2 * (FAULT != "no-row-count"), "arrow_record_batch": {"serialized_record_batch": BATCHES[place]}}
+        made = {"arrow_record_batch": {"serialized_record_batch": BATCHES[place]}}
         if FAULT == "other-schema":
             made["arrow_schema"] = {"serialized_schema": SCHEMA.replace(b"s\0\0\0", b"t\0\0\0")}
         if FAULT == "avro" and place:
-            made = {"row_count": 2, "avro_rows": {"serialized_binary_rows": b"\x06ccc\x08dddd"}}
-        yield ReadRowsResponse.serialize(ReadRowsResponse(**made))
+            made = {"avro_rows": {"serialized_binary_rows": b"\x06ccc\x08dddd"}}
+        yield ReadRowsResponse.serialize(ReadRowsResponse(row_count=0 if FAULT == "no-row-count" else 2, **made))
         if FAULT == "refused" or (FAULT in {"offset-ignored", "interrupted"} and len(offsets) == 1):
             code = grpc.StatusCode.PERMISSION_DENIED if FAULT == "refused" else grpc.StatusCode.UNAVAILABLE
             context.abort(code, "as the fault says")
