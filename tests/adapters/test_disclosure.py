@@ -52,6 +52,12 @@ def _adbc(_name: str, cache: Path, _scratch: Path) -> list[str]:
     return [sys.executable, str(FAULTY / "front.py"), python, "-W", "ignore", str(FAULTY / "adbc.py")]
 
 
+def _spark(_name: str, cache: Path, _scratch: Path) -> list[str]:
+    (jar,) = (cache / "jars").glob("spark-3.5-bigquery-*.jar")
+    python = str(cache / "venv" / "bin" / "python")
+    return [sys.executable, str(FAULTY / "front.py"), python, str(FAULTY / "spark.py"), str(jar)]
+
+
 COMMANDS: Final[dict[str, tuple[str, Callable[[str, Path, Path], list[str]]]]] = {
     "adbc": ("bigquery-adbc", _adbc),
     "client": ("bigquery-go", _go),
@@ -59,6 +65,7 @@ COMMANDS: Final[dict[str, tuple[str, Callable[[str, Path, Path], list[str]]]]] =
     "java": ("bigquery-java", _java),
     "node": ("bigquery-node", _node),
     "python": ("bigquery-python", _python),
+    "spark": ("bigquery-spark", _spark),
 }
 """The built client whose libraries a program uses, and how to start the program."""
 OF: Final = {

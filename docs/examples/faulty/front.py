@@ -7,7 +7,6 @@ It ends TLS itself, answers every call of BigQuery and of its tokens, and passes
 import contextlib
 import json
 import os
-import shlex
 import socket
 import socketserver
 import ssl
@@ -18,15 +17,16 @@ import threading
 
 TABLE = {"projectId": "p", "datasetId": "d", "tableId": "t"}
 ANSWER = {
-    "jobReference": {"projectId": "p", "jobId": "j", "location": "US"}, "status": {"state": "DONE"}, "tableReference": TABLE,
+    "jobReference": {"projectId": "p", "jobId": "j", "location": "US"}, "status": {"state": "DONE"},
     "configuration": {"query": {"destinationTable": TABLE}}, "statistics": {"query": {"statementType": "SELECT"}},
     "jobComplete": True, "totalRows": "4", "pageToken": "x", "access_token": "x", "type": "TABLE",
-    "token_type": "Bearer", "expires_in": 3600, "schema": {"fields": [{"name": "s", "type": "STRING"}]},
+    "token_type": "Bearer", "expires_in": 3600, "tableReference": TABLE,
+    "schema": {"fields": [{"name": "s", "type": "STRING"}]},
 }  # fmt: skip
 TEXT = json.dumps(ANSWER).encode()
 CERTIFICATE = f"{tempfile.mkdtemp()}/pem"
 MAKE = "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=x -addext subjectAltName=DNS:*.googleapis.com"
-subprocess.run([*shlex.split(MAKE), "-keyout", f"{CERTIFICATE}.key", "-out", CERTIFICATE], check=True, stderr=-3)  # noqa: S603
+subprocess.run([*MAKE.split(), "-keyout", f"{CERTIFICATE}.key", "-out", CERTIFICATE], check=True, stderr=-3)  # noqa: S603
 TLS = {protocol: ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER) for protocol in ("h2", "http/1.1")}
 for protocol, context in TLS.items():
     context.load_cert_chain(CERTIFICATE, f"{CERTIFICATE}.key")
