@@ -17,28 +17,28 @@ from google.cloud.bigquery_storage_v1.types import ReadRowsRequest, ReadRowsResp
 
 FAULT, COMMAND = sys.argv[1], sys.argv[2:]
 SCHEMA, *BATCHES = table(FAULT)
+HEADER, OTHER = ({"serialized_schema": text} for text in (SCHEMA, SCHEMA.replace(b"s\0\0\0", b"t\0\0\0")))
 NAME = b'"tableReference": {"projectId": "p", "datasetId": "d", "tableId": "t"}'
-offsets = []
+offsets: list[int] = []
 
 
 def _create(_request: bytes, _context: grpc.ServicerContext) -> bytes:
-    made = ReadSession(streams=[{"name": "s/0"}], arrow_schema={"serialized_schema": SCHEMA})
-    made.estimated_row_count = 0 if FAULT == "no-estimate" else 4
-    return ReadSession.serialize(made)
+    rows = 0 if FAULT == "no-estimate" else 4
+    return ReadSession.serialize(ReadSession(streams=[{"name": "s/0"}], arrow_schema=HEADER, estimated_row_count=rows))
 
 
 def _read(request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
     offsets.append(0 if FAULT == "offset-ignored" else ReadRowsRequest.deserialize(request).offset)
-    for place in range(offsets[-1] // 2, 1 if FAULT == "last-missing" else 2):
+    for place in range(offsets[-1] // 2, 2 - (FAULT == "last-missing")):
         made = {"arrow_record_batch": {"serialized_record_batch": BATCHES[place]}}
-        if FAULT == "other-schema":
-            made["arrow_schema"] = {"serialized_schema": SCHEMA.replace(b"s\0\0\0", b"t\0\0\0")}
+        if place == offsets[-1] // 2:
+            made["arrow_schema"] = OTHER if FAULT == "other-schema" else HEADER
         if FAULT == "avro" and place:
             made = {"avro_rows": {"serialized_binary_rows": b"\x06ccc\x08dddd"}}
         yield ReadRowsResponse.serialize(ReadRowsResponse(row_count=0 if FAULT == "no-row-count" else 2, **made))
         if FAULT == "refused" or (FAULT in {"offset-ignored", "interrupted"} and len(offsets) == 1):
-            code = grpc.StatusCode.PERMISSION_DENIED if FAULT == "refused" else grpc.StatusCode.UNAVAILABLE
-            context.abort(code, "as the fault says")
+            code = "PERMISSION_DENIED" if FAULT == "refused" else "UNAVAILABLE"
+            context.abort(grpc.StatusCode[code], "as the fault says")
 
 
 class _Rest(http.server.BaseHTTPRequestHandler):
@@ -49,8 +49,8 @@ class _Rest(http.server.BaseHTTPRequestHandler):
 rest = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Rest)
 threading.Thread(target=rest.serve_forever, daemon=True).start()
 server = grpc.server(futures.ThreadPoolExecutor(4))
-calls = {"CreateReadSession": grpc.unary_unary_rpc_method_handler(_create)}
-calls["ReadRows"] = grpc.unary_stream_rpc_method_handler(_read)
+one, many = grpc.unary_unary_rpc_method_handler, grpc.unary_stream_rpc_method_handler
+calls = {"CreateReadSession": one(_create), "ReadRows": many(_read)}
 service = "google.cloud.bigquery.storage.v1.BigQueryRead"
 server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler(service, calls)])
 os.environ["GRPC"] = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
