@@ -23,7 +23,7 @@ PROGRAMS: Final = {
     },
 }
 """Every program: the files of the faulty server, and what the reports contain."""
-SUITE: Final = re.compile(r"\b(?:import|from)\s+(?:conformance|adapters|publish|tests)\b")
+SUITE: Final = re.compile(r"\bconformance\b|\b(?:import|from)\s+(?:adapters|publish|tests)\b")
 VERSION: Final = re.compile(r"\*\*Version\.\*\* .*?\d+\.\d+\.\d+.*?2026-\d\d-\d\d", re.DOTALL)
 FAULTS: Final = set(re.findall(r'"([a-z]+(?:-[a-z0-9]+)*)"', PROGRAMS["faults.py"] + PROGRAMS["server.py"]))
 
