@@ -25,11 +25,15 @@ SECONDS: Final = 300
 
 
 def _go(name: str, cache: Path, scratch: Path) -> list[str]:
+    return _go_built((FAULTY / f"{name}.go").read_text(encoding="utf-8"), cache, scratch)
+
+
+def _go_built(program: str, cache: Path, scratch: Path) -> list[str]:
     for file in ("go.mod", "go.sum"):
         shutil.copyfile(cache / file, scratch / file)
-    shutil.copyfile(FAULTY / f"{name}.go", scratch / f"{name}.go")
-    _run(["go", "build", "-o", name, f"{name}.go"], scratch, {"GOFLAGS": "-mod=mod", "GOPROXY": "off"})
-    return [str(scratch / name)]
+    (scratch / "main.go").write_text(program, encoding="utf-8")
+    _run(["go", "build", "-o", "built", "main.go"], scratch, {"GOFLAGS": "-mod=mod", "GOPROXY": "off"})
+    return [str(scratch / "built")]
 
 
 def _java(_name: str, cache: Path, scratch: Path) -> list[str]:
@@ -134,3 +138,17 @@ def test_without_a_fault_a_client_reads_the_table(
     if client != "go bytes":
         assert re.findall(r"\b(a|bb|ccc|dddd)\b", done.stdout) == ["a", "bb", "ccc", "dddd"]
     assert done.returncode == 0
+
+
+@pytest.mark.timeout(2 * SECONDS)
+def test_the_reader_of_arrow_go_has_no_limit(tmp_path: Path) -> None:
+    """The program in the report prints what the report says."""
+    if find(shipped("client.toml")["bigquery-go"]) is None:
+        pytest.skip("bigquery-go is not built: run python -m adapters bigquery-go")
+    report = (ROOT / "docs" / "disclosure" / "arrow-go.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```go\n(.*?)```", report, re.DOTALL)
+
+    done = _run(_go_built(program, cache_directory("bigquery-go"), tmp_path), tmp_path, {})
+
+    assert "NewMessageReader: arrow/ipc: message body length 1099511627776 exceeds limit 1048576" in done.stdout
+    assert "fatal error: runtime: out of memory" in done.stderr
