@@ -6,6 +6,7 @@ import io.grpc.ManagedChannelBuilder;
 import java.io.*;
 import java.nio.channels.Channels;
 import java.util.*;
+import org.apache.arrow.compression.CommonsCompressionFactory;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.*;
 import org.apache.arrow.vector.ipc.*;
@@ -39,13 +40,14 @@ public class Client {
         all.write(bytes);
         if (arguments.length > 0) continue;
         try (var batch = MessageSerializer.deserializeRecordBatch(channel(bytes), allocator)) {
-          new VectorLoader(root).load(batch);
+          new VectorLoader(root, CommonsCompressionFactory.INSTANCE).load(batch);
         }
         print(root);
       }
       root.close();
       if (arguments.length == 0) return;
-      try (var reader = new ArrowStreamReader(new ByteArrayInputStream(all.toByteArray()), allocator)) {
+      try (var reader = new ArrowStreamReader(new ByteArrayInputStream(all.toByteArray()), allocator,
+          CommonsCompressionFactory.INSTANCE)) {
         while (reader.loadNextBatch()) print(reader.getVectorSchemaRoot());
       }
     }
