@@ -3,10 +3,6 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.math.BigInteger;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
-import java.util.HexFormat;
 import org.apache.arrow.memory.ArrowBuf;
 import org.apache.arrow.vector.BaseIntVector;
 import org.apache.arrow.vector.BigIntVector;
@@ -83,28 +79,6 @@ final class Plain {
     if (left < 0) {
       throw new IllegalStateException("the library announces more than " + MAX_VALUES + " values");
     }
-  }
-
-  private static JsonNode floating(double value) {
-    String bits = Double.isNaN(value) ? "nan" : String.format("%016x", Double.doubleToRawLongBits(value));
-    return JSON.objectNode().put("f64", bits);
-  }
-
-  private static JsonNode hex(byte[] bytes) {
-    return JSON.objectNode().put("hex", HexFormat.of().formatHex(bytes));
-  }
-
-  /** A string; bytes that are not UTF-8, which JSON cannot carry, become hexadecimal digits. */
-  private static JsonNode text(byte[] utf8) {
-    try {
-      return JSON.textNode(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(utf8)).toString());
-    } catch (CharacterCodingException malformed) {
-      return hex(utf8);
-    }
-  }
-
-  private static JsonNode decimal(BigInteger unscaled) {
-    return JSON.objectNode().put("decimal", unscaled.toString());
   }
 
   private static JsonNode whole(long value) {
@@ -211,29 +185,29 @@ final class Plain {
     } else if (vector instanceof DurationVector v) {
       return whole(DurationVector.get(v.getDataBuffer(), index));
     } else if (vector instanceof Float2Vector v) {
-      return floating(v.getValueAsDouble(index));
+      return Leaf.floating(v.getValueAsDouble(index));
     } else if (vector instanceof Float4Vector v) {
-      return floating(v.get(index));
+      return Leaf.floating(v.get(index));
     } else if (vector instanceof Float8Vector v) {
-      return floating(v.get(index));
+      return Leaf.floating(v.get(index));
     } else if (vector instanceof VarCharVector v) {
-      return text(v.get(index));
+      return Leaf.text(v.get(index));
     } else if (vector instanceof LargeVarCharVector v) {
-      return text(v.get(index));
+      return Leaf.text(v.get(index));
     } else if (vector instanceof ViewVarCharVector v) {
-      return text(v.get(index));
+      return Leaf.text(v.get(index));
     } else if (vector instanceof VarBinaryVector v) {
-      return hex(v.get(index));
+      return Leaf.hex(v.get(index));
     } else if (vector instanceof LargeVarBinaryVector v) {
-      return hex(v.get(index));
+      return Leaf.hex(v.get(index));
     } else if (vector instanceof ViewVarBinaryVector v) {
-      return hex(v.get(index));
+      return Leaf.hex(v.get(index));
     } else if (vector instanceof FixedSizeBinaryVector v) {
-      return hex(v.get(index));
+      return Leaf.hex(v.get(index));
     } else if (vector instanceof DecimalVector v) {
-      return decimal(v.getObject(index).unscaledValue());
+      return Leaf.decimal(v.getObject(index).unscaledValue());
     } else if (vector instanceof Decimal256Vector v) {
-      return decimal(v.getObject(index).unscaledValue());
+      return Leaf.decimal(v.getObject(index).unscaledValue());
     } else if (vector instanceof IntervalYearVector v) {
       return JSON.objectNode().put("months", v.get(index));
     } else if (vector instanceof IntervalDayVector v) {

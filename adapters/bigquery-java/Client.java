@@ -1,9 +1,7 @@
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.api.gax.core.NoCredentialsProvider;
-import com.google.api.gax.rpc.ApiException;
 import com.google.cloud.bigquery.storage.v1.BigQueryReadClient;
 import com.google.cloud.bigquery.storage.v1.BigQueryReadSettings;
 import com.google.cloud.bigquery.storage.v1.CreateReadSessionRequest;
@@ -13,16 +11,10 @@ import com.google.cloud.bigquery.storage.v1.ReadRowsResponse;
 import com.google.cloud.bigquery.storage.v1.ReadSession;
 import com.google.cloud.bigquery.storage.v1.ReadStream;
 import io.grpc.ManagedChannelBuilder;
-import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
 import java.nio.channels.Channels;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.arrow.compression.CommonsCompressionFactory;
@@ -42,19 +34,15 @@ import org.apache.arrow.vector.types.pojo.Schema;
 /**
  * Client of com.google.cloud:google-cloud-bigquerystorage: reads tables of a server on loopback for the suite.
  *
- * <p>Built by {@code python -m adapters bigquery-java}. Standard input has one JSON request per line, standard output
- * one JSON answer per line; anything that a library prints goes to standard error. The client gives bytes; the two paths
- * are the two ways in which Java programs decode them with Apache Arrow. An {@link Error} becomes an answer whose class
- * begins with "panic:".
+ * <p>Built by {@code python -m adapters bigquery-java}; {@link Serving} speaks the protocol. The client gives bytes; the
+ * two paths are the two ways in which Java programs decode them with Apache Arrow.
  */
 public final class Client {
-  private static final ObjectMapper JSON = new ObjectMapper();
-
   private Client() {}
 
   /** A table under construction: the schema once, then the values of each batch. */
   private static final class Table {
-    private final ObjectNode answer = JSON.createObjectNode();
+    private final ObjectNode answer = Serving.JSON.createObjectNode();
     private final List<ArrayNode> columns = new ArrayList<>();
     private final Plain plain = new Plain(new MapDictionaryProvider());
     private long rows;
@@ -179,60 +167,10 @@ public final class Client {
     }
   }
 
-  private static ObjectNode hello() {
-    ObjectNode made = JSON.createObjectNode();
-    made.put("protocol", 1).put("implementation", "bigquery-java").put("language", "Java");
-    made.put("title", "com.google.cloud:google-cloud-bigquerystorage").put("version", version());
-    made.putArray("reads");
-    made.putArray("writes");
-    made.putArray("paths").add("messages").add("joined");
-    return made;
-  }
-
-  /** The version in the name of the jar that contains the client's classes. */
-  private static String version() {
-    String jar = BigQueryReadClient.class.getProtectionDomain().getCodeSource().getLocation().getPath();
-    return jar.replaceAll(".*google-cloud-bigquerystorage-(.*)\\.jar", "$1");
-  }
-
-  private static ObjectNode failure(Throwable thrown) {
-    ObjectNode made = JSON.createObjectNode();
-    String name = thrown.getClass().getName();
-    if (thrown instanceof UnsupportedOperationException) {
-      return made.put("status", "unsupported").put("message", String.valueOf(thrown.getMessage()));
-    }
-    made.put("status", "error").put("message", String.valueOf(thrown.getMessage()));
-    if (thrown instanceof ApiException api) {
-      return made.put("class", api.getStatusCode().getCode().toString());
-    }
-    return thrown instanceof Error ? made.put("class", "panic: " + name).put("panicked", true) : made.put("class", name);
-  }
-
-  private static String respond(String line) throws IOException {
-    JsonNode id = null;
-    try {
-      JsonNode request = JSON.readTree(line);
-      id = request.get("id");
-      ObjectNode made = request.path("op").asText().equals("hello") ? hello() : fetch(request);
-      made.put("status", "ok").set("id", id);
-      return JSON.writeValueAsString(made);
-    } catch (Throwable thrown) {
-      ObjectNode made = failure(thrown);
-      made.set("id", id);
-      return JSON.writeValueAsString(made);
-    }
-  }
-
   /** Answers requests until standard input ends. */
   public static void main(String[] arguments) throws IOException {
-    PrintStream answers = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
-    System.setOut(System.err);
-    BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    for (String line = requests.readLine(); line != null; line = requests.readLine()) {
-      if (!line.isBlank()) {
-        answers.print(respond(line) + "\n");
-        answers.flush();
-      }
-    }
+    List<String> paths = List.of("messages", "joined");
+    Serving.serve(
+        Serving.about("bigquery-java", "google-cloud-bigquerystorage", BigQueryReadClient.class, paths), Client::fetch);
   }
 }

@@ -15,7 +15,7 @@ import grpc
 import pyarrow as pa
 from google.api_core.exceptions import GoogleAPICallError
 from google.auth.credentials import AnonymousCredentials
-from google.cloud import bigquery, bigquery_storage_v1
+from google.cloud import bigquery_storage_v1
 from google.cloud.bigquery_storage_v1 import types
 from google.cloud.bigquery_storage_v1.services.big_query_read import transports
 from serving import batches_of, serve, whole
@@ -62,6 +62,8 @@ def pages(asked: Mapping[str, Any]) -> list[pa.RecordBatch]:
 
 def list_rows(asked: Mapping[str, Any]) -> list[pa.RecordBatch]:
     """The batches of the whole table, as google-cloud-bigquery joins them."""
+    from google.cloud import bigquery  # noqa: PLC0415  # the other paths need no such package
+
     project, dataset, table = whole(asked)
     client = bigquery.Client(
         project=project, credentials=AnonymousCredentials(), client_options={"api_endpoint": asked["rest"]}

@@ -21,7 +21,7 @@ from typing import Final, Self
 
 from conformance.clients.mutated import digest
 from conformance.clients.pool import ClientPool
-from conformance.clients.situations import Set
+from conformance.clients.situations import Set, put_to
 from conformance.clients.task import compared
 from conformance.contain.text import safe
 from conformance.disk.files import naming
@@ -225,7 +225,7 @@ def _measured(pool: ClientPool, asked: Set, key: tuple[str, str, str, str, int])
     name, version, situation, served, number = key
     began = time.monotonic()
     info = pool.infos[name]
-    refusal = info.refusal(asked.read)
+    asked, refusal = put_to(info, asked)
     if refusal:
         found, text = Consequence.UNABLE, refusal
     else:

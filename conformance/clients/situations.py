@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -19,10 +20,11 @@ from conformance.contract.view import View
 from conformance.generate import materialise
 from conformance.readers.fullread import FullRead, RecordedStream, full_reads
 from conformance.readers.held import held_tables
+from conformance.readers.info import ReaderInfo
 from conformance.readers.tape import Tape, Tapes
 from conformance.records import BqType, Case, Column, Exchange, Fault, FaultKind
 
-__all__ = ["Set", "faulty", "of_case"]
+__all__ = ["Set", "faulty", "of_case", "put_to"]
 
 STREAMS: Final = 2
 RESPONSES: Final = 3
@@ -60,6 +62,32 @@ class Set:
     def tapes(self) -> Tapes:
         """What the server serves."""
         return self.served or Tapes([Tape.of_read(self.read)])
+
+    def in_one_stream(self) -> Set:
+        """The same situation where one stream has the responses of all of them, in their order."""
+        session = proto.ReadSession.FromString(self.read.session)
+        del session.streams[1:]
+        streams = self.read.streams
+        before = [0, *itertools.accumulate(len(stream.responses) for stream in streams)]
+        one = RecordedStream(streams[0].name, tuple(data for stream in streams for data in stream.responses))
+        plan = (
+            dataclasses.replace(fault, stream=0, responses=fault.responses + before[fault.stream])
+            if fault.stream
+            else fault
+            for fault in self.plan
+        )
+        read = dataclasses.replace(self.read, session=session.SerializeToString(), streams=(one,))
+        return dataclasses.replace(self, read=read, plan=tuple(plan))
+
+
+def put_to(info: ReaderInfo, asked: Set) -> tuple[Set, str]:
+    """The situation in the form in which this client asks for it, and the reason why it does not, if it does not."""
+    refusal = info.refusal(asked.read)
+    if not info.one_stream or len(asked.read.streams) < 2:
+        return asked, refusal
+    if asked.served is not None:
+        return asked, refusal or "this client asks for a session of one stream"
+    return asked.in_one_stream(), refusal
 
 
 def of_case(case: Case, exchange: Exchange) -> Iterator[Set]:

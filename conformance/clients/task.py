@@ -10,7 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.clients.pool import ClientPool
-from conformance.clients.situations import Set
+from conformance.clients.situations import Set, put_to
 from conformance.contract.clause import Clause, Role
 from conformance.contract.clients import ClientAnswer, ClientRead, judge_client
 from conformance.contract.raised import reason_of
@@ -82,7 +82,7 @@ class ClientTask:
     def _judged(self, asked: Set, info: ReaderInfo) -> CaseJudged:
         began = time.monotonic()
         rows, calls = 0, 0
-        refusal = info.refusal(asked.read)
+        asked, refusal = put_to(info, asked)
         if refusal:
             verdicts = [Verdict(asked.id, WHOLE_CASE, Outcome.UNSUPPORTED, reason=refusal)]
         else:

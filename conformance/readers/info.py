@@ -76,6 +76,7 @@ class ReaderInfo:
     and ``rewrites`` explain to people what that changes.
     ``schemaless_when_empty`` is true if the columns do not come from the target when there is no response.
     ``codecs`` is false if the client neither asks for compressed buffers nor can read them.
+    ``one_stream`` is true if the client asks for sessions of one stream.
     ``losses`` are the documented changes of values that the client's own types force; the expected rows get them too.
     ``program`` names the client's program in ``adapters/``, if it is one, and ``version`` that of the built library.
     """
@@ -89,6 +90,7 @@ class ReaderInfo:
     through_pandas: bool = False
     schemaless_when_empty: bool = False
     codecs: bool = True
+    one_stream: bool = False
     losses: tuple[ReaderLoss, ...] = ()
     program: str = ""
     version: str = ""

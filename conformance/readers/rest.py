@@ -216,12 +216,17 @@ def _job(table: RestTable, project: str) -> Body:
         "totalBytesProcessed": size,
         "query": {"statementType": "SELECT", "totalBytesProcessed": size, "cacheHit": False, "schema": table.schema},
     }
-    configuration = {"jobType": "QUERY", "query": {"destinationTable": table.reference, "useLegacySql": False}}
+    query = {
+        # Some clients take no job without it; no job is remembered, so it is not the text that was asked.
+        "query": f"SELECT * FROM `{table.project}.{table.dataset}.{table.table}`",  # noqa: S608  # nothing runs it
+        "destinationTable": table.reference,
+        "useLegacySql": False,
+    }
     return {
         "kind": "bigquery#job",
         "id": f"{project}:US.{job}",
         "jobReference": {"projectId": project, "jobId": job, "location": "US"},
-        "configuration": configuration,
+        "configuration": {"jobType": "QUERY", "query": query},
         "status": {"state": "DONE"},
         "statistics": statistics,
     }

@@ -25,7 +25,7 @@ from conformance.records import BqType
 __all__ = ["ClientProgram", "load_program", "shipped_programs"]
 
 FILE: Final = "client.toml"
-_KEYS: Final = frozenset({"title", "cannot", "losses", "schemaless_when_empty", "codecs"})
+_KEYS: Final = frozenset({"title", "cannot", "losses", "schemaless_when_empty", "codecs", "one_stream"})
 _LOSS_KEYS: Final = frozenset({"type", "change", "source"})
 
 
@@ -104,6 +104,7 @@ def _info(where: str, adapter: Adapter, package: str, path: str, given: Any) -> 
             losses=tuple(_loss(one) for one in losses),
             schemaless_when_empty=bool(given.get("schemaless_when_empty", False)),
             codecs=bool(given.get("codecs", True)),
+            one_stream=bool(given.get("one_stream", False)),
             program=adapter.name,
             version=ready_version(adapter),
         )
