@@ -37,9 +37,17 @@ def _go_built(program: str, cache: Path, scratch: Path) -> list[str]:
 
 
 def _java(_name: str, cache: Path, scratch: Path) -> list[str]:
+    return _java_built("Client", cache, scratch)
+
+
+def _java_select(_name: str, cache: Path, scratch: Path) -> list[str]:
+    return [sys.executable, str(FAULTY / "front.py"), *_java_built("Select", cache, scratch)]
+
+
+def _java_built(name: str, cache: Path, scratch: Path) -> list[str]:
     jars = f"{cache}/jars/*"
-    _run(["javac", "-d", str(scratch), "-cp", jars, str(FAULTY / "Client.java")], scratch, {})
-    return ["java", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", f"{scratch}:{jars}", "Client"]
+    _run(["javac", "-d", str(scratch), "-cp", jars, str(FAULTY / f"{name}.java")], scratch, {})
+    return ["java", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", f"{scratch}:{jars}", name]
 
 
 def _node(_name: str, cache: Path, _scratch: Path) -> list[str]:
@@ -67,6 +75,7 @@ COMMANDS: Final[dict[str, tuple[str, Callable[[str, Path, Path], list[str]]]]] =
     "client": ("bigquery-go", _go),
     "responses": ("bigquery-go", _go),
     "java": ("bigquery-java", _java),
+    "java select": ("bigquery-java-connection", _java_select),
     "node": ("bigquery-node", _node),
     "python": ("bigquery-python", _python),
     "spark": ("bigquery-spark", _spark),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -197,7 +198,9 @@ class _Bounded(Sessions):
                 if stream.session.name not in self._names:
                     self._names.append(stream.session.name)
             self._names = self._names[-MAX_SESSIONS:]
-            self._streams = {name: it for name, it in self._streams.items() if it.session.name in self._names}
+            self._streams = OrderedDict(
+                (name, it) for name, it in self._streams.items() if it.session.name in self._names
+            )
 
 
 @fault(

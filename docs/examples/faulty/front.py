@@ -18,9 +18,9 @@ import threading
 TABLE = {"projectId": "p", "datasetId": "d", "tableId": "t"}
 ANSWER = {
     "jobReference": {"projectId": "p", "jobId": "j", "location": "US"}, "status": {"state": "DONE"},
-    "configuration": {"query": {"destinationTable": TABLE}}, "statistics": {"query": {"statementType": "SELECT"}},
-    "jobComplete": True, "totalRows": "4", "pageToken": "x", "access_token": "x", "type": "TABLE",
-    "token_type": "Bearer", "expires_in": 3600, "tableReference": TABLE,
+    "configuration": {"jobType": "QUERY", "query": {"query": "x", "destinationTable": TABLE}},
+    "statistics": {"query": {"statementType": "SELECT"}}, "jobComplete": True, "totalRows": "4", "pageToken": "x",
+    "access_token": "x", "type": "TABLE", "token_type": "Bearer", "expires_in": 3600, "tableReference": TABLE,
     "schema": {"fields": [{"name": "s", "type": "STRING"}]},
 }  # fmt: skip
 TEXT = json.dumps(ANSWER).encode()
