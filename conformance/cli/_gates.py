@@ -12,7 +12,7 @@ from conformance.cli._options import EXISTING
 from conformance.contain.text import many
 from conformance.engine.result import Result
 from conformance.report.document import document
-from conformance.report.gate import Cell, Judgement, Kind
+from conformance.report.gate import Cell, CellState, Judgement
 from conformance.report.gatefile import Gate, GateError, Passage, read_gate
 
 __all__ = ["fails_by", "gate_option"]
@@ -55,12 +55,12 @@ def fails_by(gate: tuple[Path, Gate] | None, result: Result) -> bool:
 def _lines(passage: Passage, path: Path, *, runs: int) -> Iterator[str]:
     yield ""
     yield from _cells("no longer", passage.broken)
-    yield from _cells("set aside", passage.of(Kind.ASIDE))
-    absent = passage.of(Kind.NOT_HERE)
+    yield from _cells("set aside", passage.of(CellState.ASIDE))
+    absent = passage.of(CellState.NOT_HERE)
     for reader in dict.fromkeys(cell.by for cell, _ in absent):
         why = next(said.why for cell, said in absent if cell.by == reader)
         yield f"not here   {reader}, {many(sum(cell.by == reader for cell, _ in absent), 'cell')}: {why}"
-    held, every = len(passage.of(Kind.HELD)), len(passage.cells)
+    held, every = len(passage.of(CellState.HELD)), len(passage.cells)
     said = [f"{held} of {many(every, 'cell')} hold" if held != every else f"all {many(every, 'cell')} hold"]
     said += [f"{len(passage.broken)} no longer"] if passage.broken else []
     said += [f"{len(absent)} not here"] if absent else []

@@ -26,7 +26,7 @@ from conformance.records import Outcome
 from conformance.report.document import Report
 from conformance.report.readers import ReaderResult
 
-__all__ = ["BY_READER", "TARGET", "Cell", "Judgement", "Kind", "RunView", "reason_of_cell"]
+__all__ = ["BY_READER", "TARGET", "Cell", "CellState", "Judgement", "RunView", "reason_of_cell"]
 
 TARGET: Final = "target"
 """Stands for the target itself where a cell names a reader."""
@@ -46,7 +46,7 @@ SHOWN: Final = 160
 """The most characters of a text that a reason quotes."""
 
 
-class Kind(enum.StrEnum):
+class CellState(enum.StrEnum):
     """The result of a cell in a run, or in several; all but the first are reasons why it is not in a gate."""
 
     HELD = "held"
@@ -76,7 +76,7 @@ class Cell:
 class Judgement:
     """The result of a cell in one run; ``why`` is empty if it held."""
 
-    kind: Kind
+    kind: CellState
     why: str = ""
 
 
@@ -114,29 +114,31 @@ class RunView:
         if cell.clause not in self._chosen:
             why = self._left_out.get(cell.clause)
             if why is None:
-                return Judgement(Kind.ASIDE, "this version of the suite does not judge the clause")
-            return Judgement(Kind.ASIDE if why.startswith(DISPUTED) else Kind.NOT_JUDGED, f"not chosen: {why}")
+                return Judgement(CellState.ASIDE, "this version of the suite does not judge the clause")
+            return Judgement(
+                CellState.ASIDE if why.startswith(DISPUTED) else CellState.NOT_JUDGED, f"not chosen: {why}"
+            )
         return self._of_target(cell.clause) if cell.by == TARGET else self._of_reader(cell)
 
     def _whole(self) -> Judgement:
         """Whether no case failed as a whole, such as by a crash that no clause names."""
         worst = self.report.worst.get(WHOLE_CASE)
         if worst is Outcome.ERROR or self.report.broke:
-            return Judgement(Kind.NOT_JUDGED, "the suite itself broke on a case")
+            return Judgement(CellState.NOT_JUDGED, "the suite itself broke on a case")
         if worst is not None and worst not in NOT_JUDGED:
-            return Judgement(Kind.FAILED, self._observed(WHOLE_CASE))
+            return Judgement(CellState.FAILED, self._observed(WHOLE_CASE))
         judged = any(outcome not in NOT_JUDGED for outcome in self.report.worst.values())
-        return Judgement(Kind.HELD) if judged else Judgement(Kind.NOT_JUDGED, "nothing was judged")
+        return Judgement(CellState.HELD) if judged else Judgement(CellState.NOT_JUDGED, "nothing was judged")
 
     def _of_target(self, clause: str) -> Judgement:
         item = self.report.standings[clause]
         if item.standing in (Standing.HELD, Standing.HELD_WHERE_JUDGED):
-            return Judgement(Kind.HELD)
+            return Judgement(CellState.HELD)
         if item.standing in FAILING:
-            return Judgement(Kind.FAILED, self._observed(clause))
+            return Judgement(CellState.FAILED, self._observed(clause))
         if item.standing is Standing.NOT_OFFERED:
-            return Judgement(Kind.NOT_OFFERED, "the target does not offer what it is about")
-        return Judgement(Kind.NOT_JUDGED, item.reason or self._observed(clause) or "no case showed it")
+            return Judgement(CellState.NOT_OFFERED, "the target does not offer what it is about")
+        return Judgement(CellState.NOT_JUDGED, item.reason or self._observed(clause) or "no case showed it")
 
     def _observed(self, clause: str) -> str:
         """The first deviation of a clause, failures before reasons why it was not judged, with its first case."""
@@ -148,20 +150,20 @@ class RunView:
 
     def _of_reader(self, cell: Cell) -> Judgement:
         if cell.by not in self._asked:
-            return Judgement(Kind.NOT_JUDGED, f"this run did not ask it; --reader {cell.by} does")
+            return Judgement(CellState.NOT_JUDGED, f"this run did not ask it; --reader {cell.by} does")
         reader = self._readers.get(cell.by, ReaderResult(cell.by))
         if reader.absent:
-            return Judgement(Kind.NOT_HERE, _short(reader.absent))
+            return Judgement(CellState.NOT_HERE, _short(reader.absent))
         judged, fails = BY_READER[cell.clause]
         if failures := reader.of(fails):
             first = failures[0]
-            return Judgement(Kind.FAILED, f"{_short(first.text) or fails} ({first.first})")
+            return Judgement(CellState.FAILED, f"{_short(first.text) or fails} ({first.first})")
         if reader.of(*judged):
-            return Judgement(Kind.HELD)
+            return Judgement(CellState.HELD)
         stated = reader.of(Answer.CANNOT)
         if stated and len(stated) == len(reader.answers):
-            return Judgement(Kind.CANNOT, _short(stated[0].text))
-        return Judgement(Kind.NOT_JUDGED, "no case showed it")
+            return Judgement(CellState.CANNOT, _short(stated[0].text))
+        return Judgement(CellState.NOT_JUDGED, "no case showed it")
 
     def statements(self) -> Iterator[tuple[str, str]]:
         """The readers that state that they cannot read something, with the statements."""
@@ -169,26 +171,28 @@ class RunView:
             yield from ((reader.name, _short(item.text)) for item in reader.of(Answer.CANNOT))
 
 
-def reason_of_cell(said: Sequence[Judgement]) -> tuple[Kind, str]:
+def reason_of_cell(said: Sequence[Judgement]) -> tuple[CellState, str]:
     """Why a cell is not in the gate of the runs that said this of it, in their order; ``HELD`` if it is in it."""
     kinds = dict.fromkeys(one.kind for one in said)
-    others = [kind for kind in kinds if kind is not Kind.HELD]
+    others = [kind for kind in kinds if kind is not CellState.HELD]
     if not others:
-        return Kind.HELD, ""
+        return CellState.HELD, ""
     parts = []
-    for kind in Kind:
+    for kind in CellState:
         runs = [number for number, one in enumerate(said, 1) if one.kind is kind]
         if runs:
             why = next((one.why for one in said if one.kind is kind and one.why), "")
             parts.append(f"{_IN_WORDS[kind]} in {_runs(runs)}" + (f": {why}" if why else ""))
-    if Kind.FAILED in kinds:
-        kind = Kind.MIXED if Kind.HELD in kinds else Kind.FAILED
+    if CellState.FAILED in kinds:
+        kind = CellState.MIXED if CellState.HELD in kinds else CellState.FAILED
     else:
-        kind = others[0] if len(others) == 1 else Kind.NOT_JUDGED
+        kind = others[0] if len(others) == 1 else CellState.NOT_JUDGED
     return kind, "; ".join(parts)
 
 
-_IN_WORDS: Final = {kind: kind.replace("-", " ") for kind in Kind} | {Kind.CANNOT: "not judged, by its own statement,"}
+_IN_WORDS: Final = {kind: kind.replace("-", " ") for kind in CellState} | {
+    CellState.CANNOT: "not judged, by its own statement,"
+}
 
 
 def _runs(numbers: Sequence[int]) -> str:

@@ -17,7 +17,7 @@ from conformance.contain.text import many, quoted, safe, safe_values
 from conformance.disk.files import write_whole
 from conformance.records import RecordError, from_json
 from conformance.report.document import Report
-from conformance.report.gate import BY_READER, TARGET, Cell, Judgement, Kind, RunView, reason_of_cell
+from conformance.report.gate import BY_READER, TARGET, Cell, CellState, Judgement, RunView, reason_of_cell
 
 __all__ = ["Gate", "GateError", "GateRun", "Passage", "make_gate", "read_gate", "write_gate"]
 
@@ -59,7 +59,7 @@ class CellsLeftOut:
     """Clauses that are not in the gate for one reason."""
 
     by: str
-    kind: Kind
+    kind: CellState
     reason: str
     clauses: tuple[str, ...]
 
@@ -108,19 +108,19 @@ class Passage:
     cells: tuple[tuple[Cell, Judgement], ...]
     complete: bool
 
-    def of(self, *kinds: Kind) -> list[tuple[Cell, Judgement]]:
+    def of(self, *kinds: CellState) -> list[tuple[Cell, Judgement]]:
         """The cells of which the run says this."""
         return [(cell, said) for cell, said in self.cells if said.kind in kinds]
 
     @property
     def broken(self) -> list[tuple[Cell, Judgement]]:
         """The cells that hold no longer: they failed, or were not judged although their reader is here."""
-        return self.of(*set(Kind) - {Kind.HELD, Kind.NOT_HERE, Kind.ASIDE})
+        return self.of(*set(CellState) - {CellState.HELD, CellState.NOT_HERE, CellState.ASIDE})
 
     @property
     def fails(self) -> bool:
         """True if a cell holds no longer, if none is left that holds, or if the run was cut short."""
-        return bool(self.broken) or not self.of(Kind.HELD) or not self.complete
+        return bool(self.broken) or not self.of(CellState.HELD) or not self.complete
 
 
 def _target(report: Report) -> str:
@@ -141,10 +141,10 @@ def make_gate(runs: Sequence[tuple[str, str, Report]]) -> Gate:
             raise GateError(f"expected different runs, but {file} and {other} are of the same run")
     views = [RunView(report) for _, _, report in runs]
     holds: dict[str, list[str]] = {}
-    others: dict[tuple[str, Kind, str], list[str]] = {}
+    others: dict[tuple[str, CellState, str], list[str]] = {}
     for cell in sorted({cell for view in views for cell in view.cells()}):
         kind, reason = reason_of_cell([view.judge(cell) for view in views])
-        if kind is Kind.HELD:
+        if kind is CellState.HELD:
             holds.setdefault(cell.by, []).append(cell.clause)
         else:
             others.setdefault((cell.by, kind, reason), []).append(cell.clause)

@@ -9,12 +9,12 @@ from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import NOT_OF_PROFILE, LeftOut, all_clauses
 from conformance.records import Outcome, Verdict
 from conformance.report.document import Report
-from conformance.report.gate import BY_READER, TARGET, Cell, Judgement, Kind, RunView, reason_of_cell
+from conformance.report.gate import BY_READER, TARGET, Cell, CellState, Judgement, RunView, reason_of_cell
 from tests.engine.samples import failing, passing
 from tests.report.gates import ERROR, FIND, case, report_on
 
 ROWS = (Answer.ROWS, "")
-HELD = Judgement(Kind.HELD)
+HELD = Judgement(CellState.HELD)
 
 
 def said(report: Report, by: str, clause: str) -> Judgement:
@@ -37,17 +37,17 @@ def test_every_clause_on_one_reader_is_known() -> None:
 @pytest.mark.parametrize(
     ("answer", "error", "find"),
     [
-        (Answer.ROWS, Kind.HELD, Kind.HELD),
-        (Answer.OTHER_ROWS, Kind.HELD, Kind.FAILED),
-        (Answer.ERROR, Kind.FAILED, Kind.NOT_JUDGED),
-        (Answer.CRASH, Kind.HELD, Kind.NOT_JUDGED),
-        (Answer.HANG, Kind.HELD, Kind.NOT_JUDGED),
-        (Answer.CANNOT, Kind.CANNOT, Kind.CANNOT),
-        (Answer.NO_ANSWER, Kind.NOT_HERE, Kind.NOT_HERE),
-        (Answer.UNCOMPARED, Kind.NOT_JUDGED, Kind.NOT_JUDGED),
+        (Answer.ROWS, CellState.HELD, CellState.HELD),
+        (Answer.OTHER_ROWS, CellState.HELD, CellState.FAILED),
+        (Answer.ERROR, CellState.FAILED, CellState.NOT_JUDGED),
+        (Answer.CRASH, CellState.HELD, CellState.NOT_JUDGED),
+        (Answer.HANG, CellState.HELD, CellState.NOT_JUDGED),
+        (Answer.CANNOT, CellState.CANNOT, CellState.CANNOT),
+        (Answer.NO_ANSWER, CellState.NOT_HERE, CellState.NOT_HERE),
+        (Answer.UNCOMPARED, CellState.NOT_JUDGED, CellState.NOT_JUDGED),
     ],
 )
-def test_an_answer_decides_the_cells_of_its_reader(answer: Answer, error: Kind, find: Kind) -> None:
+def test_an_answer_decides_the_cells_of_its_reader(answer: Answer, error: CellState, find: CellState) -> None:
     """As the clauses of the chapter do, for one reader alone."""
     report = with_a(answer, "as it says")
 
@@ -57,7 +57,9 @@ def test_an_answer_decides_the_cells_of_its_reader(answer: Answer, error: Kind, 
 
 def test_a_statement_is_quoted() -> None:
     """Nothing is marked unsupported by inference: the words are those of the client."""
-    assert said(with_a(Answer.CANNOT, "RANGE: no variant"), "a", FIND) == Judgement(Kind.CANNOT, "RANGE: no variant")
+    assert said(with_a(Answer.CANNOT, "RANGE: no variant"), "a", FIND) == Judgement(
+        CellState.CANNOT, "RANGE: no variant"
+    )
 
 
 def test_a_reader_that_is_not_here_states_the_reason() -> None:
@@ -67,14 +69,14 @@ def test_a_reader_that_is_not_here_states_the_reason() -> None:
         case("types.two", passing("types.two", "rows.x"), a=(Answer.NO_ANSWER, "not built in x"), b=ROWS),
     )
 
-    assert said(report, "a", FIND) == Judgement(Kind.NOT_HERE, "not built in x")
+    assert said(report, "a", FIND) == Judgement(CellState.NOT_HERE, "not built in x")
 
 
 def test_a_reader_that_was_not_asked_was_not_judged() -> None:
     """A run that leaves it out by mistake does not pass as one in which it is missing."""
     report = report_on(case("types.one", passing("types.one", "rows.x"), b=ROWS), readers={"b": "1"})
 
-    assert said(report, "a", FIND) == Judgement(Kind.NOT_JUDGED, "this run did not ask it; --reader a does")
+    assert said(report, "a", FIND) == Judgement(CellState.NOT_JUDGED, "this run did not ask it; --reader a does")
 
 
 def test_a_clause_of_the_target_is_its_standing() -> None:
@@ -82,8 +84,8 @@ def test_a_clause_of_the_target_is_its_standing() -> None:
     report = report_on(case("types.one", passing("types.one", "rows.x"), failing("types.one", "types.x", "3 bytes")))
 
     assert said(report, TARGET, "rows.x") == HELD
-    assert said(report, TARGET, "types.x") == Judgement(Kind.FAILED, "3 bytes (types.one)")
-    assert said(report, TARGET, "readers.agree") == Judgement(Kind.NOT_JUDGED, "no case showed it")
+    assert said(report, TARGET, "types.x") == Judgement(CellState.FAILED, "3 bytes (types.one)")
+    assert said(report, TARGET, "readers.agree") == Judgement(CellState.NOT_JUDGED, "no case showed it")
 
 
 def test_a_case_that_fails_as_a_whole_is_a_cell() -> None:
@@ -91,20 +93,20 @@ def test_a_case_that_fails_as_a_whole_is_a_cell() -> None:
     good, bad = passing("types.one", "rows.x"), Verdict("types.two", WHOLE_CASE, Outcome.CRASH, reason="exit code 3")
 
     assert said(report_on(case("types.one", good)), TARGET, WHOLE_CASE) == HELD
-    assert said(report_on(case("types.one", good), case("types.two", bad)), TARGET, WHOLE_CASE).kind is Kind.FAILED
-    assert said(report_on(), TARGET, WHOLE_CASE) == Judgement(Kind.NOT_JUDGED, "nothing was judged")
+    assert said(report_on(case("types.one", good), case("types.two", bad)), TARGET, WHOLE_CASE).kind is CellState.FAILED
+    assert said(report_on(), TARGET, WHOLE_CASE) == Judgement(CellState.NOT_JUDGED, "nothing was judged")
 
 
 @pytest.mark.parametrize(
     ("reason", "kind"),
-    [("no --clause pattern matches it", Kind.NOT_JUDGED), ("disputed until 2026-12-01: x (y)", Kind.ASIDE)],
+    [("no --clause pattern matches it", CellState.NOT_JUDGED), ("disputed until 2026-12-01: x (y)", CellState.ASIDE)],
 )
-def test_a_clause_that_was_not_chosen_says_why(reason: str, kind: Kind) -> None:
+def test_a_clause_that_was_not_chosen_says_why(reason: str, kind: CellState) -> None:
     """One that the owner of the suite put aside is no loss of the target."""
     report = report_on(clauses=["rows.x"], left_out=[LeftOut("clause", "types.x", reason)])
 
     assert said(report, TARGET, "types.x") == Judgement(kind, f"not chosen: {reason}")
-    assert said(report, TARGET, "rows.unknown").kind is Kind.ASIDE
+    assert said(report, TARGET, "rows.unknown").kind is CellState.ASIDE
 
 
 def test_cells_are_those_of_the_target_and_of_the_readers_asked() -> None:
@@ -120,25 +122,29 @@ def test_cells_are_those_of_the_target_and_of_the_readers_asked() -> None:
     }
 
 
-FAILED = Judgement(Kind.FAILED, "3 bytes (types.one)")
-GONE = Judgement(Kind.NOT_HERE, "not built")
+FAILED = Judgement(CellState.FAILED, "3 bytes (types.one)")
+GONE = Judgement(CellState.NOT_HERE, "not built")
 
 
 @pytest.mark.parametrize(
     ("runs", "kind", "reason"),
     [
-        ([HELD, HELD], Kind.HELD, ""),
-        ([FAILED, FAILED], Kind.FAILED, "failed in runs 1 and 2: 3 bytes (types.one)"),
-        ([HELD, FAILED, HELD], Kind.MIXED, "held in runs 1 and 3; failed in run 2: 3 bytes (types.one)"),
-        ([HELD, GONE], Kind.NOT_HERE, "held in run 1; not here in run 2: not built"),
+        ([HELD, HELD], CellState.HELD, ""),
+        ([FAILED, FAILED], CellState.FAILED, "failed in runs 1 and 2: 3 bytes (types.one)"),
+        ([HELD, FAILED, HELD], CellState.MIXED, "held in runs 1 and 3; failed in run 2: 3 bytes (types.one)"),
+        ([HELD, GONE], CellState.NOT_HERE, "held in run 1; not here in run 2: not built"),
         (
-            [HELD, Judgement(Kind.NOT_JUDGED, "x"), GONE],
-            Kind.NOT_JUDGED,
+            [HELD, Judgement(CellState.NOT_JUDGED, "x"), GONE],
+            CellState.NOT_JUDGED,
             "held in run 1; not here in run 3: not built; not judged in run 2: x",
         ),
-        ([Judgement(Kind.CANNOT, "RANGE: no")], Kind.CANNOT, "not judged, by its own statement, in run 1: RANGE: no"),
+        (
+            [Judgement(CellState.CANNOT, "RANGE: no")],
+            CellState.CANNOT,
+            "not judged, by its own statement, in run 1: RANGE: no",
+        ),
     ],
 )
-def test_runs_together_give_one_reason(runs: list[Judgement], kind: Kind, reason: str) -> None:
+def test_runs_together_give_one_reason(runs: list[Judgement], kind: CellState, reason: str) -> None:
     """With the runs that it is about; a cell that held and failed is mixed."""
     assert reason_of_cell(runs) == (kind, reason)

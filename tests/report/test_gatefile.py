@@ -10,7 +10,7 @@ import pytest
 from conformance.engine.answers import Answer
 from conformance.engine.selection import LeftOut
 from conformance.report.document import Report
-from conformance.report.gate import TARGET, Cell, Kind
+from conformance.report.gate import TARGET, Cell, CellState
 from conformance.report.gatefile import Gate, GateError, make_gate, read_gate, write_gate
 from tests.engine.samples import failing, passing
 from tests.report.gates import ERROR, FIND, case, report_on
@@ -44,10 +44,10 @@ def test_what_held_in_each_run_is_in_the_gate() -> None:
         cell for cell in CELLS if cell not in {Cell("a", FIND), Cell("a", ERROR), Cell(TARGET, "types.x")}
     ]
     assert [(item.by, item.kind, item.clauses) for item in gate.left_out] == [
-        (TARGET, Kind.MIXED, ("types.x",)),
-        (TARGET, Kind.NOT_JUDGED, ("readers.agree",)),
-        ("a", Kind.MIXED, (ERROR,)),
-        ("a", Kind.NOT_JUDGED, (FIND,)),
+        (TARGET, CellState.MIXED, ("types.x",)),
+        (TARGET, CellState.NOT_JUDGED, ("readers.agree",)),
+        ("a", CellState.MIXED, (ERROR,)),
+        ("a", CellState.NOT_JUDGED, (FIND,)),
     ]
 
 
@@ -78,13 +78,19 @@ def test_the_file_is_the_gate(tmp_path: Path) -> None:
     [
         (run(3), [], False),
         (run(3, version="2"), [], False),
-        (run(3, types=False), [(Cell(TARGET, "types.x"), Kind.FAILED)], True),
-        (run(3, a=(Answer.OTHER_ROWS, "loses rows")), [(Cell("a", FIND), Kind.FAILED)], True),
-        (run(3, a=(Answer.CANNOT, "no")), [(Cell("a", FIND), Kind.CANNOT), (Cell("a", ERROR), Kind.CANNOT)], True),
+        (run(3, types=False), [(Cell(TARGET, "types.x"), CellState.FAILED)], True),
+        (run(3, a=(Answer.OTHER_ROWS, "loses rows")), [(Cell("a", FIND), CellState.FAILED)], True),
+        (
+            run(3, a=(Answer.CANNOT, "no")),
+            [(Cell("a", FIND), CellState.CANNOT), (Cell("a", ERROR), CellState.CANNOT)],
+            True,
+        ),
         (run(3, a=(Answer.NO_ANSWER, "not built")), [], False),
     ],
 )
-def test_a_run_fails_if_a_cell_holds_no_longer(report: Report, broken: list[tuple[Cell, Kind]], *, fails: bool) -> None:
+def test_a_run_fails_if_a_cell_holds_no_longer(
+    report: Report, broken: list[tuple[Cell, CellState]], *, fails: bool
+) -> None:
     """A reader that is not here is said, and fails nothing; one that is here and was not judged fails."""
     passage = GATE.judged(report)
 

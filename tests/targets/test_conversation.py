@@ -456,12 +456,15 @@ def test_a_read_whose_connection_breaks_is_resumed_after_the_rows_that_came(fake
 
 
 def test_a_connection_breaks_in_the_middle_of_a_message(fake: FakeServer) -> None:
-    """Bytes are those of messages with their prefixes: of two messages of seven bytes the second is cut."""
+    """Bytes are those of messages with their prefixes: of two messages of seven bytes the second is cut.
+
+    gRPC may drop the first one if the connection breaks before it was taken; the read that resumes gets it again.
+    """
     fake.rows = lambda request, context: served(request, (2, 3))
 
     calls = converse(fake, CreateSession(), ReadRows(faults=(reset(bytes=10),))).calls
 
-    assert [len(call.responses) for call in calls[1:]] == [1, 1]
+    assert [len(call.responses) for call in calls[1:]] in ([1, 1], [0, 2])
     assert calls[1].details == "the fault plan broke the call off: reset after 10 bytes"
 
 
