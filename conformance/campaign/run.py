@@ -37,7 +37,7 @@ __all__ = ["RANGE", "Campaign", "CampaignError", "Progress", "range_size", "stor
 RANGE: Final = 2000
 """The most cases in a range: a task costs Spark about 30 ms, and a lost task costs a few seconds of work."""
 SLOW: Final = 100
-"""The same where a server gets each case, which takes a hundred times as long as judging it."""
+"""The same where a server gets each case: the reference answers some ten scenarios a second on two cores."""
 SHARES: Final = 16
 """The number of ranges of a small campaign; with that many, no single core works alone at the end."""
 LEAST: Final = 25

@@ -48,6 +48,7 @@ from conformance.records import (
 __all__ = [
     "CHAPTER",
     "FACTORS",
+    "HEAVIEST",
     "IMPOSSIBLE",
     "SCENARIO",
     "block",
@@ -169,8 +170,10 @@ _MANY: Final = (9, 12, 17, 17, 31, 33, 40, 40, 64, 65, 70, 129)
 """Row counts with several responses and streams on a server that divides small tables, and around bitmap words."""
 _MOST: Final = 3000
 """More rows than the pages of most servers."""
-_HEAVIEST: Final = 4 << 20
-"""The limit for the weight of a table in bytes: a scenario reads its table up to twenty times."""
+HEAVIEST: Final = 4 << 20
+"""The limit for the weight of the first table in bytes, because a scenario reads it many times. A table that is made
+again has at most as many rows more.
+"""
 _CROWD: Final = 130
 """More sessions than a small cache of a server holds."""
 _CROWDED: Final = 40
@@ -250,7 +253,7 @@ class _Scenario:
         plain = wanted["offset"] == "start" and wanted["split"] == "none" and wanted["restriction"] != "some"
         counts = _FEW + _MANY[:4] if plain else (_MOST,) if one_in(choices, 60) else _MANY
         recipe = dataclasses.replace(draw_recipe(choices, _PROFILE, columns), rows=choices.pick(counts))
-        recipe = bounded(columns, recipe, _HEAVIEST)
+        recipe = bounded(columns, recipe, HEAVIEST)
         self._appends = self._split_off(recipe.rows)
         self._before = recipe.rows
         self._endings = self._drawn_endings(recipe.rows, remake, restart)

@@ -24,7 +24,7 @@ __all__ = ["Session", "Sessions", "Stream", "opaque"]
 
 
 MOST: Final = 2000
-"""The streams of dropped tables that are kept: a campaign makes a hundred thousand tables, and drops each."""
+"""The number of streams from which those of dropped tables are forgotten: a campaign makes and drops many tables."""
 LOOKS: Final = 64
 """The streams that are looked at when a session is made: more than most sessions have."""
 
@@ -92,8 +92,8 @@ class Sessions:
     def forget(self, *, expired_before: int, is_dropped: Callable[[Snapshot], bool]) -> None:
         """Drop streams of sessions that expired before an instant in microseconds since the Unix epoch.
 
-        Where there are more than :data:`MOST`, drop those too whose table ``is_dropped``: whether such sessions are
-        served is not recorded. A call looks at a few streams, whatever their number is, and the next call at others.
+        Where there are more than :data:`MOST`, drop those too whose table ``is_dropped``: nothing recorded says whether
+        such sessions are served. A call looks at a few streams, whatever their number is, and the next call at others.
         """
         with self._lock:
             for _ in range(min(LOOKS, len(self._streams))):

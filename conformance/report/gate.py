@@ -29,7 +29,7 @@ from conformance.report.readers import ReaderResult
 __all__ = ["BY_READER", "TARGET", "Cell", "CellState", "Judgement", "RunView", "reason_of_cell"]
 
 TARGET: Final = "target"
-"""Stands for the target itself where a cell names a reader."""
+"""The place of a reader's name in the cells that judge the target itself."""
 
 _TABLES: Final = frozenset({Answer.ROWS, Answer.OTHER_ROWS})
 BY_READER: Final[Mapping[str, tuple[frozenset[Answer], Answer]]] = {

@@ -191,7 +191,7 @@ class ServerTarget:
             return dataclasses.replace(exchange, untestable=said)
         try:
             if not case.isolated:
-                running = self._servers.ready(restarted=self._restarts and _is_restarted(case))
+                running = self._servers.ready(restarted=self._starter.restarts and _is_restarted(case))
                 return self._drive(running, case, table, exchange)
             own = self._starter.open()
             try:
@@ -224,10 +224,6 @@ class ServerTarget:
             " the method, so what it serves proves nothing"
         )
         return (remark,)
-
-    @property
-    def _restarts(self) -> bool:
-        return self._spec.start is not None and self._spec.start.restarts
 
     @property
     def _grace(self) -> float:

@@ -87,6 +87,11 @@ class Starter:
         return open_channel(endpoint, message_limit=limit, secure=self.secure, through=through)
 
     @property
+    def restarts(self) -> bool:
+        """True if the suite may stop the server and start it again."""
+        return self._spec.start is not None and self._spec.start.restarts
+
+    @property
     def _has_rest(self) -> bool:
         """True if a started server serves REST, as far as its file says."""
         start = self._spec.start or Start(())
@@ -101,7 +106,7 @@ class Starter:
             environment = home.enter_context(fresh_home(self._spec, self._environment))
             running = self._launched(environment)
             running.home = home.pop_all()
-        if self._spec.start is not None and self._spec.start.restarts:
+        if self.restarts:
             running.again = functools.partial(self._launched, environment)
         return running
 

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import fnmatch
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from conformance._globs import matches
 from publish.tables import consequences
 from publish.tables.blocks import filled
 
@@ -41,12 +41,8 @@ def causes_of(situation: str, path: str, found: str) -> list[str]:
     return [
         cause["id"]
         for cause in CAUSES
-        if cause["class"] == found and _matches(path, cause["paths"]) and _matches(situation, cause["situations"])
+        if cause["class"] == found and matches(path, cause["paths"]) and matches(situation, cause["situations"])
     ]
-
-
-def _matches(name: str, globs: list[str]) -> bool:
-    return any(fnmatch.fnmatchcase(name, glob) for glob in globs)
 
 
 def _causes() -> Iterator[str]:

@@ -53,7 +53,7 @@ def test_a_pipe_is_not_cut(tmp_path: Path) -> None:
 
 
 def test_one_process_at_a_time_writes(tmp_path: Path) -> None:
-    """The other is told what to do."""
+    """A second process gets an error that says what to do."""
     path = tmp_path / "a.jsonl"
 
     with (

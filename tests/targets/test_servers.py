@@ -9,7 +9,7 @@ from conformance.targets.servers import Servers
 
 
 class FakeProcess:
-    """A process that runs until it is told to end."""
+    """A process that runs until a test sets ``running`` to False."""
 
     running = True
 

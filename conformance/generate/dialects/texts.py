@@ -1,4 +1,4 @@
-"""Predicates on texts: LIKE and what stands for it, lengths, parts, concatenation, numbers in texts."""
+"""Predicates on texts: LIKE, first and last characters, lengths, upper and lower case, parts, CONCAT, numbers."""
 
 from __future__ import annotations
 
