@@ -440,7 +440,10 @@ class _Scenario:
     def _splits(self) -> Sequence[Unit]:
         """Return a split, perhaps of one of its children too, and reads of children."""
         choices, offset = self._choices, self._wanted["offset"]
-        units: list[Unit] = [(self._split("x", choices.pick(("0", "0", "1"))),)]
+        parent = choices.pick(("0", "0", "1"))
+        if self._wanted["streams"] == "one":
+            parent = "0"
+        units: list[Unit] = [(self._split("x", parent),)]
         children = ["x.primary", "x.remainder"]
         if self._wanted["split"] == "twice":
             parent = choices.pick(children)
