@@ -18,7 +18,7 @@ from conformance.wire.batch import BatchMessage, judge_batch
 from conformance.wire.compression import DecompressionBudget
 from conformance.wire.decoding import decode
 from conformance.wire.dictionaries import Dictionaries, DictionaryMessage
-from conformance.wire.faults import Fault, Rule, Severity, report
+from conformance.wire.faults import Fault, Rule, Severity, WireRule, report
 from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
 from conformance.wire.schema import schema_of
 from conformance.wire.types import Schema
@@ -93,7 +93,7 @@ class _StreamReader:
         self.reading = StreamReading(end=start)
         self.budget = DecompressionBudget(len(view))
         self.dictionaries: Dictionaries | None = None
-        self.counts: collections.Counter[Rule] = collections.Counter()
+        self.counts: collections.Counter[WireRule] = collections.Counter()
 
     def read(self) -> StreamReading:
         reading, size = self.reading, len(self.view)
