@@ -24,9 +24,9 @@ from conformance.wire import (
     Fault,
     Header,
     Kind,
-    Rule,
     SectionKind,
     Severity,
+    WireRule,
     dissect,
     lines,
     read_schema,
@@ -118,7 +118,7 @@ def command(
     sys.exit(1 if failed else 0)
 
 
-def _breaks(fault: Fault, rules: Collection[Rule]) -> bool:
+def _breaks(fault: Fault, rules: Collection[WireRule]) -> bool:
     """True if a clause that failed reports the fault, or if the format forbids it in bytes that fail at all."""
     return fault.rule in rules or (bool(rules) and fault.severity is Severity.VIOLATION)
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 from conformance.contract.closed import EvidenceKind
 from conformance.contract.sources import Sources, evidence_of
 from conformance.records import Level
-from conformance.wire import Rule
+from conformance.wire import WireRule
 
 if TYPE_CHECKING:
     from conformance.contract.view import View
@@ -181,7 +181,7 @@ class Clause:
     over: Selector[Any]
     check: Check[Any]
     role: Role = Role.BYTES
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[WireRule, ...] = ()
     also: tuple[str, ...] = ()
     evidence: tuple[EvidenceKind, ...] = ()
 
@@ -242,7 +242,7 @@ def clause(
     breaks: str = "",
     profiles: tuple[str, ...] = PROFILES[:1],
     role: Role = Role.BYTES,
-    rules: tuple[Rule, ...] = (),
+    rules: tuple[WireRule, ...] = (),
     says: str = "",
 ) -> Callable[[Check[S]], Check[S]]:
     """Register the decorated function as the clause ``clause_id``; its docstring becomes the explanation.

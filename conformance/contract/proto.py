@@ -1,10 +1,8 @@
 """The messages of ``google.cloud.bigquery.storage.v1.BigQueryRead``, built from one table.
 
 The numbers and names are those of the public proto files (googleapis,
-``google/cloud/bigquery/storage/v1/{storage,stream,arrow,avro}.proto``). The classes are in a descriptor pool of
-their own: a process may have imported the official client libraries too, and one pool refuses two registrations of
-one message name. Fields that are missing from the table survive parsing as unknown fields; the contract permits
-them.
+``google/cloud/bigquery/storage/v1/{storage,stream,arrow,avro}.proto``). Fields that are missing from the table survive
+parsing as unknown fields; the contract permits them.
 """
 
 from __future__ import annotations
@@ -12,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, timestamp_pb2
+from conformance.contract.protoclasses import message_classes
+from conformance.contract.sources import STORAGE_PROTO
+from conformance.wire.protobuftables import declare
 
 PACKAGE: Final = "google.cloud.bigquery.storage.v1"
 SERVICE: Final = f"/{PACKAGE}.BigQueryRead/"
@@ -24,19 +24,7 @@ COMPRESSION: Final[Mapping[str, int]] = {"": 0, "LZ4_FRAME": 1, "ZSTD": 2}
 RESPONSE_COMPRESSION: Final[Mapping[str, int]] = {"": 0, "LZ4": 2}
 """``TableReadOptions.ResponseCompressionCodec``: a raw LZ4 block over the whole payload; the number 1 is unused."""
 
-_Type = descriptor_pb2.FieldDescriptorProto.Type
-_SCALARS: Final[Mapping[str, int]] = {
-    "string": _Type.TYPE_STRING,
-    "bytes": _Type.TYPE_BYTES,
-    "int32": _Type.TYPE_INT32,
-    "int64": _Type.TYPE_INT64,
-    "double": _Type.TYPE_DOUBLE,
-    "bool": _Type.TYPE_BOOL,
-}
-
-# Message -> rows of "number name type[*|?] [oneof]": * means repeated, ? means optional with presence. A type that
-# is not in _SCALARS is a message, or an enum if it starts with "enum:". The descriptor pool refuses a oneof after an
-# optional field.
+# The function declare explains the rows. The descriptor pool refuses a oneof after an optional field.
 _MESSAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "ArrowSchema": ("1 serialized_schema bytes",),
     "ArrowRecordBatch": ("1 serialized_record_batch bytes", "2 row_count int64"),
@@ -108,50 +96,12 @@ _ENUMS: Final[Mapping[str, tuple[int, ...]]] = {
     "Picos": (0, 1, 2, 3),
 }
 
+SPECS: Final = declare(
+    STORAGE_PROTO, _MESSAGES, {name: {one: f"{name}_{one}" for one in numbers} for name, numbers in _ENUMS.items()}
+)
+"""The description of every message by its name."""
 
-def _declare(message: descriptor_pb2.DescriptorProto, row: str) -> None:
-    number, name, kind, *oneof = row.split()
-    field = message.field.add(name=name, number=int(number))
-    field.label = field.LABEL_REPEATED if kind.endswith("*") else field.LABEL_OPTIONAL
-    presence = kind.endswith("?")
-    kind = kind.rstrip("*?")
-    if kind in _SCALARS:
-        field.type = _SCALARS[kind]  # type: ignore[assignment]  # the stub wants the enum, the table holds its number
-    elif kind.startswith("enum:"):
-        field.type, field.type_name = field.TYPE_ENUM, f".{PACKAGE}.{kind.removeprefix('enum:')}"
-    else:
-        field.type, field.type_name = field.TYPE_MESSAGE, kind if kind.startswith(".") else f".{PACKAGE}.{kind}"
-    if presence:
-        field.proto3_optional = True
-        oneof = [f"_{name}"]
-    if oneof:
-        declared = [group.name for group in message.oneof_decl]
-        if oneof[0] not in declared:
-            message.oneof_decl.add(name=oneof[0])
-            declared.append(oneof[0])
-        field.oneof_index = declared.index(oneof[0])
-
-
-def _build() -> dict[str, Any]:
-    file = descriptor_pb2.FileDescriptorProto(name="read.proto", package=PACKAGE, syntax="proto3")
-    file.dependency.append("google/protobuf/timestamp.proto")
-    for name, numbers in _ENUMS.items():
-        enum = file.enum_type.add(name=name)
-        for number in numbers:
-            enum.value.add(name=f"{name}_{number}", number=number)
-    for name, rows in _MESSAGES.items():
-        message = file.message_type.add(name=name)
-        for row in rows:
-            _declare(message, row)
-    pool = descriptor_pool.DescriptorPool()
-    pool.AddSerializedFile(timestamp_pb2.DESCRIPTOR.serialized_pb)
-    pool.AddSerializedFile(file.SerializeToString())
-    return {
-        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{PACKAGE}.{name}")) for name in _MESSAGES
-    }
-
-
-_CLASSES: Final = _build()
+_CLASSES: Final = message_classes(PACKAGE, SPECS)
 
 ArrowSchema: Any = _CLASSES["ArrowSchema"]
 ArrowRecordBatch: Any = _CLASSES["ArrowRecordBatch"]

@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol
 from conformance.contract.clause import Role, Selector, Subject, Violation, clause
 from conformance.contract.sources import Sources
 from conformance.records import Level
-from conformance.wire import Fault, Rule, Severity
+from conformance.wire import Fault, Rule, Severity, WireRule
 
 __all__ = ["ANY_VIOLATION", "NOT_ASKED", "Faulty", "RuleRow", "broken", "must", "rule_clauses", "should"]
 
@@ -57,12 +57,12 @@ class RuleRow:
 
     id: str
     level: Level
-    rules: tuple[Rule, ...]
+    rules: tuple[WireRule, ...]
     breaks: str
     says: str
     source: Sources
-    unless: frozenset[Rule]
-    unless_there: frozenset[Rule]
+    unless: frozenset[WireRule]
+    unless_there: frozenset[WireRule]
     over: Selector[Any] | None
     profiles: tuple[str, ...]
     role: Role
@@ -85,18 +85,18 @@ class RuleRow:
 def _row(
     level: Level,
     clause_id: str,
-    rules: Rule | tuple[Rule, ...],
+    rules: WireRule | tuple[WireRule, ...],
     breaks: str = "",
     says: str = "",
     *,
     source: Sources = "",
-    unless: Collection[Rule] = (),
-    unless_there: Collection[Rule] = (),
+    unless: Collection[WireRule] = (),
+    unless_there: Collection[WireRule] = (),
     over: Selector[Any] | None = None,
     profiles: tuple[str, ...] = (),
     role: Role = Role.BYTES,
 ) -> RuleRow:
-    rules = (rules,) if isinstance(rules, Rule) else rules
+    rules = (rules,) if isinstance(rules, WireRule) else rules
     source = source or _source_of(rules[0])
     return RuleRow(
         clause_id, level, rules, breaks, says, source, frozenset(unless), frozenset(unless_there), over, profiles, role
@@ -133,7 +133,7 @@ def rule_clauses(over: Selector[Any], profiles: tuple[str, ...], *rows: RuleRow)
         register(row.check)
 
 
-def broken(subject: Faulty, *rules: Rule) -> list[Violation]:
+def broken(subject: Faulty, *rules: WireRule) -> list[Violation]:
     """Return a violation for each fault under one of ``rules``, for clauses that decide which of these faults count."""
     return [_violation(fault) for fault in subject.faults if fault.rule in rules]
 
@@ -142,6 +142,6 @@ def _violation(fault: Fault) -> Violation:
     return Violation(fault.required, fault.observed, fault.path, fault.start, fault.end)
 
 
-def _source_of(rule: Rule) -> str:
+def _source_of(rule: WireRule) -> str:
     """Return the URL of a rule's source; for a definition of the format the wire names only the file."""
     return rule.source if rule.source.startswith("https://") else FORMAT + rule.source.partition(",")[0]

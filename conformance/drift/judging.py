@@ -11,7 +11,7 @@ from conformance.contract.raised import sound
 from conformance.records import Level, Outcome
 from conformance.wire import Kind
 from conformance.wire.batch import BatchMessage
-from conformance.wire.faults import Rule
+from conformance.wire.faults import WireRule
 from conformance.wire.file import FileReading, read_file
 from conformance.wire.stream import StreamReading, read_stream
 
@@ -23,7 +23,7 @@ def read(container: str, data: bytes) -> StreamReading | FileReading:
     return read_stream(data) if container == "stream" else read_file(data)
 
 
-def broken_rules(container: str, data: bytes) -> tuple[Rule, ...]:
+def broken_rules(container: str, data: bytes) -> tuple[WireRule, ...]:
     """The rules of the format that the bytes break, each once, sorted by code."""
     return tuple(sorted({fault.rule for fault in read(container, data).violations}))
 

@@ -26,12 +26,16 @@ from conformance.wire.dense import Tensor
 from conformance.wire.dictionaries import DictionaryMessage
 from conformance.wire.dissect import Dissection, Region, Section, dissect
 from conformance.wire.dump import Row, lines, rows
-from conformance.wire.faults import Fault, Rule, Severity
+from conformance.wire.faults import Fault, Rule, Severity, WireRule
 from conformance.wire.file import FileReading, read_file
 from conformance.wire.footer import Block, Footer
 from conformance.wire.foreign import recognise
 from conformance.wire.messages import Header, KeyValues, Message, read_messages
 from conformance.wire.plain import Plain, PlainError, PlainTable, differences, plain_table, plain_values
+from conformance.wire.protobuf import read_protobuf
+from conformance.wire.protobufmessages import ProtobufReading, ProtoField, ProtoMessage
+from conformance.wire.protobufrules import Observation, Permitted, ProtobufRule
+from conformance.wire.protobuftables import MessageSpec
 from conformance.wire.schema import SchemaMessage, read_schema
 from conformance.wire.sniff import sniff
 from conformance.wire.sparse import SparseIndex, SparseTensor
@@ -57,11 +61,18 @@ __all__ = [
     "KeyValues",
     "Kind",
     "Message",
+    "MessageSpec",
     "Node",
+    "Observation",
     "Part",
+    "Permitted",
     "Plain",
     "PlainError",
     "PlainTable",
+    "ProtoField",
+    "ProtoMessage",
+    "ProtobufReading",
+    "ProtobufRule",
     "Region",
     "RegionKind",
     "Row",
@@ -81,6 +92,7 @@ __all__ = [
     "TypeKind",
     "UndecodableError",
     "UnsupportedHereError",
+    "WireRule",
     "batch_lengths",
     "batch_to_arrow",
     "differences",
@@ -91,6 +103,7 @@ __all__ = [
     "read_batch",
     "read_file",
     "read_messages",
+    "read_protobuf",
     "read_schema",
     "read_stream",
     "read_tensor",

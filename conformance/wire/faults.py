@@ -15,7 +15,7 @@ import dataclasses
 import enum
 from typing import Final, Self
 
-__all__ = ["Fault", "Rule", "Severity", "report"]
+__all__ = ["Fault", "Rule", "Severity", "WireRule", "report"]
 
 _COL: Final = "https://arrow.apache.org/docs/format/Columnar.html"
 _SEC: Final = "https://arrow.apache.org/docs/format/Security.html"
@@ -57,8 +57,8 @@ _V = Severity.VIOLATION
 _N = Severity.NOTE
 
 
-class Rule(enum.StrEnum):
-    """One requirement on Arrow bytes, named by a permanent dotted code.
+class WireRule(enum.StrEnum):
+    """One requirement on bytes, named by a permanent dotted code; each format has a closed set of them.
 
     ``requirement`` states what must be true, ``source`` the document that says so, and ``severity`` whether the format
     itself requires it.
@@ -77,6 +77,10 @@ class Rule(enum.StrEnum):
         member.requirement = requirement
         member.source = source
         return member
+
+
+class Rule(WireRule):
+    """One requirement on Arrow bytes."""
 
     # fmt: off
     # One rule per entry, without the formatter: code, severity and source, then the requirement.
@@ -500,7 +504,7 @@ class Fault:
     metadata (``Message.header.fields[2].type``).
     """
 
-    rule: Rule
+    rule: WireRule
     start: int
     end: int
     path: str
@@ -517,7 +521,7 @@ class Fault:
         return f"{self.rule}: {where}bytes {self.start} to {self.end}: expected {self.required}; found {self.observed}"
 
 
-def report(faults: list[Fault], rule: Rule, place: tuple[int, int], path: str, observed: str) -> None:
+def report(faults: list[Fault], rule: WireRule, place: tuple[int, int], path: str, observed: str) -> None:
     """Append a fault to ``faults``, unless there are :data:`MAX_FAULTS` already; long texts are cut."""
     if len(faults) < MAX_FAULTS:
         faults.append(Fault(rule, *place, _cut(path), rule.requirement, _cut(observed)))

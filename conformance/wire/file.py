@@ -21,7 +21,7 @@ from conformance.wire.blocks import Listed, follow_blocks
 from conformance.wire.compression import DecompressionBudget
 from conformance.wire.decoding import decode
 from conformance.wire.dictionaries import Dictionaries, DictionaryMessage
-from conformance.wire.faults import Fault, Rule, Severity, report
+from conformance.wire.faults import Fault, Rule, Severity, WireRule, report
 from conformance.wire.footer import HEAD, MAGIC, Footer, Tail, judge_footer, read_tail
 from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
 from conformance.wire.stream import MAX_PER_RULE, StreamReading, read_embedded
@@ -90,7 +90,7 @@ class _FileReader:
         self.view = view
         self.most = most
         self.reading = FileReading()
-        self.counts: collections.Counter[Rule] = collections.Counter()
+        self.counts: collections.Counter[WireRule] = collections.Counter()
 
     def read(self) -> FileReading:
         reading = self.reading

@@ -8,6 +8,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import sys
+from collections.abc import Iterable
 from typing import Final
 
 import pyarrow as pa
@@ -18,12 +19,12 @@ from conformance.wire.batch import BatchMessage, judge_batch
 from conformance.wire.compression import DecompressionBudget
 from conformance.wire.decoding import decode
 from conformance.wire.dictionaries import Dictionaries, DictionaryMessage
-from conformance.wire.faults import Fault, Rule, Severity, report
+from conformance.wire.faults import Fault, Rule, Severity, WireRule, report
 from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
 from conformance.wire.schema import schema_of
 from conformance.wire.types import Schema
 
-__all__ = ["StreamReading", "read_embedded", "read_stream"]
+__all__ = ["StreamReading", "read_embedded", "read_framed", "read_stream"]
 
 MAX_PER_RULE: Final = 64
 """The number of faults kept per rule: a fault of every message must not displace a fault of a single one."""
@@ -86,6 +87,15 @@ def read_embedded(view: memoryview, start: int, most: int = sys.maxsize) -> Stre
     return _StreamReader(view, start, most).read()
 
 
+def read_framed(view: memoryview, ends: Iterable[int]) -> StreamReading:
+    """Read the messages of a stream whose transport frames them; ``ends`` are the offsets at which they end, in order.
+
+    A message that cannot be followed does not hide those after it, no message reaches into the next one, and the
+    transport ends the stream instead of a marker.
+    """
+    return _StreamReader(view, 0, sys.maxsize).framed(ends)
+
+
 class _StreamReader:
     def __init__(self, view: memoryview, start: int, most: int) -> None:
         self.view = view
@@ -93,7 +103,7 @@ class _StreamReader:
         self.reading = StreamReading(end=start)
         self.budget = DecompressionBudget(len(view))
         self.dictionaries: Dictionaries | None = None
-        self.counts: collections.Counter[Rule] = collections.Counter()
+        self.counts: collections.Counter[WireRule] = collections.Counter()
 
     def read(self) -> StreamReading:
         reading, size = self.reading, len(self.view)
@@ -102,16 +112,31 @@ class _StreamReader:
             if len(reading.messages) >= self.most:
                 reading.cut = True
                 return reading
-            found: list[Fault] = []
-            frame = read_frame(self.view, reading.end, found)
-            goes_on = frame is not None and self.message(frame, found)
-            self.keep(found)
-            if not goes_on:
+            if not self.next(self.view):
                 return reading
-        found = []
+        found: list[Fault] = []
         report(found, Rule.STREAM_END_MISSING, (size, size), "", "the bytes end after a message")
         self.keep(found)
         return reading
+
+    def framed(self, ends: Iterable[int]) -> StreamReading:
+        for end in ends:
+            self.next(self.view[:end])
+            start, self.reading.end = self.reading.end, end
+            if start < end:
+                found: list[Fault] = []
+                observed = f"{many(end - start, 'byte')} after the body"
+                report(found, Rule.MESSAGE_TRAILING_BYTES, (start, end), "", observed)
+                self.keep(found)
+        return self.reading
+
+    def next(self, view: memoryview) -> bool:
+        """Read the message at the end of the last one, as far as ``view``; True if another can be read after it."""
+        found: list[Fault] = []
+        frame = read_frame(view, self.reading.end, found)
+        goes_on = frame is not None and self.message(frame, found)
+        self.keep(found)
+        return goes_on
 
     def message(self, frame: Frame, faults: list[Fault]) -> bool:
         """Judge one message; True if another can be read after it."""

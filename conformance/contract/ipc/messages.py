@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 
 from conformance import wire
 from conformance.contract.bytefields import BatchBytes, SchemaBytes, without_extremes
-from conformance.wire import Fault, Header, Rule
+from conformance.wire import Fault, Header, Rule, WireRule
 
 __all__ = [
     "OF_A_TENSOR",
@@ -51,7 +51,7 @@ OF_A_TENSOR: Final = frozenset({Rule.BODY_PADDING_NONZERO, Rule.BODY_UNACCOUNTED
 """Rules about the gaps in a body: for a tensor, the clauses on tensors report them."""
 
 
-def is_of_the_whole(rule: Rule) -> bool:
+def is_of_the_whole(rule: WireRule) -> bool:
     """True if a rule is about a sequence of messages or the bytes around it, and not about one message.
 
     Truncated bytes are a fault of the whole too: it is an accident which message was the last.

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from conformance.wire import Rule
+from conformance.wire import Rule, WireRule
 
 __all__ = ["REFUSED", "ROWS_CERTAIN", "UNDECIDED"]
 
@@ -137,7 +137,7 @@ _GROUPS: Final[Mapping[str, tuple[Rule, ...]]] = {
     ),
 }
 
-REFUSED: Final[Mapping[Rule, str]] = MappingProxyType(
+REFUSED: Final[Mapping[WireRule, str]] = MappingProxyType(
     {rule: f"reader.refuses.{group}" for group, rules in _GROUPS.items() for rule in rules}
 )
 """The rules whose breach a reader has to refuse, each with the clause that requires it."""

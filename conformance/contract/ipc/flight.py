@@ -1,0 +1,55 @@
+"""Judging the IPC stream in the messages of a Flight call: the clauses on streams, at the bytes that were sent."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from conformance import wire
+from conformance.contract.ipc.judging import PROFILE_OF, ipc_clauses
+from conformance.contract.ipc.view import IpcView
+from conformance.contract.judge import judge_view
+from conformance.contract.raised import remembered_property
+from conformance.records import Finding, Verdict
+from conformance.wire import Kind
+from conformance.wire.flightdata import FlightStream, join_flight
+from conformance.wire.messages import Bytes
+from conformance.wire.stream import read_framed
+
+__all__ = ["FlightView", "judge_flight"]
+
+
+class FlightView(IpcView):
+    """The IPC stream in the messages of one call in one direction; bytes count in the joined stream."""
+
+    def __init__(self, flight: FlightStream) -> None:
+        super().__init__(flight.data, Kind.STREAM)
+        self.flight = flight
+
+    @remembered_property
+    def _alone(self) -> wire.StreamReading:
+        return read_framed(memoryview(self.data), self.flight.ends)
+
+
+def judge_flight(messages: Iterable[Bytes], call: int = 0) -> list[Verdict]:
+    """Return the verdicts of the clauses on streams for the bytes of ``FlightData`` messages, in one direction.
+
+    In a finding ``call`` is the given one, ``response`` the index of the message, and bytes count from the first byte
+    of that message. Without any IPC message there is nothing to judge, and the list is empty.
+    """
+    flight = join_flight(messages)
+    if not flight.data:
+        return []
+    verdicts = judge_view(FlightView(flight), ipc_clauses(PROFILE_OF[Kind.STREAM]))
+    return [
+        dataclasses.replace(verdict, findings=tuple(_placed(one, flight, call) for one in verdict.findings))
+        for verdict in verdicts
+    ]
+
+
+def _placed(finding: Finding, flight: FlightStream, call: int) -> Finding:
+    """The finding at the bytes of the message that it is about."""
+    if finding.start is None:
+        return dataclasses.replace(finding, call=call)
+    place = flight.place(finding.start, finding.start if finding.end is None else finding.end)
+    return dataclasses.replace(finding, call=call, response=place.message, start=place.start, end=place.end)
