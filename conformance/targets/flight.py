@@ -12,7 +12,6 @@ from contextlib import ExitStack
 
 import pyarrow as pa
 
-from conformance.contract.flight.encoding import SERVICE
 from conformance.records import Case, Exchange, ProtocolName
 from conformance.targets.allowance import Allowance
 from conformance.targets.calls import CallBudget, Caller, close_channel, open_channel
@@ -30,6 +29,7 @@ from conformance.targets.server import BYTES_PER_SECOND, EXPANSION, SPARE_RESPON
 from conformance.targets.servers import Servers
 from conformance.targets.spec import TargetSpec
 from conformance.targets.starting import Starter
+from conformance.wire.flight import SERVICE
 
 __all__ = ["FlightTarget"]
 

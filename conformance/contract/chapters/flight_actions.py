@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
-from conformance.contract.flight.decoding import fields_of, read_endpoint
+from conformance.contract.flight.decoding import message_of, read_endpoint
 from conformance.contract.flight.subjects import about
 from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
@@ -35,8 +35,8 @@ def _result(call: FlightCall) -> bytes | None:
     """The body of the one Result; None if there is not exactly one that can be read."""
     if len(call.raw.responses) != 1:
         return None
-    fields = fields_of(call.raw.responses[0])
-    return None if fields is None else fields.part(1) or b""
+    result = message_of("Result", call.raw.responses[0])
+    return None if result is None else bytes(result.data("body"))
 
 
 @_clause(
@@ -52,14 +52,14 @@ def cancel_says_what_happened(call: FlightCall) -> Iterator[Violation]:
     is not known)."
     """
     body = _result(call)
-    fields = None if body is None else fields_of(body)
+    result = None if body is None else message_of("CancelFlightInfoResult", body)
     wanted = f"one result with the status {', '.join(_STATUSES.values())}"
     if body is None:
         yield Violation(wanted, many(len(call.raw.responses), "message"))
-    elif fields is None:
+    elif result is None:
         yield Violation(wanted, f"{many(len(body), 'byte')} that are no message")
-    elif fields.number(1) not in _STATUSES:
-        yield Violation(wanted, f"the status {fields.number(1)}")
+    elif result.number("status") not in _STATUSES:
+        yield Violation(wanted, f"the status {result.number('status')}")
 
 
 @_clause(

@@ -8,11 +8,9 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import CLAUSES, FLIGHT, Role, Violation, clause
-from conformance.contract.flight.streams import stream_of
 from conformance.contract.flight.subjects import reads
 from conformance.contract.flight.view import GetView
-from conformance.contract.ipc.judging import ipc_clauses
-from conformance.contract.judge import judge_view
+from conformance.contract.ipc.flight import judge_flight
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, IPC_STREAM, Inferred
 from conformance.records import Level, Outcome, Verdict
 from conformance.wire import Header, read_messages
@@ -30,20 +28,16 @@ def schema_comes_first(get: GetView) -> Iterator[Violation]:
     The page: DoGet "will give the client a stream of Arrow record batches", in the IPC format, whose streams begin with
     the schema.
     """
-    for at, data in enumerate(get.data):
-        if data is None or not data.header:
-            continue
-        kind = _kind(data.header)
+    for at in get.joined.filled[:1]:
+        part = get.joined.parts[at]
+        kind = read_messages(get.joined.data[part.start : part.end])[0].header
         if kind is not Header.SCHEMA:
-            yield Violation("the schema in the first message with a header", f"a {kind}", response=at)
+            yield Violation(
+                "the schema in the first message with a header", f"a message of the kind {kind}", response=at
+            )
         return
     came = many(len(get.data), "message")
     yield Violation("a schema before the status OK", f"{came}, none with a header")
-
-
-def _kind(header: bytes) -> Header:
-    # The body is not here, which does not affect the kind.
-    return read_messages(_PREFIX + len(header).to_bytes(4, "little") + header)[0].header
 
 
 @_clause("flight-data.header-without-prefix", source=FLIGHT_PROTO, breaks=_BREAKS)
@@ -78,10 +72,10 @@ def body_is_as_long_as_declared(get: GetView) -> Iterator[Violation]:
 
     Message.fbs, Message: ``bodyLength`` is the length of the body that follows the metadata.
     """
-    for at, data in enumerate(get.data):
+    for at, (data, part) in enumerate(zip(get.data, get.joined.parts, strict=True)):
         if data is None or not data.header or data.header.startswith(_PREFIX):
             continue
-        message = read_messages(stream_of([data])[0])[0]
+        message = read_messages(get.joined.data[part.start : part.end])[0]
         if message.header in (Header.UNKNOWN, Header.STRAY):
             continue
         came = len(data.body or b"")
@@ -91,17 +85,12 @@ def body_is_as_long_as_declared(get: GetView) -> Iterator[Violation]:
 
 def _found(get: GetView, level: Level) -> Iterator[Violation]:
     """Yield a violation for each clause of that level on IPC streams that fails, with its first finding."""
-    if not any(data is not None and data.header for data in get.data):
-        return
-    verdicts: list[Verdict] = get.view.once(
-        ("stream", get.index), lambda: judge_view(get.stream, ipc_clauses("ipc-stream"))
-    )
+    verdicts: list[Verdict] = get.view.once(("stream", get.index), lambda: judge_flight(get.raw.responses, get.index))
     for verdict in verdicts:
-        if verdict.outcome is not Outcome.FAIL or CLAUSES[verdict.clause].level is not level:
-            continue
-        finding = verdict.findings[0]
-        response = None if finding.start is None else get.response_at(finding.start)
-        yield Violation(f"{verdict.clause}: {finding.required}", finding.observed, finding.field, response=response)
+        if verdict.outcome is Outcome.FAIL and CLAUSES[verdict.clause].level is level:
+            one = verdict.findings[0]
+            required = f"{verdict.clause}: {one.required}"
+            yield Violation(required, one.observed, one.field, start=one.start, end=one.end, response=one.response)
 
 
 @_clause("flight-data.is-an-arrow-stream", source=(IPC_STREAM, Inferred(FLIGHT_PAGE)), breaks=_BREAKS)
@@ -132,5 +121,5 @@ def no_descriptor_from_the_server(get: GetView) -> Iterator[Violation]:
     """
     for at, data in enumerate(get.data):
         if data is not None and data.descriptor is not None:
-            yield Violation("no flight_descriptor", many(len(data.descriptor), "byte"), response=at)
+            yield Violation("no flight_descriptor", f"the descriptor {data.descriptor}", response=at)
             return

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from conformance import wire
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
-from conformance.contract.flight.decoding import Fields, fields_of
+from conformance.contract.flight.decoding import meaning_of, message_of
 from conformance.contract.flight.subjects import about, columns_of, infos
 from conformance.contract.flight.view import FlightCall, FlightView, GetView, InfoSeen
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, Inferred
@@ -53,8 +53,9 @@ def _schemas(view: FlightView) -> list[_Schema]:
     for call in view.flight_calls:
         if call.ok and call.raw.method == FlightMethod.GET_SCHEMA:
             for at, data in enumerate(call.raw.responses):
-                fields = fields_of(data)
-                found.append(_Schema(call.index, at, (fields.part(1) if fields is not None else b"") or b"", call))
+                result = message_of("SchemaResult", data)
+                if result is not None:
+                    found.append(_Schema(call.index, at, bytes(result.data("schema")), call))
     return [one for one in found if one.data]
 
 
@@ -220,14 +221,9 @@ def descriptor_is_the_one_asked_for(seen: InfoSeen) -> Iterator[Violation]:
 
     Flight.proto: "The descriptor associated with this info."
     """
-    asked, named = fields_of(seen.of.raw.request), seen.info.descriptor
-    found = None if named is None else fields_of(named)
-    if asked is not None and found is not None and _meaning(asked) != _meaning(found):
-        yield Violation(f"the descriptor of the request, {_meaning(asked)}, or none", str(_meaning(found)))
-
-
-def _meaning(descriptor: Fields) -> tuple[int, bytes, tuple[bytes, ...]]:
-    return descriptor.number(1), descriptor.part(2) or b"", descriptor.parts(3)
+    asked, named = message_of("FlightDescriptor", seen.of.raw.request), seen.info.descriptor
+    if asked is not None and named is not None and meaning_of(asked) != named:
+        yield Violation(f"the descriptor of the request, {meaning_of(asked)}, or none", str(named))
 
 
 @about

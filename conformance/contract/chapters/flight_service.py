@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Iterator
 
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
-from conformance.contract.flight.decoding import fields_of, read_data, read_info, read_poll
+from conformance.contract.flight.decoding import message_of
 from conformance.contract.flight.subjects import answered_calls, of_method
 from conformance.contract.flight.view import FlightCall
 from conformance.contract.sources import FLIGHT_PROTO, GRPC, PROTOBUF
 from conformance.records import FlightMethod, Level
-
-_READ: Final[dict[str, Callable[[bytes], object]]] = {
-    FlightMethod.GET_FLIGHT_INFO: read_info,
-    FlightMethod.LIST_FLIGHTS: read_info,
-    FlightMethod.POLL_FLIGHT_INFO: read_poll,
-    FlightMethod.DO_GET: read_data,
-    FlightMethod.DO_EXCHANGE: read_data,
-}
-"""What reads an answer; those of the other methods have no messages in them."""
+from conformance.wire.flight import FLIGHT as FLIGHT_MESSAGES
+from conformance.wire.flight import METHODS
+from conformance.wire.protobuf import read_protobuf
 
 
 @clause(
@@ -49,15 +42,14 @@ def one_answer(call: FlightCall) -> Iterator[Violation]:
     role=Role.LIBRARY,
 )
 def answers_decode(call: FlightCall) -> Iterator[Violation]:
-    """Every message of an answer is a protobuf message, and so are the messages in its fields.
+    """Every message of an answer is of the type that the method declares, and so are the messages in its fields.
 
     Unknown fields and any order of fields are permitted.
     """
-    read = _READ.get(call.raw.method, fields_of)
+    spec = FLIGHT_MESSAGES[METHODS[call.raw.method].response]
     for at, data in enumerate(call.raw.responses):
-        if read(data) is None:
-            shown = data[:16].hex(" ") or "no bytes"
-            yield Violation(f"a message of {call.raw.method}", f"{many(len(data), 'byte')}: {shown}", response=at)
+        for fault in read_protobuf(data, spec).violations[:1]:
+            yield Violation(fault.required, fault.observed, fault.path, start=fault.start, end=fault.end, response=at)
 
 
 @clause(
@@ -75,10 +67,10 @@ def actions_have_names(call: FlightCall) -> Iterator[Violation]:
     """
     seen: set[str] = set()
     for at, data in enumerate(call.raw.responses):
-        fields = fields_of(data)
-        name = None if fields is None else fields.text(1)
-        if name is None:
+        listed = message_of("ActionType", data)
+        if listed is None:
             continue
+        name = listed.text("type")
         if not name or name in seen:
             yield Violation("the name of another action", repr(name), response=at)
         seen.add(name)

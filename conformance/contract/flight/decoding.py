@@ -1,105 +1,35 @@
-"""Reads the messages of Arrow Flight RPC from foreign bytes, as far as a protobuf library would.
+"""The parts of Flight messages that clauses and the driver need, from foreign bytes.
 
-Fields may come in any order, the last value of a field that may occur once counts, and unknown fields are passed over
-(https://protobuf.dev/programming-guides/encoding/). No bytes make these functions raise: what cannot be read is None.
+:mod:`conformance.wire.protobuf` walks the bytes; what breaks the encoding is None here. Fields may come in any order,
+and unknown fields are passed over.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import struct
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
-__all__ = ["Data", "Endpoint", "Fields", "Info", "Poll", "fields_of", "read_data", "read_info", "read_poll"]
+from conformance.wire.flight import FLIGHT
+from conformance.wire.flightdata import FlightPart
+from conformance.wire.protobuf import read_protobuf
+from conformance.wire.protobufmessages import ProtoMessage
 
-_VARINT, _FIXED64, _DELIMITED, _FIXED32 = 0, 1, 2, 5
-_SIGN: Final = 1 << 63
+__all__ = [
+    "Data",
+    "Endpoint",
+    "Info",
+    "Meaning",
+    "Poll",
+    "data_of",
+    "meaning_of",
+    "message_of",
+    "read_data",
+    "read_endpoint",
+    "read_info",
+    "read_poll",
+]
 
-Value = int | bytes
-
-
-class _UndecodableError(Exception):
-    """The bytes are no message."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Fields:
-    """The fields of a message by number, each with its values in their order: integers of varints, bytes of all
-    others.
-    """
-
-    found: Mapping[int, Sequence[Value]]
-
-    def part(self, field: int) -> bytes | None:
-        """The last value of a field of bytes; None if there is none."""
-        return next((value for value in reversed(self.found.get(field, ())) if isinstance(value, bytes)), None)
-
-    def parts(self, field: int) -> tuple[bytes, ...]:
-        """Every value of a repeated field of bytes."""
-        return tuple(value for value in self.found.get(field, ()) if isinstance(value, bytes))
-
-    def number(self, field: int) -> int:
-        """The last value of a signed integer; 0 if there is none."""
-        value = next((value for value in reversed(self.found.get(field, ())) if isinstance(value, int)), 0)
-        return value - (1 << 64) if value & _SIGN else value
-
-    def text(self, field: int) -> str | None:
-        """The last value of a field of text, "" if there is none; None if it is not UTF-8."""
-        try:
-            return (self.part(field) or b"").decode()
-        except UnicodeDecodeError:
-            return None
-
-
-def fields_of(message: bytes) -> Fields | None:
-    """The fields of a message; None if the bytes are none."""
-    found: dict[int, list[Value]] = {}
-    try:
-        for field, value in _walk(message):
-            found.setdefault(field, []).append(value)
-    except _UndecodableError:
-        return None
-    return Fields(found)
-
-
-def _walk(message: bytes) -> Iterator[tuple[int, Value]]:
-    at = 0
-    while at < len(message):
-        tag, at = _varint(message, at)
-        field, kind = tag >> 3, tag & 7
-        if not 0 < field < 1 << 29:
-            raise _UndecodableError
-        match kind:
-            case 0:
-                value, at = _varint(message, at)
-                yield field, value
-                continue
-            case 1:
-                size = 8
-            case 2:
-                size, at = _varint(message, at)
-            case 5:
-                size = 4
-            case _:  # groups, which proto3 does not have
-                raise _UndecodableError
-        if at + size > len(message):
-            raise _UndecodableError
-        yield field, message[at : at + size]
-        at += size
-
-
-def _varint(message: bytes, at: int) -> tuple[int, int]:
-    value = 0
-    for shift in range(0, 70, 7):
-        if at >= len(message):
-            break
-        byte = message[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if not byte & 0x80:
-            return value & ((1 << 64) - 1), at
-    raise _UndecodableError
+Meaning = tuple[int, bytes, tuple[str, ...]]
+"""The type, the command and the path of a descriptor."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -121,7 +51,7 @@ class Info:
 
     raw: bytes
     schema: bytes
-    descriptor: bytes | None
+    descriptor: Meaning | None
     endpoints: tuple[Endpoint, ...]
     records: int
     bytes: int
@@ -130,7 +60,9 @@ class Info:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Poll:
-    """A PollInfo; ``descriptor`` is that of the next call, None if the query has ended, ``progress`` None if unset."""
+    """A PollInfo; ``descriptor`` are the bytes of that of the next call, None if the query has ended; ``progress`` is
+    None if it is unset.
+    """
 
     info: Info | None
     descriptor: bytes | None
@@ -141,63 +73,86 @@ class Poll:
 class Data:
     """A FlightData; each part is None if the message does not have the field."""
 
-    descriptor: bytes | None
+    descriptor: Meaning | None
     header: bytes | None
     metadata: bytes | None
     body: bytes | None
 
 
-def read_info(message: bytes) -> Info | None:
-    """The FlightInfo in these bytes; None if they, or those of an endpoint, are no message."""
-    fields = fields_of(message)
-    if fields is None:
+def message_of(name: str, data: bytes) -> ProtoMessage | None:
+    """The message of Flight with that name in these bytes; None if they break the encoding."""
+    reading = read_protobuf(data, FLIGHT[name])
+    return None if reading.violations else reading.message
+
+
+def meaning_of(descriptor: ProtoMessage) -> Meaning:
+    """What a FlightDescriptor says, whatever the order of its fields."""
+    return descriptor.number("type"), bytes(descriptor.data("cmd")), tuple(descriptor.texts("path"))
+
+
+def read_info(data: bytes) -> Info | None:
+    """The FlightInfo in these bytes; None if they break the encoding."""
+    message = message_of("FlightInfo", data)
+    return None if message is None else _info(message, data)
+
+
+def read_endpoint(data: bytes) -> Endpoint | None:
+    """The FlightEndpoint in these bytes; None if they break the encoding."""
+    message = message_of("FlightEndpoint", data)
+    return None if message is None else _endpoint(message, data)
+
+
+def read_poll(data: bytes) -> Poll | None:
+    """The PollInfo in these bytes; None if they break the encoding."""
+    message = message_of("PollInfo", data)
+    if message is None:
         return None
-    endpoints = [read_endpoint(raw) for raw in fields.parts(3)]
-    if any(one is None for one in endpoints):
-        return None
-    return Info(
-        message,
-        fields.part(1) or b"",
-        fields.part(2),
-        tuple(one for one in endpoints if one is not None),
-        fields.number(4),
-        fields.number(5),
-        bool(fields.number(6)),
+    held, later = message.last("info"), message.last("flight_descriptor")
+    return Poll(
+        None if held is None else read_info(data[held.value_start : held.end]),
+        None if later is None else data[later.value_start : later.end],
+        message.real("progress") if message.has("progress") else None,
     )
 
 
-def read_endpoint(raw: bytes) -> Endpoint | None:
-    """The FlightEndpoint in these bytes; None if they, or those of a part, are no message."""
-    fields = fields_of(raw)
-    if fields is None:
-        return None
-    held = [fields_of(part) for part in (*fields.parts(1)[-1:], *fields.parts(2), *fields.parts(3)[-1:])]
-    if any(one is None for one in held):
-        return None
-    sound = [one for one in held if one is not None]
-    ticket = sound.pop(0).part(1) or b"" if fields.parts(1) else None
-    expires = sound.pop().number(1) if fields.parts(3) else None
-    uris = [one.text(1) for one in sound]
-    if any(uri is None for uri in uris):
-        return None
-    return Endpoint(raw, ticket, tuple(uri for uri in uris if uri is not None), expires)
+def read_data(data: bytes) -> Data | None:
+    """The FlightData in these bytes; None if they break the encoding."""
+    message = message_of("FlightData", data)
+    return None if message is None else _data(message)
 
 
-def read_poll(message: bytes) -> Poll | None:
-    """The PollInfo in these bytes; None if they, or those of its info, are no message."""
-    fields = fields_of(message)
-    if fields is None:
-        return None
-    held = fields.part(1)
-    info = None if held is None else read_info(held)
-    if held is not None and info is None:
-        return None
-    progress = fields.part(3)
-    measured = struct.unpack("<d", progress)[0] if progress is not None and len(progress) == 8 else None
-    return Poll(info, fields.part(2), measured)
+def data_of(part: FlightPart) -> Data | None:
+    """The FlightData of a part of a stream; None if its bytes break the encoding."""
+    return None if part.reading.violations else _data(part.reading.message)
 
 
-def read_data(message: bytes) -> Data | None:
-    """The FlightData in these bytes; None if they are no message."""
-    fields = fields_of(message)
-    return None if fields is None else Data(*(fields.part(field) for field in (1, 2, 3, 1000)))
+def _info(message: ProtoMessage, data: bytes) -> Info:
+    descriptor = message.message("flight_descriptor")
+    return Info(
+        data,
+        bytes(message.data("schema")),
+        None if descriptor is None else meaning_of(descriptor),
+        tuple(_endpoint(one, data) for one in message.messages("endpoint")),
+        message.number("total_records"),
+        message.number("total_bytes"),
+        bool(message.number("ordered")),
+    )
+
+
+def _endpoint(message: ProtoMessage, data: bytes) -> Endpoint:
+    ticket, expires = message.message("ticket"), message.message("expiration_time")
+    return Endpoint(
+        data[message.start : message.end],
+        None if ticket is None else bytes(ticket.data("ticket")),
+        tuple(location.text("uri") for location in message.messages("location")),
+        None if expires is None else expires.number("seconds"),
+    )
+
+
+def _data(message: ProtoMessage) -> Data:
+    descriptor = message.message("flight_descriptor")
+    header, metadata, body = (
+        bytes(message.data(name)) if message.has(name) else None
+        for name in ("data_header", "app_metadata", "data_body")
+    )
+    return Data(None if descriptor is None else meaning_of(descriptor), header, metadata, body)

@@ -15,7 +15,6 @@ from conformance.records import Descriptor
 __all__ = [
     "BODY",
     "HEADER",
-    "SERVICE",
     "action",
     "data",
     "descriptor",
@@ -25,9 +24,6 @@ __all__ = [
     "text",
     "varint",
 ]
-
-SERVICE: Final = "/arrow.flight.protocol.FlightService/"
-"""The beginning of each method's name, as gRPC spells it."""
 
 _VARINT, _DELIMITED = 0, 2
 _PATH, _CMD = 1, 2

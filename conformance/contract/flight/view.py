@@ -1,7 +1,7 @@
 """An exchange of Arrow Flight as the clauses see it: calls, the FlightInfos in them, and the streams that DoGet gave.
 
 It judges nothing and never raises on foreign bytes. The stream of a DoGet is read like any other IPC stream
-(:class:`~conformance.contract.ipc.view.IpcView`).
+(:mod:`conformance.contract.ipc.flight`).
 """
 
 from __future__ import annotations
@@ -12,18 +12,17 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.flight.decoding import Data, Endpoint, Info, Poll, read_data, read_info, read_poll
+from conformance.contract.flight.decoding import Data, Endpoint, Info, Poll, data_of, read_info, read_poll
 from conformance.contract.flight.encoding import part
-from conformance.contract.flight.streams import stream_of
-from conformance.contract.ipc.view import IpcView
+from conformance.contract.ipc.flight import FlightView as StreamOfFlight
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
 from conformance.records import CallEnd, DoGet, DoPut, FlightMethod, FlightStep, GetFlightInfo, Step
-from conformance.wire import DecodingError, Header, Kind
+from conformance.wire import DecodingError
+from conformance.wire.flightdata import FlightStream, join_flight
 
 __all__ = ["FlightCall", "FlightView", "GetView", "InfoSeen"]
 
-_END: Final = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 _METHODS: Final = frozenset(FlightMethod)
 
 
@@ -64,34 +63,21 @@ class GetView(FlightCall):
     """A DoGet call."""
 
     @remembered_property
+    def joined(self) -> FlightStream:
+        """The messages of the answer, and the IPC stream in them."""
+        return join_flight(self.raw.responses)
+
+    @remembered_property
     def data(self) -> tuple[Data | None, ...]:
-        """The FlightData of the answer; None for a message that cannot be read."""
-        return tuple(map(read_data, self.raw.responses))
-
-    @remembered_property
-    def _put_together(self) -> tuple[bytes, tuple[int, ...]]:
-        return stream_of(one for one in self.data if one is not None)
-
-    @remembered_property
-    def stream(self) -> IpcView:
-        """The messages as one IPC stream; the end of the call is its end marker."""
-        return IpcView(self._put_together[0] + _END, Kind.STREAM)
-
-    def response_at(self, offset: int) -> int | None:
-        """The index of the response that has this byte of the stream."""
-        framed = [at for at, one in enumerate(self.data) if one is not None and one.header]
-        before = [at for at, start in zip(framed, self._put_together[1], strict=True) if start <= offset]
-        return before[-1] if before else None
+        """The FlightData of the answer; None for a message that breaks the encoding."""
+        return tuple(map(data_of, self.joined.parts))
 
     @remembered_property
     def table(self) -> pa.Table | None:
         """The rows of the stream; None if they cannot be decoded."""
-        reading = self.stream.stream
+        reading = StreamOfFlight(self.joined).stream
         if reading is None or reading.violations or any(one is None for one in self.data):
             return None
-        framed = [message for message in reading.messages if message.header is not Header.END_OF_STREAM]
-        if len(framed) != len(self._put_together[1]):
-            return None  # a body looked like the end of the stream
         try:
             return reading.to_arrow()
         except DecodingError:

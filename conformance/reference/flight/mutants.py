@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 from grpc import StatusCode
 
-from conformance.contract.flight.decoding import Data, Fields, read_data
+from conformance.contract.flight.decoding import read_data
 from conformance.contract.flight.encoding import data, descriptor, double, number, part, text
 from conformance.records import Descriptor
 from conformance.reference.flatbuffers import write
@@ -18,6 +18,7 @@ from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.store import Batch, Flight
 from conformance.reference.message import END_OF_STREAM, Message
 from conformance.reference.refusals import Refusal
+from conformance.wire.protobufmessages import ProtoMessage
 
 __all__ = ["flight_service"]
 
@@ -150,10 +151,10 @@ class Endless(FlightService):
 class Dies(FlightService):
     """A request that is no message ends the process."""
 
-    def decode(self, message: bytes) -> Fields:
+    def decode(self, kind: str, message: bytes) -> ProtoMessage:
         """As stated above."""
         try:
-            return super().decode(message)
+            return super().decode(kind, message)
         except Refusal:
             os._exit(3)
 
@@ -428,7 +429,7 @@ class DataDescriptor(FlightService):
 class _Keeping(FlightService):
     """A service that stores something else than it was sent."""
 
-    def keep(self, key: bytes, came: Sequence[Data]) -> None:
+    def keep(self, key: bytes, came: Sequence[bytes]) -> None:
         """Store what :meth:`instead` gives."""
         schema, batches = self.table_of(came)
         self.store.put(self.instead(Flight(key, schema, batches)))
@@ -451,7 +452,7 @@ def _rows(flight: Flight) -> list[pa.RecordBatch]:
 class Forgets(FlightService):
     """DoPut ends in OK and stores nothing."""
 
-    def keep(self, key: bytes, came: Sequence[Data]) -> None:  # noqa: ARG002  # the signature
+    def keep(self, key: bytes, came: Sequence[bytes]) -> None:  # noqa: ARG002  # the signature
         """As stated above."""
         self.table_of(came)
 
@@ -561,7 +562,7 @@ class TextsAreBytes(_Keeping):
 class BrokenIsAccepted(FlightService):
     """A DoPut that cannot be read ends in OK."""
 
-    def keep(self, key: bytes, came: Sequence[Data]) -> None:
+    def keep(self, key: bytes, came: Sequence[bytes]) -> None:
         """As stated above."""
         try:
             super().keep(key, came)
@@ -668,12 +669,12 @@ class AnyAction(FlightService):
 class UndecodableIsEmpty(FlightService):
     """A request that is no message counts as an empty one."""
 
-    def decode(self, message: bytes) -> Fields:
+    def decode(self, kind: str, message: bytes) -> ProtoMessage:
         """As stated above."""
         try:
-            return super().decode(message)
+            return super().decode(kind, message)
         except Refusal:
-            return Fields({})
+            return super().decode(kind, b"")
 
 
 # --- polling and actions --------------------------------------------------------------------------------
@@ -710,9 +711,9 @@ class EndedWithoutInfo(FlightService):
 class CancelUnspecified(FlightService):
     """CancelFlightInfo answers with the status UNSPECIFIED."""
 
-    def cancel(self, held: Fields | None) -> bytes:
+    def cancel(self, body: bytes) -> bytes:
         """As stated above."""
-        super().cancel(held)
+        super().cancel(body)
         return number(1, 0)
 
 
@@ -720,9 +721,9 @@ class CancelUnspecified(FlightService):
 class CancelInWords(FlightService):
     """CancelFlightInfo answers with a text in the place of a result."""
 
-    def cancel(self, held: Fields | None) -> bytes:
+    def cancel(self, body: bytes) -> bytes:
         """As stated above."""
-        super().cancel(held)
+        super().cancel(body)
         return b"cancelled"
 
 
@@ -730,7 +731,7 @@ class CancelInWords(FlightService):
 class RenewedWithoutTime(FlightService):
     """A renewed endpoint has no expiration time."""
 
-    def renew(self, held: Fields | None) -> bytes:
+    def renew(self, body: bytes) -> bytes:
         """As stated above."""
-        super().renew(held)
+        super().renew(body)
         return self.endpoint(b"renewed")

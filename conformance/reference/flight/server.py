@@ -13,11 +13,11 @@ from typing import Any, Final, Self
 
 import grpc
 
-from conformance.contract.flight.encoding import SERVICE
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.guard import ServerTls
 from conformance.reference.refusals import Refusal
 from conformance.reference.server import GRACE_SECONDS, OPTIONS, abort
+from conformance.wire.flight import SERVICE
 
 __all__ = ["FlightServer"]
 

@@ -17,9 +17,8 @@ from typing import Final, NoReturn
 import pyarrow as pa
 from grpc import StatusCode
 
-from conformance.contract.flight.decoding import Data, Fields, fields_of, read_data, read_info
+from conformance.contract.flight.decoding import meaning_of, message_of, read_data, read_endpoint, read_info
 from conformance.contract.flight.encoding import data, descriptor, double, number, part, text
-from conformance.contract.flight.streams import stream_of
 from conformance.records import Descriptor
 from conformance.reference.flatbuffers import write
 from conformance.reference.flight.store import Batch, Flight, Store
@@ -27,7 +26,9 @@ from conformance.reference.ipc.options import WriterOptions
 from conformance.reference.ipc.writer import stream_model
 from conformance.reference.message import Message
 from conformance.reference.refusals import Refusal
-from conformance.wire import DecodingError, Header, read_stream
+from conformance.wire import DecodingError, Header
+from conformance.wire.flightdata import read_flight
+from conformance.wire.protobufmessages import ProtoMessage
 
 __all__ = ["CANCEL", "RENEW", "FlightService", "Messages"]
 
@@ -81,12 +82,12 @@ class FlightService:
 
     # --- requests -----------------------------------------------------------------------------------
 
-    def decode(self, message: bytes) -> Fields:
-        """The fields of a request; bytes that are no message are refused."""
-        fields = fields_of(message)
-        if fields is None:
-            self.refuse(StatusCode.INVALID_ARGUMENT, "the request is no protobuf message")
-        return fields
+    def decode(self, kind: str, message: bytes) -> ProtoMessage:
+        """A request as a message of that kind; bytes that break the encoding are refused."""
+        found = message_of(kind, message)
+        if found is None:
+            self.refuse(StatusCode.INVALID_ARGUMENT, f"the request is no {kind}")
+        return found
 
     def the_one(self, requests: Iterator[bytes]) -> bytes:
         """The request of a method that takes one."""
@@ -94,8 +95,7 @@ class FlightService:
 
     def find(self, message: bytes) -> Flight:
         """The flight that a FlightDescriptor names."""
-        fields = self.decode(message)
-        if not fields.found:
+        if not self.decode("FlightDescriptor", message).fields:
             self.refuse(StatusCode.INVALID_ARGUMENT, "the descriptor is empty")
         flight = self.store.get(self.key_of(message))
         if flight is None:
@@ -104,17 +104,14 @@ class FlightService:
 
     def key_of(self, message: bytes) -> bytes:
         """The bytes of a descriptor, whatever the order of its fields."""
-        fields = self.decode(message)
-        if fields.number(1) == 1:
-            steps = fields.parts(3)
-            return descriptor(Descriptor(path=tuple(step.decode(errors="replace") for step in steps) or ("",)))
-        return descriptor(Descriptor(cmd=fields.part(2) or b"\x00"))
+        _, command, path = meaning_of(self.decode("FlightDescriptor", message))
+        return descriptor(Descriptor(path=path) if path else Descriptor(cmd=command or b"\x00"))
 
     # --- flights ------------------------------------------------------------------------------------
 
     def list_flights(self, requests: Iterator[bytes]) -> Messages:
         """Every flight; an expression selects those whose descriptor contains it."""
-        wanted = self.decode(self.the_one(requests)).part(1) or b""
+        wanted = bytes(self.decode("Criteria", self.the_one(requests)).data("expression"))
         for flight in self.store.every():
             if wanted in flight.descriptor:
                 yield self.info(flight)
@@ -126,7 +123,7 @@ class FlightService:
     def poll_flight_info(self, requests: Iterator[bytes]) -> Messages:
         """The query runs when it is first asked about, and has ended when it is asked about again."""
         request = self.the_one(requests)
-        command = self.decode(request).part(2) or b""
+        command = bytes(self.decode("FlightDescriptor", request).data("cmd"))
         again = command.startswith(POLLED)
         flight = self.find(command.removeprefix(POLLED) if again else request)
         yield self.poll(flight, ended=again)
@@ -204,7 +201,7 @@ class FlightService:
 
     def do_get(self, requests: Iterator[bytes]) -> Messages:
         """The data that a ticket stands for."""
-        ticket = self.decode(self.the_one(requests)).part(1) or b""
+        ticket = bytes(self.decode("Ticket", self.the_one(requests)).data("ticket"))
         flight = self.store.redeem(ticket)
         if flight is None:
             self.refuse(StatusCode.NOT_FOUND, "no such ticket was given out")
@@ -231,41 +228,45 @@ class FlightService:
 
     def do_put(self, requests: Iterator[bytes]) -> Messages:
         """Store a table under the descriptor of the first message; each batch is answered when it has come."""
-        came: list[Data] = []
+        came: list[bytes] = []
         for request in requests:
-            message = read_data(request)
-            if message is None:
-                self.refuse(StatusCode.INVALID_ARGUMENT, "a message is no FlightData")
-            came.append(message)
-            if message.body is not None or message.metadata is not None:
+            message = self.decode("FlightData", request)
+            came.append(request)
+            if message.has("data_body") or message.has("app_metadata"):
                 yield from self.acknowledge(message)
-        named = came[0].descriptor if came else None
-        if named is None:
+        named = message_of("FlightData", came[0]) if came else None
+        place = None if named is None else named.last("flight_descriptor")
+        if place is None:
             self.refuse(StatusCode.INVALID_ARGUMENT, "the first message has no descriptor")
-        self.keep(self.key_of(named), came)
+        self.keep(self.key_of(came[0][place.value_start : place.end]), came)
 
-    def acknowledge(self, message: Data) -> Messages:
+    def acknowledge(self, message: ProtoMessage) -> Messages:
         """The PutResult of a message with rows or metadata."""
-        yield part(1, message.metadata) if message.metadata is not None else b""
+        yield part(1, bytes(message.data("app_metadata"))) if message.has("app_metadata") else b""
 
-    def keep(self, key: bytes, came: Sequence[Data]) -> None:
+    def keep(self, key: bytes, came: Sequence[bytes]) -> None:
         """Store the rows of a DoPut."""
         schema, batches = self.table_of(came)
         self.store.put(Flight(key, schema, batches))
 
-    def table_of(self, came: Sequence[Data]) -> tuple[pa.Schema, tuple[Batch, ...]]:
+    def table_of(self, came: Sequence[bytes]) -> tuple[pa.Schema, tuple[Batch, ...]]:
         """The batches in the messages; what is no Arrow stream is refused."""
-        reading = read_stream(stream_of(came)[0])
-        if reading.violations or reading.schema is None:
-            said = str(reading.violations[0]) if reading.violations else "there is no schema"
+        reading = read_flight(came)
+        content = reading.content
+        if content.violations or content.schema is None:
+            said = str(content.violations[0]) if content.violations else "there is no schema"
             self.refuse(StatusCode.INVALID_ARGUMENT, f"the data is no Arrow stream: {said}")
         try:
-            schema = reading.to_arrow().schema
-            batches = reading.to_batches()
+            schema, batches = content.to_arrow().schema, content.to_batches()
         except DecodingError as error:
             self.refuse(StatusCode.UNIMPLEMENTED, f"the data cannot be stored: {error}")
-        framed = zip((message for message in came if message.header), reading.messages, strict=True)
-        metadata = [message.metadata for message, found in framed if found.header is Header.RECORD_BATCH]
+        stream = reading.stream
+        framed = zip((stream.parts[at].reading.message for at in stream.filled), content.messages, strict=True)
+        metadata = [
+            bytes(message.data("app_metadata")) if message.has("app_metadata") else None
+            for message, found in framed
+            if found.header is Header.RECORD_BATCH
+        ]
         return schema, tuple(Batch(rows, held) for rows, held in zip(batches, metadata, strict=True))
 
     def do_exchange(self, requests: Iterator[bytes]) -> Messages:
@@ -282,43 +283,41 @@ class FlightService:
     def handshake(self, requests: Iterator[bytes]) -> Messages:
         """Answer each payload with itself: everybody may use this server."""
         for request in requests:
-            yield part(2, self.decode(request).part(2) or b"")
+            yield part(2, bytes(self.decode("HandshakeRequest", request).data("payload")))
 
     def list_actions(self, requests: Iterator[bytes]) -> Messages:
         """The actions that are served."""
-        self.decode(self.the_one(requests))
+        self.decode("Empty", self.the_one(requests))
         yield text(1, CANCEL) + text(2, "Cancel a FlightInfo: its tickets are void.")
         yield text(1, RENEW) + text(2, "Renew an endpoint: its ticket is valid for longer.")
 
     def do_action(self, requests: Iterator[bytes]) -> Messages:
         """Cancel an info or renew an endpoint."""
-        asked = self.decode(self.the_one(requests))
-        held = fields_of(asked.part(2) or b"")
-        match asked.text(1):
+        asked = self.decode("Action", self.the_one(requests))
+        body = bytes(asked.data("body"))
+        match asked.text("type"):
             case "CancelFlightInfo":
-                yield part(1, self.cancel(held))
+                yield part(1, self.cancel(body))
             case "RenewFlightEndpoint":
-                yield part(1, self.renew(held))
+                yield part(1, self.renew(body))
             case _:
                 self.refuse(StatusCode.NOT_FOUND, "no such action; ListActions names those that there are")
 
-    def cancel(self, held: Fields | None) -> bytes:
+    def cancel(self, body: bytes) -> bytes:
         """The CancelFlightInfoResult; an info whose tickets nobody gave out is NOT_FOUND."""
-        info = None if held is None or held.part(1) is None else read_info(held.part(1) or b"")
+        asked = self.decode("CancelFlightInfoRequest", body).last("info")
+        info = None if asked is None else read_info(body[asked.value_start : asked.end])
         if info is None:
-            self.refuse(StatusCode.INVALID_ARGUMENT, "the body is no CancelFlightInfoRequest")
+            self.refuse(StatusCode.INVALID_ARGUMENT, "the request has no info")
         revoked = [self.store.revoke(one.ticket or b"") for one in info.endpoints]
         if not any(revoked):
             self.refuse(StatusCode.NOT_FOUND, "no ticket of this info was given out")
         return number(1, _CANCELLED)
 
-    def renew(self, held: Fields | None) -> bytes:
+    def renew(self, body: bytes) -> bytes:
         """The endpoint with an expiration time that lies ahead."""
-        endpoint = None if held is None else held.part(1)
-        fields = None if endpoint is None else fields_of(endpoint)
-        ticket = None if fields is None else fields_of(fields.part(1) or b"")
-        if fields is None or ticket is None:
-            self.refuse(StatusCode.INVALID_ARGUMENT, "the body is no RenewFlightEndpointRequest")
-        if self.store.redeem(ticket.part(1) or b"") is None:
+        asked = self.decode("RenewFlightEndpointRequest", body).last("endpoint")
+        endpoint = None if asked is None else read_endpoint(body[asked.value_start : asked.end])
+        if endpoint is None or self.store.redeem(endpoint.ticket or b"") is None:
             self.refuse(StatusCode.NOT_FOUND, "the ticket of this endpoint was not given out")
-        return self.endpoint(ticket.part(1) or b"") + part(3, self.expiry())
+        return self.endpoint(endpoint.ticket or b"") + part(3, self.expiry())

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import pyarrow as pa
 from grpc import StatusCode
 
-from conformance.contract.flight.decoding import Data, Fields
 from conformance.contract.flight.encoding import data, number, part
 from conformance.contract.sources import COLUMNAR, FLIGHT_PAGE, FLIGHT_PROTO, PROTOBUF
 from conformance.reference.flight.register import variation
@@ -18,6 +17,7 @@ from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.store import Batch, Flight
 from conformance.reference.ipc.options import WriterOptions
 from conformance.reference.refusals import Refusal
+from conformance.wire.protobufmessages import ProtoMessage
 
 _REUSE = "arrow-flight-reuse-connection://?"
 _UNKNOWN = number(77, 5) + part(78, b"x")
@@ -242,7 +242,7 @@ class AnotherOrder(FlightService):
 class Dictionaries(FlightService):
     """A column of text comes back dictionary-encoded, and is stated so."""
 
-    def keep(self, key: bytes, came: Sequence[Data]) -> None:
+    def keep(self, key: bytes, came: Sequence[bytes]) -> None:
         """As stated above."""
         schema, batches = self.table_of(came)
         encoded = [_encoded(batch.rows) for batch in batches]
@@ -264,7 +264,7 @@ def _encoded(rows: pa.RecordBatch) -> pa.RecordBatch:
 class NoResults(FlightService):
     """DoPut answers nothing before its status."""
 
-    def acknowledge(self, message: Data) -> Messages:  # noqa: ARG002  # the signature
+    def acknowledge(self, message: ProtoMessage) -> Messages:  # noqa: ARG002  # the signature
         """As stated above."""
         return ()
 
@@ -314,9 +314,9 @@ class PollAtOnce(FlightService):
 class NotCancellable(FlightService):
     """An info cannot be cancelled."""
 
-    def cancel(self, held: Fields | None) -> bytes:
+    def cancel(self, body: bytes) -> bytes:
         """As stated above."""
-        super().cancel(held)
+        super().cancel(body)
         return number(1, 3)
 
 
@@ -324,7 +324,7 @@ class NotCancellable(FlightService):
 class UnknownQuery(FlightService):
     """A query that has ended is not known any more."""
 
-    def cancel(self, held: Fields | None) -> bytes:
+    def cancel(self, body: bytes) -> bytes:
         """As stated above."""
-        super().cancel(held)
+        super().cancel(body)
         return self.refuse(StatusCode.NOT_FOUND, "the query has ended")
