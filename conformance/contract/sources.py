@@ -262,6 +262,19 @@ FLIGHT_PROTO: Final = "https://github.com/apache/arrow/blob/main/format/Flight.p
 FLIGHT_PAGE: Final = "https://arrow.apache.org/docs/format/Flight.html"
 """Arrow Flight RPC: request patterns, locations, authentication, error codes."""
 
+FLIGHT_CLIENT: Final = "https://github.com/apache/arrow/blob/main/cpp/src/arrow/flight/client.cc"
+"""Arrow's C++ client, under pyarrow and R: a message without a header is one of metadata alone to it, whatever its body
+is.
+"""
+
+INTEGRATION_CLIENT: Final = (
+    "https://github.com/apache/arrow/blob/main/cpp/src/arrow/flight/integration_tests/test_integration_client.cc"
+)
+"""The client of Arrow's integration tests: it puts batches, asks for the flight, and fails if others come back."""
+
+STATUS_CODES: Final = "https://github.com/grpc/grpc/blob/master/doc/statuscodes.md"
+"""The status codes of gRPC: OK is "returned on success", and a request that cannot be parsed ends in INTERNAL."""
+
 _BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
     {
         EvidenceKind.RECORDED: (
@@ -272,7 +285,7 @@ _BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
         EvidenceKind.MEASURED: (MEASURED, NO_RESPONSE, RUST_CLIENT),
         EvidenceKind.NORMATIVE: (
             "https://arrow.apache.org/docs/format/", "https://github.com/apache/arrow/blob/main/format/",
-            "https://flatbuffers.dev/", "https://protobuf.dev/", GRPC, HTTP2, LZ4_FRAME,
+            "https://flatbuffers.dev/", "https://protobuf.dev/", GRPC, HTTP2, LZ4_FRAME, STATUS_CODES,
         ),
         EvidenceKind.CLIENT: (
             "https://github.com/apache/arrow/blob/main/cpp/", BEAM_SOURCE, ENDLESS_READ, ENDLESS_SPLITS, GO_CLIENT,

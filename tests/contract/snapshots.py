@@ -1,4 +1,4 @@
-"""The text of every finding of every clause, on calls, tables and messages that break it; and the clause register."""
+"""The text of every finding of every clause, on calls, tables, messages and servers that break it; and the register."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from pathlib import Path
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.contract.judge import judge
 from conformance.records import Finding, Verdict
+from conformance.reference.flight.deviations import flight_service
+from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.mutants import MUTANTS
 from tests.contract.byte_samples import broken_messages
 from tests.contract.exchanges import deviations, verdicts
 from tests.contract.test_byte_clauses import ON_MESSAGES, violations
 from tests.contract.test_column_clauses import CASE, OWN, serialized, table
+from tests.reference.flight.direct import tried
 
 load_chapters()
 
@@ -53,10 +56,23 @@ def _register() -> Iterator[str]:
         yield f"{clause.id}: {clause.level}, {', '.join(clause.profiles)}, {clause.evidence_in_words}: {sources}"
 
 
+def _flight() -> Iterator[str]:
+    for name, mutant in FLIGHT_MUTANTS.items():
+        if mutant.process:
+            continue
+        yield f"{name}:"
+        seen: set[str] = set()
+        for clause, finding in tried(flight_service(name), mutant.kills):
+            if clause not in seen:
+                yield _finding(finding)
+            seen.add(clause)
+
+
 PARTS: Mapping[str, Callable[[], Iterator[str]]] = {
     "calls": _calls,
     "tables": _tables,
     "messages": _messages,
+    "flight": _flight,
     "register": _register,
 }
 

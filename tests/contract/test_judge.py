@@ -137,7 +137,7 @@ def _explained(_subject: object) -> list[object]:
     [
         (_silent, {"clause_id": "test.silent"}, "expected a docstring"),
         (_explained, {"clause_id": "body.node-count"}, "the id is taken"),
-        (_explained, {"clause_id": "test.profile", "profiles": ("flight",)}, "expected profiles out of"),
+        (_explained, {"clause_id": "test.profile", "profiles": ("avro-file",)}, "expected profiles out of"),
     ],
 )
 def test_a_clause_without_text_id_or_profile_is_refused(check: object, named: dict[str, object], said: str) -> None:

@@ -11,7 +11,7 @@ from conformance.contract.clause import CLAUSES, FLIGHT, Role, Violation, clause
 from conformance.contract.flight.subjects import reads
 from conformance.contract.flight.view import GetView
 from conformance.contract.ipc.flight import judge_flight
-from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, IPC_STREAM, Inferred
+from conformance.contract.sources import FLIGHT_CLIENT, FLIGHT_PAGE, FLIGHT_PROTO, IPC_STREAM, Inferred
 from conformance.records import Level, Outcome, Verdict
 from conformance.wire import Header, read_messages
 
@@ -53,7 +53,7 @@ def header_without_prefix(get: GetView) -> Iterator[Violation]:
 
 @_clause(
     "flight-data.body-has-a-header",
-    source=Inferred(FLIGHT_PROTO),
+    source=(FLIGHT_CLIENT, Inferred(FLIGHT_PROTO)),
     breaks="clients lose the body without an error, because nothing says what it is",
 )
 def body_has_a_header(get: GetView) -> Iterator[Violation]:

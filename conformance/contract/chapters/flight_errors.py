@@ -9,7 +9,7 @@ from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.flight.subjects import CODES, REFUSALS, about, asked_for, refusals
 from conformance.contract.flight.view import FlightCall
-from conformance.contract.sources import ERROR_GUIDE, FLIGHT_PAGE, FLIGHT_PROTO, PROTOBUF, Inferred
+from conformance.contract.sources import ERROR_GUIDE, FLIGHT_PAGE, FLIGHT_PROTO, PROTOBUF, STATUS_CODES, Inferred
 from conformance.records import Level
 
 _clause = functools.partial(clause, profiles=FLIGHT, role=Role.APPLICATION)
@@ -60,13 +60,14 @@ def message_says_something(call: FlightCall) -> Iterator[Violation]:
 @_clause(
     "flight-errors.unknown-ticket-is-refused",
     over=about(asked_for("unknown-ticket")),
-    source=(Inferred(FLIGHT_PROTO), Inferred(FLIGHT_PAGE)),
+    source=(FLIGHT_PAGE, Inferred(FLIGHT_PROTO)),
     breaks="every client with a ticket that has expired: it takes the answer for the data",
 )
 def unknown_ticket_is_refused(call: FlightCall) -> Iterator[Violation]:
     """A ticket that the server did not give out does not end in OK: an empty stream would look like an empty flight.
 
-    Flight.proto, Ticket: "An opaque identifier that the service can use to retrieve a particular portion of a stream."
+    The page, NOT_FOUND: "The requested resource (action, data stream) was not found." Flight.proto, Ticket: "An opaque
+    identifier that the service can use to retrieve a particular portion of a stream."
     """
     yield from _answered(call, "a ticket that was not given out")
 
@@ -104,11 +105,14 @@ def unknown_action_is_refused(call: FlightCall) -> Iterator[Violation]:
 @clause(
     "flight-errors.undecodable-is-refused",
     over=about(asked_for("undecodable")),
-    source=Inferred(PROTOBUF),
+    source=(STATUS_CODES, Inferred(PROTOBUF)),
     level=Level.SHOULD,
     profiles=FLIGHT,
     role=Role.LIBRARY,
 )
 def undecodable_is_refused(call: FlightCall) -> Iterator[Violation]:
-    """A request that is no protobuf message does not end in OK: whatever is answered was not asked for."""
+    """A request that is no protobuf message does not end in OK: whatever is answered was not asked for.
+
+    The status codes of gRPC: "Error parsing request proto" is INTERNAL. Other statuses are permitted here as well.
+    """
     yield from _answered(call, "bytes that are no message")

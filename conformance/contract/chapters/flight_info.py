@@ -103,7 +103,7 @@ def _schema_ends(schema: _Schema) -> Iterator[Violation]:
 @clause(
     "flight-info.schema-is-that-of-the-stream",
     over=lambda view: [one for one in _schemas(view) if one.of.raw.method != FlightMethod.GET_SCHEMA],
-    source=(Inferred(FLIGHT_PROTO), Inferred(FLIGHT_PAGE)),
+    source=(FLIGHT_PROTO, Inferred(FLIGHT_PAGE)),
     breaks="clients that make tables or plans by the schema of the info, such as SQL engines",
     profiles=FLIGHT,
     role=Role.APPLICATION,
@@ -155,7 +155,7 @@ def _pairs(view: FlightView) -> list[_Pair]:
 @clause(
     "flight-info.get-schema-agrees",
     over=_pairs,
-    source=Inferred(FLIGHT_PROTO),
+    source=FLIGHT_PROTO,
     breaks="clients that ask for the schema first, and then read by it",
     profiles=FLIGHT,
     role=Role.APPLICATION,

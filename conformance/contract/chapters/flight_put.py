@@ -14,10 +14,10 @@ from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
 from conformance.contract.flight.subjects import Stored, about, asked_for, columns_of, stored
 from conformance.contract.flight.view import FlightCall
-from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, Inferred
+from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, INTEGRATION_CLIENT, STATUS_CODES, Inferred
 from conformance.records import FlightMethod, Level
 
-_SOURCE = (Inferred(FLIGHT_PROTO), Inferred(FLIGHT_PAGE))
+_SOURCE = (INTEGRATION_CLIENT, STATUS_CODES, Inferred(FLIGHT_PROTO))
 _clause = functools.partial(clause, over=stored, source=_SOURCE, profiles=FLIGHT, role=Role.APPLICATION)
 
 
@@ -114,7 +114,7 @@ def is_found(call: FlightCall) -> Iterator[Violation]:
 @clause(
     "flight-put.broken-data-is-refused",
     over=about(asked_for("broken-data")),
-    source=_SOURCE,
+    source=(STATUS_CODES, Inferred(FLIGHT_PROTO)),
     breaks="every client whose message was damaged or cut: the server says that it has the rows",
     profiles=FLIGHT,
     role=Role.LIBRARY,
@@ -123,7 +123,7 @@ def broken_data_is_refused(call: FlightCall) -> Iterator[Violation]:
     """A DoPut whose batch cannot be read does not end in OK.
 
     Flight.proto: "Header for message data as described in Message.fbs::Message." Such a header cannot be followed, so
-    that its rows are lost; OK would hide that.
+    that its rows are lost; OK, which gRPC defines as "returned on success", would hide that.
     """
     if call.ok:
         yield Violation("a status other than OK for a batch that cannot be read", "OK")

@@ -86,7 +86,7 @@ class ActionTwice(FlightService):
         yield from (*found, *found)
 
 
-@mutant("flight-service.hangs", kills="calls.end-in-time")
+@process_mutant("flight-service.hangs", kills="calls.end-in-time")
 class Hangs(FlightService):
     """ListActions never ends."""
 

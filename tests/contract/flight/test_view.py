@@ -1,0 +1,133 @@
+"""An exchange of Flight as calls, infos and streams, which refer to each other."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+from conformance.contract.flight.encoding import part
+from conformance.contract.flight.view import FlightView
+from conformance.contract.view import View
+from conformance.contract.viewing import profile_of, view_of
+from conformance.records import (
+    Asker,
+    AskerKind,
+    CallEnd,
+    Descriptor,
+    DoGet,
+    DoPut,
+    Exchange,
+    GetFlightInfo,
+    PollFlightInfo,
+    ProtocolName,
+)
+from conformance.reference.flight.service import FlightService, Messages
+from conformance.reference.flight.store import Flight
+from conformance.reference.flight.variations import FLIGHT_VARIATIONS
+from tests.reference.flight.direct import PATH, PUT_AND_GET, case_of, seen
+
+OTHER = Descriptor(path=("other",))
+
+
+def test_a_read_belongs_to_the_latest_info_with_its_ticket() -> None:
+    """And an info has the reads of its endpoints in their order."""
+    view = seen(case_of(*PUT_AND_GET), FLIGHT_VARIATIONS["flight-info.several-endpoints"].service())
+
+    (info,) = view.infos
+    assert [get.info for get in view.gets] == [info] * len(info.info.endpoints)
+    assert info.reads == view.gets
+    assert info.whole == view.gets
+
+
+def test_a_literal_ticket_belongs_to_no_info() -> None:
+    """Even if an info happens to have the same ticket."""
+    view = seen(case_of(*PUT_AND_GET, DoGet(ticket=b"none")))
+
+    assert [get.info is None for get in view.gets] == [False, True]
+
+
+def test_an_info_that_was_not_read_whole_is_not_whole() -> None:
+    """What is missing is not the server's fault, or another clause's finding."""
+    (info,) = seen(case_of(DoPut(PATH), GetFlightInfo(PATH))).infos
+
+    assert info.reads == (None,)
+    assert info.whole is None
+
+
+def test_an_info_of_a_put_is_under_its_descriptor() -> None:
+    """Not under another one, and not if the put was refused."""
+    view = seen(case_of(DoPut(PATH), GetFlightInfo(PATH), DoPut(OTHER), GetFlightInfo(PATH)))
+
+    assert [info.put for info in view.infos] == [view.flight_calls[0]] * 2
+    assert view.put_before(GetFlightInfo(OTHER), 1) is None
+
+
+def test_polls_are_infos() -> None:
+    """Each answer that has one; a later read belongs to the last."""
+    view = seen(case_of(DoPut(PATH), PollFlightInfo(PATH), DoGet()))
+
+    assert len(view.infos) == 2
+    assert [poll is not None for call in view.flight_calls for poll in call.polls] == [True, True]
+    assert view.gets[0].info is view.infos[1]
+
+
+class _Garbled(FlightService):
+    def stream(self, flight: Flight) -> Messages:
+        first, *rest = super().stream(flight)
+        yield from (first, b"\x0a\xff", *rest)
+
+
+def test_a_stream_with_bytes_that_are_no_message_has_no_table() -> None:
+    """The rows around them would look whole."""
+    (get,) = seen(case_of(*PUT_AND_GET), _Garbled()).gets
+
+    assert [one is None for one in get.data][:3] == [False, True, False]
+    assert get.table is None
+
+
+class _Cut(FlightService):
+    def encode(self, message: object) -> tuple[bytes, bytes]:
+        header, body = super().encode(message)  # type: ignore[arg-type]  # as the service has it
+        return header, body[:-8]
+
+
+def test_a_stream_that_breaks_the_format_has_no_table() -> None:
+    """Its rows are nobody's."""
+    (get,) = seen(case_of(*PUT_AND_GET), _Cut()).gets
+
+    assert get.table is None
+
+
+def test_calls_of_a_client_carry_out_no_step() -> None:
+    """They are served, and no clause on steps sees them."""
+    view = seen(case_of(*PUT_AND_GET))
+    asked = dataclasses.replace(view.exchange, asked_by=Asker(AskerKind.PROXY, "somebody", "1"))
+
+    recorded = FlightView(view.case, asked, view.table)
+
+    assert [call.raw.method for call in recorded.served] == ["DoPut", "GetFlightInfo", "DoGet"]
+    assert (recorded.flight_calls, recorded.gets, recorded.infos) == ((), (), ())
+
+
+class _Silent(FlightService):
+    def do_get(self, requests: Iterator[bytes]) -> Sequence[bytes]:
+        return [part(3, b"x") for _ in range(10_000)]
+
+
+def test_a_call_that_the_driver_ended_was_not_answered() -> None:
+    """It has no status to judge."""
+    (get,) = seen(case_of(*PUT_AND_GET), _Silent()).gets
+
+    assert get.raw.end is CallEnd.OVER_BUDGET
+    assert not get.answered
+    assert not get.ok
+
+
+def test_the_protocol_chooses_the_view_and_the_profile() -> None:
+    """An exchange of Storage Read has the view of its own clauses."""
+    view = seen(case_of())
+    stored = Exchange("a", "t")
+
+    assert type(view_of(view.case, view.exchange, view.table)) is FlightView
+    assert type(view_of(view.case, stored, view.table)) is View
+    assert [profile_of(one) for one in (ProtocolName.FLIGHT, ProtocolName.STORAGE_READ)] == ["flight", "bq-arrow"]

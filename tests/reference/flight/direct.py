@@ -1,0 +1,148 @@
+"""Asks the Flight reference without gRPC, so that a case takes milliseconds: the driver's steps call its methods.
+
+A call ends as it would over a connection: in OK, in the status of a refusal, or beyond its budget.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.contract.clause import CLAUSES, FLIGHT, load_chapters
+from conformance.contract.flight.view import FlightView
+from conformance.contract.judge import judge_view
+from conformance.engine.corpus import load_corpus
+from conformance.engine.proof import ProofFixture
+from conformance.generate import materialise
+from conformance.records import (
+    BqType,
+    Call,
+    CallEnd,
+    Case,
+    Column,
+    Descriptor,
+    DoGet,
+    DoPut,
+    Exchange,
+    Finding,
+    GetFlightInfo,
+    Json,
+    Outcome,
+    ProtocolName,
+    Step,
+    Table,
+)
+from conformance.reference.flight.service import FlightService
+from conformance.reference.refusals import Refusal
+from conformance.targets.allowance import Allowance
+from conformance.targets.calls import CallBudget, Caller
+from conformance.targets.faulting import Met
+from conformance.targets.flightconversation import FlightConversation, FlightPlan
+from conformance.targets.flightmessages import Names
+
+load_chapters()
+FIXTURE: Final = ProofFixture.of(
+    load_corpus(protocol=ProtocolName.FLIGHT).values(), [one for one in CLAUSES.values() if FLIGHT[0] in one.profiles]
+)
+"""The cases and the clauses of Flight."""
+PLACE: Final = "127.0.0.1:1"
+"""The address of a server that nobody connects to."""
+ROWS: Final = Table(
+    (Column("n", BqType.INT64), Column("word", BqType.STRING)),
+    rows=tuple(Json({"n": n, "word": word}) for n, word in enumerate(("one", None, "three"))),
+)
+PATH: Final = Descriptor(path=("table",))
+PUT_AND_GET: Final = (DoPut(PATH), GetFlightInfo(PATH), DoGet())
+
+
+class Direct(Caller):
+    """Calls the methods of a service in this process."""
+
+    def __init__(self, service: FlightService) -> None:
+        self._methods = service.methods
+
+    def stream(
+        self, call: Call, *, routing: str = "", budget: CallBudget, take: int | None = None, met: Met | None = None
+    ) -> Call:
+        """Make a call with one request."""
+        made = self._made(call, [call.request], budget)
+        if take is not None and len(made.responses) > take:
+            return replace(made, responses=made.responses[:take], status="", end=CallEnd.CANCELLED)
+        return made
+
+    def converse(
+        self, call: Call, messages: Iterable[bytes], *, budget: CallBudget, awaits: Container[int] = ()
+    ) -> Call:
+        """Make a call with these requests; all of them are recorded before the responses."""
+        sent = list(messages)
+        made = self._made(replace(call, request=b""), sent, budget)
+        order = ">" * len(sent) + "|" + "<" * len(made.responses)
+        return replace(made, request=(sent or [b""])[0], more_requests=tuple(sent[1:]), order=order)
+
+    def _made(self, call: Call, requests: Sequence[bytes], budget: CallBudget) -> Call:
+        method = self._methods.get(call.method)
+        if method is None:
+            return replace(call, status="UNIMPLEMENTED", details="there is no such method")
+        responses: list[bytes] = []
+        try:
+            responses.extend(itertools.islice(method(iter(requests)), budget.responses + 1))
+        except Refusal as refusal:
+            return replace(call, responses=tuple(responses), status=refusal.code.name, details=refusal.details)
+        if len(responses) > budget.responses:
+            return replace(call, responses=tuple(responses), status="", end=CallEnd.OVER_BUDGET)
+        return replace(call, responses=tuple(responses))
+
+
+def case_of(*steps: Step, table: Table = ROWS) -> Case:
+    """A case of these steps, over three rows unless another table is given."""
+    return Case("by-hand", "a case made by hand", table, steps=steps, protocol=ProtocolName.FLIGHT)
+
+
+def seen(case: Case, service: FlightService | None = None, table: pa.Table | None = None) -> FlightView:
+    """The exchange of a case with a service, the reference unless given."""
+    rows = materialise(case.table) if table is None else table
+    allowance = Allowance(CallBudget(10.0, 2 * rows.num_rows + 100, 1 << 24), until=float("inf"), case_bytes=1 << 30)
+    plan = FlightPlan(Names(case.id), PLACE, allowance, _elsewhere)
+    conversation = FlightConversation(case, rows, Direct(service or FlightService()), plan)
+    conversation.run()
+    calls, skipped = tuple(conversation.calls), tuple(conversation.skipped)
+    exchange = Exchange(case.id, "direct", calls, skipped_steps=skipped, protocol=ProtocolName.FLIGHT)
+    return FlightView(case, exchange, rows)
+
+
+def _elsewhere(place: str) -> Caller:
+    raise AssertionError(f"nothing of these tests is at {place}")
+
+
+def failures(view: FlightView) -> dict[str, Finding]:
+    """The clauses that fail on an exchange, each with its first finding."""
+    return {
+        verdict.clause: verdict.findings[0]
+        for verdict in judge_view(view, FIXTURE.clauses)
+        if verdict.outcome is Outcome.FAIL
+    }
+
+
+def failed(service: FlightService, *steps: Step, table: Table = ROWS) -> set[str]:
+    """The ids of the clauses that fail on a service: on storing and reading a table unless steps are given."""
+    return set(failures(seen(case_of(*(steps or PUT_AND_GET), table=table), service)))
+
+
+def tried(service: type[FlightService], kills: Sequence[str] = ()) -> Iterator[tuple[str, Finding]]:
+    """Each clause that fails on a service in the suite's own cases, with the first finding of each case.
+
+    The cases are those of the proof: every light one, and heavy ones made for ``kills``.
+
+    Raises:
+        AssertionError: a clause raised an exception.
+    """
+    own = service()
+    for one in FIXTURE.served(kills):
+        for verdict in judge_view(seen(one.case, own, one.table), FIXTURE.clauses):
+            assert verdict.outcome is not Outcome.ERROR, f"{verdict.clause}: {verdict.reason}"
+            if verdict.outcome is Outcome.FAIL:
+                yield verdict.clause, verdict.findings[0]

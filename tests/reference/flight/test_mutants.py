@@ -1,0 +1,45 @@
+"""Each mutant of the Flight reference fails the clauses that it names, and no others."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.engine.proof import try_mutant
+from conformance.reference.flight.deviations import flight_service
+from conformance.reference.flight.mutants import FLIGHT_MUTANTS
+from conformance.reference.mutants import MUTANTS
+from tests.reference.flight.direct import FIXTURE, tried
+
+HERE = [name for name, mutant in FLIGHT_MUTANTS.items() if not mutant.process]
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_a_mutant_is_killed_by_the_clauses_that_it_names(name: str) -> None:
+    """Whatever else fails is declared, with the reason, and what is declared happens."""
+    mutant = FLIGHT_MUTANTS[name]
+
+    fails = {clause for clause, _ in tried(flight_service(name), mutant.kills)}
+
+    assert fails == {*mutant.kills, *mutant.also}
+
+
+def test_a_mutant_that_dies_is_found_in_a_process() -> None:
+    """The process ends during a call, and another one takes its place."""
+    trial = try_mutant(FIXTURE, FLIGHT_MUTANTS["flight-service.dies"])
+
+    assert trial.survived == trial.surplus == ()
+
+
+def test_every_clause_on_flight_has_a_mutant() -> None:
+    """A clause that no mutant breaks has not been seen to fail."""
+    made_for = {clause for mutant in FLIGHT_MUTANTS.values() for clause in mutant.kills}
+
+    assert {clause.id for clause in FIXTURE.clauses} - made_for == set()
+
+
+def test_names_begin_with_the_chapter_and_are_taken_once() -> None:
+    """One command tries the mutants of both protocols by their names."""
+    chapters = {clause.chapter for clause in FIXTURE.clauses if clause.on_flight}
+
+    assert {name.partition(".")[0] for name in FLIGHT_MUTANTS} <= chapters
+    assert not FLIGHT_MUTANTS.keys() & MUTANTS.keys()
