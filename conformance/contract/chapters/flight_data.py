@@ -8,6 +8,7 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import CLAUSES, FLIGHT, Role, Violation, clause
+from conformance.contract.flight.decoding import in_words
 from conformance.contract.flight.subjects import reads
 from conformance.contract.flight.view import GetView
 from conformance.contract.ipc.flight import judge_flight
@@ -121,5 +122,5 @@ def no_descriptor_from_the_server(get: GetView) -> Iterator[Violation]:
     """
     for at, data in enumerate(get.data):
         if data is not None and data.descriptor is not None:
-            yield Violation("no flight_descriptor", f"the descriptor {data.descriptor}", response=at)
+            yield Violation("no flight_descriptor", in_words(data.descriptor), response=at)
             return

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from conformance import wire
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
-from conformance.contract.flight.decoding import meaning_of, message_of
-from conformance.contract.flight.subjects import about, columns_of, infos
+from conformance.contract.flight.decoding import in_words, meaning_of, message_of
+from conformance.contract.flight.subjects import about, columns_of, infos, listed
 from conformance.contract.flight.view import FlightCall, FlightView, GetView, InfoSeen
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, Inferred
 from conformance.contract.view import View
@@ -122,11 +122,7 @@ def schema_is_that_of_the_stream(schema: _Schema) -> Iterator[Violation]:
         if read is None or read.table is None or not read.ok:
             continue
         if columns_of(read.table.schema) != columns_of(stated):
-            yield Violation(f"the columns of the info: {_listed(stated)}", _listed(read.table.schema), call=read.index)
-
-
-def _listed(schema: pa.Schema) -> str:
-    return ", ".join(f"{field.name!r}: {field.type}" for field in schema) or "no columns"
+            yield Violation(f"the columns of the info: {listed(stated)}", listed(read.table.schema), call=read.index)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -167,7 +163,7 @@ def get_schema_agrees(pair: _Pair) -> Iterator[Violation]:
     """
     asked, stated = pair.asked.arrow, pair.stated.arrow
     if asked is not None and stated is not None and columns_of(asked) != columns_of(stated):
-        yield Violation(f"the columns of GetFlightInfo: {_listed(stated)}", _listed(asked))
+        yield Violation(f"the columns of GetFlightInfo: {listed(stated)}", listed(asked))
 
 
 @clause(
@@ -223,7 +219,7 @@ def descriptor_is_the_one_asked_for(seen: InfoSeen) -> Iterator[Violation]:
     """
     asked, named = message_of("FlightDescriptor", seen.of.raw.request), seen.info.descriptor
     if asked is not None and named is not None and meaning_of(asked) != named:
-        yield Violation(f"the descriptor of the request, {meaning_of(asked)}, or none", str(named))
+        yield Violation(f"the descriptor of the request, {in_words(meaning_of(asked))}, or none", in_words(named))
 
 
 @about

@@ -7,12 +7,12 @@ is stored under its descriptor; these clauses hold the server to that.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
-from conformance.contract.flight.subjects import Stored, about, asked_for, columns_of, stored
+from conformance.contract.flight.subjects import Stored, about, asked_for, columns_of, listed, stored
 from conformance.contract.flight.view import FlightCall
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, INTEGRATION_CLIENT, STATUS_CODES, Inferred
 from conformance.records import FlightMethod, Level
@@ -38,11 +38,7 @@ def columns_are_kept(one: Stored) -> Iterator[Violation]:
     assert one.rows is not None
     wanted, came = one.table.schema, one.rows.schema
     if one.seen.info.endpoints and columns_of(wanted) != columns_of(came):
-        yield Violation(_columns(wanted), _columns(came), call=one.seen.call)
-
-
-def _columns(schema: Sequence[object]) -> str:
-    return ", ".join(str(field) for field in schema)
+        yield Violation(listed(wanted), listed(came), call=one.seen.call)
 
 
 @_clause("flight-put.nothing-is-lost", breaks="every client: rows that the server accepted are gone, without an error")

@@ -20,6 +20,7 @@ __all__ = [
     "Meaning",
     "Poll",
     "data_of",
+    "in_words",
     "meaning_of",
     "message_of",
     "read_data",
@@ -88,6 +89,13 @@ def message_of(name: str, data: bytes) -> ProtoMessage | None:
 def meaning_of(descriptor: ProtoMessage) -> Meaning:
     """What a FlightDescriptor says, whatever the order of its fields."""
     return descriptor.number("type"), bytes(descriptor.data("cmd")), tuple(descriptor.texts("path"))
+
+
+def in_words(meaning: Meaning) -> str:
+    """A descriptor for people: its path or its command."""
+    kind, command, path = meaning
+    parts = [f"path {'/'.join(path)!r}" if path else "", f"command {command!r}" if command else ""]
+    return " and ".join(filter(None, parts)) or f"a descriptor of the type {kind} without path and command"
 
 
 def read_info(data: bytes) -> Info | None:

@@ -24,6 +24,7 @@ __all__ = [
     "asked_for",
     "columns_of",
     "infos",
+    "listed",
     "of_method",
     "reads",
     "refusals",
@@ -130,6 +131,11 @@ def stored(view: FlightView) -> list[Stored]:
 def columns_of(schema: pa.Schema) -> list[tuple[str, object]]:
     """Return names and types of the columns; nullability, metadata and dictionary encoding are left out."""
     return [(field.name, shape(_value_type(field.type))) for field in schema]
+
+
+def listed(schema: pa.Schema) -> str:
+    """Return names and types of the columns for people."""
+    return ", ".join(f"{field.name!r}: {field.type}" for field in schema) or "no columns"
 
 
 def _value_type(kind: pa.DataType) -> pa.DataType:

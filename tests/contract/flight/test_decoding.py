@@ -6,6 +6,8 @@ import pytest
 
 from conformance.contract.flight.decoding import (
     Data,
+    Meaning,
+    in_words,
     meaning_of,
     message_of,
     read_data,
@@ -73,6 +75,20 @@ def test_a_message_inside_that_is_none_spoils_the_whole() -> None:
     """The path of the fault is the judge's; here it is enough that the info cannot be trusted."""
     assert read_info(part(3, CUT)) is None
     assert read_poll(part(1, CUT)) is None
+
+
+@pytest.mark.parametrize(
+    ("meaning", "words"),
+    [
+        ((1, b"", ("a", "b")), "path 'a/b'"),
+        ((2, b"\x00", ()), "command b'\\x00'"),
+        ((2, b"x", ("a",)), "path 'a' and command b'x'"),
+        ((0, b"", ()), "a descriptor of the type 0 without path and command"),
+    ],
+)
+def test_a_descriptor_has_words(meaning: Meaning, words: str) -> None:
+    """Findings show it to people."""
+    assert in_words(meaning) == words
 
 
 def test_a_descriptor_means_the_same_in_any_order() -> None:

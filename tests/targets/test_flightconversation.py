@@ -1,0 +1,156 @@
+"""Steps of Flight become calls exactly as the case describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from conformance.contract.flight.encoding import action, descriptor, part
+from conformance.records import (
+    CallEnd,
+    Descriptor,
+    DoAction,
+    DoExchange,
+    DoGet,
+    DoPut,
+    FlightMethod,
+    GetFlightInfo,
+    GetSchema,
+    Handshake,
+    ListActions,
+    ListFlights,
+    PollFlightInfo,
+    SendMessages,
+    Step,
+)
+from conformance.reference.flight.service import FlightService, Messages
+from conformance.reference.flight.variations import FLIGHT_VARIATIONS
+from tests.reference.flight.direct import PATH, PUT_AND_GET, case_of, seen
+
+NAMED = descriptor(Descriptor(path=("by-hand.table",)))
+
+
+def calls(*steps: Step, service: FlightService | None = None) -> list[tuple[str, str, bytes]]:
+    """Method, label and first request of each call."""
+    return [(one.raw.method, one.raw.label, one.raw.request) for one in seen(case_of(*steps), service).flight_calls]
+
+
+@pytest.mark.parametrize(
+    ("step", "method", "request_"),
+    [
+        (GetFlightInfo(PATH), "GetFlightInfo", NAMED),
+        (GetSchema(PATH), "GetSchema", NAMED),
+        (PollFlightInfo(PATH), "PollFlightInfo", NAMED),
+        (ListFlights(), "ListFlights", b""),
+        (ListFlights(b"c"), "ListFlights", part(1, b"c")),
+        (ListActions(), "ListActions", b""),
+        (DoAction("a", b"b"), "DoAction", action("a", b"b")),
+        (DoGet(ticket=b"t"), "DoGet", part(1, b"t")),
+        (DoGet(ticket=b""), "DoGet", part(1, b"")),
+        (Handshake((b"p",)), "Handshake", part(2, b"p")),
+        (SendMessages(FlightMethod.DO_GET, (b"\xff",)), "DoGet", b"\xff"),
+        (SendMessages(FlightMethod.DO_PUT, (b"\xff",)), "DoPut", b"\xff"),
+    ],
+)
+def test_a_step_is_a_call(step: Step, method: str, request_: bytes) -> None:
+    """With the request that it describes."""
+    ((made, _, sent), *_) = calls(step)
+
+    assert (made, sent) == (method, request_)
+
+
+@pytest.mark.parametrize("step", [DoPut(PATH), DoExchange(PATH), Handshake((b"a", b"b"))])
+def test_a_client_may_stream(step: Step) -> None:
+    """Every message is recorded, in order."""
+    (call,) = seen(case_of(step)).flight_calls
+
+    assert len(call.raw.requests) > 1
+    assert call.raw.status == "OK"
+
+
+def test_several_messages_of_a_method_with_one_are_sent_all() -> None:
+    """What the server makes of them is judged."""
+    (call,) = seen(case_of(SendMessages(FlightMethod.GET_SCHEMA, (b"", b"x")))).flight_calls
+
+    assert call.raw.requests == (b"", b"x")
+
+
+def test_each_endpoint_is_redeemed() -> None:
+    """One call each, or the one that is asked for."""
+    service = FLIGHT_VARIATIONS["flight-info.several-endpoints"].service
+    every = calls(*PUT_AND_GET, service=service())[2:]
+    one = calls(*PUT_AND_GET[:2], DoGet(endpoint="1"), service=service())[2:]
+
+    assert [label for _, label, _ in every] == ["i/0", "i/1"]
+    assert [label for _, label, _ in one] == ["i/1"]
+
+
+def test_a_poll_follows_the_descriptors_until_the_end() -> None:
+    """Its infos can be read like any other."""
+    made = calls(DoPut(PATH), PollFlightInfo(PATH, label="q"), DoGet(info="q"))
+
+    assert [(method, label) for method, label, _ in made[1:]] == [
+        ("PollFlightInfo", "q/0"),
+        ("PollFlightInfo", "q/1"),
+        ("DoGet", "q/0"),
+    ]
+
+
+def test_a_poll_ends_after_the_calls_that_it_has() -> None:
+    """A query may run for ever."""
+    assert len(calls(DoPut(PATH), PollFlightInfo(PATH, most=1))) == 2
+
+
+@pytest.mark.parametrize(
+    ("steps", "skipped"),
+    [
+        ((GetFlightInfo(PATH), DoGet(), DoAction("CancelFlightInfo", info="i")), (1, 2)),
+        ((*PUT_AND_GET[:2], DoGet(endpoint="7"), DoAction("RenewFlightEndpoint", info="i", endpoint="7")), (2, 3)),
+    ],
+)
+def test_a_step_about_nothing_is_skipped(steps: tuple[Step, ...], skipped: tuple[int, ...]) -> None:
+    """There is no info, or no such endpoint."""
+    assert seen(case_of(*steps)).exchange.skipped_steps == skipped
+
+
+def test_an_endpoint_that_cannot_be_reached_is_left_out() -> None:
+    """The suite follows no location to another machine."""
+    view = seen(case_of(*PUT_AND_GET), FLIGHT_VARIATIONS["flight-location.elsewhere"].service())
+
+    assert view.gets == ()
+    assert view.exchange.skipped_steps == (2,)
+
+
+def test_an_info_of_a_refusal_is_forgotten() -> None:
+    """A later step does not read what an earlier one found."""
+
+    class Once(FlightService):
+        def get_flight_info(self, requests: Iterator[bytes]) -> Messages:
+            found = list(super().get_flight_info(requests))
+            self.store = type(self.store)()
+            return found
+
+    view = seen(case_of(*PUT_AND_GET[:2], GetFlightInfo(PATH), DoGet()), Once())
+
+    assert view.exchange.skipped_steps == (3,)
+
+
+class _Endless(FlightService):
+    def list_actions(self, requests: Iterator[bytes]) -> Messages:
+        while True:
+            yield b""
+
+
+def test_nothing_is_asked_of_a_broken_server() -> None:
+    """The rest of the case would show nothing."""
+    view = seen(case_of(ListActions(), ListFlights()), _Endless())
+
+    assert [call.raw.end for call in view.flight_calls] == [CallEnd.OVER_BUDGET]
+
+
+def test_a_read_may_be_cancelled() -> None:
+    """After as many messages as the step takes."""
+    (*_, call) = seen(case_of(*PUT_AND_GET[:2], DoGet(take=1))).flight_calls
+
+    assert (len(call.raw.responses), call.raw.end) == (1, CallEnd.CANCELLED)

@@ -1,0 +1,115 @@
+"""The request messages of the steps of a case, and where a ticket is redeemed."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pyarrow.flight as pf
+import pytest
+
+from conformance.contract.flight.decoding import Endpoint, Info, message_of, read_data
+from conformance.contract.flight.encoding import descriptor, part
+from conformance.generate import materialise
+from conformance.records import Descriptor, DoAction, Json, Table
+from conformance.targets.flightmessages import Names, action_of, data_of, place_of
+from tests.reference.flight.direct import ROWS, case_of
+
+HERE = "127.0.0.1:4444"
+ENDPOINT = Endpoint(b"\x0a\x03\x0a\x01t", b"t", (), None)
+INFO = Info(b"raw", b"", None, (ENDPOINT,), 0, 0, ordered=False)
+NAMED = descriptor(Descriptor(path=("a",)))
+
+
+@pytest.mark.parametrize(
+    ("names", "path"),
+    [
+        (Names("flight.put"), ("flight.put.table",)),
+        (Names("flight.put", ("db", "t-{name}")), ("db", "t-flight.put.table")),
+        (Names("flight.put", token="x1"), ("flight.put.table.x1",)),
+    ],
+)
+def test_a_flight_is_called_after_its_case(names: Names, path: tuple[str, ...]) -> None:
+    """In the part of the path that the target file says; with a token where other runs may have flights."""
+    assert names.descriptor(Descriptor(path=("table",))) == Descriptor(path=path)
+
+
+def test_a_command_is_left_as_it_is() -> None:
+    """What it means is the server's own."""
+    assert Names("a", token="x").descriptor(Descriptor(cmd=b"\xff")) == Descriptor(cmd=b"\xff")
+
+
+def test_a_table_comes_with_its_schema_and_descriptor() -> None:
+    """One message for the schema, one for each batch; only the latter have rows."""
+    case = case_of()
+    found = list(data_of(case, materialise(case.table), NAMED))
+    messages = [read_data(data) for data, _ in found]
+
+    assert [rows for _, rows in found] == [False] + [True] * (len(found) - 1)
+    assert [one.descriptor if one else None for one in messages] == [(1, b"", ("a",))] + [None] * (len(found) - 1)
+    assert all(one is not None and one.header for one in messages)
+
+
+def test_a_descriptor_may_come_ahead() -> None:
+    """In a message without a header; the schema then names none."""
+    case = case_of()
+    first, second, *_ = (read_data(data) for data, _ in data_of(case, materialise(case.table), NAMED, ahead=True))
+
+    assert first is not None
+    assert second is not None
+    assert (first.header, second.descriptor) == (None, None)
+    assert first.descriptor == (1, b"", ("a",))
+
+
+def test_a_table_without_rows_is_a_schema() -> None:
+    """And nothing else."""
+    case = case_of(table=dataclasses.replace(ROWS, rows=()))
+
+    assert len(list(data_of(case, materialise(case.table), NAMED))) == 1
+
+
+def test_dictionaries_come_before_their_batch() -> None:
+    """They have no rows of their own."""
+    table = Table(ROWS.columns, rows=(Json({"n": 1, "word": "a"}),))
+    rows = materialise(table)
+    encoded = rows.set_column(1, "word", rows.column("word").combine_chunks().dictionary_encode())
+
+    assert [has for _, has in data_of(case_of(table=table), encoded, NAMED)] == [False, False, True]
+
+
+def test_an_action_has_its_body_or_what_the_server_gave_out() -> None:
+    """An info whole, or one of its endpoints, byte for byte; nothing if there is none."""
+    cancel, renew = DoAction("c", info="i"), DoAction("r", info="i", endpoint="0")
+
+    assert pf.Action.deserialize(action_of(DoAction("x", b"b"), None)).body == b"b"
+    assert pf.Action.deserialize(action_of(cancel, INFO)).body == part(1, b"raw")
+    assert pf.Action.deserialize(action_of(renew, INFO)).body == part(1, ENDPOINT.raw)
+    assert action_of(cancel, None) is None
+    assert action_of(dataclasses.replace(renew, endpoint="1"), INFO) is None
+    assert message_of("Action", action_of(DoAction("x"), None) or b"") is not None
+
+
+@pytest.mark.parametrize(
+    ("locations", "place"),
+    [
+        ((), HERE),
+        (("",), HERE),
+        (("arrow-flight-reuse-connection://?",), HERE),
+        (("grpc+tls://elsewhere:443", "arrow-flight-reuse-connection://?"), HERE),
+        (("grpc://127.0.0.1:5555", "grpc+tcp://127.0.0.1:4444"), HERE),
+        (("grpc+tcp://127.0.0.1:5555",), "127.0.0.1:5555"),
+        (("grpc://localhost:5555/path",), "localhost:5555"),
+        (("grpc://elsewhere:5555",), None),
+        (("grpc+tls://127.0.0.1:5555",), None),
+        (("https://127.0.0.1/x",), None),
+        (("grpc://127.0.0.1:port",), None),
+        (("grpc://[",), None),
+    ],
+)
+def test_a_ticket_is_redeemed_where_the_endpoint_says(locations: tuple[str, ...], place: str | None) -> None:
+    """On the connection that there is, or at another plain port of this machine, and nowhere else."""
+    assert place_of(dataclasses.replace(ENDPOINT, locations=locations), HERE) == place
+
+
+def test_a_server_on_another_machine_leads_to_no_port_of_this_one() -> None:
+    """Its localhost is not ours."""
+    assert place_of(dataclasses.replace(ENDPOINT, locations=("grpc://localhost:1",)), "far.example:4444") is None
