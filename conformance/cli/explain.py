@@ -51,12 +51,14 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
     if dispute := dispute_of(clause.id, today()):
         click.echo(f"disputed  {dispute.text.removeprefix('disputed ')}; no run judges it until then")
     click.echo(f"applies   to {', '.join(clause.profiles)}")
+    if clause.on_flight:
+        click.echo(f"binds     the {'library' if clause.role is Role.LIBRARY else 'application'} of a Flight server")
     click.echo(f"judge it  {_judged_by(clause)}")
 
 
 def _judged_by(clause: Clause) -> str:
     """The command that judges the clause."""
-    if MESSAGES[0] in clause.profiles:
+    if MESSAGES[0] in clause.profiles or clause.on_flight:
         return f"conformance run --target FILE --clause {clause.id}"
     if clause.role is Role.CLIENT:
         return "conformance clients"

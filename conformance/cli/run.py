@@ -222,7 +222,7 @@ def _check_drawn(spec: TargetSpec, generated: int | None, scenarios: int | None)
         why = "which speaks Flight" if spec.kind is TargetKind.FLIGHT else "which takes no requests"
         raise click.UsageError(f"expected --scenarios with a server of Storage Read, got it with {spec.name}, {why}")
     if generated and spec.kind is TargetKind.FLIGHT:
-        raise click.UsageError(f"expected no --cases for {spec.name}: cases of Flight are not drawn yet")
+        raise click.UsageError(f"expected no --cases for {spec.name}: there are no generated cases of Flight")
 
 
 def _limited(spec: TargetSpec, max_bytes: int | None) -> TargetSpec:

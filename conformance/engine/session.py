@@ -179,7 +179,8 @@ def open_session(
 ) -> Iterator[Session]:
     """Start the target and the readers; both are stopped on exit, even after an exception.
 
-    The smoke phase takes its cases from ``corpus``. If no row comes, the session has only these cases.
+    No reader speaks Flight, so none is started for a server of it. The smoke phase takes its cases from ``corpus``. If
+    no row comes, the session has only these cases.
 
     Raises:
         TargetError: the target cannot run here, did not become ready, or cannot be asked for rows.
@@ -191,6 +192,8 @@ def open_session(
         if reason:
             plan = narrowed(plan, corpus, reason, selection.shard)
             settings = dataclasses.replace(settings, generated=0, scenarios=0)
+        if spec.kind is TargetKind.FLIGHT:
+            settings = dataclasses.replace(settings, readers=False)
         pool = stack.enter_context(ReaderPool(readers=settings.reader or None)) if settings.readers else None
         step = CaseStep(plan.clauses, driver, pool)
         owed = stack.enter_context(closing(Owed(plan.clauses, spec.kind, readers=settings.readers)))

@@ -13,7 +13,7 @@ from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.records import Case, Level
-from conformance.reference.mutants import MUTANTS
+from conformance.reference.proven import PROVEN_MUTANTS
 from publish.tables import consequences
 
 __all__ = ["NAME", "text"]
@@ -49,7 +49,7 @@ def text() -> str:
     """The content of the file."""
     clauses = list(all_clauses().values())
     report = consequences.load()
-    cases = sorted(load_corpus(data_file("cases")).values(), key=lambda case: case.id)
+    cases = sorted(load_corpus(data_file("cases"), None).values(), key=lambda case: case.id)
     chapters = [(name, list(members)) for name, members in itertools.groupby(clauses, lambda each: each.chapter)]
     counts = {level.value: sum(each.level is level for each in clauses) for level in Level}
     lines = [f"| [{name}](#{name}) | {len(members)} |\n" for name, members in chapters]
@@ -73,7 +73,7 @@ def _entry(clause: Clause, cases: Sequence[Case], measured: str) -> Iterator[str
     if named := [case.id for case in cases if matches(clause.id, case.clauses)]:
         more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
         yield f"- *Cases:* {', '.join(f'`{case}`' for case in named[:SHOWN])}{more}\n"
-    if killers := [mutant.name for mutant in MUTANTS.values() if clause.id in mutant.kills]:
+    if killers := [mutant.name for mutant in PROVEN_MUTANTS.values() if clause.id in mutant.kills]:
         yield f"- *Mutants:* {', '.join(f'`{name}`' for name in sorted(killers))}\n"
 
 
@@ -94,6 +94,8 @@ def _whom(clause: Clause) -> str:
     """The implementations that a clause applies to, if it is not about servers only."""
     if clause.role is Role.READER:
         return "any reader of Arrow IPC"
+    if clause.on_flight:
+        return "any Flight library" if clause.role is Role.LIBRARY else "any application on a Flight library"
     if clause.on_messages:
         return "any writer of Arrow messages"
     return "any writer of Arrow IPC" if clause.role is Role.WRITER else "any Arrow IPC"

@@ -19,10 +19,11 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.generate.vectors import VectorSet
 from conformance.records import Level, Outcome, from_json
+from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 from conformance.reference.ipc.hostile import HOSTILE
 from conformance.reference.ipc.mutants import IPC_MUTANTS
 from conformance.reference.ipc.variations import IPC_VARIATIONS
-from conformance.reference.mutants import MUTANTS
+from conformance.reference.proven import PROVEN_MUTANTS
 from conformance.reference.variations import VARIATIONS
 from publish.tables import ipc
 from publish.tables.blocks import filled
@@ -112,9 +113,10 @@ def _counts() -> Iterator[str]:
     levels = ", ".join(
         f"{count} {level.upper()}" for level in Level if (count := sum(each.level is level for each in clauses))
     )
-    cases = len(load_corpus(data_file("cases")))
-    yield f"{len(clauses)} clauses ({levels}), {cases} named cases, {len(MUTANTS)} mutants,\n"
-    yield f"{len(VARIATIONS)} legal variations. For streams, files and tensors {len(IPC_MUTANTS)} more mutants,\n"
+    cases = len(load_corpus(data_file("cases"), None))
+    yield f"{len(clauses)} clauses ({levels}), {cases} named cases, {len(PROVEN_MUTANTS)} mutants,\n"
+    legal = len(VARIATIONS) + len(FLIGHT_VARIATIONS)
+    yield f"{legal} legal variations. For streams, files and tensors {len(IPC_MUTANTS)} more mutants,\n"
     vectors = VectorSet.load(data_file("golden") / "ipc").vectors
     yield f"{len(IPC_VARIATIONS)} legal variations, {len(HOSTILE)} hostile inputs, {len(vectors)} golden vectors.\n"
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from conformance.reference.flight.server import FlightServer
 from conformance.reference.server import ReferenceServer
 from conformance.targets.asking import PROTOCOL
 from tests.docs.snippets import GUIDES, Desk, blocks
@@ -26,9 +27,13 @@ FOLLOWED = [guide for guide in GUIDES if guide.name != "CONTRIBUTING.md"]
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[Mapping[str, str]]:
-    """A server that runs already, under the ports that the guides write."""
-    with ReferenceServer() as server:
-        yield {"localhost:9060": server.grpc_endpoint, "localhost:9050": server.rest_endpoint}
+    """Servers that run already, under the ports that the guides write."""
+    with ReferenceServer() as server, FlightServer() as flights:
+        yield {
+            "localhost:9060": server.grpc_endpoint,
+            "localhost:9050": server.rest_endpoint,
+            "localhost:8815": flights.endpoint,
+        }
 
 
 @pytest.mark.timeout(900)  # a guide is many commands, and a busy machine is no defect
