@@ -7,7 +7,7 @@ Values are those of its rows, which are dictionaries of Python values.
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import importlib.metadata
 import math
@@ -79,11 +79,11 @@ def plain(value: Any) -> Any:  # noqa: PLR0911  # one for each type
         case decimal.Decimal():
             sign, digits, _ = value.as_tuple()
             return {"decimal": str((-1 if sign else 1) * int("".join(map(str, digits))))}
-        case datetime.datetime():
-            return (value - datetime.datetime(1970, 1, 1, tzinfo=value.tzinfo)) // datetime.timedelta(microseconds=1)
-        case datetime.date():
-            return (value - datetime.date(1970, 1, 1)).days
-        case datetime.time():
+        case dt.datetime():
+            return (value - dt.datetime(1970, 1, 1, tzinfo=value.tzinfo)) // dt.timedelta(microseconds=1)
+        case dt.date():
+            return (value - dt.date(1970, 1, 1)).days
+        case dt.time():
             return ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
         case pa.MonthDayNano():
             return {"months": value.months, "days": value.days, "ns": value.nanoseconds}
