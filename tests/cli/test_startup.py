@@ -69,8 +69,8 @@ def test_a_command_imports_nothing_that_it_does_not_use(
 
 
 def test_the_reference_server_starts_without_what_few_requests_need(tmp_path: Path) -> None:
-    """Mutants, the SQL parser, Avro and pandas are imported when they are asked for, or never; nothing drives targets or
-    draws cases.
+    """Mutants, the SQL parser, Avro and pandas are imported when they are asked for, or never. Nothing drives targets
+    or draws cases.
     """
     imported = _imported(_SERVER, directory=tmp_path)
 
