@@ -15,9 +15,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.wire import plain_table
+from conformance.wire import PlainTable, plain_table
 
-Read = Callable[[Mapping[str, Any]], Iterable[pa.RecordBatch]]
+Read = Callable[[Mapping[str, Any]], Iterable[pa.RecordBatch] | PlainTable]
 """Reads the table of a request; a batch without columns says that the client knows none."""
 
 
@@ -90,7 +90,10 @@ def _answer(
     paths: Mapping[str, Read], class_of: Callable[[Exception], str], asked: Mapping[str, Any]
 ) -> dict[str, Any]:
     try:
-        found = [batch for batch in paths[asked["path"]](asked) if batch.num_columns]
+        made = paths[asked["path"]](asked)
+        if isinstance(made, PlainTable):
+            return {"status": "ok", **made.to_json()}
+        found = [batch for batch in made if batch.num_columns]
         names = found[0].schema.names if found else []
         kinds = [str(kind) for kind in found[0].schema.types] if found else []
         # Inside, too: a batch that the client accepts may have values that Python does not, such as text in no UTF-8.

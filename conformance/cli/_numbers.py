@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, Final
 
 import click
@@ -11,10 +12,12 @@ __all__ = [
     "ATTEMPTS",
     "BYTES",
     "CASES",
+    "DURATION",
     "MOST_GENERATED",
     "PROCESSES",
     "SECONDS",
     "SEED",
+    "Duration",
     "Number",
     "count_of",
     "deadline_option",
@@ -40,6 +43,24 @@ class Number(click.FloatRange):
         return number
 
 
+class Duration(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic in newer versions of click alone
+    """A time in seconds: ``60``, ``60s``, ``2m``, ``1h``; at most a day."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The seconds in ``value``."""
+        found = _DURATION.fullmatch(str(value))
+        seconds = float(found["number"]) * _UNITS[found["unit"]] if found else 0.0
+        if not 0 < seconds <= _DAY:
+            self.fail(f"expected a time such as 60s, 2m or 1h, at most a day, got {value!r}", param, ctx)
+        return seconds
+
+
+_DURATION: Final = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>|s|m|h)")
+_UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600}
+_DAY: Final = 86_400
+DURATION: Final = Duration()
 SEED: Final = click.IntRange(0, GREATEST_SEED)
 CASES: Final = click.IntRange(0, MOST_GENERATED)
 PROCESSES: Final = click.IntRange(1, 1024)

@@ -12,6 +12,7 @@ from conformance.cli._numbers import CASES
 from conformance.records import Level
 
 __all__ = [
+    "ANYTHING",
     "DRAWN",
     "EXISTING",
     "FILE",
@@ -29,6 +30,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 EXISTING: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 """A file to read."""
+ANYTHING: Final = click.Path(exists=True, path_type=Path)
+"""A file or a folder to read."""
 FILE: Final = click.Path(dir_okay=False, path_type=Path)
 """A file to write."""
 FOLDER: Final = click.Path(file_okay=False, path_type=Path)

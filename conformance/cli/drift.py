@@ -10,13 +10,14 @@ import click
 
 from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted
-from conformance.cli._numbers import CASES, Number, seed_option
-from conformance.cli._options import EXISTING, FILE, FOLDER
+from conformance.cli._numbers import CASES, DURATION, Number, seed_option
+from conformance.cli._options import ANYTHING, EXISTING, FILE, FOLDER
 from conformance.cli._progress import progress, quiet_option
 from conformance.disk.files import data_file, write_whole
 from conformance.disk.locks import held
 from conformance.drift.digests import check_digests, read_digests, write_digests
 from conformance.drift.run import MUTANTS, Drift, DriftPlan, run_drift
+from conformance.drift.userfiles import NO_FILES, find_files
 from conformance.drift.versions import find_version, ordered
 from conformance.report.drift import as_json, as_text, read_known, unknown, write_html
 
@@ -29,6 +30,8 @@ from conformance.report.drift import as_json, as_text, read_known, unknown, writ
 @seed_option
 @click.option("--share", type=Number(0, 1), default=1.0, help="The fraction of the cases to write.")
 @click.option("--mutants", type=CASES, default=MUTANTS, show_default=True, help="Number of mutants to read.")
+@click.option("--files", "files", metavar="DIR", type=ANYTHING, multiple=True, help="Your own streams and files, too.")
+@click.option("--budget", metavar="TIME", type=DURATION, help="Leave out what takes longer than this, such as 60s.")
 @click.option("--case", "case", metavar="ID", default="", help="Only this case; a replay line gives the id.")
 @click.option("--every", is_flag=True, help="Report every difference, not one for each group.")
 @click.option("--json", "json_file", metavar="FILE", type=FILE, help="Write all results as JSON.")
@@ -60,6 +63,8 @@ def command(
     seed: int,
     share: float,
     mutants: int,
+    files: tuple[Path, ...],
+    budget: float | None,
     case: str,
     every: bool,
     json_file: Path | None,
@@ -77,8 +82,10 @@ def command(
     conformance drift --from 24.0.0 --to 26.0.1
     conformance drift --versions 14.0.2 16.1.0 18.1.0 20.0.0
     conformance drift --from 24.0.0 --to installed --html drift.html
+    conformance drift --from 24.0.0 --to ./pyarrow-27.0.0-cp311-cp311-linux_x86_64.whl --files data --budget 60s
 
-    Each version gets an environment of its own, made once. ``installed`` is the version that the suite itself uses.
+    Each version gets an environment of its own, made once. ``installed`` is the version that the suite itself uses. The
+    first line of the report is the decision: SAFE, LOOK HERE or STOP.
 
     \b
     Exit status: 0 nothing that matters changed, 1 drift that matters or digests that differ, 2 unusable input or a
@@ -87,16 +94,18 @@ def command(
     names = ordered([*older, *newer, *listed, *more])
     if len(names) < 2 and not (names and (record or check)):
         raise Unusable("expected at least two versions, such as --from 24.0.0 --to 26.0.1")
-    if (record or check) and (case or share != 1.0):
-        raise Unusable("digests cover all cases; omit --case and --share")
+    if (record or check) and (case or share != 1.0 or files or budget is not None):
+        raise Unusable("digests cover all cases; omit --case, --share, --files and --budget")
+    own = find_files(files) if files else NO_FILES
     excused = read_known(known) if known is not None else frozenset()
     with ExitStack() as stack:
         for folder in (golden if record else None, save):
             stack.enter_context(held(folder) if folder is not None else nullcontext())
         shown = stack.enter_context(progress("preparing"))
+        plan = DriftPlan(seed, share, mutants, case, files=own, seconds=budget)
         try:
             versions = [find_version(name, say=shown.update) for name in names]
-            drift = run_drift(versions, DriftPlan(seed, share, mutants, case), say=shown.update)
+            drift = run_drift(versions, plan, say=shown.update)
         except KeyboardInterrupt:
             raise Interrupted("nothing was compared; environments that were made are kept") from None
         complaints = list(_digests(drift, golden, record=record, check=check))

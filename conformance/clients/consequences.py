@@ -1,4 +1,4 @@
-"""What each client makes of a server with a fault, as one of eight classes: the cells of the consequence matrix.
+"""What each client makes of a server with a fault, as one of nine classes: the cells of the consequence matrix.
 
 A cell is a path of a client in one situation: a plan of faults, broken bytes, or a mutant of the reference. It is
 measured several times. The measurements are kept as JSON lines, each written when it was made, so that a matrix that
@@ -7,9 +7,11 @@ was interrupted goes on where it ended.
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import hashlib
 import json
+import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -28,7 +30,7 @@ from conformance.disk.files import naming
 from conformance.disk.lines import LineFile, line_of
 from conformance.readers.compare import DifferenceKind
 from conformance.readers.info import ReaderInfo
-from conformance.readers.ipc.job import JobAnswer
+from conformance.readers.ipc.job import MEMORY, JobAnswer, JobOutcome
 from conformance.readers.programs.slot import outcome_of
 from conformance.readers.programs.spec import ClientProgram
 from conformance.records import ReadingOutcome, RecordError, from_json, to_json
@@ -52,7 +54,9 @@ class Consequence(enum.StrEnum):
     CRASH = "crash"
     """The process ends."""
     HANG = "hang"
-    """No answer within the limits of time and memory."""
+    """No answer within the limit of time."""
+    MEMORY = "memory"
+    """The client takes more memory than its limit, and the suite ends it: with more memory, it may answer."""
     LOSS = "silent loss"
     """Fewer rows without an error."""
     DUPLICATES = "silent duplicates"
@@ -85,7 +89,9 @@ def consequence(info: ReaderInfo, asked: Set, answer: JobAnswer) -> tuple[Conseq
     if outcome is ReadingOutcome.UNAVAILABLE:
         return Consequence.UNABLE, text
     if answer.table is None:
-        return _ENDS[outcome], f"{answer.error_class}: {text}" if answer.error_class else text
+        said = f"{answer.error_class}: {text}" if answer.error_class else text
+        at_limit = answer.outcome is JobOutcome.EXHAUSTED and answer.error_class == MEMORY
+        return Consequence.MEMORY if at_limit else _ENDS[outcome], said
     rows, found, order = compared(info, asked, answer.table)
     if not found and not order:
         return Consequence.UNHARMED, ""
@@ -103,6 +109,8 @@ _ENDS: Final = {
     ReadingOutcome.CRASH: Consequence.CRASH,
     ReadingOutcome.HANG: Consequence.HANG,
 }
+_AT_MEMORY: Final = re.compile(r"limit: it held \d+ MiB more than before, of \d+ allowed")
+"""The reason in a measurement of a time when the end at either limit was a hang."""
 _OTHER: Final = frozenset({DifferenceKind.COLUMNS, DifferenceKind.TYPE, DifferenceKind.FOREIGN, DifferenceKind.CHANGED})
 
 
@@ -159,10 +167,17 @@ def _read(path: Path) -> tuple[list[Measured], int]:
     found = []
     for number, line in enumerate(data[:whole].splitlines(), 1):
         try:
-            found.append(from_json(Measured, json.loads(line), path=f"{path}, line {number}"))
+            found.append(_classed(from_json(Measured, json.loads(line), path=f"{path}, line {number}")))
         except (ValueError, RecordError) as error:
             raise ValueError(f"{path}, line {number}: expected a measurement, got {line[:60]!r}: {error}") from None
     return found, whole
+
+
+def _classed(one: Measured) -> Measured:
+    """The measurement with the class of the end that its text records."""
+    if one.consequence is Consequence.HANG and _AT_MEMORY.match(one.text):
+        return dataclasses.replace(one, consequence=Consequence.MEMORY)
+    return one
 
 
 class Measuring:

@@ -42,6 +42,7 @@ WHOLE: Final = "client.interrupted-is-whole-or-error"
 FAULTS: Final[Mapping[str, StandinFault]] = {
     "dies": StandinFault("It ends its process on an error.", "client.survives"),
     "loops": StandinFault("It spins for ever on an error.", "client.survives"),
+    "fills-memory": StandinFault("It takes memory without end on an error.", "client.survives"),
     "refuses": StandinFault("It refuses a table without rows.", "client.reads"),
     "drops-last-row": StandinFault("It loses the last row of a table.", "client.rows-true", also=(WHOLE,)),
     "no-columns": StandinFault("It has no columns where there are no rows.", "client.columns"),
@@ -145,6 +146,9 @@ def answer(fault: str, asked: Mapping[str, Any]) -> dict[str, Any]:
             os.abort()
         while fault == "loops":
             pass
+        taken = []
+        while fault == "fills-memory":
+            taken.append(b"x" * (8 << 20))
         return {"status": "error", "class": type(error).__name__, "message": str(error)[:300]}
     batches = table.to_batches()
     made = plain_table(batches).to_json() if batches else _empty(table)

@@ -24,7 +24,7 @@ class Watch:
 
     ``memory`` limits resident bytes and ``cpu`` seconds of processor time, both of the process with its descendants,
     and both counted from the start of the context. :attr:`reason` names the exceeded limit; it is empty while no
-    limit is exceeded.
+    limit is exceeded. :attr:`out_of_memory` is true if it is that of memory.
     """
 
     def __init__(self, number: int, *, memory: int, cpu: float, stop: Callable[[], None]) -> None:
@@ -34,6 +34,7 @@ class Watch:
         self._stop = stop
         self._over = threading.Event()
         self.reason = ""
+        self.out_of_memory = False
 
     def __enter__(self) -> Self:
         self._first = _used(self._number)
@@ -51,6 +52,7 @@ class Watch:
         while not self._over.wait(INTERVAL):
             memory, cpu = (now - first for now, first in zip(_used(self._number), self._first, strict=True))
             if memory > self._memory:
+                self.out_of_memory = True
                 self.reason = f"it held {int(memory) >> 20} MiB more than before, of {self._memory >> 20} allowed"
             elif cpu > self._cpu:
                 self.reason = f"it used {cpu:.1f} s of processor time, of {self._cpu:g} allowed"

@@ -5,14 +5,13 @@ A step is a pair of neighbouring versions, whose results are compared. The versi
 
 from __future__ import annotations
 
-import base64
 import collections
 import dataclasses
-import hashlib
+import itertools
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, Final
@@ -28,13 +27,18 @@ from conformance.drift.inputs import (
     reference_inputs,
     written_inputs,
 )
+from conformance.drift.jobs import key_of, mixed, read_job, size_of, values_job, write_job, writing_id
+from conformance.drift.pacing import Pace
 from conformance.drift.recipes import Recipe, Writing, draw_recipes
+from conformance.drift.userfiles import NO_FILES, UserFiles, user_inputs, user_recipes
 from conformance.drift.versions import DriftError, Version, VersionAnswer, ask
 
 __all__ = ["MUTANTS", "Drift", "DriftPlan", "run_drift"]
 
 MUTANTS: Final = 5000
 """The number of mutants in a full run."""
+WRITING: Final = 0.4
+"""The share of a limited time that is for writing; what was written is read in any case."""
 
 Say = Callable[[str], None]
 Step = tuple[str, str]
@@ -45,7 +49,9 @@ class DriftPlan:
     """The cases of a run: the seed, the share of the recipes, the number of mutants, and the case of a replay.
 
     ``kinds`` are the classes of recipes, all if it is empty. ``catalogue`` includes the reference's legal variations,
-    mutants and hostile bytes; without ``reading``, only the bytes that the versions wrote are read.
+    mutants and hostile bytes; without ``reading``, only the bytes that the versions wrote are read. ``files`` are
+    cases from the user's own data. ``seconds`` limits the time of the run: the cases come in a mixed order then, and
+    the last ones may be left out.
     """
 
     seed: int = 0
@@ -55,12 +61,15 @@ class DriftPlan:
     kinds: tuple[str, ...] = ()
     catalogue: bool = True
     reading: bool = True
+    files: UserFiles = NO_FILES
+    seconds: float | None = None
 
     @property
     def options(self) -> str:
         """The command-line options that draw the same cases; those with default values are left out."""
         seed = f" --seed {self.seed}" if self.seed else ""
-        return seed + (f" --share {self.share:g}" if self.share != 1.0 else "")
+        share = f" --share {self.share:g}" if self.share != 1.0 else ""
+        return seed + share + "".join(f" --files {shlex.quote(folder)}" for folder in self.files.folders)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -71,7 +80,9 @@ class Drift:
     quiet ones; ``saved`` their bytes by file name. ``inputs`` counts the read inputs by class. The others are by
     version: ``lacking`` counts cases by the feature that the version lacks; ``spills`` lists the writings that contain
     memory from outside the buffers; ``broken`` lists, by rule, the writings that break it; and ``misread`` lists the
-    writings that the version does not read back with their values.
+    writings that the version does not read back with their values. ``left_out`` counts the writings for which
+    there was no time; ``complete`` is False if there was none for a writing or a reading. ``asked`` are the versions as
+    the user named them.
     """
 
     plan: DriftPlan
@@ -87,6 +98,9 @@ class Drift:
     misread: Mapping[str, Sequence[str]]
     digests: Mapping[str, Digests]
     saved: Mapping[str, bytes]
+    left_out: int = 0
+    complete: bool = True
+    asked: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def steps(self) -> list[Step]:
@@ -95,7 +109,8 @@ class Drift:
 
     def replay(self, difference: VersionDifference) -> str:
         """The command that reproduces a difference."""
-        versions = f"--from {difference.old} --to {difference.new}"
+        old, new = (shlex.quote(self.asked.get(name, name)) for name in (difference.old, difference.new))
+        versions = f"--from {old} --to {new}"
         return f"conformance drift {versions}{self.plan.options} --case {shlex.quote(difference.case)}"
 
     @property
@@ -123,8 +138,13 @@ class _Run:
         drawn = draw_recipes(plan.seed, share=plan.share)
         self.recipes = [recipe for recipe in drawn if recipe.kind in (plan.kinds or (recipe.kind,))]
         self.pairs = [(recipe, writing) for recipe in self.recipes for writing in recipe.writings]
+        if plan.seconds is not None:
+            self.pairs.sort(key=lambda pair: mixed(plan.seed, writing_id(*pair)))
+        own = user_recipes(plan.files.files)
+        self.pairs = [*((recipe, writing) for recipe in own for writing in recipe.writings), *self.pairs]
         if plan.case:
             self.choose(plan.case)
+        self.pace = Pace(plan.seconds)
         self.differences: list[VersionDifference] = []
         self.counts: dict[Step, dict[str, dict[VersionChange, int]]] = {}
         self.read_by: dict[str, dict[bytes, VersionAnswer]] = {}
@@ -134,15 +154,15 @@ class _Run:
         """Drop all recipes and writings that the case ``case`` does not need."""
         found = _WRITTEN.fullmatch(case)
         self.pairs = [
-            pair for pair in self.pairs if found and _writing_id(*pair) == f"{found['recipe']}/{found['writing']}"
+            pair for pair in self.pairs if found and writing_id(*pair) == f"{found['recipe']}/{found['writing']}"
         ]
 
     def result(self) -> Drift:
+        all_pairs = len(self.pairs)
         written, values = self.write()
-        inputs = self.inputs(written)
+        inputs, readings = self.read(written)
         if self.plan.case and not self.pairs and not inputs:
             raise DriftError(f"no case is called {self.plan.case!r} with seed {self.plan.seed} and these versions")
-        readings = self.read(inputs)
         for (old, new), (older, newer) in zip(self.steps(), pairwise(written), strict=True):
             for (recipe, writing), *answers in zip(self.pairs, older, newer, strict=True):
                 self.writing((old, new), recipe, writing, (answers[0], answers[1]))
@@ -172,6 +192,9 @@ class _Run:
                 for version, answers, meant in zip(self.versions, written, values, strict=True)
             },
             saved=self.saved,
+            left_out=all_pairs - len(self.pairs),
+            complete=not self.pace.cut,
+            asked={version.name: version.asked or version.name for version in self.versions},
         )
 
     def steps(self) -> list[Step]:
@@ -191,26 +214,30 @@ class _Run:
     # --- writing ------------------------------------------------------------------------------------
 
     def write(self) -> tuple[list[list[VersionAnswer]], list[list[VersionAnswer]]]:
-        """Each version's answers to every writing, and to the values of each recipe."""
-        self.say(f"{len(self.pairs)} writings in each of {len(self.versions)} versions")
-        writings = [
-            {
-                "id": _writing_id(recipe, writing),
-                "op": "write",
-                "recipe": recipe.document,
-                "container": writing.container,
-                "options": dict(writing.options),
-            }
-            for recipe, writing in self.pairs
-        ]
-        meanings = [{"id": one.id, "op": "values", "recipe": one.document} for one in _recipes(self.pairs)]
-        answers = self.ask([*writings, *meanings])
-        return [one[: len(writings)] for one in answers], [one[len(writings) :] for one in answers]
+        """Each version's answers to every writing, and to the values of each recipe.
+
+        The pairs for which there was no time are dropped.
+        """
+        writings: list[list[VersionAnswer]] = [[] for _ in self.versions]
+        values: list[list[VersionAnswer]] = [[] for _ in self.versions]
+        done: list[tuple[Recipe, Writing]] = []
+        known: set[str] = set()
+        for block in self.pace.blocks(self.pairs, share=WRITING, size=lambda pair: size_of(pair[0])):
+            self.say(f"{len(done)} of {len(self.pairs)} writings in each of {len(self.versions)} versions")
+            new = [one for one in _recipes(block) if one.id not in known]
+            known.update(one.id for one in new)
+            answers = self.ask([*(write_job(*pair) for pair in block), *map(values_job, new)])
+            for of_version, written, meant in zip(answers, writings, values, strict=True):
+                written.extend(of_version[: len(block)])
+                meant.extend(of_version[len(block) :])
+            done += block
+        self.pairs = done
+        return writings, values
 
     def writing(
         self, step: Step, recipe: Recipe, writing: Writing, answers: tuple[VersionAnswer, VersionAnswer]
     ) -> None:
-        case = _writing_id(recipe, writing)
+        case = writing_id(recipe, writing)
         same = self.same_values(step)
         found = compare_writings(case, f"write {recipe.kind}", step, answers, container=writing.container, same=same)
         self.keep(found, answers[1].data, answers[0].data)
@@ -222,47 +249,52 @@ class _Run:
         """
 
         def same(old: bytes, new: bytes) -> bool:
-            before, after = (self.read_by[step[1]][_key(data)] for data in (old, new))
+            before, after = (self.read_by[step[1]][key_of(data)] for data in (old, new))
             if _meaning(before) != _meaning(after):
                 return False
-            before, after = (self.read_by[step[0]][_key(data)] for data in (old, new))
+            before, after = (self.read_by[step[0]][key_of(data)] for data in (old, new))
             return before.status != "rows" or after.status != "rows" or _meaning(before) == _meaning(after)
 
         return same
 
     # --- reading ------------------------------------------------------------------------------------
 
-    def inputs(self, written: Sequence[Sequence[VersionAnswer]]) -> list[DriftInput]:
-        """All inputs, each byte string once."""
+    def read(self, written: Sequence[Sequence[VersionAnswer]]) -> tuple[list[DriftInput], list[list[VersionAnswer]]]:
+        """The inputs, each byte string that was written once, and each version's answers to them."""
         self.say("judging the inputs")
-        found = written_inputs(
+        needed = written_inputs(
             (version.name, answer.id, writing.container, answer.data)
             for version, answers in zip(self.versions, written, strict=True)
             for (_, writing), answer in zip(self.pairs, answers, strict=True)
             if answer.status == "written"
         )
+        inputs: list[DriftInput] = []
+        readings: list[list[VersionAnswer]] = [[] for _ in self.versions]
+        every = itertools.chain(needed, self.others())
+        for block in self.pace.blocks(every, size=lambda one: len(one.data), needed=len(needed)):
+            self.say(f"{len(inputs)} readings in each of {len(self.versions)} versions, now {len(block)} more")
+            for version, old, new in zip(self.versions, readings, self.ask(list(map(read_job, block))), strict=True):
+                old.extend(new)
+                known = self.read_by.setdefault(version.name, {})
+                known.update((key_of(one.data), answer) for one, answer in zip(block, new, strict=True))
+            inputs += block
+        return inputs, readings
+
+    def others(self) -> Iterator[DriftInput]:
+        """The inputs that no version wrote."""
         case = self.plan.case
+        found = [user_inputs(self.plan.files.files)]
         if self.plan.reading and (not case or case.startswith(("reference/", "mutant.", "legal/", "lie/", "hostile/"))):
-            bases = list(reference_inputs(self.recipes))
+            used = {recipe.id for recipe, _ in self.pairs}
+            bases = list(reference_inputs(one for one in self.recipes if case or one.id in used))
             sound = [one for one in bases if one.valid]
             number = case.removeprefix("mutant.")
             numbers = [int(number)] if number.isdigit() else range(self.plan.mutants)
-            mutants = mutated_inputs(self.plan.seed, sound, numbers)
-            known = (*catalogue_inputs(), *hostile_inputs()) if self.plan.catalogue else ()
-            found += [one for one in (*bases, *known, *mutants) if case in ("", one.id)]
-        return found
-
-    def read(self, inputs: Sequence[DriftInput]) -> list[list[VersionAnswer]]:
-        """Each version's answers to every input."""
-        self.say(f"{len(inputs)} readings in each of {len(self.versions)} versions")
-        jobs = [
-            {"id": one.id, "op": "read", "container": one.container, "data": base64.b64encode(one.data).decode()}
-            for one in inputs
-        ]
-        readings = self.ask(jobs)
-        for version, answers in zip(self.versions, readings, strict=True):
-            self.read_by[version.name] = {_key(one.data): answer for one, answer in zip(inputs, answers, strict=True)}
-        return readings
+            found.append(iter(bases))
+            found += [catalogue_inputs(), hostile_inputs()] if self.plan.catalogue else []
+            found.append(mutated_inputs(self.plan.seed, sound, numbers))
+        every = itertools.chain(*found) if self.plan.seconds is None else _in_turns(found)
+        return (one for one in every if case in ("", one.id))
 
     # --- results ------------------------------------------------------------------------------------
 
@@ -283,12 +315,12 @@ class _Run:
         self, inputs: Sequence[DriftInput], written: Sequence[Sequence[VersionAnswer]]
     ) -> dict[str, dict[str, list[str]]]:
         """For each version, the rules that its bytes break, each with the writings that break it."""
-        rules = {_key(one.data): one.broken for one in inputs if one.broken}
+        rules = {key_of(one.data): one.broken for one in inputs if one.broken}
         found: dict[str, dict[str, list[str]]] = {}
         for version, answers in zip(self.versions, written, strict=True):
             by_rule = found.setdefault(version.name, {})
             for answer in answers:
-                for rule in rules.get(_key(answer.data), ()) if answer.data else ():
+                for rule in rules.get(key_of(answer.data), ()) if answer.data else ():
                     by_rule.setdefault(str(rule), []).append(answer.id)
         return found
 
@@ -298,20 +330,22 @@ class _Run:
         return [
             answer.id
             for answer in written
-            if answer.data and self.read_by[version][_key(answer.data)].digest != meant[answer.id.partition("/")[0]]
+            if answer.data and self.read_by[version][key_of(answer.data)].digest != meant[answer.id.partition("/")[0]]
         ]
+
+
+def _in_turns(sources: Iterable[Iterator[DriftInput]]) -> Iterator[DriftInput]:
+    """One of each source after the other, so that each has its share of a time that is too short for all."""
+    left = collections.deque(sources)
+    while left:
+        source = left.popleft()
+        for one in itertools.islice(source, 1):
+            yield one
+            left.append(source)
 
 
 def _recipes(pairs: Sequence[tuple[Recipe, Writing]]) -> Iterator[Recipe]:
     yield from {recipe.id: recipe for recipe, _ in pairs}.values()
-
-
-def _writing_id(recipe: Recipe, writing: Writing) -> str:
-    return f"{recipe.id}/{writing.name}"
-
-
-def _key(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest()
 
 
 def _meaning(answer: VersionAnswer) -> tuple[str, str, int]:

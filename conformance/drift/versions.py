@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import hashlib
 import json
 import os
 import re
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
+
+from packaging.tags import sys_tags
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.version import parse
 
 from conformance.contain.command import run_command
 from conformance.contain.errors import CannotStart
@@ -29,6 +35,7 @@ INSTALLED: Final = "installed"
 
 WORKER: Final = Path(__file__).with_name("worker.py")
 
+WHEEL: Final = ".whl"
 _NUMBER: Final = re.compile(r"\d+(\.\d+){1,2}")
 _NUMPY_2: Final = 17
 """The first version whose wheels are all built for numpy 2; earlier versions get numpy 1."""
@@ -43,45 +50,72 @@ class DriftError(Exception):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Version:
-    """A version of pyarrow: its number, the interpreter that has it, and the worker script."""
+    """A version of pyarrow: its number, the interpreter that has it, the worker script, and the path of its wheel if
+    the user named one.
+    """
 
     name: str
     python: Path
     worker: Path = WORKER
+    asked: str = ""
 
 
 def find_version(name: str, *, say: Callable[[str], None] = print) -> Version:
-    """The version ``name`` (``24.0.0``, or ``installed``); its environment is created if it does not exist yet.
+    """The version ``name`` (``24.0.0``, ``installed``, or the path of a wheel); its environment is created if it does
+    not exist yet.
 
     Raises :class:`DriftError` if the name is not a version, or if the environment cannot be created.
     """
-    _check_name(name)
+    number = _number_of(name)
     if name == INSTALLED:
         return Version(name, Path(sys.executable))
-    numpy = "numpy<2" if int(name.partition(".")[0]) < _NUMPY_2 else "numpy"
-    environment = EnvironmentSpec(python=(f"pyarrow=={name}", numpy))
-    spec = TargetSpec(name=f"pyarrow-{name}", kind=TargetKind.PROGRAM, environment=environment)
+    wheel = Path(name).resolve() if name.endswith(WHEEL) else None
+    numpy = "numpy<2" if parse(number).major < _NUMPY_2 else "numpy"
+    package = f"pyarrow=={name}" if wheel is None else f"pyarrow @ {wheel.as_uri()}"
+    # A wheel may be built again under its name.
+    built = "" if wheel is None else f"-{hashlib.sha256(wheel.read_bytes()).hexdigest()[:12]}"
+    environment = EnvironmentSpec(python=(package, numpy))
+    spec = TargetSpec(name=f"pyarrow-{number}{built}", kind=TargetKind.PROGRAM, environment=environment)
     try:
         root = prepare(spec, say=say)
     except TargetUnavailable as error:
-        raise DriftError(f"pyarrow {name}: {error}") from error
-    return Version(name, root / "venv" / "bin" / "python")
+        raise DriftError(f"pyarrow {number}: {error}") from error
+    return Version(number, root / "venv" / "bin" / "python", asked="" if wheel is None else name)
 
 
-def _check_name(name: str) -> None:
-    if name != INSTALLED and not _NUMBER.fullmatch(name):
-        raise DriftError(f"expected a version of pyarrow such as 24.0.0, or {INSTALLED!r}, got {name!r}")
+def _number_of(name: str) -> str:
+    """The number of a version by its name; raises :class:`DriftError` if the name is not that of a version."""
+    if name == INSTALLED or _NUMBER.fullmatch(name):
+        return name
+    if not name.endswith(WHEEL):
+        raise DriftError(
+            f"expected a version of pyarrow such as 24.0.0, {INSTALLED!r}, or the path of a wheel, got {safe(name)!r}"
+        )
+    try:
+        project, version, _, tags = parse_wheel_filename(Path(name).name)
+    except InvalidWheelFilename as error:
+        raise DriftError(f"expected the path of a wheel of pyarrow: {safe(str(error))}") from None
+    if project != "pyarrow":
+        raise DriftError(f"{safe(name)}: expected a wheel of pyarrow, got one of {safe(project)}")
+    if not Path(name).is_file():
+        raise DriftError(f"{safe(name)}: there is no such file")
+    if tags.isdisjoint(sys_tags()):
+        raise DriftError(f"{safe(name)}: the wheel is not for this Python on this machine, {next(iter(sys_tags()))}")
+    return str(version)
 
 
 def ordered(names: Iterable[str]) -> list[str]:
     """Version names from old to new, without duplicates; the installed one is last.
 
-    Raises :class:`DriftError` if a name is not a version: before an environment is created for any of the others.
+    Raises :class:`DriftError` if a name is not a version, or if two names stand for one: before an environment is
+    created for any of them.
     """
-    names = set(names)
-    for name in names:
-        _check_name(name)
-    return sorted(names, key=lambda name: [int(part) for part in name.split(".") if part.isdigit()] or [1 << 30])
+    numbers = {name: _number_of(name) for name in dict.fromkeys(names)}
+    for number, count in Counter(numbers.values()).items():
+        if count > 1:
+            twice = " and ".join(safe(name) for name, known in numbers.items() if known == number)
+            raise DriftError(f"expected different versions, but {twice} are both pyarrow {number}")
+    return sorted(numbers, key=lambda name: (name == INSTALLED, parse(numbers[name] if name != INSTALLED else "0")))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -11,6 +11,9 @@ with one answer per job, in order. A job has an ``id`` and an ``op``:
 ``{"op": "read", "container": "stream", "data": BASE64}``
     Reads the bytes: ``{"status": "rows", "digest": …, "types": […], "rows": …}``.
 
+A recipe is built, or is ``{"data": BASE64, "container": "stream"}``: a user's own data, which this version reads. With
+``"whole": true``, all values are in the digest, however many they are.
+
 Other statuses: ``refused`` (``class`` and ``text`` of the error, ``stage``), ``unsound`` (read without an error, then
 refused by full validation), ``lacking`` (this version lacks the type or option), ``died`` (``signal``; ``alone``
 is true if the job kills a fresh process, too) and ``hung``.
@@ -53,6 +56,8 @@ MEMORY: Final = 1 << 30
 """Bytes that a child may map beyond its initial ones: hostile lengths have to fail instead of filling the memory."""
 VALUES: Final = 1 << 16
 """Values of a column that are converted to plain values; a few bytes of a run can declare billions."""
+ROWS: Final = 4096
+"""Rows that are converted at a time where all values are."""
 CHUNK: Final = 5
 """Rows per batch of a table, so that every batch but the first is a slice."""
 POISON: Final = 0xAA
@@ -90,21 +95,24 @@ def _reported(error: Exception) -> dict[str, str]:
     return {"class": type(error).__qualname__, "text": str(error)[:TEXT]}
 
 
-def _values(job: Job) -> dict[str, Any]:
-    recipe = job["recipe"]
+def _built(recipe: Job, *, around: int = 0) -> tuple[pa.Schema, Sequence[pa.RecordBatch]]:
+    """Schema and batches of a recipe; ``around`` is the byte that fills the memory around the buffers that it makes."""
+    if "data" in recipe:
+        return _opened(recipe)
     schema = build_schema(recipe)
-    batches = build_batches(recipe, schema)
+    return schema, build_batches(recipe, schema, around=around)
+
+
+def _values(job: Job) -> dict[str, Any]:
+    schema, batches = _built(job["recipe"])
     for batch in batches:
         batch.validate(full=True)
-    return {"status": "rows", "digest": _digest(schema, batches), "rows": sum(batch.num_rows for batch in batches)}
+    return {"status": "rows", "digest": _digest(job, schema, batches), "rows": sum(map(len, batches))}
 
 
 def _write(job: Job) -> dict[str, Any]:
-    recipe = job["recipe"]
-    schema = build_schema(recipe)
-    batches = build_batches(recipe, schema)
-    data = _written(job, schema, batches)
-    again = _written(job, schema, build_batches(recipe, schema, around=POISON))
+    data = _written(job, *_built(job["recipe"]))
+    again = _written(job, *_built(job["recipe"], around=POISON))
     return {"status": "written", "data": base64.b64encode(data).decode(), "spilled": data != again}
 
 
@@ -133,7 +141,8 @@ def _written(job: Job, schema: pa.Schema, batches: Sequence[pa.RecordBatch]) -> 
     return bytes(sink.getvalue())
 
 
-def _read(job: Job) -> dict[str, Any]:
+def _opened(job: Job) -> tuple[pa.Schema, Sequence[pa.RecordBatch]]:
+    """Schema and batches of the bytes of a job."""
     data = pa.py_buffer(base64.b64decode(job["data"]))
     stage = "open"
     try:
@@ -148,24 +157,45 @@ def _read(job: Job) -> dict[str, Any]:
             batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
     except Exception as error:  # as above
         raise _Refused(error, stage) from error
+    return reader.schema, batches
+
+
+def _read(job: Job) -> dict[str, Any]:
+    schema, batches = _opened(job)
     try:
         for batch in batches:
             batch.validate(full=True)
     except Exception as error:  # as above
         raise _Refused(error, "validate", "unsound") from error
-    types = [str(made) for made in reader.schema.types]
-    return {"status": "rows", "digest": _digest(reader.schema, batches), "types": types, "rows": sum(map(len, batches))}
+    types = [str(made) for made in schema.types]
+    return {"status": "rows", "digest": _digest(job, schema, batches), "types": types, "rows": sum(map(len, batches))}
 
 
-def _digest(schema: pa.Schema, batches: Sequence[pa.RecordBatch]) -> str:
-    """A digest of the plain values; a text in its place if there are too many values."""
+def _digest(job: Job, schema: pa.Schema, batches: Sequence[pa.RecordBatch]) -> str:
+    """A digest of the plain values; a text in its place if there are too many values, unless the job asks for all."""
     try:
+        if job.get("whole"):
+            return _digest_of_all(schema, batches)
         table = plain_table(batches, limit=VALUES)
     except PlainError as error:
         return str(error)[:TEXT]
     columns = list(table.columns) if batches else [[] for _ in schema]
     text = json.dumps([schema.names, table.rows, columns], sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _digest_of_all(schema: pa.Schema, batches: Sequence[pa.RecordBatch]) -> str:
+    """A digest that depends on the values and their order, and not on the sizes of the batches."""
+    digest = hashlib.sha256(json.dumps(schema.names).encode())
+    columns = [hashlib.sha256() for _ in schema]
+    for batch in batches:
+        for start in range(0, batch.num_rows, ROWS):
+            for column, values in zip(columns, plain_table([batch.slice(start, ROWS)]).columns, strict=True):
+                text = json.dumps(values, sort_keys=True)[1:-1]
+                column.update(f"{text}, ".encode("utf-8", "surrogatepass"))
+    digest.update(str(sum(map(len, batches))).encode())
+    digest.update(b"".join(column.digest() for column in columns))
+    return digest.hexdigest()[:32]
 
 
 _OPERATIONS: Final = {"values": _values, "write": _write, "read": _read}

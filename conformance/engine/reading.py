@@ -21,7 +21,7 @@ from conformance.engine.readings import Inputs, ReadInput
 from conformance.engine.selection import LeftOut
 from conformance.engine.started import implementation_started
 from conformance.readers.ipc.info import Hello, IpcReaderInfo
-from conformance.readers.ipc.job import READ_OPTIONS, Job, JobAnswer, Stage
+from conformance.readers.ipc.job import LIMIT, MEMORY, READ_OPTIONS, Job, JobAnswer, Stage
 from conformance.readers.ipc.job import JobOutcome as Ended
 from conformance.readers.ipc.pool import IpcPool
 from conformance.readers.ipc.registry import IPC_READERS
@@ -32,7 +32,7 @@ __all__ = ["REUSE", "ReaderTask", "reader_clauses"]
 
 REUSE: Final = 64
 """The number of inputs that share a process; an input that ends the process is read again in a process of its own."""
-_NO_ERRORS: Final = ("", "exit", "frame", "limit", "answer", "deadline")
+_NO_ERRORS: Final = ("", "exit", "frame", LIMIT, MEMORY, "answer", "deadline")
 """Error classes that the suite or the system gives when it ends the reader, instead of an error of the library."""
 _ENDS: Final = {Ended.DIED: Outcome.CRASH, Ended.HUNG: Outcome.HANG, Ended.EXHAUSTED: Outcome.HANG}
 

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from conformance.generate.scenarios import FACTORS, IMPOSSIBLE
+from conformance.generate.factors import FACTORS, IMPOSSIBLE
 from conformance.records import AppendRows, BqType, Case, Column, CreateSession, Mode, ReadRows, SplitStream, Step
 
 __all__ = ["Covered", "Meeting", "covered", "meetings", "permitted"]

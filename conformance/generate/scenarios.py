@@ -1,9 +1,8 @@
 """Scenarios: cases whose steps are a drawn history of calls, so that features meet that written cases show one by one.
 
 A scenario is a case like any other: it is saved, replayed, shrunk and judged as one. It follows from (seed, index)
-alone. Its main session has one value of each of :data:`FACTORS`. Consecutive scenarios follow a covering array: each
-run of :func:`block` scenarios has every pair. Every block has other neighbours, so that many blocks have every triple.
-The rows that a session sees are computed by the model (:mod:`conformance.model`).
+alone. Its main session has one value of each of the :mod:`~conformance.generate.factors`. The rows that a session sees
+are computed by the model (:mod:`conformance.model`).
 """
 
 from __future__ import annotations
@@ -12,15 +11,13 @@ import dataclasses
 import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, Final
 
 from conformance.generate.choices import Choices, Seeded, one_in
-from conformance.generate.covering import covering
-from conformance.generate.drawing import PROFILES, draw_columns, draw_recipe
-from conformance.generate.drawing import Profile as TableProfile
+from conformance.generate.drawing import draw_recipe
+from conformance.generate.factors import FACTORS, offered, wanted_of
 from conformance.generate.materialise import materialise, to_json_rows
-from conformance.generate.outline import ROW_ID
+from conformance.generate.nesting import SHALLOW, nested_columns
 from conformance.generate.predicates import draw_near, draw_selective, sql_of
 from conformance.generate.requests import draw_selection
 from conformance.generate.weight import bounded
@@ -28,16 +25,13 @@ from conformance.model.predicates import Predicate
 from conformance.model.tables import GrowingTable
 from conformance.records import (
     AppendRows,
-    BqType,
     Case,
-    Column,
     CreateSession,
     Expect,
     Fault,
     FaultKind,
     Happening,
     Meanwhile,
-    Mode,
     Profile,
     ReadRows,
     SplitStream,
@@ -47,11 +41,8 @@ from conformance.records import (
 
 __all__ = [
     "CHAPTER",
-    "FACTORS",
     "HEAVIEST",
-    "IMPOSSIBLE",
     "SCENARIO",
-    "block",
     "draw_scenario",
     "is_scenario",
     "parse_scenario_id",
@@ -63,28 +54,6 @@ SCENARIO: Final = "scenario"
 
 CHAPTER: Final = "combination"
 """The chapter of the clauses that scenarios exist to observe."""
-
-FACTORS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "restriction": ("none", "some", "nothing"),
-        "offset": ("start", "number", "resume", "end"),
-        "streams": ("default", "one", "several"),
-        "split": ("none", "once", "twice"),
-        "nesting": ("flat", "record", "array", "records"),
-        "snapshot": ("none", "append", "time"),
-        "compression": ("none", "LZ4_FRAME", "ZSTD", "response"),
-        "concurrency": ("none", "stream", "sessions", "handed"),
-    }
-)
-"""The factors of a scenario's main session, and their values.
-
-``restriction``: selects every row, some, or none. ``offset``: where reads begin. ``split``: of a stream, and of a
-child. ``nesting``: of the table's columns. ``snapshot``: rows appended after the session was made, or a snapshot time
-before an append. ``concurrency``: several reads of a stream at once, of two sessions at once, or by another process.
-"""
-
-IMPOSSIBLE: Final = frozenset({("restriction=nothing", "split=twice")})
-"""The pairs that no session can have: streams without rows have no children."""
 
 _ID: Final = re.compile(SCENARIO + r"\.s(\d+)\.i(\d+)")
 
@@ -105,56 +74,12 @@ def is_scenario(case: Case) -> bool:
     return any(name.startswith(f"{CHAPTER}.") for name in case.clauses)
 
 
-@functools.cache
-def _rows_of_array() -> tuple[Mapping[str, str], ...]:
-    return tuple({name: str(value) for name, value in row.items()} for row in covering(FACTORS))
-
-
-def block() -> int:
-    """Return the number of consecutive scenarios that have every pair of values."""
-    return len(_rows_of_array())
-
-
-def _wanted(seed: int, index: int) -> Mapping[str, str]:
-    """Return the values of a scenario: a row of the array, with the values of each factor turned by as many places as
-    the seed and the number of the block decide; a turned array covers as many pairs.
-    """
-    rows = _rows_of_array()
-    number, place = divmod(index, len(rows))
-    turns = Seeded(seed, number, f"{SCENARIO}/block")
-    wanted = {}
-    for name, values in FACTORS.items():
-        wanted[name] = values[(values.index(rows[place][name]) + turns.integer(0, len(values) - 1)) % len(values)]
-    return wanted
-
-
-_WITHOUT: Final[Mapping[Profile, tuple[str, ...]]] = MappingProxyType(
-    {
-        Profile.FILTERS: ("restriction",),
-        Profile.SNAPSHOTS: ("snapshot",),
-        Profile.SPLITS: ("split",),
-        Profile.BUFFER_COMPRESSION: ("LZ4_FRAME", "ZSTD"),
-        Profile.RESPONSE_COMPRESSION: ("response",),
-    }
-)
-"""The factors, or values of ``compression``, that a target without a profile cannot be asked for."""
-
-
-def _offered(wanted: Mapping[str, str], not_offered: Collection[str]) -> dict[str, str]:
-    """Return the values, with ``none`` for those that the target does not offer."""
-    lacking = {name for profile, names in _WITHOUT.items() if profile in not_offered for name in names}
-    return {
-        name: "none" if name in lacking or (name == "compression" and value in lacking) else value
-        for name, value in wanted.items()
-    }
-
-
 def draw_scenario(seed: int, index: int, *, not_offered: Collection[str] = ()) -> Case:
     """Return the ``index``-th scenario of a seed, independent of other scenarios that are drawn and of their order.
 
     It asks for nothing of the profiles in ``not_offered``: such steps are left out.
     """
-    wanted = _offered(_wanted(seed, index), not_offered)
+    wanted = offered(wanted_of(seed, index), not_offered)
     others = {name: Seeded(seed, index, f"{SCENARIO}/{name}") for name in ("faults", "remake", "restart")}
     crowded = index % _CROWDED == _CROWDED - 1
     scenario = _Scenario(Seeded(seed, index, SCENARIO), wanted, not_offered, crowded=crowded, **others)
@@ -182,30 +107,6 @@ _REMADE: Final = 5
 """One in so many scenarios ends with the table dropped and made again under its name."""
 _RESTARTED: Final = 16
 """One in so many scenarios ends with a restart of the server, which costs two starts where the suite may restart it."""
-_WIDE: Final = 60
-"""The columns of a wide table."""
-_PROFILE: Final = dataclasses.replace(PROFILES["server"], depth=0, leaves=4)
-
-
-def _columns(choices: Choices, nesting: str) -> tuple[Column, ...]:
-    """Return the columns of a table: a row counter nine times out of ten, scalars, and a column of the nesting."""
-    profile = dataclasses.replace(_PROFILE, leaves=_WIDE if one_in(choices, 40) else choices.integer(1, 5))
-    flat = tuple(column for column in draw_columns(choices, profile) if column.mode is not Mode.REPEATED)
-    others = [*flat, *_nested(choices, nesting, profile)]
-    if not (one_in(choices, 10) and flat):  # often first, so that rows are in the order of their first column, or not
-        others.insert(choices.pick((0, 0, len(flat))), Column(ROW_ID, BqType.INT64, Mode.REQUIRED))
-    return tuple(others)
-
-
-def _nested(choices: Choices, nesting: str, profile: TableProfile) -> tuple[Column, ...]:
-    if nesting == "flat":
-        return ()
-    if nesting == "array":
-        kind = choices.pick((BqType.INT64, BqType.STRING, BqType.FLOAT64, BqType.DATE))
-        return (Column("items", kind, Mode.REPEATED),)
-    inside = draw_columns(choices, dataclasses.replace(profile, depth=choices.integer(0, 2), leaves=3))
-    mode = Mode.REPEATED if nesting == "records" else choices.pick((Mode.NULLABLE, Mode.NULLABLE, Mode.REQUIRED))
-    return (Column("record", BqType.RECORD, mode, inside),)
 
 
 # --- steps --------------------------------------------------------------------------------------------
@@ -249,10 +150,10 @@ class _Scenario:
         self._crowded = crowded
         self._wanted = wanted
         self._not_offered = not_offered
-        columns = _columns(choices, wanted["nesting"])
+        columns = nested_columns(choices, wanted["nesting"])
         plain = wanted["offset"] == "start" and wanted["split"] == "none" and wanted["restriction"] != "some"
         counts = _FEW + _MANY[:4] if plain else (_MOST,) if one_in(choices, 60) else _MANY
-        recipe = dataclasses.replace(draw_recipe(choices, _PROFILE, columns), rows=choices.pick(counts))
+        recipe = dataclasses.replace(draw_recipe(choices, SHALLOW, columns), rows=choices.pick(counts))
         recipe = bounded(columns, recipe, HEAVIEST)
         self._appends = self._split_off(recipe.rows)
         self._before = recipe.rows
@@ -311,7 +212,7 @@ class _Scenario:
             units.append([crowd, *self._again("s"), (ReadRows(),)])
         if "t" in labels:
             drawn = {name: choices.pick(FACTORS[name]) for name in ("restriction", "streams", "compression")}
-            other = _offered({**wanted, **drawn, "snapshot": "none"}, self._not_offered)
+            other = offered({**wanted, **drawn, "snapshot": "none"}, self._not_offered)
             steps.append(self._session("t", other))
             units.append([(ReadRows(session="t"),), *self._again("t")])
         steps += _interleaved(choices, units)

@@ -15,9 +15,9 @@ import grpc
 from google.protobuf.message import DecodeError
 
 from conformance.contract import proto
+from conformance.contract.rpcstatus import TRAILER, retry_status
 from conformance.records import Fault, FaultKind
 from conformance.targets.faulting import Faults
-from conformance.targets.rpcstatus import TRAILER, retry_status
 from conformance.targets.splice import Splice
 
 __all__ = ["Clock", "Meeting", "Meets", "stream_of"]

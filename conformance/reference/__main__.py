@@ -21,7 +21,6 @@ from conformance.contain.limits import collect_seldom
 from conformance.reference.delays import Delays
 from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.server import ReferenceServer
-from conformance.reference.stdin import serve_tables
 
 __all__ = ["main", "serve"]
 
@@ -55,6 +54,8 @@ def serve(
         if tables_on_stdin:
             sys.stderr.write(json.dumps({"event": "grpc.listen", "port": server.grpc_port}) + "\n")
             sys.stderr.flush()
+            from conformance.reference.stdin import serve_tables  # noqa: PLC0415  # no other server needs it
+
             door = (server.catalogue, sys.stdin, say)
             threading.Thread(target=serve_tables, args=door, daemon=True).start()
         else:

@@ -16,8 +16,8 @@ from typing import Final
 
 import grpc
 
+from conformance.contract.rpcstatus import TRAILER, quota_status
 from conformance.reference.refusals import Refusal
-from conformance.targets.rpcstatus import TRAILER, quota_status
 
 __all__ = ["HTTP_STATUS", "Guard", "ServerTls"]
 

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import conformance
 from conformance.contain.parse import parse_object
+from conformance.contain.text import many
 from conformance.disk.files import write_whole
 from conformance.drift.comparing import VersionChange, VersionDifference
 from conformance.drift.run import Drift, Step
+from conformance.drift.userfiles import OWN_KIND
 from conformance.drift.versions import DriftError
 from conformance.report.pages import page
 
-__all__ = ["Group", "Known", "as_json", "as_text", "groups", "read_known", "unknown", "write_html"]
+__all__ = ["Group", "Known", "as_json", "as_text", "decision", "groups", "read_known", "unknown", "write_html"]
 
 FORMAT: Final = 1
 """The version of the JSON form; it is raised when a reader of the old form would misread the new one."""
@@ -43,6 +46,8 @@ SIGNS: Final = {
 }
 """The sign of each change in a cell of the matrix."""
 
+WRITTEN: Final = "write "
+"""The beginning of the classes of writings."""
 SHOWN: Final = 3
 """Ids and places shown for a group; the JSON has all of them."""
 
@@ -124,25 +129,58 @@ def cell(drift: Drift, step: Step, kind: str) -> str:
 
 
 def as_text(drift: Drift, *, every: bool = False, known: Known = frozenset()) -> str:
-    """The complete comparison; with ``every``, each difference instead of one for each group."""
+    """The complete comparison, the decision first and last; with ``every``, each difference instead of one for each
+    group.
+    """
+    decided = decision(drift, known)
     lists = _listed(drift, every=every)
-    return "\n".join([*_head(drift), "", *_matrix(drift), *_standing(drift), *lists, "", verdict(drift, known)])
+    return "\n".join([decided, "", *_head(drift), "", *_matrix(drift), *_standing(drift), *lists, "", decided])
 
 
-def verdict(drift: Drift, known: Known = frozenset()) -> str:
-    """The last line: whether any difference matters that is not known already."""
-    count = sum(difference.matters for difference in drift.differences)
-    new, other = len(unknown(drift, known)), len(drift.differences) - count
-    excused = f", {count - new} more are known" if known else ""
-    if not new:
-        return f"no drift that matters{excused}, {other} other differences"
-    return f"DRIFT: {new} differences matter{excused}, {other} do not"
+def decision(drift: Drift, known: Known = frozenset()) -> str:
+    """One line: STOP if a difference matters that is not known already, LOOK HERE if a program may notice one, else
+    SAFE; with the changes that decide it, and how far the comparison went.
+    """
+    new = unknown(drift, known)
+    noticed = [one for one in drift.differences if not one.matters and _is_noticed(one)]
+    excused = f", {matters - len(new)} more are known" if known and (matters := _mattering_count(drift)) else ""
+    far = "" if drift.complete else f", as far as {drift.plan.seconds:g} s reached"
+    if new:
+        return f"STOP: {_by_change(new)}{excused}{far}"
+    if noticed:
+        return f"LOOK HERE: nothing that matters changed, but {_by_change(noticed)}{excused}{far}"
+    compared = f"{many(drift.writings, 'writing')} and {many(sum(drift.inputs.values()), 'reading')}"
+    return f"SAFE: nothing changed that a program or a reader of its bytes notices, in {compared}{excused}{far}"
+
+
+def _mattering_count(drift: Drift) -> int:
+    return sum(difference.matters for difference in drift.differences)
+
+
+def _is_noticed(one: VersionDifference) -> bool:
+    """True for a change of what is written, of what becomes of the user's own data, or of a type in valid bytes.
+
+    A program may depend on it, or another library that reads the bytes.
+    """
+    if one.change is VersionChange.CURED:
+        return False
+    return one.kind.startswith(WRITTEN) or one.kind == OWN_KIND or (one.change is VersionChange.TYPE and not one.rules)
+
+
+def _by_change(differences: Sequence[VersionDifference]) -> str:
+    counts = Counter(one.change for one in differences)
+    return ", ".join(f"{counts[change]} {change}" for change in VersionChange if counts[change])
 
 
 def _head(drift: Drift) -> Iterator[str]:
     yield f"pyarrow {' → '.join(drift.versions)}"
     inputs = ", ".join(f"{count} {kind}" for kind, count in drift.inputs.items())
     yield f"seed {drift.plan.seed}: {drift.writings} writings of {drift.recipes} cases; read: {inputs}"
+    if not drift.complete:
+        left = f"{many(drift.left_out, 'writing')} and the last readings" if drift.left_out else "the last readings"
+        yield f"{left} were left out after {drift.plan.seconds:g} s"
+    for reason in drift.plan.files.left_out:
+        yield f"not compared: {reason}"
 
 
 def _matrix(drift: Drift) -> Iterator[str]:
@@ -263,6 +301,7 @@ def as_json(drift: Drift) -> dict[str, Any]:
         "writings": drift.writings,
         "inputs": dict(drift.inputs),
         "matters": drift.matters,
+        "complete": drift.complete,
         "matrix": [
             {
                 "from": old,
@@ -306,7 +345,7 @@ def write_html(drift: Drift, path: Path) -> None:
         "drift",
         drift=drift,
         head=list(_head(drift)),
-        verdict=verdict(drift),
+        verdict=decision(drift),
         kinds=_kinds(drift),
         cell=lambda step, kind: cell(drift, step, kind),
         signs=SIGNS,

@@ -12,6 +12,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from conformance.contract.rpcstatus import TRAILER, quota_of
 from conformance.generate.materialise import materialise
 from conformance.records import (
     SET_UP,
@@ -25,7 +26,6 @@ from conformance.records import (
     ReadRows,
     Table,
 )
-from conformance.targets.rpcstatus import TRAILER, quota_of
 
 __all__ = ["PLAIN", "PLAIN_TABLE", "Denied", "denied", "needs_table"]
 

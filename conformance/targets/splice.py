@@ -213,6 +213,10 @@ class _Line:
             return
         # The client gets what has passed, so that it ends in the same place each time; the server gets RST.
         self._end()
+        if self.writer.get_extra_info("ssl_object") is not None:
+            # For TLS behind CONNECT: StreamWriter.start_tls of Python 3.11 takes no limit for its end.
+            held = self.writer.get_extra_info("socket")
+            asyncio.get_running_loop().call_later(SHUTDOWN_SECONDS, _hang_up, held)
         self.writer.close()
         _abort(self._to_there)
 
@@ -238,6 +242,11 @@ def _abort(writer: asyncio.StreamWriter) -> None:
     with contextlib.suppress(OSError):  # it may be closed already
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
     writer.transport.abort()
+
+
+def _hang_up(held: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # it may be closed already
+        held.shutdown(socket.SHUT_RDWR)
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:

@@ -20,7 +20,7 @@ NAME: Final = "disclosure/README.md"
 FILE: Final = Path(__file__).resolve().parents[2] / "docs" / NAME
 CAUSES: Final[list[dict[str, Any]]] = tomllib.loads(FILE.with_name("causes.toml").read_text(encoding="utf-8"))["cause"]
 
-_HARM: Final = frozenset({"silent loss", "silent duplicates", "wrong values", "crash", "hang"})
+_HARM: Final = frozenset({"silent loss", "silent duplicates", "wrong values", "crash", "hang", "memory"})
 
 
 def text() -> str:

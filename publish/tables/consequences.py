@@ -23,7 +23,8 @@ MARKS: Final[Mapping[Consequence, tuple[str, str]]] = {
     Consequence.UNHARMED: ("·", "the rows of the table: the fault does not matter to this client, or it repairs it"),
     Consequence.REFUSED: ("error", "the client reports an error"),
     Consequence.CRASH: ("**crash**", "the process ends: a panic, an assertion, an event without a listener, no memory"),
-    Consequence.HANG: ("**hang**", "no answer within the limits of time and memory"),
+    Consequence.HANG: ("**hang**", "no answer within the limit of time"),
+    Consequence.MEMORY: ("**memory**", "the client takes more memory than the limit of 1 GiB, and the suite ends it"),
     Consequence.LOSS: ("**loss**", "fewer rows, without an error"),
     Consequence.DUPLICATES: ("**twice**", "some rows twice, without an error"),
     Consequence.WRONG: (

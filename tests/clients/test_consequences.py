@@ -42,6 +42,7 @@ def measured(fault: str, asked: Set, file: Path, *, rounds: int = 1, seconds: fl
         ("", REFUSED, Consequence.REFUSED),
         ("dies", REFUSED, Consequence.CRASH),
         ("loops", REFUSED, Consequence.HANG),
+        ("fills-memory", REFUSED, Consequence.MEMORY),
         ("drops-last-row", "healthy.numbers", Consequence.LOSS),
         ("starts-again", INTERRUPTED, Consequence.DUPLICATES),
         ("backwards", "healthy.numbers", Consequence.WRONG),
@@ -95,6 +96,24 @@ def test_another_situation_of_the_same_name_is_measured(tmp_path: Path) -> None:
     other = dataclasses.replace(healthy(), plan=situation(INTERRUPTED).plan)
 
     assert len({one.digest for one in measured("", other, file)}) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("limit: it held 1037 MiB more than before, of 1024 allowed; it was ended", Consequence.MEMORY),
+        ("limit: it used 5.0 s of processor time, of 5 allowed; it was ended", Consequence.HANG),
+        ("deadline: no answer within 15 s; no byte of an answer was seen", Consequence.HANG),
+    ],
+)
+def test_an_old_measurement_has_the_class_of_its_reason(text: str, expected: Consequence, tmp_path: Path) -> None:
+    """The end at the limit of memory was a hang once, and its text says which limit it was."""
+    file = tmp_path / "measured"
+    with Measurements(file) as into:
+        into.add(Measured("a.b", "1", "refused.x", "d", 0, Consequence.HANG, text))
+
+    with Measurements(file) as again:
+        assert [one.consequence for one in again.all] == [expected]
 
 
 def test_a_line_that_is_no_measurement_is_named(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_a_report_names_versions_and_is_listed(report: Path) -> None:
 
 
 def test_each_harm_in_the_matrix_has_one_cause() -> None:
-    """No loss, repetition, wrong value, crash or hang is without a cause, or with two."""
+    """No loss, repetition, wrong value, crash, hang or end at the limit of memory is without a cause, or with two."""
     assert [(each, found) for each in harm() if len(found := causes_of(*each)) != 1] == []
 
 

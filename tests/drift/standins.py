@@ -14,7 +14,7 @@ SMALL: Final = DriftPlan(share=0.01, mutants=40, kinds=("primitive", "nested"), 
 
 _SCRIPT: Final = """\
 import sys
-sys.path.append({root!r})
+sys.path.insert(0, {root!r})
 from conformance.drift import worker
 {change}
 worker.main()
@@ -104,7 +104,7 @@ building._NESTED["large_list"] = lacking
 def version(folder: Path, name: str, change: str) -> Version:
     """The installed pyarrow under the name ``name``, with ``change`` made to its worker."""
     script = folder / f"{name}.py"
-    root = str(Path(__file__).resolve().parents[3])
+    root = str(Path(__file__).resolve().parents[2])
     script.write_text(_SCRIPT.format(root=root, change=change), encoding="utf-8")
     return Version(f"installed-{name}", Path(sys.executable), script)
 

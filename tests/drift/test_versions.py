@@ -9,6 +9,7 @@ import pytest
 
 from conformance.drift import versions
 from conformance.drift.versions import DriftError, Version, VersionAnswer, ask, find_version, ordered
+from conformance.targets.spec import TargetSpec
 
 
 def test_versions_stand_from_old_to_new() -> None:
@@ -28,6 +29,58 @@ def test_one_bad_name_among_good_ones_is_refused_before_anything_is_installed(na
     """Ordering the names checks all of them; an environment takes a minute to make."""
     with pytest.raises(DriftError, match=r"expected a version of pyarrow such as 24\.0\.0"):
         ordered(["1.0.0", name])
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("pyarrow.whl", "expected the path of a wheel of pyarrow"),
+        ("numpy-2.0.0-py3-none-any.whl", "expected a wheel of pyarrow, got one of numpy"),
+        ("gone/pyarrow-99.0.0-py3-none-any.whl", "there is no such file"),
+        ("pyarrow-99.0.0-cp30-cp30-win32.whl", "the wheel is not for this Python on this machine"),
+    ],
+)
+def test_a_wheel_that_cannot_be_installed_is_refused(
+    name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before an environment is made for any other version."""
+    monkeypatch.chdir(tmp_path)
+    Path("pyarrow-99.0.0-cp30-cp30-win32.whl").touch()
+
+    with pytest.raises(DriftError, match=said):
+        ordered(["24.0.0", name])
+
+
+def test_wheels_stand_by_their_version(tmp_path: Path) -> None:
+    """A nightly build is older than its release; a wheel and a number that are one version are refused."""
+    nightly = tmp_path / "pyarrow-27.0.0.dev12-py3-none-any.whl"
+    nightly.touch()
+
+    assert ordered(["27.0.0", "installed", str(nightly), "26.0.1"]) == ["26.0.1", str(nightly), "27.0.0", "installed"]
+    with pytest.raises(DriftError, match=r"are both pyarrow 27\.0\.0\.dev12"):
+        ordered([str(nightly), f"{tmp_path}/../{tmp_path.name}/{nightly.name}"])
+
+
+def test_a_wheel_is_installed_from_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment is that of these bytes: a wheel that was built again gets another one."""
+    wheel = tmp_path / "pyarrow-27.0.0.dev12-py3-none-any.whl"
+    wheel.write_bytes(b"one")
+    asked: list[TargetSpec] = []
+
+    def prepare(spec: TargetSpec, **_: object) -> Path:
+        asked.append(spec)
+        return tmp_path
+
+    monkeypatch.setattr(versions, "prepare", prepare)
+
+    first = find_version(str(wheel))
+    wheel.write_bytes(b"two")
+    find_version(str(wheel))
+
+    assert (first.name, first.asked) == ("27.0.0.dev12", str(wheel))
+    assert asked[0].environment is not None
+    assert asked[0].environment.python == (f"pyarrow @ {wheel.as_uri()}", "numpy")
+    assert asked[0].name != asked[1].name
 
 
 def test_another_version_than_asked_for_is_refused() -> None:

@@ -145,7 +145,13 @@ def test_whoever_looks_at_invalid_arrays_may_be_another_library(end: Ended) -> N
 
 @pytest.mark.parametrize(
     ("error_class", "expected"),
-    [("MemoryError", Outcome.PASS), ("limit", Outcome.HANG), ("SIGABRT", Outcome.HANG), ("exit", Outcome.HANG)],
+    [
+        ("MemoryError", Outcome.PASS),
+        ("limit", Outcome.HANG),
+        ("memory", Outcome.HANG),
+        ("SIGABRT", Outcome.HANG),
+        ("exit", Outcome.HANG),
+    ],
 )
 def test_who_ended_for_lack_of_memory(error_class: str, expected: Outcome) -> None:
     """An error of the library's is a refusal; an end by the limit, or by giving up, is none."""

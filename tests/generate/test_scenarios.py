@@ -10,8 +10,9 @@ from conformance.contract.offers import OPTIONAL, asked
 from conformance.generate import draw_scenario, scenario_id, shrink
 from conformance.generate.casecheck import check_case
 from conformance.generate.combinations import covered, meetings
+from conformance.generate.factors import block
 from conformance.generate.materialise import materialise
-from conformance.generate.scenarios import HEAVIEST, block, is_scenario, parse_scenario_id
+from conformance.generate.scenarios import HEAVIEST, is_scenario, parse_scenario_id
 from conformance.generate.weight import weight
 from conformance.records import (
     AppendRows,
@@ -51,6 +52,19 @@ def test_the_parts_of_a_scenario_fit_each_other() -> None:
         assert is_scenario(case)
         assert isinstance(next(step for step in case.steps if not isinstance(step, AppendRows)), CreateSession)
         assert any(isinstance(step, ReadRows) for step in case.steps)
+
+
+def test_a_split_names_a_stream_that_its_session_has() -> None:
+    """A session that asks for one stream has no second one, and its split would show nothing."""
+    asked = set()
+    for case in SOME:
+        session, *later = (step for step in case.steps if not isinstance(step, AppendRows | Meanwhile))
+        assert isinstance(session, CreateSession)
+        of_session = {step.stream for step in later if isinstance(step, SplitStream) and step.session == session.label}
+        if session.max_stream_count == 1:
+            assert "1" not in of_session
+        asked |= of_session
+    assert {"0", "1"} <= asked
 
 
 def test_a_block_of_scenarios_has_every_pair() -> None:

@@ -10,12 +10,12 @@ import grpc
 import pytest
 
 from conformance.contract import proto
+from conformance.contract.rpcstatus import TRAILER, quota_of
 from conformance.engine.recorded import read_recorded
 from conformance.recording.meeting import Clock
 from conformance.recording.proxy import Listener, Plan, Proxy, Upstream
 from conformance.records import CallEnd, Fault, FaultKind
 from conformance.reference.guard import ServerTls
-from conformance.targets.rpcstatus import TRAILER, quota_of
 from tests.certificates import make_certificates
 from tests.recording.running import recording
 from tests.targets.fake_server import FakeServer, serving

@@ -5,8 +5,8 @@ from __future__ import annotations
 import grpc
 import pytest
 
+from conformance.contract.rpcstatus import TRAILER, Quota, quota_of
 from conformance.reference.guard import Guard
-from conformance.targets.rpcstatus import TRAILER, Quota, quota_of
 
 UNKNOWN, DENIED, EXHAUSTED = (
     grpc.StatusCode.UNAUTHENTICATED,

@@ -13,8 +13,9 @@ from conformance.drift.comparing import VersionChange, VersionDifference
 from conformance.drift.digests import Digests
 from conformance.drift.layouts import LabelledDifference
 from conformance.drift.run import Drift, DriftPlan
+from conformance.drift.userfiles import UserFiles
 from conformance.drift.versions import DriftError
-from conformance.report.drift import as_json, as_text, groups, read_known, unknown, write_html
+from conformance.report.drift import as_json, as_text, decision, groups, read_known, unknown, write_html
 from tests.report.pages import ParsedPage, faults
 
 PLACE = LabelledDifference("message 1, a: data", 10, 18, "1", "2", "anything goes, https://example.org/")
@@ -172,7 +173,62 @@ def test_a_difference_is_told_with_its_place_and_replay() -> None:
     assert "bytes   10..18  message 1, a: data\n            1 → 2\n" in text
     assert "permitted: anything goes, https://example.org/" in text
     assert "replay  conformance drift --from 1.0 --to 2.0 --seed 4 --case a.001/stream" in text
-    assert text.endswith("DRIFT: 2 differences matter, 1 do not")
+    assert text.endswith("STOP: 2 newly refused")
+
+
+def test_the_decision_is_the_first_line_and_the_last() -> None:
+    """A build log is read from its end, a report from its beginning."""
+    lines = as_text(DRIFT).splitlines()
+
+    assert lines[0] == lines[-1] == "STOP: 2 newly refused"
+
+
+@pytest.mark.parametrize(
+    ("change", "fields", "expected"),
+    [
+        (VersionChange.CRASH, {"matters": True}, "STOP: 1 crash"),
+        (VersionChange.LAYOUT, {}, "LOOK HERE: nothing that matters changed, but 1 layout changed"),
+        (VersionChange.TYPE, {"kind": "reference files"}, "LOOK HERE: nothing that matters changed, but 1 read as"),
+        (VersionChange.REFUSED, {"kind": "your files"}, "LOOK HERE: nothing that matters changed, but 1 newly refused"),
+        (VersionChange.TYPE, {"kind": "mutants of files", "rules": ("r.0",)}, "SAFE"),
+        (VersionChange.ERROR, {"kind": "hostile bytes"}, "SAFE"),
+        (VersionChange.CURED, {}, "SAFE"),
+    ],
+)
+def test_the_decision_follows_from_what_a_program_notices(
+    change: VersionChange, fields: dict[str, Any], expected: str
+) -> None:
+    """What matters stops; a change of writings, of the user's own data or of a type in valid bytes is worth a look."""
+    one = dataclasses.replace(difference("a.000/stream", change, matters=False), **fields)
+
+    assert decision(drift_of(one)).startswith(expected)
+
+
+def test_a_comparison_without_differences_says_how_much_it_was() -> None:
+    """And if the time did not suffice, how far it came."""
+    cut = dataclasses.replace(drift_of(), complete=False, left_out=3, plan=DriftPlan(seconds=60))
+
+    assert decision(drift_of()).startswith("SAFE: ")
+    assert decision(drift_of()).endswith(" in 9 writings and 7 readings")
+    assert decision(cut).endswith(" in 9 writings and 7 readings, as far as 60 s reached")
+    assert "3 writings and the last readings were left out after 60 s\n" in as_text(cut)
+
+
+def test_files_that_were_not_compared_are_named() -> None:
+    """Each with the reason."""
+    plan = DriftPlan(files=UserFiles(("mine",), (), ("mine/a.csv: CSV, no Arrow data",)))
+
+    assert "not compared: mine/a.csv: CSV, no Arrow data\n" in as_text(dataclasses.replace(DRIFT, plan=plan))
+
+
+def test_a_replay_line_names_wheel_and_files() -> None:
+    """As the user named them."""
+    plan = DriftPlan(files=UserFiles(("my data",)))
+    wheel = dataclasses.replace(DRIFT, plan=plan, asked={"2.0": "./new one.whl"})
+
+    line = wheel.replay(DIFFERENCES[0])
+
+    assert line == "conformance drift --from 1.0 --to './new one.whl' --files 'my data' --case a.000/stream"
 
 
 def test_every_difference_can_be_told_alone() -> None:
@@ -208,7 +264,8 @@ def test_an_earlier_report_excuses_what_it_knows(tmp_path: Path) -> None:
     known = read_known(path)
 
     assert unknown(DRIFT, known) == []
-    assert as_text(DRIFT, known=known).endswith("no drift that matters, 2 more are known, 1 other differences")
+    decided = "LOOK HERE: nothing that matters changed, but 1 layout changed, 2 more are known"
+    assert decision(DRIFT, known) == decided
     assert unknown(DRIFT, frozenset()) == list(DIFFERENCES[1:])
 
 

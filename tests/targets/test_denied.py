@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.contract.rpcstatus import TRAILER, quota_status
 from conformance.records import AppendRows, Call, CreateSession, Exchange, MetadataEntry, ReadRows, SplitStream, Step
 from conformance.targets.denied import PLAIN, Denied, denied, needs_table
-from conformance.targets.rpcstatus import TRAILER, quota_status
 from tests.targets.conftest import case_of
 
 QUOTA = (MetadataEntry(TRAILER, quota_status(8, "later", retry=1.5)),)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+import ssl
 import threading
 from pathlib import Path
 
+from conformance.reference.guard import ServerTls
+from conformance.targets.splice import Splice
+from tests.certificates import make_certificates
 from tests.recording.running import address, recording
 
 
@@ -45,3 +50,42 @@ def test_a_server_that_is_not_there_ends_the_connection(tmp_path: Path) -> None:
         with socket.create_connection(address(proxy.rest), timeout=60) as connection:
             assert connection.recv(1) == b""
         assert proxy.remarks[0].startswith(f"1 REST connections could not be passed on to {rest}: ")
+
+
+def test_a_fault_ends_tls_that_the_client_does_not_end(tmp_path: Path) -> None:
+    """TLS began on a connection that was open already, as behind CONNECT: asyncio itself would wait 30 seconds."""
+    made = make_certificates(tmp_path)
+    context = ServerTls(made / "server.pem", made / "server.key").context()
+
+    assert asyncio.run(broken_off(context, made / "ca.pem")) == (b"abc", b"")
+
+
+async def broken_off(context: ssl.SSLContext, authority: Path) -> tuple[bytes, bytes]:
+    """What a client gets over TLS from a connection that breaks after three bytes, and what it gets below TLS then."""
+
+    async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"abcdef")
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await writer.start_tls(context)
+        await splice.accept(reader, writer)
+
+    def read() -> tuple[bytes, bytes]:
+        trusted = ssl.create_default_context(cafile=authority)
+        with (
+            socket.create_connection(front.sockets[0].getsockname(), timeout=20) as plain,
+            socket.fromfd(plain.fileno(), plain.family, plain.type) as below,
+            trusted.wrap_socket(plain, server_hostname="127.0.0.1") as secure,
+        ):
+            below.settimeout(20)
+            return b"".join(iter(lambda: secure.recv(100), b"")), below.recv(100)
+
+    there = await asyncio.start_server(answer, "127.0.0.1", 0)
+    splice = Splice("127.0.0.1", int(there.sockets[0].getsockname()[1]), cut=3)
+    front = await asyncio.start_server(accept, "127.0.0.1", 0)
+    try:
+        return await asyncio.to_thread(read)
+    finally:
+        await splice.close()
+        front.close()
+        there.close()

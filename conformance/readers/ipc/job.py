@@ -11,7 +11,18 @@ from typing import Any, Final
 from conformance.contain.text import keep_safe
 from conformance.wire.plain import PlainTable
 
-__all__ = ["KINDS", "READ_OPTIONS", "WRITE_OPTIONS", "Job", "JobAnswer", "JobOutcome", "Limits", "Stage"]
+__all__ = [
+    "KINDS",
+    "LIMIT",
+    "MEMORY",
+    "READ_OPTIONS",
+    "WRITE_OPTIONS",
+    "Job",
+    "JobAnswer",
+    "JobOutcome",
+    "Limits",
+    "Stage",
+]
 
 KINDS: Final = ("message", "stream", "file", "tensor")
 """The kinds of IPC data, as :class:`conformance.wire.Kind` spells them."""
@@ -65,6 +76,12 @@ class JobOutcome(enum.StrEnum):
     """The process reached its limit of memory or of processor time."""
     UNAVAILABLE = "unavailable"
     """The library or its runtime is missing, or its adapter is broken: this says nothing about the library."""
+
+
+LIMIT: Final = "limit"
+"""The error class of a program that the suite ended at its limit of processor time."""
+MEMORY: Final = "memory"
+"""The error class of a program that the suite ended at its limit of memory."""
 
 
 class Stage(enum.StrEnum):

@@ -20,7 +20,7 @@ from conformance.contain.lines import Pipes, decode_base64
 from conformance.contain.supervised import in_words, signal_name
 from conformance.contain.watch import Watch
 from conformance.readers.ipc.info import Hello
-from conformance.readers.ipc.job import Job, JobAnswer, JobOutcome, Limits, Stage
+from conformance.readers.ipc.job import LIMIT, MEMORY, Job, JobAnswer, JobOutcome, Limits, Stage
 from conformance.readers.ipc.protocol import PROTOCOL
 from conformance.readers.ipc.runner import Op, Runner, ended, panicked, refused
 from conformance.wire.plain import PlainError, PlainTable
@@ -87,20 +87,18 @@ class ProgramRunner(Runner["_Running"]):
                 reported = process.ask(body, wanted, limits=self._limits)
             return _answered(job_id, self.name, reported, time.monotonic() - began)
         except LostError as error:
-            outcome, error_class, text = self._broken(process, error, watch.reason)
+            outcome, error_class, text = self._broken(process, error, watch)
         except ProtocolError as error:
             text = f"the program broke the protocol: {error}"
             outcome, error_class = JobOutcome.UNAVAILABLE, "protocol"
         self.discard()
         return make(outcome, error_class=error_class, error_text=text, seconds=time.monotonic() - began)
 
-    def _broken(self, running: _Running, error: LostError, passed: str) -> tuple[JobOutcome, str, str]:
-        """The outcome, error class and text for a conversation that broke; ``passed`` says which limit was exceeded,
-        if any.
-        """
+    def _broken(self, running: _Running, error: LostError, watch: Watch) -> tuple[JobOutcome, str, str]:
+        """The outcome, error class and text for a conversation that broke; ``watch`` knows which limit was exceeded."""
         words = str(error)
-        if passed:
-            return JobOutcome.EXHAUSTED, "limit", f"{passed}; it was ended"
+        if watch.reason:
+            return JobOutcome.EXHAUSTED, MEMORY if watch.out_of_memory else LIMIT, f"{watch.reason}; it was ended"
         if error.how is Lost.DEADLINE:
             return JobOutcome.HUNG, "deadline", words
         if error.how is Lost.OVER_BUDGET:

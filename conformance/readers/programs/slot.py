@@ -20,7 +20,7 @@ from conformance.contain.errors import CannotStart
 from conformance.contract import proto
 from conformance.readers.fullread import FullRead, RecordedStream
 from conformance.readers.ipc.info import Unavailable
-from conformance.readers.ipc.job import JobAnswer, JobOutcome, Limits
+from conformance.readers.ipc.job import LIMIT, MEMORY, JobAnswer, JobOutcome, Limits
 from conformance.readers.ipc.program import ProgramRunner
 from conformance.readers.programs.arrow import plain_to_arrow, sent_schema
 from conformance.readers.programs.backend import Backend
@@ -128,7 +128,7 @@ def outcome_of(answer: JobAnswer) -> tuple[ReadingOutcome, str]:
         return ReadingOutcome.UNAVAILABLE, f"the table is longer than what is brought back: {answer.error_text}"
     if answer.panicked:
         return ReadingOutcome.CRASH, answer.error_text
-    if answer.outcome is JobOutcome.EXHAUSTED and answer.error_class != "limit":
+    if answer.outcome is JobOutcome.EXHAUSTED and answer.error_class not in (LIMIT, MEMORY):
         # A program that ends by itself because it has no memory has died; one that reports it has not.
         died = answer.error_class == "exit" or answer.error_class.startswith("SIG")
         return ReadingOutcome.CRASH if died else ReadingOutcome.ERROR, answer.error_text

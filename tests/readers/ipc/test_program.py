@@ -40,7 +40,7 @@ def reported(runner: ProgramRunner, word: bytes) -> JobAnswer:
             "exit",
             "runtime: out of memory: cannot allocate 4 bytes; the process exited",
         ),
-        (b"allocate", JobOutcome.EXHAUSTED, "limit", "MiB more than before, of 100 allowed"),
+        (b"allocate", JobOutcome.EXHAUSTED, "memory", "MiB more than before, of 100 allowed"),
         (b"garbage", JobOutcome.UNAVAILABLE, "protocol", "expected a JSON object on one line but got b'warning"),
         (b"wrong id", JobOutcome.UNAVAILABLE, "protocol", "but got the id 99"),
         (b"no columns", JobOutcome.UNAVAILABLE, "protocol", "'columns' is a required property"),

@@ -17,6 +17,7 @@ from conformance.records import ReadingOutcome
         (JobOutcome.EXHAUSTED, "SIGABRT", ReadingOutcome.CRASH),
         (JobOutcome.EXHAUSTED, "exit", ReadingOutcome.CRASH),
         (JobOutcome.EXHAUSTED, "limit", ReadingOutcome.HANG),
+        (JobOutcome.EXHAUSTED, "memory", ReadingOutcome.HANG),
         (JobOutcome.DIED, "SIGSEGV", ReadingOutcome.CRASH),
         (JobOutcome.HUNG, "deadline", ReadingOutcome.HANG),
     ],
