@@ -91,8 +91,10 @@ def dissect_protobuf(data: Bytes, spec: MessageSpec, schema: Schema | None = Non
 def _moved(frame: Frame, content: Content) -> Frame:
     """The frame at the offsets of the protobuf message."""
     message = frame.message
-    start, metadata_start = content.back(0, 0)[0], content.back(message.metadata_start, message.metadata_start)[0]
-    metadata_end = content.back(message.metadata_start, message.metadata_end)[1]
+    start, end = content.back(message.start, message.end)
+    if message.header is Header.STRAY:
+        return Frame(Message(start, end, Header.STRAY))
+    metadata_start, metadata_end = content.back(message.metadata_start, message.metadata_end)
     body_start, body_end = metadata_end, metadata_end
     if message.body_end > message.body_start:
         body_start, body_end = content.back(message.body_start, message.body_end)
@@ -101,7 +103,7 @@ def _moved(frame: Frame, content: Content) -> Frame:
     moved = dataclasses.replace(
         message,
         start=start,
-        end=max(metadata_end, body_end),
+        end=max(end, body_end),
         metadata_start=metadata_start,
         metadata_end=metadata_end,
         body_start=body_start,

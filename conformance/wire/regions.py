@@ -67,7 +67,8 @@ def message_claims(data: memoryview, frame: Frame, judged: Judged) -> list[Regio
     A message that begins with its metadata has no prefix, because a transport frames it.
     """
     message = frame.message
-    claims = [] if message.metadata_start == message.start else list(_prefix(data, message))
+    bare = message.header is not Header.STRAY and message.metadata_start == message.start
+    claims = [] if bare else list(_prefix(data, message))
     if frame.verifier is not None:
         claims += _Metadata(frame.verifier, judged if isinstance(judged, BatchMessage) else None).all()
         if frame.root is None:

@@ -160,6 +160,16 @@ def test_broken_messages_are_covered(data: bytes) -> None:
     assert_covered(dissect_protobuf(data[:400], KINDS["Kinds"]))
 
 
+def test_a_schema_field_without_an_arrow_message_is_shown_as_such() -> None:
+    """The prefix is cut, or negative."""
+    for schema in (GOOD_SCHEMA[:6], b"\xff\xff\xff\xff\xfe\xff\xff\xff"):
+        dissection = dissect_protobuf(b"\x20\x01" + delimited(1, schema), FLIGHT["FlightInfo"])
+
+        assert_covered(dissection)
+        assert (dissection.regions[-1].start, dissection.regions[-1].meaning) == (4, "no message begins here")
+        assert {fault.start >= 4 for fault in dissection.faults if isinstance(fault.rule, Rule)} == {True}
+
+
 def test_any_bytes_are_covered() -> None:
     """Mutated messages never raise, and no byte is lost."""
     rng = random.Random(20261123)
