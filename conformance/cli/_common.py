@@ -58,4 +58,4 @@ def find_case(name: str, corpus: Path) -> Case:
     try:
         return resolve_case(name, corpus)
     except KeyError:
-        raise Unusable(unknown("case", name, load_corpus(corpus))) from None
+        raise Unusable(unknown("case", name, load_corpus(corpus, None))) from None

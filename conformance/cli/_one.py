@@ -11,6 +11,7 @@ from conformance.cli._common import find_case
 from conformance.cli._group import Unusable
 from conformance.cli._progress import progress
 from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.engine.casestep import CaseStep, Driver
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import CaseJudged, Event
@@ -65,7 +66,7 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
     place = parse_scenario_id(name)
     case = draw_scenario(*place, not_offered=spec.not_offered) if place is not None else find_case(name, corpus)
     reason = f"only {case.id} is replayed"
-    left_out = tuple(LeftOut("case", other, reason) for other in load_corpus(corpus) if other != case.id)
+    left_out = tuple(LeftOut("case", other, reason) for other in load_corpus(corpus, None) if other != case.id)
     clauses, aside = undisputed(all_clauses().values())
     plan = Plan((case,), clauses, (*left_out, *aside))
     with progress(f"running {name}"), open_session(spec, plan, Selection(cases=(name,)), settings) as session:
@@ -75,5 +76,5 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
     if remembering.exchange is None:
         reasons = [verdict.reason for event in events if isinstance(event, CaseJudged) for verdict in event.verdicts]
         raise Unusable(f"{case.id} was not put to {target}: {reasons[0] if reasons else 'no reason given'}")
-    view = View(case, remembering.exchange, materialise(case.table))
+    view = view_of(case, remembering.exchange, materialise(case.table))
     return OneCase(case, remembering.exchange, view, fold(events), tuple(events))

@@ -37,7 +37,7 @@ def command(*, files: tuple[Path, ...], schema: bool) -> None:
 
 
 def _load(path: Path) -> list[Case]:
-    return list(load_corpus(path).values()) if path.is_dir() else load_file(path)
+    return list(load_corpus(path, None).values()) if path.is_dir() else load_file(path)
 
 
 def _complaints(case: Case) -> list[str]:

@@ -29,7 +29,7 @@ def _about(spec: TargetSpec) -> str:
 
 
 _LISTS: Final[Mapping[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
-    "cases": lambda corpus: ((case.id, case.title) for case in load_corpus(corpus).values()),
+    "cases": lambda corpus: ((case.id, case.title) for case in load_corpus(corpus, None).values()),
     "clauses": lambda _: ((clause.id, clause.level.value) for clause in all_clauses().values()),
     "targets": lambda _: ((spec.name, _about(spec)) for spec in map(load_target, shipped_targets())),
     "profiles": lambda _: ((profile.value, title) for profile, title in PROFILE_TITLES.items()),

@@ -28,6 +28,7 @@ from conformance.cli._options import (
 )
 from conformance.cli._outputs import Outputs, conclude, output_options, reported
 from conformance.cli._progress import progress, quiet_option, watch
+from conformance.contract.viewing import profile_of
 from conformance.disk.files import DiskError, data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import Event, ExchangeRecorded, RunStarted
@@ -39,7 +40,7 @@ from conformance.engine.session import Settings, default_log, open_session
 from conformance.engine.shards import Shard
 from conformance.engine.started import command_line
 from conformance.generate import draw_case, draw_scenario
-from conformance.records import Case, Level
+from conformance.records import Case, Level, ProtocolName
 from conformance.report.gatefile import Gate
 from conformance.targets import TargetKind, TargetSpec, load_target
 from conformance.targets.costs import estimate
@@ -158,6 +159,8 @@ def command(
     """  # noqa: D301  # click wants the character, not the escape
     spec = _limited(load_target(target), max_bytes)
     serves = spec.kind is TargetKind.SERVER
+    flies = spec.kind is TargetKind.FLIGHT
+    protocol = ProtocolName.FLIGHT if flies else ProtocolName.STORAGE_READ
     if parallel > 1 and shard is not None:
         raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
     if gate is not None and shard is not None:
@@ -166,14 +169,13 @@ def command(
         raise click.UsageError(
             "expected --exchanges without --repeat and --parallel: a log has one exchange of each case"
         )
-    if scenarios and not serves:
-        raise click.UsageError(f"expected --scenarios with a server, got it with {spec.name}, which takes no requests")
+    _check_drawn(spec, generated, scenarios)
     if not (select or capability or corpus != data_file("cases")):
-        generated = DRAWN if generated is None else generated
+        generated = DRAWN if generated is None and not flies else generated
         scenarios = DRAWN if scenarios is None and serves else scenarios
     selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
-    cases = list(load_corpus(corpus).values())
-    chosen = plan(cases, all_clauses(), selection)
+    cases = list(load_corpus(corpus, protocol).values())
+    chosen = plan(cases, all_clauses(), selection, profile=profile_of(protocol))
     settings = Settings(
         seed=seed,
         generated=generated or 0,
@@ -212,6 +214,15 @@ def command(
         judged = (event for event in events if not isinstance(event, ExchangeRecorded))  # they are many, and in the log
         result = fold(until_interrupted(judged)[0])
     _finish(result, writer, outputs, gate, left)
+
+
+def _check_drawn(spec: TargetSpec, generated: int | None, scenarios: int | None) -> None:
+    """Refuse drawn cases that a target of this kind cannot be asked."""
+    if scenarios and spec.kind is not TargetKind.SERVER:
+        why = "which speaks Flight" if spec.kind is TargetKind.FLIGHT else "which takes no requests"
+        raise click.UsageError(f"expected --scenarios with a server of Storage Read, got it with {spec.name}, {why}")
+    if generated and spec.kind is TargetKind.FLIGHT:
+        raise click.UsageError(f"expected no --cases for {spec.name}: cases of Flight are not drawn yet")
 
 
 def _limited(spec: TargetSpec, max_bytes: int | None) -> TargetSpec:

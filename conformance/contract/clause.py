@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 __all__ = [
     "ANY_BATCH",
     "ANY_MESSAGE",
+    "ANY_SERVER",
     "CLAUSES",
     "CLIENTS",
     "CLIENT_BASIS",
+    "FLIGHT",
     "IPC",
     "MAX_FINDINGS",
     "MESSAGES",
@@ -51,12 +53,13 @@ __all__ = [
     "load_chapters",
 ]
 
-PROFILES: Final = ("bq-arrow", "ipc-message", "ipc-stream", "ipc-file", "ipc-tensor", "client")
+PROFILES: Final = ("bq-arrow", "ipc-message", "ipc-stream", "ipc-file", "ipc-tensor", "client", "flight")
 """The byte profiles: the ways in which bytes are judged. The parts of the service are in :mod:`.offers`.
 
 ``bq-arrow``: the messages of a Storage Read server, or of a serializer for one; ``ipc-message``: bare Arrow
 messages, one by one, of any writer; ``ipc-stream``, ``ipc-file``, ``ipc-tensor``: a whole IPC stream, IPC file or
-tensor message; ``client``: no bytes, but what a client makes of a server.
+tensor message; ``client``: no bytes, but what a client makes of a server; ``flight``: the answers of an Arrow Flight
+server.
 """
 
 MESSAGES: Final = PROFILES[:2]
@@ -65,8 +68,12 @@ IPC: Final = PROFILES[2:5]
 """The profiles of whole streams, files and tensors."""
 SEQUENCES: Final = PROFILES[2:4]
 """The profiles of sequences of batches: a bare stream, and the stream inside a file."""
-CLIENTS: Final = PROFILES[5:]
+CLIENTS: Final = PROFILES[5:6]
 """The profile of clauses on clients."""
+FLIGHT: Final = PROFILES[6:]
+"""The profile of clauses on Arrow Flight servers."""
+ANY_SERVER: Final = PROFILES[:1] + FLIGHT
+"""The profiles of clauses on every call, whatever its protocol."""
 ANY_MESSAGE: Final = PROFILES[:5]
 """The profiles of rules of the Arrow format about any message: they bind every writer."""
 ANY_BATCH: Final = PROFILES[:4]
@@ -87,6 +94,10 @@ class Role(enum.StrEnum):
     """The reader: its result is judged, not the bytes."""
     CLIENT = "client"
     """The client: what it makes of a server is judged."""
+    LIBRARY = "library"
+    """The Flight library of a server: each application on top of it inherits the fault."""
+    APPLICATION = "application"
+    """The application on top of a Flight library, which decides what is stored, and what is answered to whom."""
 
 
 class Subject(Protocol):
@@ -193,6 +204,11 @@ class Clause:
     def on_messages(self) -> bool:
         """True if the clause binds messages that are judged one by one, such as all those of a Storage Read server."""
         return any(profile in MESSAGES for profile in self.profiles)
+
+    @property
+    def on_flight(self) -> bool:
+        """True if the clause judges the answers of an Arrow Flight server, and of no other."""
+        return self.profiles == FLIGHT
 
 
 _REGISTER: dict[str, Clause] = {}

@@ -256,6 +256,12 @@ OBSERVED_TYPES: Final = "https://github.com/airbytehq/airbyte"
 LIVE_TESTS: Final = "https://github.com/abdolence/bigquery-rs/tree/main/tests"
 """Tests against the service: values of every type and mode, projections, restrictions, streams."""
 
+FLIGHT_PROTO: Final = "https://github.com/apache/arrow/blob/main/format/Flight.proto"
+"""The methods of Arrow Flight RPC, their requests and answers."""
+
+FLIGHT_PAGE: Final = "https://arrow.apache.org/docs/format/Flight.html"
+"""Arrow Flight RPC: request patterns, locations, authentication, error codes."""
+
 _BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
     {
         EvidenceKind.RECORDED: (

@@ -21,6 +21,7 @@ from conformance.contract.clause import Clause
 from conformance.contract.judge import Judge, Judged
 from conformance.contract.raised import attempt, raise_or_give
 from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.engine.outcomes import BROKE, refine, whole_case
 from conformance.generate import materialise
 from conformance.readers.compare import reported
@@ -162,7 +163,7 @@ class CaseStep:
 
     def _parse(self, work: CaseWork) -> None:
         assert work.exchange is not None
-        work.view = View(work.case, work.exchange, work.table)
+        work.view = view_of(work.case, work.exchange, work.table)
         if self._agreement is not None and not work.exchange.untestable:
             self._agreement.prepare(work.view)
 

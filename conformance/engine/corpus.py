@@ -8,14 +8,24 @@ from conformance.disk.files import data_file
 from conformance.generate import load_case, load_cases
 from conformance.generate.families import redraw
 from conformance.generate.scenarios import draw_scenario, parse_scenario_id
-from conformance.records import Case
+from conformance.records import Case, ProtocolName
 
 __all__ = ["load_corpus", "resolve_case"]
 
 
-def load_corpus(directory: Path | None = None) -> dict[str, Case]:
-    """The cases below ``directory`` (the suite's own unless given) by id, in the order of their ids."""
-    return {case.id: case for case in load_cases(directory or data_file("cases"))}
+def load_corpus(
+    directory: Path | None = None, protocol: ProtocolName | None = ProtocolName.STORAGE_READ
+) -> dict[str, Case]:
+    """The cases below ``directory`` (the suite's own unless given) by id, in the order of their ids.
+
+    Of the suite's own cases, those of one protocol; all of them if it is None. A directory of somebody else is taken
+    whole: what a target cannot be asked is reported there.
+    """
+    own = data_file("cases")
+    found = load_cases(directory or own)
+    if protocol is not None and (directory is None or directory.resolve() == own.resolve()):
+        found = [case for case in found if case.protocol is protocol]
+    return {case.id: case for case in found}
 
 
 def resolve_case(name: str, directory: Path | None = None) -> Case:
@@ -29,4 +39,4 @@ def resolve_case(name: str, directory: Path | None = None) -> Case:
     place = parse_scenario_id(name)
     if place is not None:
         return draw_scenario(*place)
-    return redraw(name) or load_corpus(directory)[name]
+    return redraw(name) or load_corpus(directory, None)[name]

@@ -7,10 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from conformance.contract.offers import asked
-from conformance.records import Case, ProtocolName
+from conformance.records import Case, DoPut, ProtocolName
 from conformance.targets.handing import NO_PLACE, place_of
 
 __all__ = ["Lack", "Offer"]
+
+NOTHING_PUT: Final = 'this case stores a table by DoPut; the target file does not say [flight] seeding = "put"'
+"""The reason why a case is not put to a Flight server that is not known to store what it is sent."""
 
 SPOKEN: Final = (ProtocolName.STORAGE_READ,)
 """The protocol that every kind of target speaks."""
@@ -37,7 +40,8 @@ class Lack:
 class Offer:
     """The capabilities that a target declares, the profiles that it does not offer, and the protocols that it speaks.
 
-    A serializer takes no ``requests``: only cases that read a whole table can be put to it.
+    A serializer takes no ``requests``: only cases that read a whole table can be put to it. A Flight server that does
+    not say that it ``stores`` tables is sent none.
 
     >>> from conformance.records import SplitStream, Table
     >>> case = Case("a.b", "A split", Table((), rows=()), steps=(SplitStream(),))
@@ -49,6 +53,7 @@ class Offer:
     not_offered: Collection[str] = ()
     spoken: Sequence[ProtocolName] = SPOKEN
     requests: bool = True
+    stores: bool = True
 
     def lacks(self, case: Case) -> tuple[Lack, ...]:
         """Everything that keeps the case from being put to the target."""
@@ -60,6 +65,8 @@ class Offer:
             yield Lack(case.protocol, f"this case speaks {case.protocol}; the target {spoken}")
         elif not self.requests and place_of(case) is None:
             yield Lack("requests", NO_PLACE)
+        elif not self.stores and any(isinstance(step, DoPut) for step in case.steps):
+            yield Lack("seeding", NOTHING_PUT)
         for need in sorted(set(case.needs).difference(self.capabilities)):
             yield Lack(need, f"the target does not declare {need}", "add it to the target's capabilities")
         for profile in asked(case):

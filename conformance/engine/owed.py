@@ -18,9 +18,11 @@ import pyarrow as pa
 from conformance.contract.clause import Clause
 from conformance.contract.judge import Judge
 from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.generate import materialise
 from conformance.records import Case, Outcome, Reading, ReadingOutcome, Verdict
 from conformance.targets import Target, open_target
+from conformance.targets.flightspec import FlightSeeding, FlightSpec
 from conformance.targets.spec import Clock, Endpoint, SerializerSpec, TargetKind, TargetSpec
 
 __all__ = ["Owed", "reference_target"]
@@ -36,7 +38,9 @@ _UNJUDGED: Final = frozenset({Outcome.UNSUPPORTED, Outcome.UNTESTABLE, Outcome.D
 def reference_target(kind: TargetKind = TargetKind.SERVER, *, mutant: str | None = None) -> Iterator[Target]:
     """The reference in this process as a target of ``kind``; a server may have the deviation of a mutant."""
     with ExitStack() as stack:
-        if kind is TargetKind.SERVER:
+        if kind is TargetKind.FLIGHT:
+            spec = stack.enter_context(_flight(mutant))
+        elif kind is TargetKind.SERVER:
             from conformance.reference.server import ReferenceServer  # noqa: PLC0415  # a serializer does not need gRPC
 
             server = stack.enter_context(ReferenceServer(mutant=mutant))
@@ -46,6 +50,17 @@ def reference_target(kind: TargetKind = TargetKind.SERVER, *, mutant: str | None
             place = SerializerSpec("conformance.reference.serializer:REFERENCE")
             spec = TargetSpec(name="reference", kind=TargetKind.SERIALIZER, serializer=place)
         yield stack.enter_context(open_target(spec, alone=True))
+
+
+@contextmanager
+def _flight(mutant: str | None) -> Iterator[TargetSpec]:
+    """The Flight reference in this process, which stores what is put into it."""
+    from conformance.reference.flight.mutants import flight_service  # noqa: PLC0415  # few runs need it
+    from conformance.reference.flight.server import FlightServer  # noqa: PLC0415  # as above
+
+    with FlightServer(flight_service(mutant)()) as server:
+        put = FlightSpec(FlightSeeding.PUT)
+        yield TargetSpec("reference", TargetKind.FLIGHT, endpoint=Endpoint(grpc=server.endpoint), flight=put)
 
 
 class Owed:
@@ -87,7 +102,7 @@ class Owed:
                 self._target = self._stack.enter_context(reference_target(self._kind))
             # An isolated case needs a server of its own only where a server can be harmed.
             exchange = self._target.drive(dataclasses.replace(case, isolated=False), table)
-        view = View(case, exchange, table)
+        view = view_of(case, exchange, table)
         if self._readers:
             view.compare_readings(lambda: _readings(view))
         judged = self._judge(view)

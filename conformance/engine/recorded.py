@@ -16,6 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.engine.casestep import CaseStep
 from conformance.engine.conversed import conversations, is_conversed, judgeable, without_table
 from conformance.engine.events import CaseJudged, Event, ExchangeRecorded, RunStarted
@@ -58,7 +59,7 @@ class Recorded:
     def views(self) -> Iterator[View]:
         """Each exchange, in the form in which clauses see it."""
         for one in self.exchanges:
-            yield View(one.case, one.exchange, materialise(one.case.table))
+            yield view_of(one.case, one.exchange, materialise(one.case.table))
 
     def judged(self) -> Iterator[Event]:
         """The events of a run that judges the exchanges under every clause of this version."""

@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 
 import conformance
 from conformance.contain.text import many
+from conformance.contract.viewing import profile_of
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
@@ -21,7 +22,7 @@ from conformance.engine.requirements import frozen_releases, release_of
 from conformance.engine.result import cases_of
 from conformance.engine.selection import Plan, Selection, all_clauses, plan
 from conformance.engine.started import digests_of
-from conformance.records import Level, Outcome
+from conformance.records import Level, Outcome, ProtocolName
 
 __all__ = ["equal_releases", "recorded_selection", "recount", "replanned", "unchained"]
 
@@ -66,7 +67,9 @@ def replanned(start: RunStarted) -> Plan:
         ValueError: the selection is impossible, or the log has no date.
     """
     day = dt.date.fromisoformat(start.provenance.began.partition("T")[0])
-    return plan(list(load_corpus().values()), all_clauses(), recorded_selection(start), day)
+    protocol = ProtocolName.FLIGHT if start.profile == "flight" else ProtocolName.STORAGE_READ
+    cases = list(load_corpus(protocol=protocol).values())
+    return plan(cases, all_clauses(), recorded_selection(start), day, profile=profile_of(protocol))
 
 
 def unchained(log: Sequence[Event]) -> Iterator[str]:

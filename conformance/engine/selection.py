@@ -28,19 +28,26 @@ __all__ = [
     "SelectionError",
     "all_clauses",
     "binds",
+    "not_of",
     "plan",
     "today",
     "undisputed",
 ]
 
 PROFILE: Final = PROFILES[0]
-"""The byte profile of everything that cases drive; bare messages have others."""
+"""The byte profile of Storage Read; other protocols and bare messages have others."""
 
 OTHER_SHARD: Final = "it belongs to another shard"
 """The reason why a shard leaves a case out; the log of another shard has the case."""
 
-NOT_OF_PROFILE: Final = f"it is not of the byte profile {PROFILE}"
-"""The reason why every run leaves a clause out."""
+
+def not_of(profile: str) -> str:
+    """The reason why a run under a byte profile leaves a clause out."""
+    return f"it is not of the byte profile {profile}"
+
+
+NOT_OF_PROFILE: Final = not_of(PROFILE)
+"""The reason why a run on Storage Read leaves a clause out."""
 
 _BINDING: Final = {Level.MUST: 0, Level.SHOULD: 1, Level.MAY: 2}
 
@@ -132,15 +139,24 @@ def today() -> dt.date:
     return dt.datetime.now(tz=dt.UTC).date()
 
 
-def plan(cases: Sequence[Case], clauses: Mapping[str, Clause], selection: Selection, on: dt.date | None = None) -> Plan:
+def plan(
+    cases: Sequence[Case],
+    clauses: Mapping[str, Clause],
+    selection: Selection,
+    on: dt.date | None = None,
+    *,
+    profile: str = PROFILE,
+) -> Plan:
     """The cases and clauses that ``selection`` selects, without the clauses that are disputed on a day (today).
+
+    Of the clauses, those of a byte profile.
 
     Raises:
         SelectionError: a pattern matched nothing, or no case or clause is left.
     """
     left_out: list[LeftOut] = []
     day = on or today()
-    chosen_clauses, aside = undisputed(_clauses(clauses, selection, left_out), day)
+    chosen_clauses, aside = undisputed(_clauses(clauses, selection, left_out, profile), day)
     if not chosen_clauses:
         raise SelectionError(f"every selected clause is disputed; {aside[0].id} is {aside[0].reason}")
     chosen_cases = _cases(cases, selection, left_out)
@@ -153,14 +169,16 @@ def binds(clause: Clause, level: Level) -> bool:
     return _BINDING[clause.level] <= _BINDING[level]
 
 
-def _clauses(clauses: Mapping[str, Clause], selection: Selection, left_out: list[LeftOut]) -> list[Clause]:
+def _clauses(
+    clauses: Mapping[str, Clause], selection: Selection, left_out: list[LeftOut], profile: str
+) -> list[Clause]:
     globs: Patterns = Patterns(selection.clauses)
     chosen = []
     for clause in clauses.values():
         if not globs.match(clause.id):
             left_out.append(LeftOut("clause", clause.id, "no --clause pattern matches it"))
-        elif PROFILE not in clause.profiles:
-            left_out.append(LeftOut("clause", clause.id, NOT_OF_PROFILE))
+        elif profile not in clause.profiles:
+            left_out.append(LeftOut("clause", clause.id, not_of(profile)))
         elif not binds(clause, selection.level):
             left_out.append(LeftOut("clause", clause.id, f"its level is {clause.level}"))
         else:

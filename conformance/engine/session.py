@@ -24,8 +24,9 @@ from conformance.engine.smoke import narrowed, smoke
 from conformance.engine.started import identity_of, surroundings
 from conformance.generate import draw_case, draw_scenario, generated_id, scenario_id
 from conformance.readers import ReaderInfo, ReaderPool
-from conformance.records import Case
+from conformance.records import Case, ProtocolName
 from conformance.targets import Target, TargetKind, TargetSpec, open_target
+from conformance.targets.flightspec import FlightSeeding
 
 __all__ = ["STATE", "Session", "Settings", "default_log", "open_session"]
 
@@ -79,8 +80,10 @@ class Session:
 
     @property
     def profile(self) -> str:
-        """The profile of generated cases: ``server`` for requests, ``arrow`` for tables alone."""
-        return "server" if self.spec.kind is TargetKind.SERVER else "arrow"
+        """What is judged: ``server`` for a server of Storage Read, ``flight`` for one of Flight, ``arrow`` for messages
+        alone. Generated cases have the first or the last.
+        """
+        return {TargetKind.SERVER: "server", TargetKind.FLIGHT: "flight"}.get(self.spec.kind, "arrow")
 
     def jobs(self) -> Iterator[CaseJob]:
         """The corpus cases in their order, then generated ones and scenarios, each drawn only when the run reaches it;
@@ -124,6 +127,9 @@ class Session:
     @property
     def offer(self) -> Offer:
         """What the target offers: a program declares its capabilities itself, any other target in its file."""
+        if self.spec.kind is TargetKind.FLIGHT:
+            stores = self.spec.flight is not None and self.spec.flight.seeding is FlightSeeding.PUT
+            return Offer(self.driver.capabilities, spoken=(ProtocolName.FLIGHT,), stores=stores)
         return Offer(self.driver.capabilities, self.spec.not_offered, requests=self.profile == "server")
 
     def started(self) -> RunStarted:

@@ -17,6 +17,7 @@ from conformance.records import (
     Case,
     Column,
     CreateSession,
+    DoAction,
     DoExchange,
     DoGet,
     DoPut,
@@ -24,6 +25,7 @@ from conformance.records import (
     GetFlightInfo,
     Happening,
     Meanwhile,
+    PollFlightInfo,
     ProtocolName,
     ReadRows,
     RecordError,
@@ -33,6 +35,9 @@ from conformance.records import (
 )
 
 __all__ = ["check_case"]
+
+MOST_POLLS: Final = 1000
+"""The most calls of one step that polls."""
 
 
 def check_case(case: Case) -> None:
@@ -128,6 +133,8 @@ def _check_steps(case: Case) -> None:
             _check_stream(step, path, labels[CreateSession], labels[SplitStream])
         elif not isinstance(step, CreateSession):
             _check_flight(step, path, labels[GetFlightInfo], case.table)
+        if isinstance(step, PollFlightInfo):
+            labels[GetFlightInfo].add(step.label)
         if isinstance(step, CreateSession | SplitStream | GetFlightInfo):
             labels[type(step)].add(step.label)
 
@@ -157,8 +164,21 @@ def _check_flight(step: FlightStep, path: str, infos: set[str], table: Table) ->
             raise RecordError(f"{path}.info", "the label of an earlier get-flight-info step", step.info)
         if step.endpoint != "*" and not step.endpoint.isdecimal():
             raise RecordError(f"{path}.endpoint", "'*' or an endpoint's index", step.endpoint)
+    if isinstance(step, DoAction):
+        _check_action(step, path, infos)
+    if isinstance(step, PollFlightInfo) and not 1 <= step.most <= MOST_POLLS:
+        raise RecordError(f"{path}.most", f"a number of calls from 1 to {MOST_POLLS}", step.most)
     if isinstance(step, DoPut | DoExchange) and not (table.columns or table.arrow):
         raise RecordError(path, "a table with columns or Arrow fields, which this step sends", step.TAG)
+
+
+def _check_action(step: DoAction, path: str, infos: set[str]) -> None:
+    if step.info and step.info not in infos:
+        raise RecordError(f"{path}.info", "the label of an earlier get-flight-info step", step.info)
+    if step.info and step.body:
+        raise RecordError(f"{path}.body", "no body where info names its content", step.body)
+    if step.endpoint and not (step.info and step.endpoint.isdecimal()):
+        raise RecordError(f"{path}.endpoint", "an endpoint's index, of the info that is named", step.endpoint)
 
 
 def _check_stream(step: ReadRows | SplitStream, path: str, sessions: set[str], splits: set[str]) -> None:

@@ -14,6 +14,7 @@ from conformance.records.closed import (
     BqType,
     CallEnd,
     FaultKind,
+    FlightMethod,
     Happening,
     Level,
     Mode,
@@ -39,6 +40,8 @@ from conformance.records.flight import (
     Handshake,
     ListActions,
     ListFlights,
+    PollFlightInfo,
+    SendMessages,
 )
 from conformance.records.judged import CANNOT, Finding, Reading, Verdict
 from conformance.records.steps import (
@@ -81,6 +84,7 @@ __all__ = [
     "FaultKind",
     "FaultPlan",
     "Finding",
+    "FlightMethod",
     "FlightStep",
     "GetFlightInfo",
     "GetSchema",
@@ -96,6 +100,7 @@ __all__ = [
     "Mode",
     "NullPattern",
     "Outcome",
+    "PollFlightInfo",
     "Profile",
     "ProtocolName",
     "QuietStep",
@@ -104,6 +109,7 @@ __all__ = [
     "ReadingOutcome",
     "Recipe",
     "RecordError",
+    "SendMessages",
     "SplitStream",
     "Step",
     "StorageReadStep",

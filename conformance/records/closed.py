@@ -9,6 +9,7 @@ __all__ = [
     "BqType",
     "CallEnd",
     "FaultKind",
+    "FlightMethod",
     "Happening",
     "Level",
     "Mode",
@@ -176,6 +177,21 @@ class ProtocolName(enum.StrEnum):
     """The BigQuery Storage Read API. The messages of a serializer count as its answers."""
     FLIGHT = "flight"
     """Arrow Flight RPC."""
+
+
+class FlightMethod(enum.StrEnum):
+    """The methods of Arrow Flight RPC (https://github.com/apache/arrow/blob/main/format/Flight.proto)."""
+
+    HANDSHAKE = "Handshake"
+    LIST_FLIGHTS = "ListFlights"
+    GET_FLIGHT_INFO = "GetFlightInfo"
+    POLL_FLIGHT_INFO = "PollFlightInfo"
+    GET_SCHEMA = "GetSchema"
+    DO_GET = "DoGet"
+    DO_PUT = "DoPut"
+    DO_EXCHANGE = "DoExchange"
+    DO_ACTION = "DoAction"
+    LIST_ACTIONS = "ListActions"
 
 
 class AskerKind(enum.StrEnum):

@@ -1,6 +1,6 @@
-"""The steps of a case of Arrow Flight RPC: one for each method whose request follows from the case alone.
+"""The steps of a case of Arrow Flight RPC: one for each method, and one that sends messages as they are.
 
-PollFlightInfo is missing: its next request depends on the answers.
+A step may refer to the answer of an earlier one by its label: the answer is then part of the request, byte for byte.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import ClassVar, TypeAlias
 
 from conformance._codec import RecordError
 from conformance.records.base import record
+from conformance.records.closed import FlightMethod
 from conformance.records.steps import Expect
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "Handshake",
     "ListActions",
     "ListFlights",
+    "PollFlightInfo",
+    "SendMessages",
 ]
 
 
@@ -70,6 +73,22 @@ class GetFlightInfo:
 
 
 @record
+class PollFlightInfo:
+    """Call PollFlightInfo until an answer names no further descriptor, at most ``most`` times.
+
+    Each call after the first has the descriptor of the answer before it. The latest FlightInfo is remembered as
+    ``label``.
+    """
+
+    TAG: ClassVar[str] = "poll-flight-info"
+
+    descriptor: Descriptor
+    label: str = "i"
+    most: int = 20
+    expect: Expect = Expect()
+
+
+@record
 class GetSchema:
     """Call GetSchema."""
 
@@ -84,7 +103,8 @@ class DoGet:
     """Call DoGet with the tickets of the FlightInfo ``info``, or with a literal ``ticket``.
 
     ``endpoint`` is ``"*"`` (each endpoint, one call each) or an endpoint's index. ``take`` is the number of messages
-    after which the driver cancels.
+    after which the driver cancels. An endpoint that no location of it lets the driver redeem is left out; if there is
+    no other, the step is skipped.
     """
 
     TAG: ClassVar[str] = "do-get"
@@ -98,12 +118,16 @@ class DoGet:
 
 @record
 class DoPut:
-    """Call DoPut with the case's table; ``in_turns``: the client waits for an answer after each message with rows."""
+    """Call DoPut with the case's table; ``in_turns``: the client waits for an answer after each message with rows.
+
+    The descriptor comes with the schema; with ``ahead``, in a message of its own before it.
+    """
 
     TAG: ClassVar[str] = "do-put"
 
     descriptor: Descriptor
     in_turns: bool = False
+    ahead: bool = False
     expect: Expect = Expect()
 
 
@@ -120,12 +144,18 @@ class DoExchange:
 
 @record
 class DoAction:
-    """Call DoAction with an action of this type."""
+    """Call DoAction with an action of this type.
+
+    ``body`` is its body. If ``info`` names a FlightInfo, the body is a message whose field 1 is that info, as
+    CancelFlightInfo takes it; with ``endpoint``, it is the endpoint of that index, as RenewFlightEndpoint takes it.
+    """
 
     TAG: ClassVar[str] = "do-action"
 
     type: str
     body: bytes = b""
+    info: str = ""
+    endpoint: str = ""
     expect: Expect = Expect()
 
 
@@ -138,6 +168,27 @@ class ListActions:
     expect: Expect = Expect()
 
 
+@record
+class SendMessages:
+    """Call ``method`` with these request messages as they are, whatever they mean, and half-close."""
+
+    TAG: ClassVar[str] = "send"
+
+    method: FlightMethod
+    messages: tuple[bytes, ...] = ()
+    expect: Expect = Expect()
+
+
 FlightStep: TypeAlias = (
-    Handshake | ListFlights | GetFlightInfo | GetSchema | DoGet | DoPut | DoExchange | DoAction | ListActions
+    Handshake
+    | ListFlights
+    | GetFlightInfo
+    | PollFlightInfo
+    | GetSchema
+    | DoGet
+    | DoPut
+    | DoExchange
+    | DoAction
+    | ListActions
+    | SendMessages
 )

@@ -21,7 +21,7 @@ from conformance.reference.refusals import Refusal
 from conformance.reference.rest import RestServer
 from conformance.reference.service import Service
 
-__all__ = ["ReferenceServer"]
+__all__ = ["GRACE_SECONDS", "OPTIONS", "ReferenceServer", "abort"]
 
 WORKERS: Final = 256
 """Each open ReadRows holds a thread until its client has taken everything; abandoned reads must not starve others."""
@@ -29,12 +29,13 @@ WORKERS: Final = 256
 GRACE_SECONDS: Final = 1.0
 """How long calls may go on after :meth:`ReferenceServer.stop`."""
 
-_OPTIONS: Final = (
+OPTIONS: Final = (
     ("grpc.max_send_message_length", -1),
     ("grpc.max_receive_message_length", -1),
     # Two servers on one port would share its connections; a taken port has to be an error instead.
     ("grpc.so_reuseport", 0),
 )
+"""The options of each gRPC listener of the suite."""
 
 
 class ReferenceServer:
@@ -70,7 +71,7 @@ class ReferenceServer:
         self._stopped = threading.Event()
         self._rest = RestServer(self.catalogue, host=host, tls=tls, guard=guard, delays=delays)
         pool = futures.ThreadPoolExecutor(WORKERS, "reference-grpc")
-        self._grpc = grpc.server(pool, options=_OPTIONS, interceptors=[] if guard is None else [_Guarding(guard)])
+        self._grpc = grpc.server(pool, options=OPTIONS, interceptors=[] if guard is None else [_Guarding(guard)])
         self._grpc.add_generic_rpc_handlers((_handlers(self.service),))
         try:
             if tls is None:
@@ -127,7 +128,7 @@ def _unary(method: str, answer: Callable[[Any], Any]) -> grpc.RpcMethodHandler[A
         try:
             return answer(request)
         except Refusal as refusal:
-            _abort(context, refusal)
+            abort(context, refusal)
 
     return grpc.unary_unary_rpc_method_handler(call, *_codec(method))
 
@@ -137,7 +138,7 @@ def _streaming(method: str, answer: Callable[[Any], Iterator[Any]]) -> grpc.RpcM
         try:
             yield from answer(request)
         except Refusal as refusal:
-            _abort(context, refusal)
+            abort(context, refusal)
 
     return grpc.unary_stream_rpc_method_handler(call, *_codec(method))
 
@@ -167,7 +168,7 @@ class _Guarding(grpc.ServerInterceptor):  # type: ignore[type-arg]  # it is gene
         def refuse(_request: Any, context: grpc.ServicerContext) -> NoReturn:
             if self._guard.echo:
                 context.send_initial_metadata(refusal.trailers[-1:])
-            _abort(context, refusal)
+            abort(context, refusal)
 
         handler = continuation(details)
         if handler is not None and handler.response_streaming:
@@ -175,7 +176,8 @@ class _Guarding(grpc.ServerInterceptor):  # type: ignore[type-arg]  # it is gene
         return grpc.unary_unary_rpc_method_handler(refuse)
 
 
-def _abort(context: grpc.ServicerContext, refusal: Refusal) -> NoReturn:
+def abort(context: grpc.ServicerContext, refusal: Refusal) -> NoReturn:
+    """End a call in a refusal."""
     context.set_trailing_metadata(refusal.trailers)
     context.abort(refusal.code, refusal.details)
     raise AssertionError("abort raises")

@@ -7,17 +7,18 @@ generates itself, for a deadline, a dead connection or a message beyond the limi
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 import grpc
 
 from conformance.contain.secrets import masked, masked_bytes
 from conformance.contract import proto
-from conformance.records import Call, CallEnd, MetadataEntry
+from conformance.records import Call, CallEnd, MetadataEntry, Turn
 from conformance.targets.faulting import Met
 from conformance.targets.tls import SecureLine
 
@@ -98,7 +99,7 @@ class Caller:
 
     ``last_words`` returns how the target's process ended, after waiting up to the given seconds for its end; None if it
     still runs or was not started by the suite. ``credentials`` returns further metadata for each call; secrets that the
-    target sends back are masked in everything that is recorded.
+    target sends back are masked in everything that is recorded. ``service`` is the beginning of each method's name.
     """
 
     def __init__(
@@ -109,12 +110,14 @@ class Caller:
         message_limit: int,
         last_words: Callable[[float], str | None],
         credentials: Callable[[], Mapping[str, str]] = dict,
+        service: str = proto.SERVICE,
     ) -> None:
         self._channel = channel
         self._began = began
         self._message_limit = message_limit
         self._last_words = last_words
         self._credentials = credentials
+        self._service = service
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -125,6 +128,7 @@ class Caller:
             "message_limit": self._message_limit,
             "last_words": self._last_words,
             "credentials": self._credentials,
+            "service": self._service,
         }
 
     def over(self, channel: grpc.Channel) -> Caller:
@@ -134,7 +138,7 @@ class Caller:
     def unary(self, call: Call, *, routing: str, budget: CallBudget) -> Call:
         """Make the call that ``call`` describes (step, label, method and request), and return it with its result."""
         started = time.monotonic()
-        stub = self._channel.unary_unary(proto.SERVICE + call.method, bytes, bytes)
+        stub = self._channel.unary_unary(self._service + call.method, bytes, bytes)
         try:
             answer, done = stub.with_call(call.request, timeout=budget.seconds, metadata=self._headers(routing))
         except grpc.RpcError as error:
@@ -145,14 +149,14 @@ class Caller:
         return self._ended(call, done, (answer,), started=started, budget=budget)
 
     def stream(
-        self, call: Call, *, routing: str, budget: CallBudget, take: int | None = None, met: Met | None = None
+        self, call: Call, *, routing: str = "", budget: CallBudget, take: int | None = None, met: Met | None = None
     ) -> Call:
         """Make a server-streaming call like :meth:`unary`; after ``take`` responses, if given, it cancels the call.
 
         A call that the fault ``met`` ends is one that the suite ended on purpose: it is CANCELLED.
         """
         started = time.monotonic()
-        stub = self._channel.unary_stream(proto.SERVICE + call.method, bytes, bytes)
+        stub = self._channel.unary_stream(self._service + call.method, bytes, bytes)
         seconds = budget.seconds if met is None else met.timeout(budget.seconds)
         running: Any = stub(call.request, timeout=seconds, metadata=self._headers(routing))
         responses: list[bytes] = []
@@ -179,16 +183,44 @@ class Caller:
             running.cancel()
         return self._as(call, running, CallEnd.CANCELLED, tuple(responses), started)
 
+    def converse(
+        self, call: Call, messages: Iterable[bytes], *, budget: CallBudget, awaits: Container[int] = ()
+    ) -> Call:
+        """Make a call in which the client streams ``messages``, and record how they interleave with the responses.
+
+        After the message of an index in ``awaits``, the client waits for one more response before it goes on.
+        """
+        started = time.monotonic()
+        said = _Said(messages, awaits)
+        stub = self._channel.stream_stream(self._service + call.method, bytes, bytes)
+        running: Any = stub(said, timeout=budget.seconds, metadata=self._headers(""))
+        size = 0
+        over = ""
+        with contextlib.suppress(grpc.RpcError):  # the status of the call says the same
+            for data in running:
+                count = said.hears(data)
+                size += len(data)
+                if size > budget.bytes or count > budget.responses:
+                    over = f"{count} responses of {size} bytes so far, permitted {budget.responses} and {budget.bytes}"
+                    break
+        said.end()
+        running.cancel()
+        call = said.written_into(call)
+        if over:
+            return self._over(call, running, tuple(said.responses), started, over)
+        return self._ended(call, running, tuple(said.responses), started=started, budget=budget)
+
     def _broken_off(self, call: Call, running: Any, responses: Sequence[bytes], started: float, met: Met) -> Call:
         details = f"the fault plan broke the call off: {met.fault}"
         running.cancel()
         return self._as(call, running, CallEnd.CANCELLED, tuple(responses), started, details=details)
 
     def _headers(self, routing: str) -> tuple[tuple[str, str], ...]:
-        """The routing header that the generated clients send, and the credentials; a server has to accept calls with
-        and without the former.
+        """The routing header that the generated clients send, unless it is empty, and the credentials; a server has to
+        accept calls with and without the former.
         """
-        return (("x-goog-request-params", routing), *self._credentials().items())
+        routed = (("x-goog-request-params", routing),) if routing else ()
+        return (*routed, *self._credentials().items())
 
     def _ended(
         self, call: Call, status: grpc.Call, responses: tuple[bytes, ...], *, started: float, budget: CallBudget
@@ -239,6 +271,60 @@ class Caller:
             started=started - self._began,
             seconds=time.monotonic() - started,
             initial_metadata=_entries(made.initial_metadata()),
+        )
+
+
+class _Said:
+    """The two sides of a call in which the client streams: an iterator of its messages, and what came back."""
+
+    def __init__(self, messages: Iterable[bytes], awaits: Container[int]) -> None:
+        self.responses: list[bytes] = []
+        self._messages = enumerate(messages)
+        self._awaits = awaits
+        self._sent: list[bytes] = []
+        self._order: list[Turn] = []
+        self._changed = threading.Condition()
+        self._heard = 0
+        self._over = False
+
+    def __iter__(self) -> _Said:
+        return self
+
+    def __next__(self) -> bytes:
+        """The next message, for the thread of gRPC that sends them."""
+        with self._changed:
+            if self._sent and len(self._sent) - 1 in self._awaits:
+                self._changed.wait_for(lambda: self._over or len(self.responses) > self._heard)
+                self._heard = len(self.responses)
+            if self._over:
+                raise StopIteration
+            for _, message in self._messages:
+                self._sent.append(message)
+                self._order.append(Turn.REQUEST)
+                return message
+            self._order.append(Turn.HALF_CLOSE)
+            self._over = True
+            raise StopIteration
+
+    def hears(self, response: bytes) -> int:
+        """Take a response, and return how many there are."""
+        with self._changed:
+            self.responses.append(response)
+            self._order.append(Turn.RESPONSE)
+            self._changed.notify_all()
+            return len(self.responses)
+
+    def end(self) -> None:
+        """Send no further message: the call has ended."""
+        with self._changed:
+            self._over = True
+            self._changed.notify_all()
+
+    def written_into(self, call: Call) -> Call:
+        """``call`` with the messages of both sides and their order, after the end."""
+        first, *more = self._sent or [b""]
+        return dataclasses.replace(
+            call, request=first, more_requests=tuple(more), responses=tuple(self.responses), order="".join(self._order)
         )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -32,6 +31,7 @@ from conformance.records import (
     ReadRows,
     SplitStream,
 )
+from conformance.targets.allowance import Allowance, late
 from conformance.targets.calls import CallBudget, Caller
 from conformance.targets.faulting import Faults, Line, Met
 from conformance.targets.messages import Names, create_request, read_request, split_request
@@ -124,7 +124,7 @@ class Conversation:
         self._plan = plan
         self._visible = plan.seeded
         self._names = plan.names
-        self._kept = 0
+        self._allowance = Allowance(plan.budget, until=plan.until, case_bytes=plan.case_bytes)
         self._sessions: dict[str, _Session] = {}
         self._children: dict[str, str] = {}
         self._extents: dict[str, Extent] = {}
@@ -328,8 +328,8 @@ class Conversation:
         return next(owners, None)
 
     def _unary(self, call: Call, routing: str) -> Call:
-        budget = self._remaining()
-        made = self._late(call) if budget is None else self._caller.unary(call, routing=routing, budget=budget)
+        budget = self._allowance.left()
+        made = late(call) if budget is None else self._caller.unary(call, routing=routing, budget=budget)
         self._keep(made)
         return made
 
@@ -350,9 +350,9 @@ class Conversation:
             )
 
     def _read_once(self, one: _Wanted, fault: Fault | None, wait: Callable[[], None]) -> Call:
-        budget = self._remaining()
+        budget = self._allowance.left()
         if budget is None:
-            return self._late(one.call)
+            return late(one.call)
         if fault is None:
             caller = self._other() if one.step.handed else self._caller
             return caller.stream(one.call, routing=one.routing, budget=budget, take=one.step.take)
@@ -360,22 +360,9 @@ class Conversation:
             met = Met(fault, line=line, wait=wait)
             return caller.stream(one.call, routing=one.routing, budget=budget, take=one.step.take, met=met)
 
-    def _remaining(self) -> CallBudget | None:
-        """The budget of one call, limited to the rest of the case's budget; None if the case's time is used up."""
-        plan = self._plan
-        seconds = min(plan.budget.seconds, plan.until - time.monotonic())
-        if seconds <= 0:
-            return None
-        return CallBudget(seconds, plan.budget.responses, min(plan.budget.bytes, max(0, plan.case_bytes - self._kept)))
-
-    @staticmethod
-    def _late(call: Call) -> Call:
-        said = "the case's deadline had passed before this call could be made"
-        return dataclasses.replace(call, status="", details=said, end=CallEnd.DEADLINE)
-
     def _keep(self, call: Call) -> None:
         self.calls.append(call)
-        self._kept += sum(map(len, call.responses))
+        self._allowance.count(call)
 
 
 class _Pause:

@@ -64,7 +64,7 @@ class _Handed(Caller):
         self._endpoint = endpoint
 
     def stream(
-        self, call: Call, *, routing: str, budget: CallBudget, take: int | None = None, met: Met | None = None
+        self, call: Call, *, routing: str = "", budget: CallBudget, take: int | None = None, met: Met | None = None
     ) -> Call:
         """As the base class, in the other process."""
         if met is not None:

@@ -80,6 +80,10 @@ def _open(spec: TargetSpec, *, multiplier: float, alone: bool) -> Target:
             from conformance.targets.server import ServerTarget  # noqa: PLC0415
 
             return ServerTarget(spec, found, multiplier=multiplier)
+        case TargetKind.FLIGHT:
+            from conformance.targets.flight import FlightTarget  # noqa: PLC0415
+
+            return FlightTarget(spec, found, multiplier=multiplier)
         case TargetKind.SERIALIZER:
             if alone:
                 from conformance.targets.serializer import SerializerTarget  # noqa: PLC0415

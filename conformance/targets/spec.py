@@ -23,6 +23,7 @@ from conformance.targets import environmentspec
 from conformance.targets.endpoint import Endpoint, check_endpoint
 from conformance.targets.environmentspec import EnvironmentSpec
 from conformance.targets.errors import TargetError
+from conformance.targets.flightspec import FlightSpec, check_flight
 from conformance.targets.ranges import DAY, LEAST, check_range
 from conformance.targets.service import PROJECT_PATTERN, Service, check_project_variable, check_service
 from conformance.targets.shipped import find_target
@@ -32,6 +33,7 @@ __all__ = [
     "Deadlines",
     "Endpoint",
     "ExpectedFailure",
+    "FlightSpec",
     "Limits",
     "Preloaded",
     "Ready",
@@ -76,6 +78,8 @@ class TargetKind(enum.StrEnum):
 
     SERVER = "server"
     """A BigQueryRead server over gRPC."""
+    FLIGHT = "flight"
+    """An Arrow Flight server over gRPC."""
     SERIALIZER = "serializer"
     """Two Python functions in this process: schema to bytes, batch to bytes."""
     PROGRAM = "program"
@@ -295,12 +299,18 @@ class TargetSpec:
     endpoint: Endpoint | None = None
     environment: EnvironmentSpec | None = None
     seed: Seed = Seed()
+    flight: FlightSpec | None = None
     serializer: SerializerSpec | None = None
     deadlines: Deadlines = Deadlines()
     limits: Limits = Limits()
     service: Service | None = None
     expected_failures: tuple[ExpectedFailure, ...] = ()
     file: str = ""
+
+    @property
+    def over_rest(self) -> bool:
+        """True if tables come into the target through the REST API."""
+        return self.kind is TargetKind.SERVER and self.seed.over_rest
 
     @property
     def here(self) -> Path:
@@ -399,6 +409,7 @@ def _check_kind(spec: TargetSpec) -> None:
     given = {name for name, table in has.items() if table is not None}
     allowed = {
         TargetKind.SERVER: ({"start"}, {"endpoint"}),
+        TargetKind.FLIGHT: ({"start"}, {"endpoint"}),
         TargetKind.PROGRAM: ({"start"},),
         TargetKind.SERIALIZER: ({"serializer"},),
     }[spec.kind]
@@ -418,17 +429,33 @@ def _check_kind(spec: TargetSpec) -> None:
     if spec.kind is not TargetKind.SERVER and spec.not_offered:
         raise RecordError("target.not_offered", f"no list: a {spec.kind} serves no requests", spec.not_offered)
     check_not_offered("target.not_offered", spec.not_offered)
+    _check_flight(spec)
     if spec.endpoint is not None and spec.seed.by_server:
         raise RecordError("target.seed", "[seed.program] with the command of the program", list(spec.seed.paths))
 
 
+def _check_flight(spec: TargetSpec) -> None:
+    """Refuse ``[flight]`` elsewhere, and in a file of a Flight server the tables that are about BigQuery."""
+    if spec.kind is not TargetKind.FLIGHT:
+        if spec.flight is not None:
+            raise RecordError("target.flight", f"no such table: a {spec.kind} serves no flights", "[flight]")
+        return
+    check_flight(spec.flight or FlightSpec())
+    for name, given in (("seed", spec.seed != Seed()), ("service", spec.service is not None)):
+        if given:
+            raise RecordError(f"target.{name}", "no such table: [flight] says how data comes in", f"[{name}]")
+    rest = spec.ready.rest_path or spec.ready.rest_event or (spec.endpoint.rest if spec.endpoint is not None else "")
+    if rest:
+        raise RecordError("target", "no address of REST: a flight server has none", rest)
+
+
 def _check_ports(spec: TargetSpec) -> None:
     """Refuse a server of which nobody could know a port: the suite would wait for it until the deadline."""
-    if spec.kind is not TargetKind.SERVER or spec.start is None:
+    if spec.kind not in (TargetKind.SERVER, TargetKind.FLIGHT) or spec.start is None:
         return
     texts = (*spec.start.command, *spec.start.environment.values())
     for side, event in (("grpc", spec.ready.grpc_event), ("rest", spec.ready.rest_event)):
-        if side == "rest" and not spec.seed.over_rest:
+        if side == "rest" and not spec.over_rest:
             continue
         if not event and not any(f"{{{side}_port}}" in text for text in texts):
             wanted = (

@@ -96,7 +96,7 @@ class Starter:
         """True if a started server serves REST, as far as its file says."""
         start = self._spec.start or Start(())
         texts = (*start.command, *start.environment.values())
-        if self._spec.seed.over_rest or self._spec.ready.rest_event:
+        if self._spec.over_rest or self._spec.ready.rest_event:
             return True
         return any("{rest_port}" in text for text in texts)
 

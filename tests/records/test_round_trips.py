@@ -22,6 +22,7 @@ from conformance.records import (
     Descriptor,
     Exchange,
     Expect,
+    FlightMethod,
     Json,
     KeyValue,
     MetadataEntry,
@@ -115,7 +116,9 @@ VALUES: dict[object, st.SearchStrategy[Any]] = {
     str: TEXTS,
     bytes: BYTES,
     bool: st.booleans(),
+    int: st.integers(0, 9),
     int | None: st.none() | st.integers(0, 9),
+    FlightMethod: st.sampled_from(FlightMethod),
     bytes | None: st.none() | BYTES,
     tuple[bytes, ...]: st.lists(BYTES, max_size=2).map(tuple),
     Descriptor: st.builds(Descriptor, path=st.lists(TEXTS, min_size=1, max_size=2).map(tuple))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.contain.text import many
-from conformance.contract.clause import Violation, clause
+from conformance.contract.clause import ANY_SERVER, Violation, clause
 from conformance.contract.sources import ENDLESS_READ, GRPC, RECORDED, STORAGE_PROTO, Inferred
 from conformance.contract.subjects import after_abandoned, once_per_view
 from conformance.contract.view import CallView, View
@@ -20,7 +20,13 @@ def _calls(view: View) -> list[CallView]:
     return [call for call in view.calls if not after_abandoned(call)]
 
 
-@clause("calls.end-in-time", over=_calls, source=ENDLESS_READ, breaks="a client without a deadline waits for ever")
+@clause(
+    "calls.end-in-time",
+    over=_calls,
+    source=ENDLESS_READ,
+    breaks="a client without a deadline waits for ever",
+    profiles=ANY_SERVER,
+)
 def end_in_time(call: CallView) -> Iterator[Violation]:
     """A call ends with a status, OK or not, within its deadline: it never hangs."""
     if call.raw.end is CallEnd.DEADLINE:
@@ -35,6 +41,7 @@ def end_in_time(call: CallView) -> Iterator[Violation]:
         "every client of the server: Google's retry for ten minutes, and ReadRows for a day (from their source);"
         " a server that died: https://github.com/goccy/bigquery-emulator/issues/382"
     ),
+    profiles=ANY_SERVER,
 )
 def leave_the_server_alive(call: CallView) -> Iterator[Violation]:
     """No call, whatever it requests, ends the server's process or the connection."""
@@ -47,6 +54,7 @@ def leave_the_server_alive(call: CallView) -> Iterator[Violation]:
     over=lambda view: list(view.calls),
     source=(Inferred(STORAGE_PROTO), RECORDED),
     breaks="every client",
+    profiles=ANY_SERVER,
 )
 def stay_within_reason(call: CallView) -> Iterator[Violation]:
     """A call sends no more than any correct answer could contain: no stream continues after the last row."""

@@ -53,8 +53,8 @@ class Mutant:
     ``also`` are clauses that may rightly fail with it, each with the reason; no other clause may fail.
     ``defects`` are ids of the catalogue of public defects, ``source`` the URL of the report; both empty for a
     deviation that nobody has reported. A mutant of bytes or values has a ``serializer``, one of behaviour a
-    ``service``, one of the decoding of right bytes ``readings``. ``process`` says that the service may hang
-    or die, and needs a process of its own.
+    ``service`` (of Arrow Flight: ``flight``), one of the decoding of right bytes ``readings``. ``process`` says that
+    the service may hang or die, and needs a process of its own.
     """
 
     name: str
@@ -65,6 +65,7 @@ class Mutant:
     source: str
     serializer: Serializer | None = None
     service: type[Service] | None = None
+    flight: type[object] | None = None
     readings: Misread | None = None
     process: bool = False
 
@@ -78,7 +79,9 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def decorator(make: Callable[[Any], dict[str, Any]]) -> Callable[..., Callable[[F], F]]:
+def decorator(
+    make: Callable[[Any], dict[str, Any]], into: dict[str, Mutant] = _REGISTER
+) -> Callable[..., Callable[[F], F]]:
     """A decorator that registers a function or class; ``make`` gives the field of :class:`Mutant` that it becomes.
 
     The decorator takes the mutant's name and the fields of :class:`Mutant`, ``kills`` also as one id. ``fault`` is
@@ -98,10 +101,10 @@ def decorator(make: Callable[[Any], dict[str, Any]]) -> Callable[..., Callable[[
             stated = fault or inspect.cleandoc(reported.__dict__.get("__doc__") or reported.__doc__ or "")
             if not stated:
                 raise ValueError(f"mutant {name}: expected a docstring that states the lie, got none")
-            if name in _REGISTER:
+            if name in into:
                 raise ValueError(f"mutant {name}: the name is taken")
             intended = (kills,) if isinstance(kills, str) else kills
-            _REGISTER[name] = Mutant(name, stated, intended, dict(also or {}), defects, source, **make(reported))
+            into[name] = Mutant(name, stated, intended, dict(also or {}), defects, source, **make(reported))
             return reported
 
         return register

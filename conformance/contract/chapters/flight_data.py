@@ -1,0 +1,125 @@
+"""The streams of FlightData that DoGet gives: how messages carry Arrow data, and that this data is an Arrow stream."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Final
+
+from conformance.contain.text import many
+from conformance.contract.clause import CLAUSES, FLIGHT, Role, Violation, clause
+from conformance.contract.flight.subjects import reads
+from conformance.contract.flight.view import GetView
+from conformance.contract.ipc.flight import judge_flight
+from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, IPC_STREAM, Inferred
+from conformance.records import Level, Outcome, Verdict
+from conformance.wire import Header, read_messages
+
+_PREFIX: Final = b"\xff\xff\xff\xff"
+_BREAKS: Final = "every client: Flight libraries read the data with their IPC readers"
+
+_clause = functools.partial(clause, over=reads, profiles=FLIGHT, role=Role.LIBRARY)
+
+
+@_clause("flight-data.schema-comes-first", source=(IPC_STREAM, Inferred(FLIGHT_PAGE)), breaks=_BREAKS)
+def schema_comes_first(get: GetView) -> Iterator[Violation]:
+    """The first message with a header is the schema, also of a stream without rows; only metadata may come before it.
+
+    The page: DoGet "will give the client a stream of Arrow record batches", in the IPC format, whose streams begin with
+    the schema.
+    """
+    for at in get.joined.filled[:1]:
+        part = get.joined.parts[at]
+        kind = read_messages(get.joined.data[part.start : part.end])[0].header
+        if kind is not Header.SCHEMA:
+            yield Violation(
+                "the schema in the first message with a header", f"a message of the kind {kind}", response=at
+            )
+        return
+    came = many(len(get.data), "message")
+    yield Violation("a schema before the status OK", f"{came}, none with a header")
+
+
+@_clause("flight-data.header-without-prefix", source=FLIGHT_PROTO, breaks=_BREAKS)
+def header_without_prefix(get: GetView) -> Iterator[Violation]:
+    """``data_header`` is the Message alone, without the continuation and the length of an IPC stream.
+
+    Flight.proto: "Header for message data as described in Message.fbs::Message."
+    """
+    for at, data in enumerate(get.data):
+        if data is not None and data.header and data.header.startswith(_PREFIX):
+            yield Violation("a Message table", f"the continuation {data.header[:8].hex(' ')}", response=at)
+
+
+@_clause(
+    "flight-data.body-has-a-header",
+    source=Inferred(FLIGHT_PROTO),
+    breaks="clients lose the body without an error, because nothing says what it is",
+)
+def body_has_a_header(get: GetView) -> Iterator[Violation]:
+    """A message with a body has a header that describes it. A message of metadata alone has neither.
+
+    Flight.proto, ``data_body``: "The actual batch of Arrow data."
+    """
+    for at, data in enumerate(get.data):
+        if data is not None and data.body and not data.header:
+            yield Violation("a data_header for the data_body", f"{many(len(data.body), 'byte')} of body", response=at)
+
+
+@_clause("flight-data.body-is-as-long-as-declared", source=(Inferred(FLIGHT_PROTO), IPC_STREAM), breaks=_BREAKS)
+def body_is_as_long_as_declared(get: GetView) -> Iterator[Violation]:
+    """``data_body`` has the number of bytes that ``bodyLength`` of its header declares.
+
+    Message.fbs, Message: ``bodyLength`` is the length of the body that follows the metadata.
+    """
+    for at, (data, part) in enumerate(zip(get.data, get.joined.parts, strict=True)):
+        if data is None or not data.header or data.header.startswith(_PREFIX):
+            continue
+        message = read_messages(get.joined.data[part.start : part.end])[0]
+        if message.header in (Header.UNKNOWN, Header.STRAY):
+            continue
+        came = len(data.body or b"")
+        if message.body_length != came:
+            yield Violation(f"a body of {many(message.body_length, 'byte')}", many(came, "byte"), response=at)
+
+
+def _found(get: GetView, level: Level) -> Iterator[Violation]:
+    """Yield a violation for each clause of that level on IPC streams that fails, with its first finding."""
+    verdicts: list[Verdict] = get.view.once(("stream", get.index), lambda: judge_flight(get.raw.responses, get.index))
+    for verdict in verdicts:
+        if verdict.outcome is Outcome.FAIL and CLAUSES[verdict.clause].level is level:
+            one = verdict.findings[0]
+            required = f"{verdict.clause}: {one.required}"
+            yield Violation(required, one.observed, one.field, start=one.start, end=one.end, response=one.response)
+
+
+@_clause("flight-data.is-an-arrow-stream", source=(IPC_STREAM, Inferred(FLIGHT_PAGE)), breaks=_BREAKS)
+def is_an_arrow_stream(get: GetView) -> Iterator[Violation]:
+    """The messages of a DoGet, with their prefixes put back, are an IPC stream: no MUST of ``ipc-stream`` is broken.
+
+    The page: Flight is "built on top of gRPC and the IPC format". Each finding begins with the id of the clause on
+    streams. The end of the call is the end of the stream.
+    """
+    yield from _found(get, Level.MUST)
+
+
+@_clause(
+    "flight-data.is-an-arrow-stream-as-advised",
+    source=(IPC_STREAM, Inferred(FLIGHT_PAGE)),
+    level=Level.SHOULD,
+)
+def is_an_arrow_stream_as_advised(get: GetView) -> Iterator[Violation]:
+    """The same stream follows what the format recommends: no SHOULD of ``ipc-stream`` is broken."""
+    yield from _found(get, Level.SHOULD)
+
+
+@_clause("flight-data.no-descriptor-from-the-server", source=FLIGHT_PROTO, level=Level.SHOULD)
+def no_descriptor_from_the_server(get: GetView) -> Iterator[Violation]:
+    """The messages of a DoGet name no descriptor.
+
+    Flight.proto, ``flight_descriptor``: "This is only relevant when a client is starting a new DoPut stream."
+    """
+    for at, data in enumerate(get.data):
+        if data is not None and data.descriptor is not None:
+            yield Violation("no flight_descriptor", f"the descriptor {data.descriptor}", response=at)
+            return

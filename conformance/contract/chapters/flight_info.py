@@ -1,0 +1,273 @@
+"""What a FlightInfo says of a flight: its schema, its size, its descriptor, and the tickets for its data."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Final
+
+import pyarrow as pa
+
+from conformance import wire
+from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.flight.decoding import meaning_of, message_of
+from conformance.contract.flight.subjects import about, columns_of, infos
+from conformance.contract.flight.view import FlightCall, FlightView, GetView, InfoSeen
+from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, Inferred
+from conformance.contract.view import View
+from conformance.records import FlightMethod, GetFlightInfo, GetSchema, Level
+from conformance.wire import DecodingError, Rule
+
+_AFTER: Final = frozenset({Rule.MESSAGE_SECOND_MESSAGE, Rule.MESSAGE_END_OF_STREAM, Rule.MESSAGE_TRAILING_BYTES})
+"""Rules about bytes after the schema."""
+_PADDING: Final = Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8
+"""A rule about streams: the text on this field names no padding."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Schema:
+    """A schema that an answer states, as it was read."""
+
+    call: int
+    response: int
+    data: bytes
+    of: FlightCall
+
+    @property
+    def read(self) -> wire.SchemaMessage:
+        return self.of.view.once(("schema", self.call, self.response), lambda: wire.read_schema(self.data))
+
+    @property
+    def arrow(self) -> pa.Schema | None:
+        """The schema, None if it cannot be read."""
+        try:
+            return None if self.read.schema is None else wire.schema_to_arrow(self.read.schema)
+        except DecodingError:
+            return None
+
+
+@about
+def _schemas(view: FlightView) -> list[_Schema]:
+    """Return the schemas of all infos and of all answers to GetSchema that state one."""
+    found = [_Schema(seen.call, seen.response, seen.info.schema, seen.of) for seen in view.infos]
+    for call in view.flight_calls:
+        if call.ok and call.raw.method == FlightMethod.GET_SCHEMA:
+            for at, data in enumerate(call.raw.responses):
+                result = message_of("SchemaResult", data)
+                if result is not None:
+                    found.append(_Schema(call.index, at, bytes(result.data("schema")), call))
+    return [one for one in found if one.data]
+
+
+_FORM: Final = (
+    'Flight.proto, FlightInfo and SchemaResult: "The schema of the dataset in its IPC form: 4 bytes - an optional'
+    " IPC_CONTINUATION_TOKEN prefix, 4 bytes - the byte length of the payload, a flatbuffer Message whose header is the"
+    ' Schema".'
+)
+
+
+@clause(
+    "flight-info.schema-is-a-message",
+    over=_schemas,
+    source=FLIGHT_PROTO,
+    breaks="every client that asks for the schema",
+    profiles=FLIGHT,
+    role=Role.LIBRARY,
+    says=f"A schema that is stated is an encapsulated Schema message, with or without the continuation.\n\n{_FORM}",
+)
+def _schema_is_a_message(schema: _Schema) -> Iterator[Violation]:
+    for fault in schema.read.violations:
+        if fault.rule not in _AFTER | {_PADDING}:
+            yield Violation(f"a Schema message: {fault.required}", fault.observed)
+            return
+    if schema.read.schema is None:
+        header = "no message" if schema.read.message is None else f"a message with header {schema.read.message.header}"
+        yield Violation("a Schema message", header)
+
+
+@clause(
+    "flight-info.schema-ends",
+    over=_schemas,
+    source=Inferred(FLIGHT_PROTO),
+    level=Level.SHOULD,
+    profiles=FLIGHT,
+    role=Role.LIBRARY,
+    says=f"Nothing comes after the schema.\n\n{_FORM} The text names nothing behind it.",
+)
+def _schema_ends(schema: _Schema) -> Iterator[Violation]:
+    if schema.read.extra and schema.read.message is not None:
+        after = len(schema.data) - schema.read.message.end
+        yield Violation("no bytes after the Schema message", f"{after} bytes")
+
+
+@clause(
+    "flight-info.schema-is-that-of-the-stream",
+    over=lambda view: [one for one in _schemas(view) if one.of.raw.method != FlightMethod.GET_SCHEMA],
+    source=(Inferred(FLIGHT_PROTO), Inferred(FLIGHT_PAGE)),
+    breaks="clients that make tables or plans by the schema of the info, such as SQL engines",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def schema_is_that_of_the_stream(schema: _Schema) -> Iterator[Violation]:
+    """The schema of an info and that of each stream of its tickets have the same columns, by name and type.
+
+    Flight.proto: "The schema of the dataset". A server that sends other columns contradicts itself. Nullability,
+    metadata and dictionary encoding are not compared.
+    """
+    stated = schema.arrow
+    if stated is None:
+        return
+    seen = next(one for one in infos(schema.of.view) if (one.call, one.response) == (schema.call, schema.response))
+    for read in seen.reads:
+        if read is None or read.table is None or not read.ok:
+            continue
+        if columns_of(read.table.schema) != columns_of(stated):
+            yield Violation(f"the columns of the info: {_listed(stated)}", _listed(read.table.schema), call=read.index)
+
+
+def _listed(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name!r}: {field.type}" for field in schema) or "no columns"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Pair:
+    """An answer to GetSchema and one to GetFlightInfo under the same descriptor."""
+
+    call: int
+    response: int
+    asked: _Schema
+    stated: _Schema
+
+
+@about
+def _pairs(view: FlightView) -> list[_Pair]:
+    schemas = _schemas(view)
+    asked = [one for one in schemas if isinstance(one.of.step, GetSchema)]
+    stated = [one for one in schemas if isinstance(one.of.step, GetFlightInfo)]
+    return [
+        _Pair(one.call, one.response, one, other)
+        for one in asked
+        for other in stated
+        if one.of.raw.request == other.of.raw.request
+    ]
+
+
+@clause(
+    "flight-info.get-schema-agrees",
+    over=_pairs,
+    source=Inferred(FLIGHT_PROTO),
+    breaks="clients that ask for the schema first, and then read by it",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def get_schema_agrees(pair: _Pair) -> Iterator[Violation]:
+    """GetSchema and GetFlightInfo state the same columns for one descriptor.
+
+    Flight.proto, GetSchema: "This is used when a consumer needs the Schema of flight stream".
+    """
+    asked, stated = pair.asked.arrow, pair.stated.arrow
+    if asked is not None and stated is not None and columns_of(asked) != columns_of(stated):
+        yield Violation(f"the columns of GetFlightInfo: {_listed(stated)}", _listed(asked))
+
+
+@clause(
+    "flight-info.total-records",
+    over=lambda view: [one for one in infos(view) if one.whole is not None and one.info.endpoints],
+    source=(FLIGHT_PROTO, FLIGHT_PAGE),
+    level=Level.SHOULD,
+    breaks="clients that reserve memory, or show progress",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def total_records(seen: InfoSeen) -> Iterator[Violation]:
+    """A number of records that is stated is that of all endpoints together; an unknown one is -1, and 0 means none.
+
+    Flight.proto: "Set these to -1 if unknown." The page calls the size an estimate, so that this is no MUST.
+    """
+    came = sum(read.table.num_rows for read in seen.whole or () if read.table is not None)
+    if seen.info.records not in (-1, came):
+        yield Violation(f"total_records {came}, or -1", str(seen.info.records))
+
+
+@clause(
+    "flight-info.totals-from-minus-one",
+    over=infos,
+    source=FLIGHT_PROTO,
+    level=Level.SHOULD,
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def totals_from_minus_one(seen: InfoSeen) -> Iterator[Violation]:
+    """The number of records and that of bytes are -1 if they are unknown, and otherwise not negative.
+
+    Flight.proto: "Set these to -1 if unknown."
+    """
+    for name, value in (("total_records", seen.info.records), ("total_bytes", seen.info.bytes)):
+        if value < -1:
+            yield Violation(f"{name} of -1 or more", str(value))
+
+
+@clause(
+    "flight-info.descriptor-is-the-one-asked-for",
+    over=lambda view: [one for one in infos(view) if one.of.raw.method == FlightMethod.GET_FLIGHT_INFO],
+    source=FLIGHT_PROTO,
+    level=Level.SHOULD,
+    breaks="clients that keep infos by their descriptors",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def descriptor_is_the_one_asked_for(seen: InfoSeen) -> Iterator[Violation]:
+    """An info that names a descriptor names that of the request. It may name none.
+
+    Flight.proto: "The descriptor associated with this info."
+    """
+    asked, named = message_of("FlightDescriptor", seen.of.raw.request), seen.info.descriptor
+    if asked is not None and named is not None and meaning_of(asked) != named:
+        yield Violation(f"the descriptor of the request, {meaning_of(asked)}, or none", str(named))
+
+
+@about
+def _redeemed(view: FlightView) -> list[GetView]:
+    """Return the calls that redeemed a ticket of an info, before its tickets were cancelled."""
+    return [get for get in view.gets if get.info is not None and get.answered and not _cancelled(view, get.index)]
+
+
+def _cancelled(view: View, index: int) -> bool:
+    return any(call.raw.method == FlightMethod.DO_ACTION for call in view.calls[:index])
+
+
+@clause(
+    "flight-info.tickets-are-redeemed",
+    over=_redeemed,
+    source=(FLIGHT_PROTO, FLIGHT_PAGE),
+    breaks="every client: a part of the flight is missing",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def tickets_are_redeemed(get: GetView) -> Iterator[Violation]:
+    """The ticket of each endpoint is redeemed by DoGet where the endpoint says; without a location, by the same server.
+
+    Flight.proto: "If the list is empty, the expectation is that the ticket can only be redeemed on the current service
+    where the ticket was generated." The page: "The client must consume all endpoints to retrieve the complete data
+    set."
+    """
+    if not get.ok:
+        yield Violation("status OK for a ticket that was just given out", f"{get.raw.status}: {get.raw.details}")
+
+
+@clause(
+    "flight-info.endpoints-have-tickets",
+    over=infos,
+    source=FLIGHT_PROTO,
+    breaks="every client: the endpoint cannot be read",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def endpoints_have_tickets(seen: InfoSeen) -> Iterator[Violation]:
+    """Each endpoint has a ticket, unless it names an HTTP location, for which no ticket is needed.
+
+    Flight.proto, FlightEndpoint: "Token used to retrieve this stream."
+    """
+    for number, endpoint in enumerate(seen.info.endpoints):
+        if endpoint.ticket is None and not any(uri.startswith("http") for uri in endpoint.locations):
+            yield Violation("a ticket", "none", field=f"endpoint[{number}].ticket")

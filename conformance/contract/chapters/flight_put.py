@@ -1,0 +1,146 @@
+"""What becomes of a table that DoPut accepted: asked for again, it is there, and nothing was lost in silence.
+
+Flight leaves to the application what a DoPut means. A target file that says ``seeding = "put"`` states that the table
+is stored under its descriptor; these clauses hold the server to that.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+
+from conformance.contain.text import many
+from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
+from conformance.contract.flight.subjects import Stored, about, asked_for, columns_of, stored
+from conformance.contract.flight.view import FlightCall
+from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, Inferred
+from conformance.records import FlightMethod, Level
+
+_SOURCE = (Inferred(FLIGHT_PROTO), Inferred(FLIGHT_PAGE))
+_clause = functools.partial(clause, over=stored, source=_SOURCE, profiles=FLIGHT, role=Role.APPLICATION)
+
+
+def _match(one: Stored) -> RowMatch:
+    def match() -> RowMatch:
+        assert one.rows is not None, "the selector leaves out what cannot be read"
+        return match_rows(one.table, one.rows)
+
+    return one.put.view.once(("match", one.call, one.seen.call), match)
+
+
+@_clause("flight-put.columns-are-kept", breaks="every client: columns are missing, or have other types")
+def columns_are_kept(one: Stored) -> Iterator[Violation]:
+    """The columns that come back have the names and types of those that were put, in their order.
+
+    Flight.proto, DoPut: "Push a stream to the flight service associated with a particular flight stream."
+    """
+    assert one.rows is not None
+    wanted, came = one.table.schema, one.rows.schema
+    if one.seen.info.endpoints and columns_of(wanted) != columns_of(came):
+        yield Violation(_columns(wanted), _columns(came), call=one.seen.call)
+
+
+def _columns(schema: Sequence[object]) -> str:
+    return ", ".join(str(field) for field in schema)
+
+
+@_clause("flight-put.nothing-is-lost", breaks="every client: rows that the server accepted are gone, without an error")
+def nothing_is_lost(one: Stored) -> Iterator[Violation]:
+    """Every row of a DoPut that ended in OK comes back from the endpoints of its flight.
+
+    The page: the client uploads "a stream of Arrow record batches". If some of them are lost, the status OK is all that
+    the client learns.
+    """
+    missing = _match(one).missing
+    if missing:
+        assert one.rows is not None
+        shown = show_row(one.table, missing[0])
+        observed = f"{many(one.rows.num_rows, 'row')}; {many(len(missing), 'row')} missing, the first {shown}"
+        yield Violation(f"the {many(one.table.num_rows, 'row')} that were put", observed, call=one.seen.call)
+
+
+@_clause("flight-put.nothing-is-added", breaks="every client: it counts rows twice, or rows that nobody put")
+def nothing_is_added(one: Stored) -> Iterator[Violation]:
+    """No row comes back that was not put, and none more often than it was put.
+
+    The page, on downloading data: each endpoint "contains a subset of the response data".
+    """
+    match = _match(one)
+    surplus = (*match.repeated, *match.foreign)
+    if surplus:
+        assert one.rows is not None
+        kinds = f"{many(len(match.repeated), 'row')} repeated, {len(match.foreign)} never put"
+        observed = f"{many(one.rows.num_rows, 'row')}: {kinds}, the first {show_row(one.rows, surplus[0])}"
+        yield Violation(f"the {many(one.table.num_rows, 'row')} that were put", observed, call=one.seen.call)
+
+
+@_clause("flight-put.values-are-kept", breaks="every client: it gets wrong values, without an error")
+def values_are_kept(one: Stored) -> Iterator[Violation]:
+    """The values of each row are those that were put, to the bit; all NaNs are one value.
+
+    Flight.proto, ``data_body``: "The actual batch of Arrow data."
+    """
+    for expected, got in _match(one).changed[:1]:
+        assert one.rows is not None
+        yield Violation(show_row(one.table, expected), show_row(one.rows, got), call=one.seen.call)
+
+
+@clause(
+    "flight-put.is-found",
+    over=about(
+        lambda view: [
+            call
+            for call in view.flight_calls
+            if call.raw.method == FlightMethod.GET_FLIGHT_INFO
+            and call.answered
+            and view.put_before(call.step, call.index) is not None
+        ]
+    ),
+    source=_SOURCE,
+    breaks="every client: the table that the server accepted is nowhere",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def is_found(call: FlightCall) -> Iterator[Violation]:
+    """After a DoPut that ended in OK, GetFlightInfo on the same descriptor finds the flight.
+
+    The page: the descriptor is there "so the server can identify the dataset".
+    """
+    if not call.ok:
+        yield Violation("status OK after a DoPut that ended in OK", f"{call.raw.status}: {call.raw.details}")
+
+
+@clause(
+    "flight-put.broken-data-is-refused",
+    over=about(asked_for("broken-data")),
+    source=_SOURCE,
+    breaks="every client whose message was damaged or cut: the server says that it has the rows",
+    profiles=FLIGHT,
+    role=Role.LIBRARY,
+)
+def broken_data_is_refused(call: FlightCall) -> Iterator[Violation]:
+    """A DoPut whose batch cannot be read does not end in OK.
+
+    Flight.proto: "Header for message data as described in Message.fbs::Message." Such a header cannot be followed, so
+    that its rows are lost; OK would hide that.
+    """
+    if call.ok:
+        yield Violation("a status other than OK for a batch that cannot be read", "OK")
+
+
+@clause(
+    "flight-put.descriptor-is-needed",
+    over=about(asked_for("no-descriptor")),
+    source=FLIGHT_PAGE,
+    level=Level.SHOULD,
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def descriptor_is_needed(call: FlightCall) -> Iterator[Violation]:
+    """A DoPut without any descriptor is refused.
+
+    The page: "The FlightDescriptor is included with the first message so the server can identify the dataset."
+    """
+    if call.ok:
+        yield Violation("a status other than OK for data of no flight", "OK")

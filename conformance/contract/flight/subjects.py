@@ -1,0 +1,157 @@
+"""The subjects of the clauses on Flight: calls, infos, streams and puts. There are none in another exchange."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeVar
+
+import pyarrow as pa
+
+from conformance.contract.comparing.matching import shape
+from conformance.contract.flight.view import FlightCall, FlightView, GetView, InfoSeen
+from conformance.contract.raised import remembered_property
+from conformance.contract.subjects import once_per_view
+from conformance.contract.view import View
+from conformance.records import DoPut, FlightMethod
+
+__all__ = [
+    "CODES",
+    "REFUSALS",
+    "Stored",
+    "about",
+    "answered_calls",
+    "asked_for",
+    "columns_of",
+    "infos",
+    "of_method",
+    "reads",
+    "refusals",
+    "stored",
+    "without_dictionaries",
+]
+
+T = TypeVar("T")
+
+CODES: Final = frozenset(
+    {
+        "UNKNOWN", "INTERNAL", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS", "CANCELLED",
+        "UNAUTHENTICATED", "PERMISSION_DENIED", "UNIMPLEMENTED", "UNAVAILABLE",
+    }
+)  # fmt: skip
+"""The gRPC statuses that stand for the error codes of Flight; TIMED_OUT is DEADLINE_EXCEEDED, and UNAUTHORIZED is
+PERMISSION_DENIED.
+"""
+
+REFUSALS: Final = frozenset({"NOT_FOUND", "INVALID_ARGUMENT", "UNIMPLEMENTED", "UNAUTHENTICATED", "PERMISSION_DENIED"})
+"""The statuses of an error that a client has made, or that the server cannot avoid for this client."""
+
+
+def about(select: Callable[[FlightView], Sequence[T]]) -> Callable[[View], Sequence[T]]:
+    """Return a selector that has no subjects in an exchange of another protocol, or of another party's calls."""
+
+    @functools.wraps(select)
+    def selected(view: View) -> Sequence[T]:
+        return select(view) if isinstance(view, FlightView) else ()
+
+    return once_per_view(selected)
+
+
+@about
+def answered_calls(view: FlightView) -> list[FlightCall]:
+    """Return every call that the target ended itself, with any status."""
+    return [call for call in view.flight_calls if call.answered]
+
+
+@about
+def infos(view: FlightView) -> list[InfoSeen]:
+    """Return every FlightInfo of a call that ended in OK."""
+    return list(view.infos)
+
+
+@about
+def reads(view: FlightView) -> list[GetView]:
+    """Return every DoGet that ended in OK."""
+    return [get for get in view.gets if get.ok]
+
+
+@about
+def refusals(view: FlightView) -> list[FlightCall]:
+    """Return every call that the target ended in a status other than OK."""
+    return [call for call in view.flight_calls if call.answered and not call.ok]
+
+
+def asked_for(*reasons: str) -> Callable[[FlightView], list[FlightCall]]:
+    """Return a selector of the answered calls whose step has one of these reasons for a refusal."""
+
+    def select(view: FlightView) -> list[FlightCall]:
+        return [call for call in view.flight_calls if call.answered and call.step.expect.reason in reasons]
+
+    return select
+
+
+class Stored:
+    """A table that DoPut accepted, and the reads of every endpoint of the info that was asked for afterwards."""
+
+    response: None = None
+
+    def __init__(self, put: FlightCall, seen: InfoSeen) -> None:
+        self.call = put.index
+        self.put = put
+        self.seen = seen
+
+    @property
+    def table(self) -> pa.Table:
+        """The rows that were sent."""
+        return without_dictionaries(self.put.view.table)
+
+    @remembered_property
+    def rows(self) -> pa.Table | None:
+        """The rows of all endpoints together; None if not all of them were read, or if their schemas differ."""
+        whole = self.seen.whole
+        if whole is None:
+            return None
+        tables = [without_dictionaries(read.table) for read in whole if read.table is not None]
+        if not tables:
+            return self.table.slice(0, 0)
+        if any(columns_of(one.schema) != columns_of(tables[0].schema) for one in tables):
+            return None
+        return pa.concat_tables([one.cast(tables[0].schema) for one in tables])
+
+
+@about
+def stored(view: FlightView) -> list[Stored]:
+    """Return every table that was put, accepted and asked for again, if all that was given out was read."""
+    found = [(seen, seen.put) for seen in view.infos]
+    made = [Stored(put, seen) for seen, put in found if put is not None and isinstance(put.step, DoPut)]
+    return [one for one in made if one.rows is not None]
+
+
+def columns_of(schema: pa.Schema) -> list[tuple[str, object]]:
+    """Return names and types of the columns; nullability, metadata and dictionary encoding are left out."""
+    return [(field.name, shape(_value_type(field.type))) for field in schema]
+
+
+def _value_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def of_method(*methods: FlightMethod) -> Callable[[View], list[FlightCall]]:
+    """Return a selector of the calls of some methods that ended in OK."""
+
+    def select(view: View) -> list[FlightCall]:
+        return [call for call in answered_calls(view) if call.ok and call.raw.method in methods]
+
+    return select
+
+
+def _plain(table: pa.Table) -> Iterator[pa.ChunkedArray]:
+    for column in table.columns:
+        yield column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def without_dictionaries(table: pa.Table) -> pa.Table:
+    """Return the table with the values of its dictionary-encoded columns in their place."""
+    plain = list(_plain(table))
+    fields = [field.with_type(column.type) for field, column in zip(table.schema, plain, strict=True)]
+    return pa.Table.from_arrays(plain, schema=pa.schema(fields))

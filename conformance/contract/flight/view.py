@@ -1,0 +1,173 @@
+"""An exchange of Arrow Flight as the clauses see it: calls, the FlightInfos in them, and the streams that DoGet gave.
+
+It judges nothing and never raises on foreign bytes. The stream of a DoGet is read like any other IPC stream
+(:mod:`conformance.contract.ipc.flight`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.contract.flight.decoding import Data, Endpoint, Info, Poll, data_of, read_info, read_poll
+from conformance.contract.flight.encoding import part
+from conformance.contract.ipc.flight import FlightView as StreamOfFlight
+from conformance.contract.raised import remembered_property
+from conformance.contract.view import CallView, View
+from conformance.records import CallEnd, DoGet, DoPut, FlightMethod, FlightStep, GetFlightInfo, Step
+from conformance.wire import DecodingError
+from conformance.wire.flightdata import FlightStream, join_flight
+
+__all__ = ["FlightCall", "FlightView", "GetView", "InfoSeen"]
+
+_METHODS: Final = frozenset(FlightMethod)
+
+
+class FlightCall(CallView):
+    """A call of Flight."""
+
+    view: FlightView
+    step: FlightStep
+
+    @property
+    def expected_codes(self) -> tuple[str, ...]:
+        """The permitted statuses of the step that made the call."""
+        return self.step.expect.codes
+
+    @property
+    def answered(self) -> bool:
+        """True if the target ended the call itself, with any status."""
+        return self.raw.end is CallEnd.COMPLETE
+
+    @remembered_property
+    def infos(self) -> tuple[tuple[int, Info], ...]:
+        """Each FlightInfo in the answer that can be read, with the index of its message."""
+        method = self.raw.method
+        if method in (FlightMethod.GET_FLIGHT_INFO, FlightMethod.LIST_FLIGHTS):
+            found = [(at, read_info(data)) for at, data in enumerate(self.raw.responses)]
+        else:
+            found = [(at, None if poll is None else poll.info) for at, poll in enumerate(self.polls)]
+        return tuple((at, info) for at, info in found if info is not None)
+
+    @remembered_property
+    def polls(self) -> tuple[Poll | None, ...]:
+        """The PollInfos in the answer to PollFlightInfo; None for one that cannot be read."""
+        asked = self.raw.method == FlightMethod.POLL_FLIGHT_INFO
+        return tuple(map(read_poll, self.raw.responses)) if asked else ()
+
+
+class GetView(FlightCall):
+    """A DoGet call."""
+
+    @remembered_property
+    def joined(self) -> FlightStream:
+        """The messages of the answer, and the IPC stream in them."""
+        return join_flight(self.raw.responses)
+
+    @remembered_property
+    def data(self) -> tuple[Data | None, ...]:
+        """The FlightData of the answer; None for a message that breaks the encoding."""
+        return tuple(map(data_of, self.joined.parts))
+
+    @remembered_property
+    def table(self) -> pa.Table | None:
+        """The rows of the stream; None if they cannot be decoded."""
+        reading = StreamOfFlight(self.joined).stream
+        if reading is None or reading.violations or any(one is None for one in self.data):
+            return None
+        try:
+            return reading.to_arrow()
+        except DecodingError:
+            return None
+
+    @remembered_property
+    def info(self) -> InfoSeen | None:
+        """The latest info before the call that has the ticket; None for a literal ticket."""
+        if self.view.exchange.driven and isinstance(self.step, DoGet) and self.step.ticket is not None:
+            return None
+        before = (seen for seen in reversed(self.view.infos) if seen.call < self.index)
+        return next((seen for seen in before if seen.endpoint_of(self) is not None), None)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class InfoSeen:
+    """A FlightInfo, with the call and the response that it came in."""
+
+    of: FlightCall
+    response: int
+    info: Info
+
+    @property
+    def call(self) -> int:
+        """The index of its call."""
+        return self.of.index
+
+    def endpoint_of(self, get: GetView) -> Endpoint | None:
+        """The endpoint whose ticket a call redeems."""
+        return next((one for one in self.info.endpoints if _redeems(get, one)), None)
+
+    @property
+    def reads(self) -> tuple[GetView | None, ...]:
+        """The first read of each endpoint; None for an endpoint that was not read."""
+        gets = [get for get in self.of.view.gets if get.info is self]
+        return tuple(next((get for get in gets if _redeems(get, one)), None) for one in self.info.endpoints)
+
+    @property
+    def whole(self) -> tuple[GetView, ...] | None:
+        """The reads of all endpoints, if each ended in OK and can be decoded; else None."""
+        reads = [read for read in self.reads if read is not None and read.ok and read.table is not None]
+        return tuple(reads) if len(reads) == len(self.info.endpoints) else None
+
+    @property
+    def put(self) -> FlightCall | None:
+        """The latest DoPut under the descriptor of the request that was accepted before; None without one."""
+        if not isinstance(self.of.step, GetFlightInfo):
+            return None
+        return self.of.view.put_before(self.of.step, self.call)
+
+
+def _redeems(get: GetView, endpoint: Endpoint) -> bool:
+    # The driver writes a Ticket as its one field, even if that is empty.
+    return endpoint.ticket is not None and get.raw.request == part(1, endpoint.ticket)
+
+
+class FlightView(View):
+    """An exchange of Flight as subjects."""
+
+    @remembered_property
+    def served(self) -> tuple[FlightCall, ...]:
+        """The calls of Flight in order, whichever party made them."""
+        return tuple(
+            _VIEWS.get(call.method, FlightCall)(self, index, call)
+            for index, call in enumerate(self.exchange.calls)
+            if call.method in _METHODS
+        )
+
+    @property
+    def flight_calls(self) -> Sequence[FlightCall]:
+        """The calls that carry out a step."""
+        return self.served if self.exchange.driven else ()
+
+    @remembered_property
+    def gets(self) -> tuple[GetView, ...]:
+        """The DoGet calls."""
+        return tuple(call for call in self.flight_calls if isinstance(call, GetView))
+
+    @remembered_property
+    def infos(self) -> tuple[InfoSeen, ...]:
+        """Every FlightInfo of a call that ended in OK."""
+        return tuple(InfoSeen(call, at, info) for call in self.flight_calls if call.ok for at, info in call.infos)
+
+    def put_before(self, asked: Step, index: int) -> FlightCall | None:
+        """The latest DoPut before the call ``index`` that was accepted, under the descriptor of the step ``asked``."""
+        wanted = getattr(asked, "descriptor", None)
+        for call in reversed(self.flight_calls[:index]):
+            if isinstance(call.step, DoPut) and call.step.descriptor == wanted and call.ok:
+                return call
+        return None
+
+
+_VIEWS: Final[dict[str, type[FlightCall]]] = {FlightMethod.DO_GET: GetView}

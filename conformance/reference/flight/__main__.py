@@ -1,0 +1,58 @@
+"""``python -m conformance.reference.flight``: the Flight reference in a process of its own, until SIGTERM or SIGINT.
+
+Prints one JSON line once it is bound: ``{"event": "grpc.listen", "port": …}``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+
+from conformance.contain.limits import collect_seldom
+from conformance.reference.flight.mutants import flight_service
+from conformance.reference.flight.server import FlightServer
+from conformance.reference.guard import ServerTls
+
+__all__ = ["main", "serve_flight"]
+
+
+def serve_flight(
+    *,
+    mutant: str | None = None,
+    host: str = "127.0.0.1",
+    say: Callable[[str], object] = print,
+    tls: ServerTls | None = None,
+) -> None:
+    """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line. For the main thread only."""
+    done = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: done.set())
+    with FlightServer(flight_service(mutant)(), host=host, tls=tls) as server:
+        say(json.dumps({"event": "grpc.listen", "port": server.port}))
+        done.wait()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m conformance.reference.flight", description=__doc__)
+    parser.add_argument("--mutant", metavar="NAME", help="serve with this one deviation")
+    parser.add_argument("--host", default="127.0.0.1")
+    options = parser.parse_args(arguments)
+    try:
+        serve_flight(mutant=options.mutant, host=options.host, say=_line)
+    except KeyError as error:
+        parser.error(f"argument --mutant: {error.args[0]}")
+
+
+def _line(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    collect_seldom()
+    main()

@@ -1,0 +1,89 @@
+"""The Flight reference as a running server on raw gRPC handlers: each method takes and gives bytes.
+
+This module decides transport only: what is answered is :mod:`conformance.reference.flight.service`'s.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent import futures
+from types import TracebackType
+from typing import Any, Final, Self
+
+import grpc
+
+from conformance.reference.flight.service import FlightService, Messages
+from conformance.reference.guard import ServerTls
+from conformance.reference.refusals import Refusal
+from conformance.reference.server import GRACE_SECONDS, OPTIONS, abort
+from conformance.wire.flight import SERVICE
+
+__all__ = ["FlightServer"]
+
+WORKERS: Final = 64
+"""Each open call holds a thread."""
+
+
+class FlightServer:
+    """A Flight server that runs from construction to :meth:`stop`; a context manager stops it by itself.
+
+    ``service`` is a mutant or a legal variation of the reference; with ``tls`` the listener speaks TLS only.
+
+    Raises:
+        OSError: ``host`` cannot be bound, or a file of ``tls`` cannot be used.
+    """
+
+    def __init__(
+        self, service: FlightService | None = None, *, host: str = "127.0.0.1", tls: ServerTls | None = None
+    ) -> None:
+        self.service = service or FlightService()
+        self._stopped = threading.Event()
+        self._grpc = grpc.server(futures.ThreadPoolExecutor(WORKERS, "reference-flight"), options=OPTIONS)
+        self._grpc.add_generic_rpc_handlers((_Handlers(self.service),))
+        try:
+            if tls is None:
+                self.port = self._grpc.add_insecure_port(f"{host}:0")
+            else:
+                self.port = self._grpc.add_secure_port(f"{host}:0", tls.credentials())
+        except RuntimeError as error:
+            raise OSError(f"cannot bind a gRPC port on {host}: {error}") from error
+        self.endpoint = f"{host}:{self.port}"
+        self._grpc.start()
+
+    def stop(self) -> None:
+        """End the listener and every call; further calls do nothing."""
+        if not self._stopped.is_set():
+            self._stopped.set()
+            self._grpc.stop(GRACE_SECONDS).wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone
+    """Finds the method of the service by its name; one that it does not have is UNIMPLEMENTED."""
+
+    def __init__(self, service: FlightService) -> None:
+        self._methods = service.methods
+
+    def service(self, details: grpc.HandlerCallDetails) -> Any:
+        """The handler of a call."""
+        method = str(details.method)
+        answer = self._methods.get(method.removeprefix(SERVICE)) if method.startswith(SERVICE) else None
+        return None if answer is None else grpc.stream_stream_rpc_method_handler(_handler(answer))
+
+
+def _handler(answer: Callable[[Iterator[bytes]], Messages]) -> Callable[[Any, grpc.ServicerContext], Iterator[bytes]]:
+    def call(requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[bytes]:
+        try:
+            yield from answer(iter(requests))
+        except Refusal as refusal:
+            abort(context, refusal)
+
+    return call

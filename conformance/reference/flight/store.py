@@ -1,0 +1,74 @@
+"""The flights of the reference: tables by descriptor, and the tickets that were given out for them."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import threading
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+__all__ = ["Batch", "Flight", "Store"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Batch:
+    """A record batch, with the ``app_metadata`` that came with it."""
+
+    rows: pa.RecordBatch
+    metadata: bytes | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Flight:
+    """A stored table under its descriptor, as that came in bytes."""
+
+    descriptor: bytes
+    schema: pa.Schema
+    batches: tuple[Batch, ...]
+
+    @property
+    def rows(self) -> int:
+        """The number of its rows."""
+        return sum(batch.rows.num_rows for batch in self.batches)
+
+
+class Store:
+    """Flights by descriptor, and parts of flights by ticket; several threads may use it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._flights: dict[bytes, Flight] = {}
+        self._tickets: dict[bytes, Flight] = {}
+
+    def put(self, flight: Flight) -> None:
+        """Store a flight in place of an earlier one under its descriptor."""
+        with self._lock:
+            self._flights[flight.descriptor] = flight
+
+    def get(self, descriptor: bytes) -> Flight | None:
+        """The flight under a descriptor."""
+        return self._flights.get(descriptor)
+
+    def every(self) -> list[Flight]:
+        """All flights, in the order in which their descriptors were first used."""
+        with self._lock:
+            return list(self._flights.values())
+
+    def ticket(self, flight: Flight, batches: Sequence[Batch]) -> bytes:
+        """A ticket for some batches of a flight: opaque bytes that are no text."""
+        part = dataclasses.replace(flight, batches=tuple(batches))
+        with self._lock:
+            ticket = b"\xff" + hashlib.blake2b(b"%d" % len(self._tickets), digest_size=12).digest()
+            self._tickets[ticket] = part
+        return ticket
+
+    def redeem(self, ticket: bytes) -> Flight | None:
+        """The part of a flight that a ticket stands for."""
+        return self._tickets.get(ticket)
+
+    def revoke(self, ticket: bytes) -> bool:
+        """Forget a ticket; False if it is not known."""
+        with self._lock:
+            return self._tickets.pop(ticket, None) is not None

@@ -1,0 +1,119 @@
+"""An Arrow Flight server as a target: started or found at an endpoint, driven over gRPC with bytes of our own.
+
+This module decides which server gets a case, and when one is given up. :mod:`.flightconversation` carries out the
+steps. As with Storage Read, a server that hung, crashed or sent too much in one case is replaced before the next.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from contextlib import ExitStack
+
+import pyarrow as pa
+
+from conformance.records import Case, Exchange, ProtocolName
+from conformance.targets.allowance import Allowance
+from conformance.targets.calls import CallBudget, Caller, close_channel, open_channel
+from conformance.targets.costs import Meter
+from conformance.targets.environment import Environment
+from conformance.targets.errors import TargetUnavailable
+from conformance.targets.flightconversation import FlightConversation, FlightPlan
+from conformance.targets.flightmessages import Names
+from conformance.targets.flightspec import FlightSpec
+from conformance.targets.instants import now
+from conformance.targets.patience import Patience
+from conformance.targets.running import RunningServer
+from conformance.targets.seeding import run_token
+from conformance.targets.server import BYTES_PER_SECOND, EXPANSION, SPARE_RESPONSES
+from conformance.targets.servers import Servers
+from conformance.targets.spec import TargetSpec
+from conformance.targets.starting import Starter
+from conformance.wire.flight import SERVICE
+
+__all__ = ["FlightTarget"]
+
+
+class FlightTarget:
+    """A Flight server under test. One thread drives it at a time; :meth:`close` ends the started processes."""
+
+    def __init__(self, spec: TargetSpec, environment: Environment, *, multiplier: float) -> None:
+        self.name = spec.name
+        self.version = environment.version
+        self.capabilities = frozenset(spec.capabilities)
+        self.remarks: tuple[str, ...] = ()
+        self._spec = spec
+        self._flight = spec.flight or FlightSpec()
+        self._deadlines = spec.deadlines.stretched(multiplier)
+        # A server that runs longer than the suite has flights of other runs.
+        self._token = "" if spec.endpoint is None else run_token()
+        self._starter = Starter(
+            spec,
+            environment,
+            deadlines=self._deadlines,
+            token=self._token,
+            patience=Patience(None),
+            meter=Meter(None),
+        )
+        self._servers = Servers(self._starter.open)
+
+    def drive(self, case: Case, table: pa.Table) -> Exchange:
+        """Put ``case`` to the server and record everything; faults of the target are in the exchange."""
+        exchange = Exchange(case.id, self.name, now=now(), protocol=ProtocolName.FLIGHT)
+        if case.isolated and self._spec.endpoint is not None:
+            said = "the case needs a server process of its own, and this target is one that runs already"
+            return dataclasses.replace(exchange, untestable=said)
+        try:
+            if not case.isolated:
+                return self._converse(self._servers.ready(), case, table, exchange)
+            own = self._starter.open()
+            try:
+                return self._converse(own, case, table, exchange)
+            finally:
+                own.close(grace=0)
+        except TargetUnavailable as error:
+            return dataclasses.replace(exchange, untestable=str(error))
+
+    def close(self) -> None:
+        """Stop the server if the suite started it, and close the connections."""
+        self._servers.close(grace=self._spec.start.grace if self._spec.start is not None else 0.0)
+
+    def _converse(self, running: RunningServer, case: Case, table: pa.Table, exchange: Exchange) -> Exchange:
+        began = time.monotonic()
+        extra = table.nbytes / BYTES_PER_SECOND
+        limits = self._spec.limits
+        budget = CallBudget(
+            seconds=self._deadlines.call + extra,
+            responses=2 * table.num_rows + SPARE_RESPONSES,
+            bytes=limits.call + EXPANSION * table.nbytes,
+        )
+        caller = Caller(
+            running.channel,
+            began=began,
+            message_limit=limits.message,
+            last_words=running.last_words,
+            credentials=self._starter.credentials.headers,
+            service=SERVICE,
+        )
+        with ExitStack() as later:
+
+            def elsewhere(place: str) -> Caller:
+                channel = open_channel(place, message_limit=limits.message)
+                later.callback(close_channel, channel)
+                return caller.over(channel)
+
+            plan = FlightPlan(
+                names=Names(case.id, self._flight.path, self._token),
+                endpoint=running.endpoint,
+                allowance=Allowance(
+                    budget,
+                    until=began + self._deadlines.case + extra * len(case.steps),
+                    case_bytes=limits.case,
+                ),
+                elsewhere=elsewhere,
+            )
+            conversation = FlightConversation(case, table, caller, plan)
+            conversation.run()
+        if conversation.broken:
+            self._servers.give_up(running)
+        return dataclasses.replace(exchange, calls=tuple(conversation.calls), skipped_steps=tuple(conversation.skipped))

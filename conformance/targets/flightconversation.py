@@ -1,0 +1,200 @@
+"""Carries out the steps of a case of Arrow Flight RPC as calls, one after another, exactly as the case describes them.
+
+It does not judge answers. It decodes an answer only as far as the next step requires: the endpoints of a FlightInfo and
+the descriptor of a PollInfo. Every method is called as one that streams its answers, so that an answer with too many
+messages, or with none, is recorded as it came.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.contract.flight import encoding
+from conformance.contract.flight.decoding import Info, read_info, read_poll
+from conformance.records import (
+    Call,
+    Case,
+    Descriptor,
+    DoAction,
+    DoExchange,
+    DoGet,
+    DoPut,
+    GetFlightInfo,
+    GetSchema,
+    Handshake,
+    ListActions,
+    ListFlights,
+    PollFlightInfo,
+    SendMessages,
+    Step,
+)
+from conformance.targets.allowance import Allowance, late
+from conformance.targets.calls import Caller
+from conformance.targets.conversation import BROKEN
+from conformance.targets.flightmessages import Names, action_of, data_of, place_of
+
+__all__ = ["FlightConversation", "FlightPlan"]
+
+MOST_ENDPOINTS: Final = 1000
+"""The number of endpoints of one info that are redeemed."""
+
+STREAMED: Final = frozenset({"Handshake", "DoPut", "DoExchange"})
+"""The methods in which the client streams."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FlightPlan:
+    """The parameters of a conversation: the names of its flights, the address of the server, and its limits.
+
+    ``elsewhere`` gives a caller for another address.
+    """
+
+    names: Names
+    endpoint: str
+    allowance: Allowance
+    elsewhere: Callable[[str], Caller]
+
+
+class FlightConversation:
+    """Carries out one case's steps through ``caller``; afterwards, ``calls`` and ``skipped`` are the result."""
+
+    def __init__(self, case: Case, table: pa.Table, caller: Caller, plan: FlightPlan) -> None:
+        self.calls: list[Call] = []
+        self.skipped: list[int] = []
+        self._case = case
+        self._table = table
+        self._caller = caller
+        self._plan = plan
+        self._allowance = plan.allowance
+        self._infos: dict[str, Info] = {}
+
+    @property
+    def broken(self) -> bool:
+        """True if a call left the target in a state that must not affect the next case."""
+        return any(call.end in BROKEN for call in self.calls)
+
+    def run(self) -> None:
+        """Carry out every step, until the end or until a call shows the target broken."""
+        for index, step in enumerate(self._case.steps):
+            if not self._carried_out(index, step):
+                self.skipped.append(index)
+            if self.broken:
+                return
+
+    def _carried_out(self, index: int, step: Step) -> bool:
+        """Make the calls of a step; False if it does not apply."""
+        match step:
+            case PollFlightInfo():
+                self._poll(index, step)
+            case DoGet():
+                return self._get(index, step)
+            case DoPut() | DoExchange():
+                self._send_table(index, step)
+            case Handshake():
+                self._talk(Call(index, "", "Handshake", b""), [encoding.part(2, one) for one in step.payloads])
+            case SendMessages() if step.method in STREAMED or len(step.messages) != 1:
+                self._talk(Call(index, "", step.method, b""), step.messages)
+            case _:
+                asked = self._asked(step)
+                if asked is None:
+                    return False
+                method, label, request = asked
+                call = self._make(Call(index, label, method, request))
+                if isinstance(step, GetFlightInfo):
+                    self._remember(step.label, read_info(_first(call)))
+        return True
+
+    def _asked(self, step: Step) -> tuple[str, str, bytes] | None:
+        """The method, the label and the request of a step with one request message; None if it does not apply."""
+        match step:
+            case GetFlightInfo():
+                return "GetFlightInfo", step.label, self._descriptor(step.descriptor)
+            case GetSchema():
+                return "GetSchema", "", self._descriptor(step.descriptor)
+            case ListFlights():
+                return "ListFlights", "", encoding.part(1, step.criteria) if step.criteria else b""
+            case SendMessages():
+                return step.method, "", step.messages[0]
+            case DoAction():
+                action = action_of(step, self._infos.get(step.info))
+                return None if action is None else ("DoAction", step.type, action)
+            case _:
+                assert isinstance(step, ListActions)
+                return "ListActions", "", b""
+
+    def _descriptor(self, named: Descriptor) -> bytes:
+        return encoding.descriptor(self._plan.names.descriptor(named))
+
+    def _remember(self, label: str, info: Info | None) -> None:
+        self._infos.pop(label, None)
+        if info is not None:
+            self._infos[label] = info
+
+    def _poll(self, index: int, step: PollFlightInfo) -> None:
+        request: bytes | None = self._descriptor(step.descriptor)
+        for number in range(step.most):
+            if request is None:
+                return
+            call = self._make(Call(index, f"{step.label}/{number}", "PollFlightInfo", request))
+            poll = read_poll(_first(call)) if call.status == "OK" else None
+            if poll is None or call.end in BROKEN:
+                return
+            if poll.info is not None:
+                self._remember(step.label, poll.info)
+            request = poll.descriptor
+
+    def _get(self, index: int, step: DoGet) -> bool:
+        """Redeem a literal ticket, or those of the endpoints of an info; False if there is nothing to redeem."""
+        if step.ticket is not None:
+            self._make(Call(index, "", "DoGet", encoding.part(1, step.ticket)), take=step.take)
+            return True
+        info = self._infos.get(step.info)
+        endpoints = () if info is None else tuple(enumerate(info.endpoints[:MOST_ENDPOINTS]))
+        asked = False
+        for number, endpoint in endpoints:
+            if step.endpoint not in ("*", str(number)) or endpoint.ticket is None:
+                continue
+            place = place_of(endpoint, self._plan.endpoint)
+            if place is None:
+                continue
+            here = place == self._plan.endpoint
+            label = f"{step.info}/{number}" + ("" if here else f" at {place}")
+            caller = self._caller if here else self._plan.elsewhere(place)
+            call = Call(index, label, "DoGet", encoding.part(1, endpoint.ticket))
+            asked = True
+            if self._make(call, take=step.take, caller=caller).end in BROKEN:
+                break
+        return asked
+
+    def _send_table(self, index: int, step: DoPut | DoExchange) -> None:
+        ahead = isinstance(step, DoExchange) or step.ahead
+        messages = list(data_of(self._case, self._table, self._descriptor(step.descriptor), ahead=ahead))
+        awaits = {at for at, (_, has_rows) in enumerate(messages) if has_rows} if step.in_turns else ()
+        method = "DoPut" if isinstance(step, DoPut) else "DoExchange"
+        self._talk(Call(index, "", method, b""), [message for message, _ in messages], awaits)
+
+    def _make(self, call: Call, *, take: int | None = None, caller: Caller | None = None) -> Call:
+        budget = self._allowance.left()
+        made = late(call) if budget is None else (caller or self._caller).stream(call, budget=budget, take=take)
+        return self._keep(made)
+
+    def _talk(self, call: Call, messages: Iterable[bytes], awaits: Iterable[int] = ()) -> None:
+        budget = self._allowance.left()
+        if budget is None:
+            self._keep(late(call))
+        else:
+            self._keep(self._caller.converse(call, messages, budget=budget, awaits=frozenset(awaits)))
+
+    def _keep(self, call: Call) -> Call:
+        self.calls.append(call)
+        self._allowance.count(call)
+        return call
+
+
+def _first(call: Call) -> bytes:
+    """The first message of an answer; bytes that are no message if there is none."""
+    return call.responses[0] if call.status == "OK" and call.responses else b"\x00"
