@@ -20,7 +20,7 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.prove import Proof, prove
 from conformance.engine.selection import Patterns, all_clauses
 from conformance.records import Case
-from conformance.reference.mutants import MUTANTS
+from conformance.reference.proven import PROVEN_MUTANTS
 from conformance.report.proof import as_json, as_text
 
 
@@ -51,10 +51,10 @@ def command(
     Exit status: 0 the proof holds; 1 a mutant survives, a clause is unproven, a mutant fails other clauses too, or a
     legal variation fails; 2 unusable input; 130 interrupted, because part of a proof proves nothing.
     """
-    if unknown := sorted(set(mutants) - set(MUTANTS)):
+    if unknown := sorted(set(mutants) - set(PROVEN_MUTANTS)):
         raise click.UsageError(f"no mutant is called {unknown[0]!r}; `conformance serve --mutants` lists them all")
     began = time.monotonic()
-    cases, clauses = load_corpus(corpus).values(), _matching(clause) if clause else None
+    cases, clauses = load_corpus(corpus, None).values(), _matching(clause) if clause else None
     proof = _watched(cases, workers=workers, mutants=mutants or None, clauses=clauses, every=every)
     click.echo(as_text(proof, matrix=matrix))
     click.echo(f"{time.monotonic() - began:.0f} s")
@@ -66,9 +66,9 @@ def command(
 
 def _matching(globs: tuple[str, ...]) -> list[str]:
     patterns = Patterns(globs)
-    found = [name for name, one in all_clauses().items() if one.on_messages and patterns.match(name)]
+    found = [name for name, one in all_clauses().items() if (one.on_messages or one.on_flight) and patterns.match(name)]
     if dead := patterns.dead:
-        raise click.UsageError(f"no clause on messages matches {dead[0]!r}; `conformance list clauses` lists them all")
+        raise click.UsageError(f"no clause on servers matches {dead[0]!r}; `conformance list clauses` lists them all")
     return found
 
 

@@ -1,23 +1,30 @@
-"""``conformance serve``: start the embedded reference server, or one of its mutants."""
+"""``conformance serve``: start an embedded reference server, of Storage Read or of Arrow Flight, or a mutant of it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from conformance.cli._group import Unusable
 from conformance.cli._options import FILE
 from conformance.contain.text import unknown
 from conformance.reference.__main__ import serve
 from conformance.reference.delays import Delays
+from conformance.reference.flight.__main__ import serve_flight
+from conformance.reference.flight.deviations import FLIGHT_NAMES
+from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS, STACKED_WITH
 
 COUNT = click.IntRange(min=0)
+OF_FLIGHT = frozenset({"flight", "mutant", "list_mutants", "host", "tls_certificate", "tls_key", "client_ca"})
+"""The parameters that the Flight reference knows."""
 
 
 @click.command()
+@click.option("--flight", is_flag=True, help="Serve Arrow Flight RPC instead of the Storage Read API.")
 @click.option("--mutant", metavar="NAME", help="Serve with a named deviation from the contract; + joins several.")
 @click.option("--mutants", "list_mutants", is_flag=True, help="List the mutants and exit.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind.")
@@ -38,6 +45,7 @@ COUNT = click.IntRange(min=0)
 @click.option("--hidden-polls", metavar="N", type=COUNT, default=0, help="Show the rows of a job after N listings.")
 def command(
     *,
+    flight: bool,
     mutant: str | None,
     list_mutants: bool,
     host: str,
@@ -57,12 +65,20 @@ def command(
     limited_jobs: int,
     hidden_polls: int,
 ) -> None:
-    """Start the reference server on free ports, print them as JSON lines, and serve until interrupted."""
-    names = (*MUTANTS, *FAULTY_SERVERS)
+    """Start the reference server on free ports, print them as JSON lines, and serve until interrupted.
+
+    With --flight, --mutant also takes the name of a legal variation, and --mutants lists these as well.
+    """
+    names = FLIGHT_NAMES if flight else (*MUTANTS, *FAULTY_SERVERS)
     if list_mutants:
-        for name in names:
+        for name in names if flight else (*names, *FLIGHT_MUTANTS):
             click.echo(name)
         return
+    if flight:
+        _serve_flight(mutant, host, _tls(tls_certificate, tls_key, client_ca))
+        return
+    if mutant in FLIGHT_NAMES:
+        raise click.UsageError(f"expected --flight with {mutant}, which the Flight reference has")
     for name in () if mutant is None else mutant.split(STACKED_WITH):
         if name not in names:
             raise Unusable(unknown("mutant", name, names, "`conformance serve --mutants` lists them all"))
@@ -83,6 +99,19 @@ def command(
     tls = _tls(tls_certificate, tls_key, client_ca)
     try:
         serve(mutant=mutant, host=host, say=click.echo, tls=tls, guard=guard, delays=delays)
+    except OSError as error:  # a certificate, or the address
+        raise Unusable(f"cannot serve: {error}") from None
+
+
+def _serve_flight(mutant: str | None, host: str, tls: ServerTls | None) -> None:
+    context = click.get_current_context()
+    for name in sorted(set(context.params) - OF_FLIGHT):
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"expected no --{name.replace('_', '-')} with --flight: it is about Storage Read")
+    if mutant is not None and mutant not in FLIGHT_NAMES:
+        raise Unusable(unknown("mutant", mutant, FLIGHT_NAMES, "`conformance serve --flight --mutants` lists them all"))
+    try:
+        serve_flight(mutant=mutant, host=host, say=click.echo, tls=tls)
     except OSError as error:  # a certificate, or the address
         raise Unusable(f"cannot serve: {error}") from None
 

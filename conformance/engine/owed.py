@@ -55,7 +55,7 @@ def reference_target(kind: TargetKind = TargetKind.SERVER, *, mutant: str | None
 @contextmanager
 def _flight(mutant: str | None) -> Iterator[TargetSpec]:
     """The Flight reference in this process, which stores what is put into it."""
-    from conformance.reference.flight.mutants import flight_service  # noqa: PLC0415  # few runs need it
+    from conformance.reference.flight.deviations import flight_service  # noqa: PLC0415  # few runs need it
     from conformance.reference.flight.server import FlightServer  # noqa: PLC0415  # as above
 
     with FlightServer(flight_service(mutant)()) as server:

@@ -5,7 +5,8 @@ is *unproven*. A mutant on which an undeclared clause fails is *over-broad*: eit
 id says, or the mutant deviates twice. In the other direction, a *legal variation* must not fail anything.
 
 A serializer in this process makes faults in bytes. A server, which is sent every case, makes faults in behaviour, and
-faults in bytes that only a server can show (lost rows, swapped columns).
+faults in bytes that only a server can show (lost rows, swapped columns). A server of Arrow Flight is sent the cases of
+Flight, and no others.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ import pyarrow as pa
 from conformance._globs import matches
 from conformance.contract.clause import Clause
 from conformance.contract.files import judge_bytes
-from conformance.contract.judge import judge
+from conformance.contract.judge import judge, judge_view
+from conformance.contract.viewing import profile_of, view_of
 from conformance.engine.owed import reference_target
 from conformance.generate import draw_scenario, materialise
 from conformance.generate.scenarios import CHAPTER
@@ -34,6 +36,7 @@ from conformance.reference.mutants.register import Misread
 from conformance.reference.samples import samples, times
 from conformance.reference.serializer import REFERENCE, Serializer
 from conformance.targets import Target, open_target
+from conformance.targets.flightspec import FlightSeeding, FlightSpec
 from conformance.targets.handing import batches_of, place_of
 from conformance.targets.spec import Deadlines, Ready, Start, TargetKind, TargetSpec
 
@@ -221,33 +224,47 @@ def _serialized(tried: Tried, serializer: Serializer) -> Exchange:
     return Exchange(tried.case.id, "mutant", calls=tuple(calls))
 
 
-def by_server(proof_fixture: ProofFixture, mutant: str | None, kills: Sequence[str] = ()) -> Iterator[list[Verdict]]:
+def by_server(
+    proof_fixture: ProofFixture, mutant: str | None, kills: Sequence[str] = (), kind: TargetKind = TargetKind.SERVER
+) -> Iterator[list[Verdict]]:
     """The verdicts, case by case, on the answers of the reference server with that fault, or without one if None.
 
-    Heavy cases are included if they are made for one of ``kills``, scenarios if one of these is about combinations.
+    ``kind`` says which reference. Heavy cases are included if they are made for one of ``kills``, scenarios if one of
+    these is about combinations.
     """
-    with reference_target(mutant=mutant) as target:
+    with reference_target(kind, mutant=mutant) as target:
         # An isolated server is a process of its own; the mutants tried here do not need one.
         cases = chain(proof_fixture.served(kills), proof_fixture.scenarios(kills))
         yield from _driven(target, proof_fixture, cases, isolated=False)
 
 
-def _process(mutant: str, state: Path) -> TargetSpec:
+def _process(mutant: str, state: Path, kind: TargetKind) -> TargetSpec:
+    if kind is TargetKind.FLIGHT:
+        return TargetSpec(
+            name="mutant",
+            kind=kind,
+            start=Start((sys.executable, "-m", "conformance.reference.flight", "--mutant", mutant), grace=1.0),
+            ready=Ready(grpc_event="grpc.listen"),
+            flight=FlightSpec(FlightSeeding.PUT),
+            deadlines=SHORT,
+        )
     command = (sys.executable, "-m", "conformance.reference", "--mutant", mutant, "--state", str(state))
     return TargetSpec(
         name="mutant",
-        kind=TargetKind.SERVER,
+        kind=kind,
         start=Start(command, grace=1.0, restarts=True),
         ready=Ready(grpc_event="grpc.listen", rest_event="rest.listen"),
         deadlines=SHORT,
     )
 
 
-def by_process(proof_fixture: ProofFixture, mutant: str, kills: Sequence[str]) -> Iterator[list[Verdict]]:
+def by_process(
+    proof_fixture: ProofFixture, mutant: str, kills: Sequence[str], kind: TargetKind = TargetKind.SERVER
+) -> Iterator[list[Verdict]]:
     """As :func:`by_server`, for a mutant that hangs or dies: in a process, with short deadlines, on the cases made for
     ``kills``.
     """
-    with TemporaryDirectory() as folder, open_target(_process(mutant, Path(folder, "state"))) as target:
+    with TemporaryDirectory() as folder, open_target(_process(mutant, Path(folder, "state"), kind)) as target:
         yield from _driven(target, proof_fixture, proof_fixture.made_for(kills), isolated=None)
 
 
@@ -257,20 +274,23 @@ def _driven(
     for tried in cases:
         case = tried.case if isolated is None else dataclasses.replace(tried.case, isolated=isolated)
         exchange = target.drive(case, tried.table)
-        yield judge(case, exchange, tried.table, clauses=proof_fixture.clauses)
+        profile = profile_of(exchange.protocol)
+        binding = (clause for clause in proof_fixture.clauses if profile in clause.profiles)
+        yield judge_view(view_of(case, exchange, tried.table), binding)
 
 
 def try_mutant(proof_fixture: ProofFixture, mutant: Mutant) -> Trial:
-    """The clauses that fail on one mutant."""
+    """The clauses that fail on one mutant; the cases of the fixture are of the mutant's protocol."""
     failures: dict[str, tuple[str, ...]] = {}
+    kind = TargetKind.SERVER if mutant.flight is None else TargetKind.FLIGHT
     if mutant.serializer is not None:
         failures.update(by_bytes(proof_fixture, mutant.serializer))
     if mutant.readings is not None:
         failures.update(by_readings(proof_fixture, mutant.readings))
     elif mutant.process:
-        for verdicts in by_process(proof_fixture, mutant.name, mutant.kills):
+        for verdicts in by_process(proof_fixture, mutant.name, mutant.kills, kind):
             note_failures(verdicts, failures)
     elif mutant.service is not None or any(clause not in failures for clause in mutant.kills):  # only servers show it
-        for verdicts in by_server(proof_fixture, mutant.name, mutant.kills):
+        for verdicts in by_server(proof_fixture, mutant.name, mutant.kills, kind):
             note_failures(verdicts, failures)
     return Trial(mutant.name, failures, mutant.kills, tuple(mutant.also))

@@ -1,5 +1,5 @@
 """The full proof: all mutants, all faulty servers, all legal variations and the systematic changes, in several
-processes.
+processes. The mutants and the legal variations of Arrow Flight are tried if there are cases of Flight.
 
 :mod:`conformance.engine.proof` and :mod:`conformance.engine.systematic` define the gates. This module distributes the
 tasks, puts the results together, and says whether the proof holds.
@@ -17,7 +17,7 @@ from contextlib import closing
 from typing import Any, Final
 
 from conformance.contain.crew import crew
-from conformance.contract.clause import CLAUSES, PROFILES, load_chapters
+from conformance.contract.clause import CLAUSES, PROFILES, Clause, load_chapters
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.events import CaseJudged
 from conformance.engine.owed import Owed, reference_target
@@ -25,12 +25,20 @@ from conformance.engine.proof import Failures, ProofFixture, Trial, by_bytes, by
 from conformance.engine.standing import Standing, standings
 from conformance.engine.substituted import type_fates
 from conformance.engine.systematic import Fate, conversations, fates
-from conformance.records import Case, Level
-from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS
+from conformance.records import Case, Level, ProtocolName
+from conformance.reference.flight.variations import FLIGHT_VARIATIONS
+from conformance.reference.mutants import FAULTY_SERVERS
+from conformance.reference.proven import PROVEN_MUTANTS
 from conformance.reference.variations import VARIATIONS
 from conformance.targets.spec import TargetKind
 
 __all__ = ["Proof", "prove"]
+
+ALARMS: Final = ("alarm", "flight alarm")
+"""The kinds of tasks in which nothing may fail."""
+
+REFERENCE_NAME: Final = "flight reference"
+"""The name of the Flight reference among its legal variations."""
 
 SHARDS: Final = 8
 """The number of parts of the systematic changes; with that many, the processes end at about the same time."""
@@ -40,8 +48,8 @@ SHARDS: Final = 8
 class Proof:
     """The results of a proof. ``faulty_servers`` maps each faulty server to the MUST clauses that it holds.
 
-    ``unproven`` are clauses on messages for which no mutant is made. ``unknown`` are ids that a mutant kills and that
-    do not exist.
+    ``unproven`` are clauses on messages and on Flight for which no mutant is made. ``unknown`` are ids that a mutant
+    kills and that do not exist.
     ``changes`` counts the systematic changes by their result, ``types`` the substituted types. ``survivors`` are those
     of either kind that no clause rejected, ``raised`` those on which a clause raised an exception.
     ``alarms`` are legal variations (and the reference itself) on which a clause failed.
@@ -93,25 +101,37 @@ def prove(
     ``reported`` is called with the name of the last task, the number of finished tasks, and the number of all tasks.
     """
     load_chapters()
-    chosen = list(MUTANTS) if mutants is None else list(mutants)
+    cases, asked = tuple(cases), tuple(CLAUSES if clauses is None else clauses)
+    flies = any(case.protocol is ProtocolName.FLIGHT for case in cases)
+    chosen = [name for name, one in PROVEN_MUTANTS.items() if flies or one.flight is None]
+    if mutants is not None:
+        chosen = list(mutants)
+        flies = flies and any(PROVEN_MUTANTS[name].flight is not None for name in chosen)
     if clauses is not None:
-        chosen = [name for name in chosen if not set(clauses).isdisjoint(MUTANTS[name].kills)]
+        chosen = [name for name in chosen if not set(clauses).isdisjoint(PROVEN_MUTANTS[name].kills)]
+        flies = flies and any(CLAUSES[name].on_flight for name in clauses)
     tasks: list[tuple[str, str, int]] = []
     if clauses is None:
         tasks += [("systematic", str(shard), every) for shard in range(SHARDS)] + [
             ("server", name, thin) for name in FAULTY_SERVERS
         ]
     tasks += [("alarm", "", thin)] + [("alarm", name, 0) for name in VARIATIONS]
+    if flies:
+        tasks += [("flight alarm", name, 0) for name in (REFERENCE_NAME, *FLIGHT_VARIATIONS)]
     # Mutants of a server take longest. They go first, so that no process is left with one at the end.
-    tasks += [("mutant", name, 0) for name in sorted(chosen, key=lambda name: MUTANTS[name].service is None)]
-    asked = tuple(CLAUSES if clauses is None else clauses)
-    results = _run(tasks, (tuple(cases), asked), workers or os.cpu_count() or 1, reported)
-    to_prove = asked if mutants is None else ()
+    tasks += [("mutant", name, 0) for name in sorted(chosen, key=lambda name: PROVEN_MUTANTS[name].service is None)]
+    results = _run(tasks, (cases, asked), workers or os.cpu_count() or 1, reported)
+    to_prove = [name for name in asked if _is_proven(CLAUSES[name], flies=flies)] if mutants is None else ()
     return _put_together(chosen, to_prove, results)
 
 
+def _is_proven(clause: Clause, *, flies: bool) -> bool:
+    """True if a mutant has to be made for a clause."""
+    return clause.on_messages or (flies and clause.on_flight)
+
+
 def _put_together(chosen: Sequence[str], to_prove: Collection[str], results: Mapping[tuple[str, str], Any]) -> Proof:
-    made_for = {clause for name in chosen for clause in MUTANTS[name].kills}
+    made_for = {clause for name in chosen for clause in PROVEN_MUTANTS[name].kills}
     found: list[Fate] = []
     changes: Counter[str] = Counter()
     types: Counter[str] = Counter()
@@ -123,14 +143,14 @@ def _put_together(chosen: Sequence[str], to_prove: Collection[str], results: Map
     return Proof(
         trials=tuple(results["mutant", name] for name in chosen),
         faulty_servers={name: results["server", name] for name in FAULTY_SERVERS if ("server", name) in results},
-        alarms={name or "reference": made for (kind, name), made in results.items() if kind == "alarm" and made},
-        unproven=tuple(name for name in to_prove if CLAUSES[name].on_messages and name not in made_for),
+        alarms={name or "reference": made for (kind, name), made in results.items() if kind in ALARMS and made},
+        unproven=tuple(name for name in to_prove if name not in made_for),
         unknown=tuple(sorted(made_for - set(CLAUSES))),
         changes=dict(changes),
         types=dict(types),
         survivors=tuple(fate for fate in found if fate.survived),
         raised=tuple(fate for fate in found if fate.errors),
-        variations=len(VARIATIONS),
+        variations=sum(kind in ALARMS and name not in ("", REFERENCE_NAME) for kind, name in results),
     )
 
 
@@ -150,23 +170,30 @@ def _run(
     return results
 
 
-_FIXTURES: list[ProofFixture] = []
-"""The fixtures of this process, made once by :func:`_prepare`: with every clause, and with the clauses to prove."""
+_FIXTURES: dict[ProtocolName, tuple[ProofFixture, ProofFixture]] = {}
+"""The fixtures of this process by protocol, made once by :func:`_prepare`: with every clause, and with the clauses to
+prove.
+"""
 
 
 def _prepare(cases: tuple[Case, ...], asked: tuple[str, ...]) -> None:
     load_chapters()
     # A mutant's arithmetic may overflow or divide by zero; only the bytes that it sends matter.
     warnings.simplefilter("ignore", RuntimeWarning)
-    every = ProofFixture.of(cases, CLAUSES.values())
-    _FIXTURES.extend((every, dataclasses.replace(every, clauses=tuple(CLAUSES[name] for name in asked))))
+    for protocol in ProtocolName:
+        every = ProofFixture.of([case for case in cases if case.protocol is protocol], CLAUSES.values())
+        _FIXTURES[protocol] = (every, dataclasses.replace(every, clauses=tuple(CLAUSES[name] for name in asked)))
 
 
 def _task(kind: str, name: str, step: int) -> Any:
-    proof_fixture, proven = _FIXTURES
+    proof_fixture, proven = _FIXTURES[ProtocolName.STORAGE_READ]
+    flights, proven_flights = _FIXTURES[ProtocolName.FLIGHT]
     match kind:
         case "mutant":
-            return try_mutant(proof_fixture, MUTANTS[name])
+            mutant = PROVEN_MUTANTS[name]
+            return try_mutant(proof_fixture if mutant.flight is None else flights, mutant)
+        case "flight alarm":
+            return _answered(proven_flights, None if name == REFERENCE_NAME else name, TargetKind.FLIGHT)
         case "server":
             return held(proof_fixture.thinned(step), name)
         case "systematic":
@@ -176,10 +203,13 @@ def _task(kind: str, name: str, step: int) -> Any:
 
 
 def _alarms(proof_fixture: ProofFixture, name: str) -> Failures:
-    if name:
-        return by_bytes(proof_fixture, VARIATIONS[name].serializer)
+    return by_bytes(proof_fixture, VARIATIONS[name].serializer) if name else _answered(proof_fixture, None)
+
+
+def _answered(proof_fixture: ProofFixture, name: str | None, kind: TargetKind = TargetKind.SERVER) -> Failures:
+    """The clauses that fail on the answers of the reference, or of one of its legal variations."""
     failures: dict[str, tuple[str, ...]] = {}
-    for verdicts in by_server(proof_fixture, None, [clause.id for clause in proof_fixture.clauses]):
+    for verdicts in by_server(proof_fixture, name, [clause.id for clause in proof_fixture.clauses], kind):
         note_failures(verdicts, failures)
     return failures
 

@@ -44,7 +44,7 @@ def test_a_clause_is_proven_alone(tmp_path: Path) -> None:
     form = json.loads((tmp_path / "proof.json").read_text())
     assert {clause for mutant in form["mutants"].values() for clause in mutant["kills"]} == {"framing.batch-not-empty"}
     assert unknown.exit_code == 2
-    assert "no clause on messages matches 'stream.*'" in unknown.output
+    assert "no clause on servers matches 'stream.*'" in unknown.output
 
 
 def test_an_unknown_mutant_ends_in_2() -> None:

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from conformance.contain.limits import collect_seldom
-from conformance.reference.flight.mutants import flight_service
+from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.server import FlightServer
 from conformance.reference.guard import ServerTls
 

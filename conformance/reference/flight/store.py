@@ -33,6 +33,12 @@ class Flight:
         """The number of its rows."""
         return sum(batch.rows.num_rows for batch in self.batches)
 
+    def without_last_column(self) -> Flight:
+        """The flight with all of its columns but the last."""
+        schema = pa.schema(list(self.schema)[:-1])
+        batches = tuple(Batch(batch.rows.select(schema.names), batch.metadata) for batch in self.batches)
+        return Flight(self.descriptor, schema, batches)
+
 
 class Store:
     """Flights by descriptor, and parts of flights by ticket; several threads may use it."""

@@ -12,140 +12,131 @@ from grpc import StatusCode
 
 from conformance.contract.flight.encoding import data, number, part
 from conformance.contract.sources import COLUMNAR, FLIGHT_PAGE, FLIGHT_PROTO, PROTOBUF
-from conformance.reference.flight.register import variation
+from conformance.reference.flight.register import FLIGHT_VARIATIONS, variation
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.store import Batch, Flight
 from conformance.reference.ipc.options import WriterOptions
 from conformance.reference.refusals import Refusal
 from conformance.wire.protobufmessages import ProtoMessage
 
+__all__ = ["FLIGHT_VARIATIONS"]
+
 _REUSE = "arrow-flight-reuse-connection://?"
 _UNKNOWN = number(77, 5) + part(78, b"x")
 """Fields that this version of Flight does not have."""
 
 
-@variation("info.no-descriptor", FLIGHT_PROTO)
+@variation("flight-info.no-descriptor", FLIGHT_PROTO)
 class NoDescriptor(FlightService):
     """An info names no descriptor."""
 
-    def echo(self, flight: Flight) -> bytes:  # noqa: ARG002  # the signature
-        """As stated above."""
+    def echo(self, flight: Flight) -> bytes:
         return b""
 
 
-@variation("info.several-endpoints", FLIGHT_PROTO)
+@variation("flight-info.several-endpoints", FLIGHT_PROTO)
 class SeveralEndpoints(FlightService):
     """Each batch has an endpoint of its own."""
 
     def endpoints(self, flight: Flight) -> Sequence[bytes]:
-        """As stated above."""
         parts = [flight.batches[at : at + 1] for at in range(max(1, len(flight.batches)))]
         return [self.endpoint(self.store.ticket(flight, one)) for one in parts]
 
 
-@variation("info.ordered-endpoints", FLIGHT_PROTO)
+@variation("flight-info.ordered-endpoints", FLIGHT_PROTO)
 class OrderedEndpoints(SeveralEndpoints):
     """Each batch has an endpoint of its own, and the info says that they are in order."""
 
     def after_info(self, flight: Flight) -> bytes:
-        """As stated above."""
         return super().after_info(flight) + number(6, 1)
 
 
-@variation("location.reuse-connection", FLIGHT_PAGE)
+@variation("flight-location.reuse-connection", FLIGHT_PAGE)
 class ReuseConnection(FlightService):
     """Each endpoint names the connection on which it came."""
 
     locations = (_REUSE,)
 
 
-@variation("location.empty", FLIGHT_PROTO)
+@variation("flight-location.empty", FLIGHT_PROTO)
 class EmptyLocation(FlightService):
     """Each endpoint has a location whose URI is empty, which is the same."""
 
     locations = ("",)
 
 
-@variation("location.several", FLIGHT_PAGE)
+@variation("flight-location.several", FLIGHT_PAGE)
 class SeveralLocations(FlightService):
     """Each endpoint names further places, which a client need not be able to use."""
 
     locations = ("https://data.invalid/part", "grpc+tls://data.invalid:443", "later-scheme://x", _REUSE)
 
 
-@variation("location.elsewhere", FLIGHT_PAGE)
+@variation("flight-location.elsewhere", FLIGHT_PAGE)
 class Elsewhere(FlightService):
     """Each endpoint is at a place that this client cannot reach."""
 
     locations = ("grpc+tls://data.invalid:443",)
 
 
-@variation("info.expiration", FLIGHT_PROTO)
+@variation("flight-info.expiration", FLIGHT_PROTO)
 class Expiration(FlightService):
     """Each endpoint has an expiration time and metadata."""
 
     def endpoint(self, ticket: bytes) -> bytes:
-        """As stated above."""
         return super().endpoint(ticket) + part(3, self.expiry()) + part(4, b"metadata")
 
 
-@variation("info.metadata", FLIGHT_PROTO)
+@variation("flight-info.metadata", FLIGHT_PROTO)
 class InfoMetadata(FlightService):
     """An info has metadata of the application."""
 
     def after_info(self, flight: Flight) -> bytes:
-        """As stated above."""
         return super().after_info(flight) + part(7, b"\x00\xff")
 
 
-@variation("info.totals-unknown", FLIGHT_PROTO)
+@variation("flight-info.totals-unknown", FLIGHT_PROTO)
 class TotalsUnknown(FlightService):
     """An info does not know the number of records."""
 
-    def total_records(self, flight: Flight) -> int:  # noqa: ARG002  # the signature
-        """As stated above."""
+    def total_records(self, flight: Flight) -> int:
         return -1
 
 
-@variation("info.schema-legacy", FLIGHT_PROTO)
+@variation("flight-info.schema-legacy", FLIGHT_PROTO)
 class SchemaLegacy(FlightService):
     """The continuation before a schema is left out."""
 
     def schema_of(self, flight: Flight) -> bytes:
-        """As stated above."""
         return super().schema_of(flight)[4:]
 
 
-@variation("info.schema-unstated", FLIGHT_PROTO)
+@variation("flight-info.schema-unstated", FLIGHT_PROTO)
 class SchemaUnstated(FlightService):
     """An info states no schema; GetSchema does."""
 
-    def info_schema(self, flight: Flight) -> bytes:  # noqa: ARG002  # the signature
-        """As stated above."""
+    def info_schema(self, flight: Flight) -> bytes:
         return b""
 
 
-@variation("info.nullable", FLIGHT_PROTO)
+@variation("flight-info.nullable", FLIGHT_PROTO)
 class Nullable(FlightService):
     """The schema of an info says that all columns are nullable, and has metadata that the stream has not."""
 
     def info_schema(self, flight: Flight) -> bytes:
-        """As stated above."""
         fields = [field.with_nullable(nullable=True) for field in flight.schema]
         return super().info_schema(Flight(b"", pa.schema(fields, metadata={"k": "v"}), ()))
 
 
-@variation("messages.unknown-fields", PROTOBUF)
+@variation("flight-messages.unknown-fields", PROTOBUF)
 class UnknownFields(FlightService):
     """Every message has fields that this version of Flight does not have."""
 
     @property
     def methods(self) -> Mapping[str, Callable[[Iterator[bytes]], Messages]]:
-        """As stated above."""
         return {name: _each(method, lambda message: message + _UNKNOWN) for name, method in super().methods.items()}
 
     def endpoint(self, ticket: bytes) -> bytes:
-        """As stated above."""
         return _UNKNOWN + super().endpoint(ticket)
 
 
@@ -159,40 +150,36 @@ def _each(
     return changed
 
 
-@variation("messages.body-first", PROTOBUF)
+@variation("flight-messages.body-first", PROTOBUF)
 class BodyFirst(FlightService):
     """The fields of a FlightData come in the opposite order, and the header twice: the last one counts."""
 
-    def flight_data(self, place: int, header: bytes, body: bytes, metadata: bytes | None) -> bytes:  # noqa: ARG002
-        """As stated above."""
+    def flight_data(self, place: int, header: bytes, body: bytes, metadata: bytes | None) -> bytes:
         return data(b"", body, metadata=metadata) + data(b"\xff") + data(header)
 
 
-@variation("data.metadata-only", FLIGHT_PROTO)
+@variation("flight-data.metadata-only", FLIGHT_PROTO)
 class MetadataOnly(FlightService):
     """Messages of metadata alone, and empty ones, come before, between and after the others."""
 
     def stream(self, flight: Flight) -> Messages:
-        """As stated above."""
         for message in super().stream(flight):
             yield from (data(metadata=b"alone"), message, b"")
 
 
-@variation("data.metadata-on-the-schema", FLIGHT_PROTO)
+@variation("flight-data.metadata-on-the-schema", FLIGHT_PROTO)
 class MetadataOnTheSchema(FlightService):
     """Every message of a stream has metadata, that of the schema too."""
 
     def flight_data(self, place: int, header: bytes, body: bytes, metadata: bytes | None) -> bytes:
-        """As stated above."""
         return super().flight_data(place, header, body, metadata or b"%d" % place)
 
 
-@variation("data.padded-header", COLUMNAR)
+@variation("flight-data.padded-header", COLUMNAR)
 class PaddedHeader(FlightService):
     """Zeros pad ``data_header`` to a multiple of 64."""
 
     def flight_data(self, place: int, header: bytes, body: bytes, metadata: bytes | None) -> bytes:
-        """As stated above."""
         return super().flight_data(place, header + bytes(-len(header) % 64), body, metadata)
 
 
@@ -200,11 +187,11 @@ def _written(name: str, what: str, options: WriterOptions) -> None:
     variation(name, COLUMNAR)(type(name, (FlightService,), {"__doc__": what, "options": options}))
 
 
-_written("data.lz4", "Buffers are compressed by LZ4.", WriterOptions(end="close", codec="lz4"))
-_written("data.zstd", "Buffers are compressed by ZSTD.", WriterOptions(end="close", codec="zstd"))
-_written("data.v4", "Messages have the metadata version V4.", WriterOptions(end="close", version="V4"))
-_written("data.aligned-to-64", "Buffers are aligned to 64 bytes.", WriterOptions(end="close", alignment=64))
-_written("data.all-bitmaps", "Every field has a bitmap.", WriterOptions(end="close", validity="always"))
+_written("flight-data.lz4", "Buffers are compressed by LZ4.", WriterOptions(end="close", codec="lz4"))
+_written("flight-data.zstd", "Buffers are compressed by ZSTD.", WriterOptions(end="close", codec="zstd"))
+_written("flight-data.v4", "Messages have the metadata version V4.", WriterOptions(end="close", version="V4"))
+_written("flight-data.aligned-to-64", "Buffers are aligned to 64 bytes.", WriterOptions(end="close", alignment=64))
+_written("flight-data.all-bitmaps", "Every field has a bitmap.", WriterOptions(end="close", validity="always"))
 _written(
     "data.message-metadata",
     "Batches have metadata of their own.",
@@ -212,12 +199,11 @@ _written(
 )
 
 
-@variation("data.rows-alone", FLIGHT_PROTO)
+@variation("flight-data.rows-alone", FLIGHT_PROTO)
 class RowsAlone(FlightService):
     """A stream has other batches than were put: several rows each, and one without rows."""
 
     def stream(self, flight: Flight) -> Messages:
-        """As stated above."""
         parts = [
             Batch(batch.rows.slice(at, 3))
             for batch in flight.batches
@@ -229,21 +215,19 @@ class RowsAlone(FlightService):
         return super().stream(Flight(flight.descriptor, flight.schema, (*empty, *parts, *rest)))
 
 
-@variation("data.rows-in-another-order", FLIGHT_PAGE)
+@variation("flight-data.rows-in-another-order", FLIGHT_PAGE)
 class AnotherOrder(FlightService):
     """The batches come back in another order: nothing says which one a server keeps."""
 
     def stream(self, flight: Flight) -> Messages:
-        """As stated above."""
         return super().stream(Flight(flight.descriptor, flight.schema, flight.batches[::-1]))
 
 
-@variation("data.dictionaries", COLUMNAR)
+@variation("flight-data.dictionaries", COLUMNAR)
 class Dictionaries(FlightService):
     """A column of text comes back dictionary-encoded, and is stated so."""
 
     def keep(self, key: bytes, came: Sequence[bytes]) -> None:
-        """As stated above."""
         schema, batches = self.table_of(came)
         encoded = [_encoded(batch.rows) for batch in batches]
         kept = _encoded(schema.empty_table().to_batches()[0] if schema.empty_table().to_batches() else _none(schema))
@@ -260,71 +244,64 @@ def _encoded(rows: pa.RecordBatch) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=pa.schema(fields))
 
 
-@variation("put.no-results", FLIGHT_PAGE)
+@variation("flight-put.no-results", FLIGHT_PAGE)
 class NoResults(FlightService):
     """DoPut answers nothing before its status."""
 
-    def acknowledge(self, message: ProtoMessage) -> Messages:  # noqa: ARG002  # the signature
-        """As stated above."""
+    def acknowledge(self, message: ProtoMessage) -> Messages:
         return ()
 
 
-@variation("put.one-result", FLIGHT_PAGE)
+@variation("flight-put.one-result", FLIGHT_PAGE)
 class OneResult(NoResults):
     """DoPut answers once, at its end."""
 
     def do_put(self, requests: Iterator[bytes]) -> Messages:
-        """As stated above."""
         yield from super().do_put(requests)
         yield part(1, b"done")
 
 
-@variation("methods.few", FLIGHT_PAGE)
+@variation("flight-methods.few", FLIGHT_PAGE)
 class FewMethods(FlightService):
     """The service implements DoPut, GetFlightInfo and DoGet alone."""
 
     @property
     def methods(self) -> Mapping[str, Callable[[Iterator[bytes]], Messages]]:
-        """As stated above."""
         return {name: super(FewMethods, self).methods[name] for name in ("DoPut", "GetFlightInfo", "DoGet")}
 
 
-@variation("errors.invalid-argument", FLIGHT_PAGE)
+@variation("flight-errors.invalid-argument", FLIGHT_PAGE)
 class InvalidArgument(FlightService):
     """What is unknown is refused as an argument that is not valid."""
 
     def find(self, message: bytes) -> Flight:
-        """As stated above."""
         try:
             return super().find(message)
         except Refusal as refusal:
             raise Refusal(StatusCode.INVALID_ARGUMENT, refusal.details) from None
 
 
-@variation("poll.at-once", FLIGHT_PAGE)
+@variation("flight-poll.at-once", FLIGHT_PAGE)
 class PollAtOnce(FlightService):
     """A query has ended when it is first asked about, and its progress is not known."""
 
-    def poll(self, flight: Flight, *, ended: bool) -> bytes:  # noqa: ARG002  # the signature
-        """As stated above."""
+    def poll(self, flight: Flight, *, ended: bool) -> bytes:
         return part(1, self.polled_info(flight))
 
 
-@variation("actions.not-cancellable", FLIGHT_PROTO)
+@variation("flight-actions.not-cancellable", FLIGHT_PROTO)
 class NotCancellable(FlightService):
     """An info cannot be cancelled."""
 
     def cancel(self, body: bytes) -> bytes:
-        """As stated above."""
         super().cancel(body)
         return number(1, 3)
 
 
-@variation("actions.unknown-query", FLIGHT_PROTO)
+@variation("flight-actions.unknown-query", FLIGHT_PROTO)
 class UnknownQuery(FlightService):
     """A query that has ended is not known any more."""
 
     def cancel(self, body: bytes) -> bytes:
-        """As stated above."""
         super().cancel(body)
         return self.refuse(StatusCode.NOT_FOUND, "the query has ended")

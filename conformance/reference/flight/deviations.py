@@ -1,0 +1,30 @@
+"""Finds the service that answers as the Flight reference, as one of its mutants, or as a legal variation."""
+
+from __future__ import annotations
+
+from conformance.reference.flight.mutants import FLIGHT_MUTANTS
+from conformance.reference.flight.service import FlightService
+from conformance.reference.flight.variations import FLIGHT_VARIATIONS
+
+__all__ = ["FLIGHT_NAMES", "flight_service"]
+
+FLIGHT_NAMES = (*FLIGHT_MUTANTS, *FLIGHT_VARIATIONS)
+"""The names of all mutants, then those of the legal variations."""
+
+
+def flight_service(name: str | None = None) -> type[FlightService]:
+    """The service with the fault or the legal difference of that name; the reference without one.
+
+    Raises:
+        KeyError: nothing has that name.
+    """
+    if name is None:
+        return FlightService
+    if name in FLIGHT_VARIATIONS:
+        return FLIGHT_VARIATIONS[name].service
+    found = FLIGHT_MUTANTS.get(name)
+    if found is None:
+        raise KeyError(f"no mutant or legal variation of the Flight reference is called {name!r}")
+    assert found.flight is not None
+    assert issubclass(found.flight, FlightService)
+    return found.flight
