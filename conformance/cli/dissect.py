@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -18,12 +18,14 @@ from conformance.contain.text import safe
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.judging import PROFILE_OF, judge_ipc
 from conformance.engine.selection import all_clauses
-from conformance.records import Outcome, Verdict
+from conformance.records import Finding, Outcome, Verdict
 from conformance.wire import (
     Dissection,
     Fault,
     Header,
     Kind,
+    Message,
+    Schema,
     SectionKind,
     Severity,
     WireRule,
@@ -33,9 +35,13 @@ from conformance.wire import (
     recognise,
     sniff,
 )
+from conformance.wire.flight import FLIGHT
+from conformance.wire.flightdata import is_flight_data, join_flight
 from conformance.wire.foreign import magic_of
+from conformance.wire.protobufdissect import Content, content_of, dissect_protobuf
 
 _DUMPED = [kind for kind in SectionKind if kind is not SectionKind.OTHER]
+_MESSAGES = sorted(name for name, spec in FLIGHT.items() if not (name.startswith(".") or spec.map_entry))
 
 
 @click.command()
@@ -45,12 +51,20 @@ _DUMPED = [kind for kind in SectionKind if kind is not SectionKind.OTHER]
     "schema_file",
     metavar="FILE",
     type=EXISTING,
-    help="The schema message for a bare record batch; without it the body is not annotated.",
+    help="The schema message for a bare record batch; without it the body is not annotated."
+    " With --message, also a FlightData with a schema.",
 )
 @click.option(
     "--kind",
     type=click.Choice([str(kind) for kind in Kind]),
     help="The kind of FILE; detected from its bytes by default.",
+)
+@click.option(
+    "--message",
+    "message_name",
+    metavar="NAME",
+    type=click.Choice(_MESSAGES),
+    help="FILE is this protobuf message of Arrow Flight, such as FlightData or FlightInfo.",
 )
 @click.option(
     "--dump",
@@ -69,70 +83,130 @@ _DUMPED = [kind for kind in SectionKind if kind is not SectionKind.OTHER]
     help="Width of the dump in characters.",
 )
 def command(
-    *, file: Path, schema_file: Path | None, kind: str | None, dumped: tuple[str, ...], as_json: bool, width: int
+    *,
+    file: Path,
+    schema_file: Path | None,
+    kind: str | None,
+    message_name: str | None,
+    dumped: tuple[str, ...],
+    as_json: bool,
+    width: int,
 ) -> None:
     """Annotate every byte of FILE (``-`` for standard input): offset, bytes, field, meaning.
 
-    FILE is a message, a stream, an IPC file or a tensor. Truncated or broken data is annotated up to the break. A line
-    with `!!` is a fault: `conformance check` reports it. A line with `!` is a note on something that is permitted.
+    FILE is a message, a stream, an IPC file or a tensor; with --message, it is one message of Arrow Flight, and the
+    Arrow message inside is annotated too. Truncated or broken data is annotated up to the break. A line with `!!` is a
+    fault: `conformance check` reports it. A line with `!` is a note on something that is permitted.
 
     \b
     conformance dissect schema.bin
     conformance dissect batch.bin --schema schema.bin
     conformance dissect table.arrow --dump footer --dump schema
+    conformance dissect response.bin --message FlightData
 
     \b
     Exit status: 0 no faults, 1 faults, 2 the file is empty, cannot be read, or has another format.
     """  # noqa: D301  # click wants the character, not the escape
     data = read_named(file)
-    if not data:
+    if not data and message_name is None:
         raise Unusable(f"{file}: expected an Arrow message, got no bytes")
+    if message_name is not None and kind is not None:
+        raise Unusable(f"--message: expected a message of Arrow Flight, got --kind {kind} as well; omit one of them")
     schema_data, schema = b"", None
     if schema_file is not None:
         if kind not in (None, Kind.MESSAGE):
             raise Unusable(f"--schema: expected a bare message to go with it, got --kind {kind}; omit one of them")
-        schema_data = read_named(schema_file)
-        schema = read_schema(schema_data).schema
-        if schema is None:
-            found = magic_of(schema_data)
-            got = "bytes without one; dissect them first" if found is None else f"{found.name}; {found.advice}"
-            raise Unusable(f"{schema_file}: expected a schema message, got {got}")
-    if sniff(data) is not Kind.FILE and not has_message(data) and recognise(data) is not None:
-        raise Unusable(no_message(file, data))
-    dissection = dissect(data, schema, Kind(kind) if kind else None)
-    judged = counting(_verdicts(dissection, schema_data))
+        schema_data, schema = _schema(schema_file, flight=message_name is not None)
+    if message_name is not None:
+        spec = FLIGHT[message_name]
+        dissection = dissect_protobuf(data, spec, schema)
+        judged = counting(_verdicts_inside(dissection, content_of(data, spec), schema_data))
+    else:
+        if sniff(data) is not Kind.FILE and not has_message(data):
+            if is_flight_data(data):
+                advice = "a FlightData of Arrow Flight; add --message FlightData"
+                raise Unusable(f"{file}: expected Arrow data, got {advice}")
+            if recognise(data) is not None:
+                raise Unusable(no_message(file, data))
+        dissection = dissect(data, schema, Kind(kind) if kind else None)
+        judged = counting(_verdicts(dissection, schema_data))
     failed = [one for one in judged if one.outcome is not Outcome.PASS]
     findings = [finding for verdict in failed for finding in verdict.findings]
     only = tuple(SectionKind(name) for name in dict.fromkeys(dumped))
+    rules = {rule for verdict in failed for rule in all_clauses()[verdict.clause].rules}
+    # No clause is about a protobuf message alone, so there the rules decide.
+    strict = bool(rules) or message_name is not None
     if as_json:
         made = dissection.to_json(only=only) | {"findings": [values_of(finding) for finding in findings]}
         click.echo(json.dumps(made, indent=1, ensure_ascii=False))
     else:
-        rules = {rule for verdict in failed for rule in all_clauses()[verdict.clause].rules}
-        for line in lines(dissection, width=width, only=only, breaks=lambda fault: _breaks(fault, rules)):
-            click.echo(line)
-        shown = {(fault.start, fault.observed) for fault in dissection.faults}
-        for one in findings:
-            if (one.start, one.observed) not in shown:
-                click.echo(safe(f"!! {one.clause}: {one.field}: {one.observed}; required: {one.required}"))
-    sys.exit(1 if failed else 0)
+        _print(dissection, findings, width, only, lambda fault: _breaks(fault, rules, strict=strict))
+    broken = any(_breaks(fault, rules, strict=strict) for fault in dissection.faults)
+    sys.exit(1 if failed or (broken and message_name is not None) else 0)
 
 
-def _breaks(fault: Fault, rules: Collection[WireRule]) -> bool:
-    """True if a clause that failed reports the fault, or if the format forbids it in bytes that fail at all."""
-    return fault.rule in rules or (bool(rules) and fault.severity is Severity.VIOLATION)
+def _schema(path: Path, *, flight: bool) -> tuple[bytes, Schema]:
+    """The schema message in a file, with its bytes; in ``flight`` also one in a ``FlightData``."""
+    data = read_named(path)
+    schema = read_schema(data).schema
+    if schema is None and flight:
+        data = join_flight([data]).data
+        schema = read_schema(data).schema
+    if schema is None:
+        found = magic_of(data)
+        got = "bytes without one; dissect them first" if found is None else f"{found.name}; {found.advice}"
+        raise Unusable(f"{path}: expected a schema message, got {got}")
+    return data, schema
+
+
+def _print(
+    dissection: Dissection,
+    findings: Iterable[Finding],
+    width: int,
+    only: Collection[SectionKind],
+    breaks: Callable[[Fault], bool],
+) -> None:
+    """Print the dump, and after it the findings that no line of it shows."""
+    for line in lines(dissection, width=width, only=only, breaks=breaks):
+        click.echo(line)
+    shown = {(fault.start, fault.observed) for fault in dissection.faults}
+    for one in findings:
+        if (one.start, one.observed) not in shown:
+            click.echo(safe(f"!! {one.clause}: {one.field}: {one.observed}; required: {one.required}"))
+
+
+def _breaks(fault: Fault, rules: Collection[WireRule], *, strict: bool) -> bool:
+    """True if a clause that failed reports the fault, or if the format forbids it and ``strict`` is True."""
+    return fault.rule in rules or (strict and fault.severity is Severity.VIOLATION)
 
 
 def _verdicts(dissection: Dissection, schema: bytes) -> Iterator[Verdict]:
-    """The verdicts of `conformance check` on the bytes; of a bare batch, those on it and not on its ``schema``.
-
-    A bare message of another kind belongs to a stream, which is not there, so no clause judges it.
-    """
+    """The verdicts of `conformance check` on the bytes; of a bare message, those on it and not on its ``schema``."""
     data = bytes(dissection.data)
-    if dissection.kind is not Kind.MESSAGE:
-        yield from judge_ipc(data, dissection.kind)
+    if dissection.kind != Kind.MESSAGE:
+        yield from judge_ipc(data, Kind(dissection.kind))
+    else:
+        yield from _alone(data, dissection.messages, schema)
+
+
+def _verdicts_inside(dissection: Dissection, content: Content | None, schema: bytes) -> Iterator[Verdict]:
+    """The verdicts on the Arrow message inside a protobuf message, at the bytes of the protobuf message."""
+    if content is None:
         return
-    header = dissection.messages[0].header if dissection.messages else Header.STRAY
+    for verdict in _alone(content.data, dissection.messages, schema):
+        yield dataclasses.replace(verdict, findings=tuple(_moved(one, content) for one in verdict.findings))
+
+
+def _moved(finding: Finding, content: Content) -> Finding:
+    if finding.start is None:
+        return finding
+    start, end = content.back(finding.start, finding.start if finding.end is None else finding.end)
+    return dataclasses.replace(finding, start=start, end=end)
+
+
+def _alone(data: bytes, messages: Sequence[Message], schema: bytes) -> Iterator[Verdict]:
+    """The verdicts on a bare message; it belongs to a stream, which is not there, so few clauses judge it."""
+    header = messages[0].header if messages else Header.STRAY
     if header is Header.RECORD_BATCH or (schema and header in (Header.UNKNOWN, Header.STRAY)):
         for verdict in judge_bytes(schema, [data], profile=PROFILE_OF[Kind.MESSAGE]):
             kept = tuple(finding for finding in verdict.findings if finding.call == 1)

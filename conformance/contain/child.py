@@ -154,8 +154,14 @@ class Child:
         return self._tail
 
     def last_words(self) -> str:
-        """The way the program ended, if it has, and the end of its output, as one safe line."""
-        tail = self._tail.text()
+        """The way the program ended, if it has, and the end of its output, as one safe line.
+
+        If a runtime gave its reason further up, the reason comes first: the end is then a trace, which differs from run
+        to run.
+        """
+        tail, reason = self._tail.text(), self._tail.reason()
+        if reason not in tail:
+            tail = f"{reason} {tail}"
         said = f"; its last output: {tail}" if tail else "; it printed nothing"
         return f"{in_words(self.code)}{said}"
 

@@ -33,6 +33,8 @@ class SectionKind(enum.StrEnum):
 class RegionKind(enum.StrEnum):
     """The sort of bytes that a region contains; it selects the region's style."""
 
+    FIELD = "field"
+    """A field of a protobuf message."""
     PREFIX = "prefix"
     VTABLE = "vtable"
     TABLE = "table"

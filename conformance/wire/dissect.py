@@ -25,7 +25,7 @@ from conformance.wire.stream import StreamReading, read_stream
 from conformance.wire.tensors import judge_tensor
 from conformance.wire.types import Schema
 
-__all__ = ["Dissection", "Region", "RegionKind", "Section", "dissect"]
+__all__ = ["Dissection", "Region", "RegionKind", "Section", "dissect", "judge_alone", "section_of"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -40,10 +40,13 @@ class Section:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Dissection:
-    """All bytes as regions, the sections and messages that they form, and the faults."""
+    """All bytes as regions, the sections and messages that they form, and the faults.
+
+    ``kind`` is a :class:`Kind`, or the name of a protobuf message.
+    """
 
     data: memoryview
-    kind: Kind
+    kind: str
     regions: tuple[Region, ...]
     sections: tuple[Section, ...]
     messages: tuple[Message, ...]
@@ -140,14 +143,7 @@ class _Dissector:
             frame = read_frame(self.view, at, found)
             if frame is None:
                 break
-            judged: Judged = None
-            header = frame.message.header
-            if header is Header.SCHEMA:
-                schema = schema_of(frame, found) or schema
-            elif header is Header.RECORD_BATCH and schema is not None:
-                judged = judge_batch(frame, self.view, schema, found)
-            elif header in (Header.TENSOR, Header.SPARSE_TENSOR):
-                judged = judge_tensor(frame, self.view, found)
+            judged, schema = judge_alone(frame, self.view, schema, found)
             self.message(frame, judged)
             self.faults += found
             at = frame.message.end
@@ -158,7 +154,7 @@ class _Dissector:
         """Add the parts of one message."""
         message = frame.message
         self.messages.append(message)
-        self.sections.append(_section(message, len(self.messages)))
+        self.sections.append(section_of(message, len(self.messages)))
         self.regions += cover(message_claims(self.view, frame, judged), message.start, message.end, self.view)
 
     def rest(self, start: int, end: int, meaning: str) -> None:
@@ -227,6 +223,20 @@ class _Dissector:
             self.regions += cover(list(tail_claims(self.view, tail, known)), start, end, self.view)
 
 
+def judge_alone(
+    frame: Frame, view: memoryview, schema: Schema | None, faults: list[Fault]
+) -> tuple[Judged, Schema | None]:
+    """Judge a message without the stream that it belongs to; returns its content, and the schema for the next one."""
+    header = frame.message.header
+    if header is Header.SCHEMA:
+        return None, schema_of(frame, faults) or schema
+    if header is Header.RECORD_BATCH and schema is not None:
+        return judge_batch(frame, view, schema, faults), schema
+    if header in (Header.TENSOR, Header.SPARSE_TENSOR):
+        return judge_tensor(frame, view, faults), schema
+    return None, schema
+
+
 def _judged(*batches: Iterable[BatchMessage]) -> dict[int, BatchMessage]:
     """The batches by the position at which their messages start."""
     return {one.message.start: one for each in batches for one in each if one.message is not None}
@@ -239,7 +249,8 @@ _SECTIONS: Final = {
 }
 
 
-def _section(message: Message, number: int) -> Section:
+def section_of(message: Message, number: int) -> Section:
+    """The section of a message, with its number in the dump."""
     kind = _SECTIONS.get(message.header, SectionKind.OTHER)
     place = f"bytes {message.start} to {message.end}"
     if message.header in (Header.END_OF_STREAM, Header.STRAY):

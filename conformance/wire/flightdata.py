@@ -17,12 +17,21 @@ from typing import Final, NamedTuple
 from conformance.contain.text import many
 from conformance.wire.faults import Fault, Rule, report
 from conformance.wire.flight import FLIGHT
-from conformance.wire.messages import Bytes
+from conformance.wire.messages import Bytes, Header, read_messages
 from conformance.wire.protobuf import read_protobuf
 from conformance.wire.protobufmessages import ProtobufReading
 from conformance.wire.stream import StreamReading, read_framed
 
-__all__ = ["FlightFault", "FlightPart", "FlightPlace", "FlightReading", "FlightStream", "join_flight", "read_flight"]
+__all__ = [
+    "FlightFault",
+    "FlightPart",
+    "FlightPlace",
+    "FlightReading",
+    "FlightStream",
+    "is_flight_data",
+    "join_flight",
+    "read_flight",
+]
 
 _PREFIX: Final = struct.Struct("<Ii")
 _CONTINUATION: Final = 0xFFFFFFFF
@@ -71,6 +80,16 @@ class FlightPart:
             return first, self._in(self.header, end - metadata_at)
         last = self._in(self.body, end - body_at)
         return first, last if last > first else self.header[1]
+
+    @property
+    def faults(self) -> list[Fault]:
+        """The faults of the message that are not faults of the IPC message in it."""
+        faults = list(self.reading.faults)
+        start, end = self.body
+        if start < end and self.end == self.start:
+            observed = f"a body of {many(end - start, 'byte')} without data_header"
+            report(faults, Rule.MESSAGE_HEADER_MISSING, self.body, "FlightData.data_header", observed)
+        return faults
 
     @staticmethod
     def _in(field: tuple[int, int], offset: int) -> int:
@@ -144,6 +163,13 @@ def join_flight(messages: Iterable[Bytes]) -> FlightStream:
     return FlightStream(b"".join(pieces), tuple(parts), filled)
 
 
+def is_flight_data(data: Bytes) -> bool:
+    """True if the bytes are a ``FlightData`` with an Arrow message: a guess, for callers that expect something else."""
+    stream = join_flight([data])
+    first = read_messages(stream.data, limit=2)[:1]
+    return not stream.parts[0].faults and any(one.header not in (Header.STRAY, Header.UNKNOWN) for one in first)
+
+
 def read_flight(messages: Sequence[Bytes]) -> FlightReading:
     """Read the ``FlightData`` messages of one call in one direction; no bytes make this function raise.
 
@@ -151,7 +177,7 @@ def read_flight(messages: Sequence[Bytes]) -> FlightReading:
     """
     stream = join_flight(messages)
     content = read_framed(memoryview(stream.data), stream.ends)
-    found = [FlightFault(index, fault) for index, part in enumerate(stream.parts) for fault in _own(part)]
+    found = [FlightFault(index, fault) for index, part in enumerate(stream.parts) for fault in part.faults]
     for fault in content.faults:
         place = stream.place(fault.start, fault.end)
         found.append(FlightFault(place.message, dataclasses.replace(fault, start=place.start, end=place.end)))
@@ -162,13 +188,3 @@ def _range(reading: ProtobufReading, name: str) -> tuple[int, int]:
     """The bytes of a field's value; an empty range if it is absent."""
     field = reading.message.last(name)
     return (field.value_start, field.end) if field is not None else (0, 0)
-
-
-def _own(part: FlightPart) -> list[Fault]:
-    """The faults of one message that do not come from the IPC stream."""
-    faults = list(part.reading.faults)
-    start, end = part.body
-    if start < end and part.end == part.start:
-        observed = f"a body of {many(end - start, 'byte')} without data_header"
-        report(faults, Rule.MESSAGE_HEADER_MISSING, part.body, "FlightData.data_header", observed)
-    return faults

@@ -62,9 +62,13 @@ def _gap(start: int, end: int, data: memoryview) -> Region:
 
 
 def message_claims(data: memoryview, frame: Frame, judged: Judged) -> list[Region]:
-    """The regions that the parts of a framed message claim: prefix, metadata and body."""
+    """The regions that the parts of a framed message claim: prefix, metadata and body.
+
+    A message that begins with its metadata has no prefix, because a transport frames it.
+    """
     message = frame.message
-    claims = list(_prefix(data, message))
+    bare = message.header is not Header.STRAY and message.metadata_start == message.start
+    claims = [] if bare else list(_prefix(data, message))
     if frame.verifier is not None:
         claims += _Metadata(frame.verifier, judged if isinstance(judged, BatchMessage) else None).all()
         if frame.root is None:

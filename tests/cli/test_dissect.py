@@ -13,6 +13,7 @@ from conformance.cli._group import cli
 from conformance.wire import Rule
 from tests.wire.breaking import END, GOOD_BATCH, GOOD_SCHEMA
 from tests.wire.breaking_files import FILES, GOOD_FILE, GOOD_TENSOR
+from tests.wire.flight_samples import flight_data
 
 
 @pytest.fixture
@@ -141,3 +142,70 @@ def test_schema_belongs_to_bare_messages(run: CliRunner) -> None:
 
     assert result.exit_code == 2
     assert "--schema: expected a bare message to go with it, got --kind file" in result.output
+
+
+@pytest.fixture
+def flight(run: CliRunner) -> CliRunner:
+    """The runner, with messages of Flight in its folder."""
+    Path("first.bin").write_bytes(flight_data(GOOD_SCHEMA))
+    Path("second.bin").write_bytes(flight_data(GOOD_BATCH, metadata=b"m"))
+    Path("cut.bin").write_bytes(flight_data(GOOD_BATCH[:-4]))
+    Path("ticket.bin").write_bytes(b"\x0a\x01x\x0e")
+    Path("reversed.bin").write_bytes(flight_data(GOOD_BATCH, order="body header"))
+    return run
+
+
+def test_flight_data_is_dissected_with_the_message_inside(flight: CliRunner) -> None:
+    """The schema may be in a FlightData too, or a message of its own."""
+    for schema in ("first.bin", "schema.bin"):
+        result = _dissect(flight, "second.bin", "--message", "FlightData", "--schema", schema)
+
+        assert "data_body               field 1000, LEN of 8 bytes" in result.output
+        assert "data                    1, 2" in result.output
+        assert result.exit_code == 0
+
+
+def test_notes_on_the_encoding_are_no_faults(flight: CliRunner) -> None:
+    """Another order of fields is permitted."""
+    result = _dissect(flight, "reversed.bin", "--message", "FlightData")
+
+    assert "!  protobuf.field-order: FlightData.data_header: field 2 after field 1000" in result.output
+    assert result.exit_code == 0
+
+
+def test_faults_inside_flight_data_are_at_its_bytes(flight: CliRunner) -> None:
+    """A clause that fails on the message inside names the bytes of the FlightData."""
+    shown = _dissect(flight, "cut.bin", "--message", "FlightData", "--schema", "first.bin")
+    made = json.loads(_dissect(flight, "cut.bin", "--message", "FlightData", "--schema", "first.bin", "--json").stdout)
+
+    assert "!! message.body-truncated: body: a body of 4 bytes" in shown.output
+    assert shown.exit_code == 1
+    size = Path("cut.bin").stat().st_size
+    assert {finding["end"] for finding in made["findings"]} == {size}
+    assert made["kind"] == "FlightData"
+
+
+def test_a_fault_of_the_encoding_fails(flight: CliRunner) -> None:
+    """Also in a message that carries no Arrow message."""
+    result = _dissect(flight, "ticket.bin", "--message", "Ticket")
+
+    assert "!! protobuf.wire-type-unknown: Ticket: wire type 6 of field 1" in result.output
+    assert result.exit_code == 1
+
+
+def test_a_message_and_a_kind_exclude_each_other(flight: CliRunner) -> None:
+    """The file is one of them."""
+    result = _dissect(flight, "first.bin", "--message", "FlightData", "--kind", "stream")
+
+    assert result.output.startswith("Error: --message: expected a message of Arrow Flight, got --kind stream as well")
+    assert result.exit_code == 2
+
+
+def test_flight_data_without_the_option_is_recognised(flight: CliRunner) -> None:
+    """The error names the option that is missing."""
+    result = _dissect(flight, "second.bin")
+
+    assert result.output == (
+        "Error: second.bin: expected Arrow data, got a FlightData of Arrow Flight; add --message FlightData\n"
+    )
+    assert result.exit_code == 2

@@ -63,6 +63,20 @@ def test_the_end_is_seen_with_status_and_output(start: Callable[[str], Child]) -
     assert all(word in process.last_words() for word in ("one", "two"))  # two pipes, in either order
 
 
+@pytest.mark.parametrize(
+    ("lines", "shown"), [(200, "panic: nil pointer …"), (2, "up\\npanic: nil pointer\\n")], ids=["long", "short"]
+)
+def test_the_reason_of_a_runtime_comes_before_the_end_of_a_long_trace(
+    start: Callable[[str], Child], lines: int, shown: str
+) -> None:
+    """A trace differs from run to run, and the reason is above it; a short one shows the reason by itself."""
+    process = start(f"print('up', 'panic: nil pointer', *['goroutine'] * {lines}, sep=chr(10)); raise SystemExit(2)")
+
+    assert process.wait_for_exit(5)
+    process.stop(grace=0)
+    assert process.last_words().startswith(f"the process exited with status 2; its last output: {shown}")
+
+
 def test_waiting_for_a_port_ends_with_the_process(start: Callable[[str], Child]) -> None:
     """A process that dies before it reports its port is not waited for."""
     process = start('print(\'{"event": "other", "port": 5}\')')

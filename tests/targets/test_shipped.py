@@ -53,7 +53,7 @@ def test_a_file_without_a_suffix_wins_over_the_name_but_a_directory_does_not(
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("reverence", "did you mean reference?"),
+        ("reverence", "did you mean reference or flight-reference?"),
         ("bqemulator", "did you mean bqemulator-1.4.0 or bqemulator-1.0.1 or bqemulator-1.0.0?"),
         ("xyzzy", "`conformance list targets` lists them all"),
     ],

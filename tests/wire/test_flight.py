@@ -66,7 +66,7 @@ def test_flight_info_and_what_it_contains() -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_every_byte_of_a_message_has_a_declared_field(data: bytes, name: str) -> None:
-    """What the library writes is read to its end, and no field is unknown."""
+    """A message of the library is read to its end, and no field is unknown."""
     message = read(data, name)
 
     assert message.fields

@@ -56,7 +56,7 @@ def test_bytes_that_break_a_rule_have_a_fault_at_a_place(rule: ProtobufRule, dat
 
 @pytest.mark.parametrize(("sort", "data"), [(sort, data) for sort in UNUSUAL for data in UNUSUAL[sort]], ids=short)
 def test_unusual_bytes_have_an_observation_and_no_fault(sort: Permitted, data: bytes) -> None:
-    """What the encoding permits is never a fault."""
+    """A permitted form is never a fault."""
     reading = walk(data)
 
     assert not reading.faults
@@ -123,7 +123,7 @@ def test_a_fault_in_an_inner_message_does_not_hide_what_follows_it() -> None:
 
 
 def test_the_walk_of_a_message_ends_where_its_bytes_have_no_meaning() -> None:
-    """What comes before is there; ``read_to`` says how far."""
+    """The fields before it are there; ``read_to`` says how far the walk came."""
     message = walk(b"\x10\x09\x0e\x01\x10\x08").message
 
     assert message.number("int64_value") == 9
