@@ -55,7 +55,10 @@ def test_the_help_shows_the_groups() -> None:
         (("run", "more"), "Got unexpected extra argument (more); see `cli run --help`"),
         (("list", "cases", "--select", "xyzzy"), "no case matches 'xyzzy'; see `cli list --help`"),
         (("check",), "expected a FILE, or --schema with a schema message; see `conformance check --help`"),
-        (("run", "--target", "reverence"), "no target is called 'reverence'; did you mean reference?"),
+        (
+            ("run", "--target", "reverence"),
+            "no target is called 'reverence'; did you mean reference or flight-reference?",
+        ),
     ],
     ids=lambda value: " ".join(value).encode("unicode_escape").decode() if isinstance(value, tuple) else "",
 )

@@ -40,6 +40,7 @@ from conformance.records import (
 from conformance.reference.mutants import MUTANTS
 from conformance.reference.serializer import REFERENCE
 from conformance.reference.systematic import Edit
+from conformance.targets import TargetKind
 
 load_chapters()
 COLUMNS = (Column("n", BqType.INT64, Mode.REQUIRED), Column("t", BqType.STRING))
@@ -137,7 +138,7 @@ class TestTrying:
         """A server costs more than all cases in bytes; it is asked where a clause that has to fail did not."""
         asked: list[str] = []
 
-        def none(_fixture: ProofFixture, name: str, _kills: tuple[str, ...]) -> list[list[Verdict]]:
+        def none(_fixture: ProofFixture, name: str, _kills: tuple[str, ...], _kind: TargetKind) -> list[list[Verdict]]:
             asked.append(name)
             return []
 
@@ -155,7 +156,7 @@ class TestTrying:
         """What fails on the answers of the process is a failure of the mutant."""
         mutant = next(one for one in MUTANTS.values() if one.process)
         found = [Verdict("rows.plain", clause, Outcome.FAIL) for clause in mutant.kills]
-        monkeypatch.setattr(proof, "by_process", lambda _fixture, _name, _kills: [found])
+        monkeypatch.setattr(proof, "by_process", lambda _fixture, _name, _kills, _kind: [found])
 
         trial = try_mutant(PROOF_FIXTURE, mutant)
 
