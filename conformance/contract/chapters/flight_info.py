@@ -20,6 +20,8 @@ from conformance.wire import DecodingError, Rule
 
 _AFTER: Final = frozenset({Rule.MESSAGE_SECOND_MESSAGE, Rule.MESSAGE_END_OF_STREAM, Rule.MESSAGE_TRAILING_BYTES})
 """Rules about bytes after the schema."""
+_FLIGHT_SCHEMES: Final = ("grpc:", "grpc+", "arrow-flight-reuse-connection:")
+"""The beginnings of URIs of Flight servers (https://arrow.apache.org/docs/format/Flight.html#location-uris)."""
 _PADDING: Final = Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8
 """A rule about streams: the text on this field names no padding."""
 
@@ -224,8 +226,12 @@ def descriptor_is_the_one_asked_for(seen: InfoSeen) -> Iterator[Violation]:
 
 @about
 def _redeemed(view: FlightView) -> list[GetView]:
-    """Return the calls that redeemed a ticket of an info, before its tickets were cancelled."""
-    return [get for get in view.gets if get.info is not None and get.answered and not _cancelled(view, get.index)]
+    """Return the first call for each ticket of an info, before its tickets were cancelled.
+
+    Whether a ticket can be redeemed again is the application's choice (the page, on expiration times).
+    """
+    first = [get for get in view.gets if get.info is not None and any(get is read for read in get.info.reads)]
+    return [get for get in first if get.answered and not _cancelled(view, get.index)]
 
 
 def _cancelled(view: View, index: int) -> bool:
@@ -260,10 +266,10 @@ def tickets_are_redeemed(get: GetView) -> Iterator[Violation]:
     role=Role.APPLICATION,
 )
 def endpoints_have_tickets(seen: InfoSeen) -> Iterator[Violation]:
-    """Each endpoint has a ticket, unless it names an HTTP location, for which no ticket is needed.
+    """Each endpoint has a ticket, unless it names a location that is no Flight server: HTTP needs none, for example.
 
     Flight.proto, FlightEndpoint: "Token used to retrieve this stream."
     """
     for number, endpoint in enumerate(seen.info.endpoints):
-        if endpoint.ticket is None and not any(uri.startswith("http") for uri in endpoint.locations):
+        if endpoint.ticket is None and all(not uri or uri.startswith(_FLIGHT_SCHEMES) for uri in endpoint.locations):
             yield Violation("a ticket", "none", field=f"endpoint[{number}].ticket")

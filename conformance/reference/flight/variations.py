@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import pyarrow as pa
 from grpc import StatusCode
 
-from conformance.contract.flight.encoding import data, number, part
+from conformance.contract.flight.encoding import data, number, part, text
 from conformance.contract.sources import COLUMNAR, FLIGHT_PAGE, FLIGHT_PROTO, PROTOBUF
 from conformance.reference.flight.register import FLIGHT_VARIATIONS, variation
 from conformance.reference.flight.service import FlightService, Messages
-from conformance.reference.flight.store import Batch, Flight
+from conformance.reference.flight.store import Batch, Flight, Store
 from conformance.reference.ipc.options import WriterOptions
 from conformance.reference.refusals import Refusal
 from conformance.wire.protobufmessages import ProtoMessage
@@ -77,6 +77,30 @@ class Elsewhere(FlightService):
     """Each endpoint is at a place that this client cannot reach."""
 
     locations = ("grpc+tls://data.invalid:443",)
+
+
+@variation("flight-location.without-ticket", FLIGHT_PAGE)
+class LocationWithoutTicket(FlightService):
+    """Each endpoint is a file on a web server, for which nobody needs a ticket."""
+
+    def endpoint(self, ticket: bytes) -> bytes:  # there is none
+        return part(2, text(1, "https://data.invalid/part"))
+
+
+@variation("flight-info.ticket-of-single-use", FLIGHT_PAGE)
+class TicketOfSingleUse(FlightService):
+    """A ticket without an expiration time is redeemed once."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        super().__init__(store)
+        self._used: set[bytes] = set()
+
+    def do_get(self, requests: Iterator[bytes]) -> Messages:
+        request = self.the_one(requests)
+        if request in self._used:
+            self.refuse(StatusCode.NOT_FOUND, "the ticket has been used")
+        self._used.add(request)
+        yield from super().do_get(iter([request]))
 
 
 @variation("flight-info.expiration", FLIGHT_PROTO)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from conformance.contract.sources import evidence_of
+from conformance.records import DoGet
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.flight.service import FlightService
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
-from tests.reference.flight.direct import FIXTURE, tried
+from tests.reference.flight.direct import FIXTURE, PUT_AND_GET, failed, tried
 
 EVERY = [clause.id for clause in FIXTURE.clauses]
 
@@ -25,6 +26,13 @@ def test_a_legal_variation_fails_nothing(name: str) -> None:
 
     assert dict(tried(variation.service)) == {}
     assert evidence_of(variation.source)
+
+
+def test_a_ticket_that_was_redeemed_may_be_refused() -> None:
+    """Only the first call for it has to give data."""
+    service = FLIGHT_VARIATIONS["flight-info.ticket-of-single-use"].service()
+
+    assert failed(service, *PUT_AND_GET, DoGet()) == set()
 
 
 def test_no_variation_has_the_name_of_a_mutant() -> None:
