@@ -160,7 +160,7 @@ def test_a_target_of_the_suite_is_found_by_its_name(vendor: pytest.Pytester) -> 
     assert found.ret == pytest.ExitCode.OK
     found.stdout.fnmatch_lines(["conformance: target pyarrow (*pyarrow.toml), *"])
     assert lost.ret == pytest.ExitCode.USAGE_ERROR
-    lost.stderr.fnmatch_lines(["ERROR: no target is called 'pyarow'; did you mean pyarrow or arrow-go or arro3?"])
+    lost.stderr.fnmatch_lines(["ERROR: no target is called 'pyarow'; did you mean pyarrow or flight-pyarrow or *"])
 
 
 def test_a_dead_target_fails_each_clause_with_the_reason(vendor: pytest.Pytester) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from conformance._protobuftables import declare
 from conformance.contract.protoclasses import message_classes
 from conformance.contract.sources import STORAGE_PROTO
-from conformance.wire.protobuftables import declare
 
 PACKAGE: Final = "google.cloud.bigquery.storage.v1"
 SERVICE: Final = f"/{PACKAGE}.BigQueryRead/"

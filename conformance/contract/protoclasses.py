@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, message_factory, timestamp_pb2
 
-from conformance.wire.protobuftables import WELL_KNOWN, FieldKind, FieldSpec, MessageSpec
+from conformance._protobuftables import WELL_KNOWN, FieldKind, FieldSpec, MessageSpec
 
 __all__ = ["message_classes"]
 

@@ -18,6 +18,7 @@ decide which faults break which contract; :mod:`conformance.contract` does.
 {'x': [1, None, 3]}
 """
 
+from conformance._protobuftables import MessageSpec
 from conformance.wire.arrays import batch_to_arrow
 from conformance.wire.arrow import DecodingError, UndecodableError, UnsupportedHereError, schema_to_arrow
 from conformance.wire.batch import BatchMessage, BufferRange, Node, batch_lengths, read_batch
@@ -35,7 +36,6 @@ from conformance.wire.plain import Plain, PlainError, PlainTable, differences, p
 from conformance.wire.protobuf import read_protobuf
 from conformance.wire.protobufmessages import ProtobufReading, ProtoField, ProtoMessage
 from conformance.wire.protobufrules import Observation, Permitted, ProtobufRule
-from conformance.wire.protobuftables import MessageSpec
 from conformance.wire.schema import SchemaMessage, read_schema
 from conformance.wire.sniff import sniff
 from conformance.wire.sparse import SparseIndex, SparseTensor

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from conformance.wire.protobuftables import MessageSpec, declare
+from conformance._protobuftables import MessageSpec, declare
 
 __all__ = ["FLIGHT", "METHODS", "PACKAGE", "SERVICE", "SOURCE", "Method"]
 

@@ -1,6 +1,6 @@
 """A strict walk of protobuf messages: every field with its bytes, every fault, and what is permitted but rare.
 
-The walk needs a description of the message (:mod:`conformance.wire.protobuftables`) and no generated code. No bytes
+The walk needs a description of the message (:mod:`conformance._protobuftables`) and no generated code. No bytes
 make it raise. Each byte is visited once, values of bytes fields are views and not copies, and the number of fields and
 their depth are limited.
 """
@@ -10,12 +10,12 @@ from __future__ import annotations
 import struct
 from typing import Final, NamedTuple
 
+from conformance._protobuftables import FieldKind, FieldSpec, MessageSpec, WireType
 from conformance.contain.text import many
 from conformance.wire.faults import Fault, report
 from conformance.wire.messages import Bytes
 from conformance.wire.protobufmessages import ProtobufReading, ProtoField, ProtoMessage, ProtoValue
 from conformance.wire.protobufrules import MAX_OBSERVATIONS, Observation, Permitted, ProtobufRule
-from conformance.wire.protobuftables import FieldKind, FieldSpec, MessageSpec, WireType
 
 __all__ = ["MAX_DEPTH", "MAX_FIELDS", "read_protobuf"]
 
@@ -34,7 +34,7 @@ def read_protobuf(data: Bytes, spec: MessageSpec) -> ProtobufReading:
     (b'hi', ['protobuf.field-order'])
     """
     view = memoryview(data).cast("B")
-    walk = _Walk(view)
+    walk = _ProtobufWalk(view)
     message = walk.message(_Part(spec, 0, len(view), spec.name, 1))
     return ProtobufReading(message, walk.faults, walk.observations)
 
@@ -79,7 +79,7 @@ class _Part(NamedTuple):
     depth: int
 
 
-class _Place(NamedTuple):
+class _FieldPlace(NamedTuple):
     """The bytes of a field: its tag is at ``start``, its value from ``value_start`` to ``end``."""
 
     start: int
@@ -87,7 +87,7 @@ class _Place(NamedTuple):
     end: int
 
 
-class _Walk:
+class _ProtobufWalk:
     """One walk: the faults and observations, and how many fields may still be read."""
 
     __slots__ = ("_left", "faults", "observations", "view")
@@ -127,7 +127,7 @@ class _Walk:
         if wire_type is WireType.EGROUP:
             raise self.broken(ProtobufRule.GROUP_NOT_STARTED, (start, at), path, f"the end of group {number}")
         raw, value_start, end = self.raw(wire_type, number, at, part._replace(path=path))
-        place = _Place(start, value_start, end)
+        place = _FieldPlace(start, value_start, end)
         if declared is None:
             self.unknown(number, wire_type, place, path)
         elif wire_type is declared.wire_type or (declared.packable and wire_type is WireType.LEN):
@@ -226,7 +226,7 @@ class _Walk:
             raise self.broken(ProtobufRule.VARINT_TRUNCATED, (start, at), path, observed)
         raise self.broken(ProtobufRule.VARINT_TOO_LONG, (start, at), path, f"more than {longest} bytes")
 
-    def value(self, part: _Part, field: FieldSpec, raw: int | memoryview, place: _Place, path: str) -> ProtoValue:
+    def value(self, part: _Part, field: FieldSpec, raw: int | memoryview, place: _FieldPlace, path: str) -> ProtoValue:
         """The value of a declared field; reports what its type forbids."""
         whole = place.start, place.end
         made: ProtoValue
@@ -284,7 +284,9 @@ class _Walk:
             self.note(Permitted.ENUM_UNKNOWN, place, path, f"{made} for {field.of}")
         return made
 
-    def packed(self, spec: MessageSpec, field: FieldSpec, place: _Place, path: str) -> tuple[int | float | bool, ...]:
+    def packed(
+        self, spec: MessageSpec, field: FieldSpec, place: _FieldPlace, path: str
+    ) -> tuple[int | float | bool, ...]:
         """The values of a packed field, up to a fault."""
         _, at, end = place
         values: list[int | float | bool] = []
@@ -326,7 +328,7 @@ class _Walk:
             if spec.oneof:
                 oneofs[spec.oneof] = spec.name
 
-    def unknown(self, number: int, wire_type: WireType, place: _Place, path: str) -> None:
+    def unknown(self, number: int, wire_type: WireType, place: _FieldPlace, path: str) -> None:
         """Note a field that the message does not declare."""
         whole = place.start, place.end
         size = many(place.end - place.start, "byte")

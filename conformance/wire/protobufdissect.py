@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from conformance._protobuftables import FieldKind, MessageSpec
 from conformance.contain.text import many
 from conformance.wire.closed import RegionKind, SectionKind
 from conformance.wire.dissect import Dissection, Section, judge_alone, section_of
@@ -19,7 +20,6 @@ from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
 from conformance.wire.preview import shorten
 from conformance.wire.protobuf import read_protobuf
 from conformance.wire.protobufmessages import ProtoField, ProtoMessage
-from conformance.wire.protobuftables import FieldKind, MessageSpec
 from conformance.wire.regions import Region, cover, message_claims
 from conformance.wire.types import Schema
 

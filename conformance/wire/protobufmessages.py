@@ -9,9 +9,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TypeAlias
 
+from conformance._protobuftables import FieldSpec, MessageSpec, WireType
 from conformance.wire.faults import Fault, Severity
 from conformance.wire.protobufrules import Observation
-from conformance.wire.protobuftables import FieldSpec, MessageSpec, WireType
 
 __all__ = ["ProtoField", "ProtoMessage", "ProtoValue", "ProtobufReading"]
 

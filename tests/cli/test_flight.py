@@ -12,7 +12,7 @@ from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.flight.server import FlightServer
 from tests.cli.typed import ROOT, conformance_
 
-REFERENCE = str(ROOT / "targets" / "flight-reference.toml")
+REFERENCE = "flight-reference"
 RUNNING = 'name = "running"\nkind = "flight"\n[endpoint]\ngrpc = "{endpoint}"\n'
 
 

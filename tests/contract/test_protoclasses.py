@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from conformance._protobuftables import declare
 from conformance.contract.protoclasses import message_classes
 from conformance.wire.flight import FLIGHT, PACKAGE
-from conformance.wire.protobuftables import declare
 
 CLASSES = message_classes(PACKAGE, FLIGHT)
 

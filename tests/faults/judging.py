@@ -81,8 +81,8 @@ def costs(log: Path, events: Iterable[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def _cheapest_first(cost: Mapping[str, float]) -> Any:
-    def ordered(*arguments: Any) -> Plan:
-        made = plan(*arguments)
+    def ordered(*arguments: Any, **named: Any) -> Plan:
+        made = plan(*arguments, **named)
         return dataclasses.replace(made, cases=tuple(sorted(made.cases, key=lambda case: cost.get(case.id, 0.0))))
 
     return ordered

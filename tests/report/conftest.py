@@ -18,7 +18,7 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     cases = load_corpus()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("current"))
-        patch.setattr(recount, "load_corpus", lambda: cases)
+        patch.setattr(recount, "load_corpus", lambda **_: cases)
         yield
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from conformance._protobuftables import declare
 from conformance.wire import Permitted, ProtobufRule
 from conformance.wire.protobuf import MAX_DEPTH
-from conformance.wire.protobuftables import declare
 
 __all__ = ["BROKEN", "FEW", "KINDS", "UNUSUAL", "delimited", "tag", "varint"]
 

@@ -248,7 +248,7 @@ class AnotherOrder(FlightService):
 
 
 @variation("flight-data.dictionaries", COLUMNAR)
-class Dictionaries(FlightService):
+class DictionaryEncoded(FlightService):
     """A column of text comes back dictionary-encoded, and is stated so."""
 
     def keep(self, key: bytes, came: Sequence[bytes]) -> None:

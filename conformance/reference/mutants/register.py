@@ -80,7 +80,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def decorator(
-    make: Callable[[Any], dict[str, Any]], into: dict[str, Mutant] = _REGISTER
+    make: Callable[[Any], dict[str, Any]], into: dict[str, Mutant] | None = None
 ) -> Callable[..., Callable[[F], F]]:
     """A decorator that registers a function or class; ``make`` gives the field of :class:`Mutant` that it becomes.
 
@@ -101,10 +101,11 @@ def decorator(
             stated = fault or inspect.cleandoc(reported.__dict__.get("__doc__") or reported.__doc__ or "")
             if not stated:
                 raise ValueError(f"mutant {name}: expected a docstring that states the lie, got none")
-            if name in into:
+            known = _REGISTER if into is None else into
+            if name in known:
                 raise ValueError(f"mutant {name}: the name is taken")
             intended = (kills,) if isinstance(kills, str) else kills
-            into[name] = Mutant(name, stated, intended, dict(also or {}), defects, source, **make(reported))
+            known[name] = Mutant(name, stated, intended, dict(also or {}), defects, source, **make(reported))
             return reported
 
         return register

@@ -6,9 +6,9 @@ import doctest
 
 import pytest
 
-from conformance.wire import protobuftables
+from conformance import _protobuftables as protobuftables
+from conformance._protobuftables import FieldKind, FieldSpec, WireType, declare
 from conformance.wire.flight import FLIGHT
-from conformance.wire.protobuftables import FieldKind, FieldSpec, WireType, declare
 
 SOURCE = "https://example.com/x.proto"
 
