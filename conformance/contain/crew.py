@@ -7,6 +7,7 @@ import pickle
 import queue
 import socket
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final
@@ -91,6 +92,8 @@ def main() -> None:
         try:
             raised, result = False, function(*arguments)
         except Exception as error:  # noqa: BLE001  # the caller raises it again
+            # Only here is it known where it was raised: a traceback does not leave its process.
+            error.add_note("".join(traceback.format_exception(error)))
             raised, result = True, error
         channel.send({"raised": raised}, [pickle.dumps(result)])
 

@@ -51,9 +51,10 @@ def end(code: int) -> None:
 def test_what_a_task_raises_is_raised_by_its_future() -> None:
     """The member goes on."""
     with crew(1, prepare, "yes") as pool:
-        with pytest.raises(ZeroDivisionError):
+        with pytest.raises(ZeroDivisionError) as raised:
             pool.submit(divide, 0).result()
 
+        assert "in divide\n" in raised.value.__notes__[0]  # where it was raised, in another process
         assert pool.submit(divide, 2).result() == 0.5
 
 

@@ -11,7 +11,16 @@ import pytest
 from conformance.contract import proto
 from conformance.contract.clause import CLAUSES, Violation, load_chapters
 from conformance.engine import proof
-from conformance.engine.proof import ProofFixture, Trial, _serialized, by_bytes, by_readings, note_failures, try_mutant
+from conformance.engine.proof import (
+    ProofFixture,
+    Trial,
+    _serialized,
+    by_bytes,
+    by_readings,
+    by_server,
+    note_failures,
+    try_mutant,
+)
 from conformance.engine.selection import all_clauses
 from conformance.engine.substituted import type_fates
 from conformance.engine.systematic import (
@@ -265,6 +274,23 @@ class TestTypes:
         assert serialized.survived
         assert served.survived
         assert "types.int64: the suite raised ZeroDivisionError: of ours" in serialized.errors[0]
+
+
+@pytest.mark.parametrize(("kind", "asked"), [(TargetKind.SERVER, True), (TargetKind.FLIGHT, False)])
+def test_only_servers_of_storage_read_get_scenarios(
+    kind: TargetKind, asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proof of all clauses names those about combinations for each kind; no driver of Flight knows their steps."""
+    kills: list[str] = []
+
+    def scenarios(_: ProofFixture, named: list[str]) -> tuple[()]:
+        kills.extend(named)
+        return ()
+
+    monkeypatch.setattr(ProofFixture, "scenarios", scenarios)
+
+    assert list(by_server(ProofFixture((), (), ()), None, ["combination.none-is-missing"], kind)) == []
+    assert bool(kills) is asked
 
 
 def test_an_error_in_a_clause_kills_no_mutant() -> None:
