@@ -229,8 +229,8 @@ def by_server(
 ) -> Iterator[list[Verdict]]:
     """The verdicts, case by case, on the answers of the reference server with that fault, or without one if None.
 
-    ``kind`` says which reference. Heavy cases are included if they are made for one of ``kills``; for a server of Storage
-    Read, so are scenarios if one of these is about combinations.
+    ``kind`` says which reference. Heavy cases are included if they are made for one of ``kills``; for a server of
+    Storage Read, so are scenarios if one of these is about combinations.
     """
     with reference_target(kind, mutant=mutant) as target:
         # An isolated server is a process of its own; the mutants tried here do not need one.

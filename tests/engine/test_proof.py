@@ -278,7 +278,7 @@ class TestTypes:
 
 @pytest.mark.parametrize(("kind", "asked"), [(TargetKind.SERVER, True), (TargetKind.FLIGHT, False)])
 def test_only_servers_of_storage_read_get_scenarios(
-    kind: TargetKind, asked: bool, monkeypatch: pytest.MonkeyPatch
+    kind: TargetKind, *, asked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A proof of all clauses names those about combinations for each kind; no driver of Flight knows their steps."""
     kills: list[str] = []
