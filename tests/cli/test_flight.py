@@ -10,7 +10,8 @@ import pytest
 from conformance.reference.flight.deviations import FLIGHT_NAMES, flight_service
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.flight.server import FlightServer
-from tests.cli.typed import ROOT, conformance_
+from tests.cli.typed import conformance_
+from tests.fixtures import ROOT
 
 REFERENCE = "flight-reference"
 RUNNING = 'name = "running"\nkind = "flight"\n[endpoint]\ngrpc = "{endpoint}"\n'
