@@ -303,8 +303,10 @@ def _as_asked(event: Event) -> Event:
 
 def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:
     """The arguments of the run for each shard, without the options for sharding and for report files."""
-    for option in ("target", "level", "seed", "deadline_multiplier", "repeat", "corpus"):
+    for option in ("target", "level", "seed", "deadline_multiplier", "repeat"):
         yield from (f"--{option.replace('_', '-')}", str(asked[option]))
+    if asked["corpus"] != data_file("cases"):  # a directory that is named is taken whole, whatever a target speaks
+        yield from ("--corpus", str(asked["corpus"]))
     yield from ("--cases", str(asked["generated"]), "--scenarios", str(asked["scenarios"]))
     if asked["project"] is not None:
         yield from ("--project", asked["project"])
