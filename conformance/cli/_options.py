@@ -12,7 +12,6 @@ from conformance.cli._numbers import CASES
 from conformance.records import Level
 
 __all__ = [
-    "ANYTHING",
     "DRAWN",
     "EXISTING",
     "FILE",
@@ -30,8 +29,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 EXISTING: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 """A file to read."""
-ANYTHING: Final = click.Path(exists=True, path_type=Path)
-"""A file or a folder to read."""
 FILE: Final = click.Path(dir_okay=False, path_type=Path)
 """A file to write."""
 FOLDER: Final = click.Path(file_okay=False, path_type=Path)

@@ -11,8 +11,9 @@ import click
 from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted
 from conformance.cli._numbers import CASES, DURATION, Number, seed_option
-from conformance.cli._options import ANYTHING, EXISTING, FILE, FOLDER
+from conformance.cli._options import EXISTING, FILE, FOLDER
 from conformance.cli._progress import progress, quiet_option
+from conformance.cli._reading import named_files
 from conformance.disk.files import data_file, write_whole
 from conformance.disk.locks import held
 from conformance.drift.digests import check_digests, read_digests, write_digests
@@ -30,7 +31,7 @@ from conformance.report.drift import as_json, as_text, read_known, unknown, writ
 @seed_option
 @click.option("--share", type=Number(0, 1), default=1.0, help="The fraction of the cases to write.")
 @click.option("--mutants", type=CASES, default=MUTANTS, show_default=True, help="Number of mutants to read.")
-@click.option("--files", "files", metavar="DIR", type=ANYTHING, multiple=True, help="Your own streams and files, too.")
+@click.option("--files", "files", metavar="PATH", multiple=True, help="Your own streams and files, too.")
 @click.option("--budget", metavar="TIME", type=DURATION, help="Leave out what takes longer than this, such as 60s.")
 @click.option("--case", "case", metavar="ID", default="", help="Only this case; a replay line gives the id.")
 @click.option("--every", is_flag=True, help="Report every difference, not one for each group.")
@@ -63,7 +64,7 @@ def command(
     seed: int,
     share: float,
     mutants: int,
-    files: tuple[Path, ...],
+    files: tuple[str, ...],
     budget: float | None,
     case: str,
     every: bool,
@@ -96,7 +97,7 @@ def command(
         raise Unusable("expected at least two versions, such as --from 24.0.0 --to 26.0.1")
     if (record or check) and (case or share != 1.0 or files or budget is not None):
         raise Unusable("digests cover all cases; omit --case, --share, --files and --budget")
-    own = find_files(files) if files else NO_FILES
+    own = find_files(files, named_files(files)) if files else NO_FILES
     excused = read_known(known) if known is not None else frozenset()
     with ExitStack() as stack:
         for folder in (golden if record else None, save):

@@ -31,8 +31,8 @@ from conformance.targets.spec import (
     Start,
     TargetKind,
     TargetSpec,
-    parse_target,
 )
+from conformance.targets.specfile import parse_target
 
 KINDS: Final = [kind.value for kind in TargetKind]
 NONE: Final = "none"

@@ -19,7 +19,7 @@ def writing_id(recipe: Recipe, writing: Writing) -> str:
 
 
 def key_of(data: bytes) -> bytes:
-    """What stands for bytes in a mapping."""
+    """The key of bytes in a mapping: their digest."""
     return hashlib.sha256(data).digest()
 
 

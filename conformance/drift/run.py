@@ -33,10 +33,12 @@ from conformance.drift.recipes import Recipe, Writing, draw_recipes
 from conformance.drift.userfiles import NO_FILES, UserFiles, user_inputs, user_recipes
 from conformance.drift.versions import DriftError, Version, VersionAnswer, ask
 
-__all__ = ["MUTANTS", "Drift", "DriftPlan", "run_drift"]
+__all__ = ["MUTANTS", "WRITTEN", "Drift", "DriftPlan", "run_drift"]
 
 MUTANTS: Final = 5000
 """The number of mutants in a full run."""
+WRITTEN: Final = "write "
+"""The beginning of the classes of writings."""
 WRITING: Final = 0.4
 """The share of a limited time that is for writing; what was written is read in any case."""
 
@@ -69,7 +71,7 @@ class DriftPlan:
         """The command-line options that draw the same cases; those with default values are left out."""
         seed = f" --seed {self.seed}" if self.seed else ""
         share = f" --share {self.share:g}" if self.share != 1.0 else ""
-        return seed + share + "".join(f" --files {shlex.quote(folder)}" for folder in self.files.folders)
+        return seed + share + "".join(f" --files {shlex.quote(name)}" for name in self.files.names)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -239,7 +241,7 @@ class _Run:
     ) -> None:
         case = writing_id(recipe, writing)
         same = self.same_values(step)
-        found = compare_writings(case, f"write {recipe.kind}", step, answers, container=writing.container, same=same)
+        found = compare_writings(case, f"{WRITTEN}{recipe.kind}", step, answers, container=writing.container, same=same)
         self.keep(found, answers[1].data, answers[0].data)
 
     def same_values(self, step: Step) -> Callable[[bytes, bytes], bool]:

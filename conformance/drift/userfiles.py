@@ -50,9 +50,12 @@ class UserFile:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class UserFiles:
-    """What was found in some folders; ``left_out`` are sentences about the files that are no cases."""
+    """The cases among some files; ``left_out`` are sentences about the others.
 
-    folders: tuple[str, ...] = ()
+    ``names`` are the files, folders and patterns that the user named.
+    """
+
+    names: tuple[str, ...] = ()
     files: tuple[UserFile, ...] = ()
     left_out: tuple[str, ...] = ()
 
@@ -60,15 +63,15 @@ class UserFiles:
 NO_FILES: Final = UserFiles()
 
 
-def find_files(places: Sequence[Path]) -> UserFiles:
-    """The streams and files at ``places``, which are files or folders, in the order of their names.
+def find_files(names: Sequence[str], paths: Iterable[Path]) -> UserFiles:
+    """The streams and files among ``paths``, which are those that ``names`` name, in their order.
 
     Raises:
-        DriftError: nothing there can be compared.
+        DriftError: none of them can be compared.
     """
     found: list[UserFile] = []
     left_out: list[str] = []
-    for path in _paths(places):
+    for path in paths:
         data, reason = _read(path)
         if reason:
             left_out.append(f"{safe(str(path))}: {reason}")
@@ -76,19 +79,15 @@ def find_files(places: Sequence[Path]) -> UserFiles:
             name = re.sub(r"[^\w.-]", "_", path.stem, flags=re.ASCII)[:40]
             found.append(UserFile(f"{OWN}{len(found):04}.{name}", path, sniff(data).value, data))
     if not found:
-        said = "; ".join(left_out[:SHOWN]) or f"{', '.join(safe(str(place)) for place in places)}: no files"
-        raise DriftError(f"expected Arrow streams or files to compare; {said}")
-    return UserFiles(tuple(map(str, places)), tuple(found), tuple(left_out))
-
-
-def _paths(places: Iterable[Path]) -> Iterator[Path]:
-    for place in places:
-        yield from sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
+        raise DriftError(f"expected Arrow streams or files to compare; {'; '.join(left_out[:SHOWN])}")
+    return UserFiles(tuple(names), tuple(found), tuple(left_out))
 
 
 def _read(path: Path) -> tuple[bytes, str]:
     """The bytes of a file, or the reason why it is no case."""
     try:
+        if not path.is_file():
+            return b"", "no regular file"
         if (size := path.stat().st_size) > MOST_BYTES:
             return b"", f"{size:,} bytes, more than the {MOST_BYTES:,} that are compared"
         data = path.read_bytes()

@@ -107,7 +107,7 @@ def _number_of(name: str) -> str:
 def ordered(names: Iterable[str]) -> list[str]:
     """Version names from old to new, without duplicates; the installed one is last.
 
-    Raises :class:`DriftError` if a name is not a version, or if two names stand for one: before an environment is
+    Raises :class:`DriftError` if a name is not a version, or if two names are those of one: before an environment is
     created for any of them.
     """
     numbers = {name: _number_of(name) for name in dict.fromkeys(names)}

@@ -21,7 +21,7 @@ from conformance.reference.refusals import Refusal
 from conformance.reference.rest import RestServer
 from conformance.reference.service import Service
 
-__all__ = ["GRACE_SECONDS", "OPTIONS", "ReferenceServer", "abort"]
+__all__ = ["GRACE_SECONDS", "OPTIONS", "ReferenceServer", "abort", "bind"]
 
 WORKERS: Final = 256
 """Each open ReadRows holds a thread until its client has taken everything; abandoned reads must not starve others."""
@@ -74,13 +74,10 @@ class ReferenceServer:
         self._grpc = grpc.server(pool, options=OPTIONS, interceptors=[] if guard is None else [_Guarding(guard)])
         self._grpc.add_generic_rpc_handlers((_handlers(self.service),))
         try:
-            if tls is None:
-                self.grpc_port = self._grpc.add_insecure_port(f"{host}:0")
-            else:
-                self.grpc_port = self._grpc.add_secure_port(f"{host}:0", tls.credentials())
-        except RuntimeError as error:
+            self.grpc_port = bind(self._grpc, host, tls)
+        except OSError:
             self._rest.stop()
-            raise OSError(f"cannot bind a gRPC port on {host}: {error}") from error
+            raise
         self.rest_port = self._rest.port
         self.grpc_endpoint = f"{host}:{self.grpc_port}"
         self.rest_endpoint = f"{host}:{self.rest_port}"
@@ -102,6 +99,19 @@ class ReferenceServer:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.stop()
+
+
+def bind(server: grpc.Server, host: str, tls: ServerTls | None) -> int:
+    """Give a server a free port on ``host``, in plain text or with ``tls``, and return it.
+
+    Raises:
+        OSError: ``host`` cannot be bound, or a file of ``tls`` cannot be used.
+    """
+    address = f"{host}:0"
+    try:
+        return server.add_insecure_port(address) if tls is None else server.add_secure_port(address, tls.credentials())
+    except RuntimeError as error:
+        raise OSError(f"cannot bind a gRPC port on {host}: {error}") from error
 
 
 def _service(mutant: str | None) -> type[Service]:

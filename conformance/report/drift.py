@@ -18,7 +18,7 @@ from conformance.contain.parse import parse_object
 from conformance.contain.text import many
 from conformance.disk.files import write_whole
 from conformance.drift.comparing import VersionChange, VersionDifference
-from conformance.drift.run import Drift, Step
+from conformance.drift.run import WRITTEN, Drift, Step
 from conformance.drift.userfiles import OWN_KIND
 from conformance.drift.versions import DriftError
 from conformance.report.pages import page
@@ -46,8 +46,6 @@ SIGNS: Final = {
 }
 """The sign of each change in a cell of the matrix."""
 
-WRITTEN: Final = "write "
-"""The beginning of the classes of writings."""
 SHOWN: Final = 3
 """Ids and places shown for a group; the JSON has all of them."""
 

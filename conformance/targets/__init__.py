@@ -8,7 +8,8 @@ This package does not judge: it records a target's faults, and the clauses judge
 from conformance.targets.environment import prepare
 from conformance.targets.errors import CannotSeed, TargetError, TargetUnavailable
 from conformance.targets.opening import Target, open_target
-from conformance.targets.spec import ExpectedFailure, TargetKind, TargetSpec, load_target
+from conformance.targets.spec import ExpectedFailure, TargetKind, TargetSpec
+from conformance.targets.specfile import load_target
 
 __all__ = [
     "CannotSeed",

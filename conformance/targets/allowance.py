@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from typing import Final
+
+import pyarrow as pa
 
 from conformance.records import Call, CallEnd
 from conformance.targets.calls import CallBudget
+from conformance.targets.spec import Deadlines, Limits, extra_seconds
 
-__all__ = ["Allowance", "late"]
+__all__ = ["Allowance", "call_budget", "late"]
+
+SPARE_RESPONSES: Final = 1000
+"""Responses permitted beyond two per row: enough to record a defect of empty responses with its end."""
+
+
+def call_budget(table: pa.Table, deadlines: Deadlines, limits: Limits) -> CallBudget:
+    """The limits of one call of a case with that table."""
+    return CallBudget(
+        seconds=deadlines.call + extra_seconds(table.nbytes),
+        responses=2 * table.num_rows + SPARE_RESPONSES,
+        bytes=limits.of_call(table.nbytes),
+    )
 
 
 class Allowance:

@@ -23,9 +23,7 @@ from conformance.targets.errors import TargetUnavailable
 from conformance.targets.spec import TargetSpec
 
 __all__ = [
-    "BYTES_PER_SECOND",
     "EXIT_SECONDS",
-    "EXPANSION",
     "HELLO_VALUES",
     "PROTOCOL",
     "AskedProgram",
@@ -40,9 +38,6 @@ PROTOCOL: Final = LineProtocol("conformance.targets")
 VERSION: Final = 1
 """The version of the messages; a program with another version reports it in its hello and is refused."""
 
-BYTES_PER_SECOND: Final = 2 << 20
-"""The slowest accepted work on a table: its size divided by it is added to the deadline."""
-
 EXIT_SECONDS: Final = 0.5
 """Seconds within which a program has to be seen dead after its output ended."""
 
@@ -51,9 +46,6 @@ MAX_HELLO: Final = 1 << 20
 
 HELLO_VALUES: Final = 10_000
 """The largest number of values in the answer to hello: capabilities are a few words."""
-
-EXPANSION: Final = 16
-"""The largest accepted ratio of a table's size in messages of base64 to its size in memory."""
 
 
 @dataclasses.dataclass(slots=True)

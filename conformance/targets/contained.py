@@ -17,7 +17,7 @@ from conformance.records import Call, CallEnd, Case, Exchange, RecordError, from
 from conformance.targets.environment import Environment
 from conformance.targets.errors import TargetError, TargetUnavailable
 from conformance.targets.handing import NO_PLACE, SerializedSteps, place_of
-from conformance.targets.spec import TargetSpec
+from conformance.targets.spec import TargetSpec, extra_seconds
 
 __all__ = ["ContainedTarget"]
 
@@ -25,8 +25,6 @@ START: Final = 180.0
 """Seconds for the process to import the suite's own libraries on a busy machine."""
 READY: Final = 60.0
 """Seconds for the process to receive a case and make its table; large tables get more."""
-BYTES_PER_SECOND: Final = 2 << 20
-"""The slowest accepted serializing: a table's size divided by it is added to the deadline."""
 
 
 class _Lost(Exception):  # noqa: N818  # an event, not an error of the caller
@@ -93,7 +91,7 @@ class ContainedTarget:
 
     def _drive(self, worker: Worker, case: Case, table: pa.Table, *, place: SerializedSteps, calls: list[Call]) -> None:
         """Append the case's calls to ``calls``, each as soon as it is known; raises :class:`_Lost`."""
-        extra = table.nbytes / BYTES_PER_SECOND
+        extra = extra_seconds(table.nbytes)
         ready = READY * self._multiplier + extra
         self._send(worker, {"drive": to_json(case)}, seconds=ready)
         self._answer(worker, "ready", seconds=ready, doing="taking the case")

@@ -13,8 +13,8 @@ from contextlib import ExitStack
 import pyarrow as pa
 
 from conformance.records import Case, Exchange, ProtocolName
-from conformance.targets.allowance import Allowance
-from conformance.targets.calls import CallBudget, Caller, close_channel, open_channel
+from conformance.targets.allowance import Allowance, call_budget
+from conformance.targets.calls import Caller, close_channel, open_channel
 from conformance.targets.costs import Meter
 from conformance.targets.environment import Environment
 from conformance.targets.errors import TargetUnavailable
@@ -25,9 +25,8 @@ from conformance.targets.instants import now
 from conformance.targets.patience import Patience
 from conformance.targets.running import RunningServer
 from conformance.targets.seeding import run_token
-from conformance.targets.server import BYTES_PER_SECOND, EXPANSION, SPARE_RESPONSES
 from conformance.targets.servers import Servers
-from conformance.targets.spec import TargetSpec
+from conformance.targets.spec import TargetSpec, extra_seconds
 from conformance.targets.starting import Starter
 from conformance.wire.flight import SERVICE
 
@@ -80,13 +79,8 @@ class FlightTarget:
 
     def _converse(self, running: RunningServer, case: Case, table: pa.Table, exchange: Exchange) -> Exchange:
         began = time.monotonic()
-        extra = table.nbytes / BYTES_PER_SECOND
+        extra = extra_seconds(table.nbytes)
         limits = self._spec.limits
-        budget = CallBudget(
-            seconds=self._deadlines.call + extra,
-            responses=2 * table.num_rows + SPARE_RESPONSES,
-            bytes=limits.call + EXPANSION * table.nbytes,
-        )
         caller = Caller(
             running.channel,
             began=began,
@@ -106,7 +100,7 @@ class FlightTarget:
                 names=Names(case.id, self._flight.path, self._token),
                 endpoint=running.endpoint,
                 allowance=Allowance(
-                    budget,
+                    call_budget(table, self._deadlines, limits),
                     until=began + self._deadlines.case + extra * len(case.steps),
                     case_bytes=limits.case,
                 ),

@@ -21,7 +21,7 @@ from conformance.targets.handing import batches_of
 __all__ = ["REUSED", "Names", "action_of", "data_of", "place_of"]
 
 REUSED: Final = frozenset({"", "arrow-flight-reuse-connection://?"})
-"""The URIs that stand for the connection on which the info came. The empty one means the same
+"""The URIs of the connection on which the info came. The empty one means the same
 (https://github.com/apache/arrow/blob/main/format/Flight.proto, ``FlightEndpoint.location``).
 """
 _PLAIN: Final = frozenset({"grpc", "grpc+tcp"})

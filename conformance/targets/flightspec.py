@@ -23,7 +23,7 @@ class FlightSeeding(enum.StrEnum):
 class FlightSpec:
     """What the suite may do to a Flight server.
 
-    ``path`` is the path of a descriptor under which it stores a table; ``{name}`` stands for the name of the table,
+    ``path`` is the path of a descriptor under which it stores a table; ``{name}`` is replaced by the name of the table,
     which is another one for each case.
     """
 

@@ -21,9 +21,7 @@ from conformance.contain.text import safe
 from conformance.generate.materialise import to_json_rows
 from conformance.records import Call, CallEnd, Case, Exchange, to_json
 from conformance.targets.asking import (
-    BYTES_PER_SECOND,
     EXIT_SECONDS,
-    EXPANSION,
     HELLO_VALUES,
     AskedProgram,
     greeted,
@@ -34,7 +32,7 @@ from conformance.targets.errors import TargetUnavailable
 from conformance.targets.handing import SerializedSteps, batches_of, place_of
 from conformance.targets.homes import fresh_home
 from conformance.targets.kept import Kept
-from conformance.targets.spec import TargetSpec
+from conformance.targets.spec import TargetSpec, extra_seconds
 
 __all__ = ["ProgramTarget"]
 
@@ -163,8 +161,8 @@ class ProgramTarget:
         return running.ask(
             {"op": "serialize", **body},
             ("serialized", "unsupported", "error"),
-            seconds=self._deadlines.call + table.nbytes / BYTES_PER_SECOND,
-            limit=min(limits.message, limits.call + EXPANSION * table.nbytes),
+            seconds=self._deadlines.call + extra_seconds(table.nbytes),
+            limit=min(limits.message, limits.of_call(table.nbytes)),
             values=HELLO_VALUES + 2 * table.num_rows,
         )
 

@@ -15,11 +15,12 @@ from conformance.contain.errors import Lost, LostError, ProtocolError
 from conformance.contain.text import safe
 from conformance.generate.materialise import materialise
 from conformance.records import Json, Table, to_json
-from conformance.targets.asking import BYTES_PER_SECOND, EXIT_SECONDS, AskedProgram, table_forms
+from conformance.targets.asking import EXIT_SECONDS, AskedProgram, table_forms
 from conformance.targets.errors import CannotSeed, TableExists, TargetUnavailable
 from conformance.targets.kept import Kept
 from conformance.targets.messages import Names
 from conformance.targets.seeds import Row, SeededTable, naming_columns
+from conformance.targets.spec import extra_seconds
 
 __all__ = ["ProgramWay"]
 
@@ -69,7 +70,7 @@ class ProgramWay:
             question = {"op": op, **_place(table.names), "columns": columns, **forms}
             if op == "make":
                 question["case"] = table.case
-            seconds = min(self._deadline + made.nbytes / BYTES_PER_SECOND, until - time.monotonic())
+            seconds = min(self._deadline + extra_seconds(made.nbytes), until - time.monotonic())
             answer = self._ask(question, max(0.0, seconds))
             if answer["status"] == "ok":
                 return

@@ -20,7 +20,8 @@ import grpc
 import pyarrow as pa
 
 from conformance.records import SET_UP, AppendRows, Case, Exchange, Fault, Happening, Meanwhile
-from conformance.targets.calls import EXIT_SECONDS, CallBudget, Caller, close_channel
+from conformance.targets.allowance import call_budget
+from conformance.targets.calls import EXIT_SECONDS, Caller, close_channel
 from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.costs import Meter
 from conformance.targets.denied import PLAIN, PLAIN_TABLE, Denied, denied, needs_table
@@ -40,25 +41,13 @@ from conformance.targets.running import PROBE_SECONDS, RunningServer
 from conformance.targets.seeding import run_token
 from conformance.targets.seeds import SeededTable, case_rows
 from conformance.targets.servers import Servers
-from conformance.targets.spec import TargetSpec
+from conformance.targets.spec import TargetSpec, extra_seconds
 from conformance.targets.starting import Starter
 
 if TYPE_CHECKING:
     from conformance.targets.seeding import Seeder
 
 __all__ = ["ServerTarget"]
-
-BYTES_PER_SECOND: Final = 2 << 20
-"""The slowest accepted transfer: a table's size divided by it is added to each call's deadline."""
-
-EXPANSION: Final = 16
-"""The largest accepted ratio of a table's size in responses to its size in memory.
-
-Booleans as Avro, or one row per message, come near it.
-"""
-
-SPARE_RESPONSES: Final = 1000
-"""Responses permitted beyond two per row: enough to record a defect of empty responses with its end."""
 
 MADE_UP: Final = "/google.cloud.bigquery.storage.v1.BigQueryRead/MadeUp5f0c2a91"
 """A method that no server has."""
@@ -232,7 +221,7 @@ class ServerTarget:
     def _drive(self, running: RunningServer, case: Case, table: pa.Table, exchange: Exchange) -> Exchange:
         withheld = sum(step.count for step in case.steps if isinstance(step, AppendRows))
         rows = self._rows_of(case, table)
-        until = time.monotonic() + self._deadlines.case + table.nbytes / BYTES_PER_SECOND
+        until = time.monotonic() + self._deadlines.case + extra_seconds(table.nbytes)
         columns = case.table.columns
         if running.seeder is None:
             if needs_table(case):
@@ -269,7 +258,7 @@ class ServerTarget:
         """Carry out the steps of a case; without a table, if none of them needs it."""
         before = instant_after_seed(case.steps)
         began = time.monotonic()
-        extra = table.nbytes / BYTES_PER_SECOND
+        extra = extra_seconds(table.nbytes)
         limits = self._spec.limits
         until = began + self._deadlines.case + extra * len(case.steps)
         plan = ConversationPlan(
@@ -277,11 +266,7 @@ class ServerTarget:
             seeded=0 if seeded is None else seeded.inserted,
             now=now(),
             before_append=before,
-            budget=CallBudget(
-                seconds=self._deadlines.call + extra,
-                responses=2 * table.num_rows + SPARE_RESPONSES,
-                bytes=limits.call + EXPANSION * table.nbytes,
-            ),
+            budget=call_budget(table, self._deadlines, limits),
             until=until,
             case_bytes=limits.case,
             append=self._inserts(running, seeded, lambda seeder: seeder.append, until),

@@ -13,18 +13,24 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.clients.consequences import Consequence
+from conformance.readers.ipc.job import Limits
 
 __all__ = ["MARKS", "NAME", "REPORT", "classes_of", "load", "measured", "text", "version_of"]
 
 NAME: Final = "consequences.md"
 REPORT: Final = Path(__file__).resolve().parents[2] / "reports" / "clients.json"
 
+LIMIT: Final = Limits().memory >> 30
+"""GiB that a client may take."""
 MARKS: Final[Mapping[Consequence, tuple[str, str]]] = {
     Consequence.UNHARMED: ("·", "the rows of the table: the fault does not matter to this client, or it repairs it"),
     Consequence.REFUSED: ("error", "the client reports an error"),
     Consequence.CRASH: ("**crash**", "the process ends: a panic, an assertion, an event without a listener, no memory"),
     Consequence.HANG: ("**hang**", "no answer within the limit of time"),
-    Consequence.MEMORY: ("**memory**", "the client takes more memory than the limit of 1 GiB, and the suite ends it"),
+    Consequence.MEMORY: (
+        "**memory**",
+        f"the client takes more memory than the limit of {LIMIT} GiB, and the suite ends it",
+    ),
     Consequence.LOSS: ("**loss**", "fewer rows, without an error"),
     Consequence.DUPLICATES: ("**twice**", "some rows twice, without an error"),
     Consequence.WRONG: (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,51 +31,56 @@ worker._opened = changing
 
 def written(path: Path, table: pa.Table = TABLE) -> Path:
     """A file or stream at ``path``, by the end of its name."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     with (pa.ipc.new_stream if path.suffix == ".arrows" else pa.ipc.new_file)(path, table.schema) as writer:
         writer.write_table(table)
     return path
 
 
-def test_folders_are_searched_in_the_order_of_names(tmp_path: Path) -> None:
-    """Streams and files, also in folders below; a path of a file is taken as it is."""
-    folder = tmp_path / "mine"
-    written(folder / "b" / "two.arrows")
-    written(folder / "a file.arrow")
-    single = written(tmp_path / "single.arrow")
+def of(*paths: Path) -> UserFiles:
+    """The cases among these files."""
+    return find_files([str(path) for path in paths], paths)
 
-    found = find_files([folder, single])
+
+def test_streams_and_files_are_cases_in_their_order(tmp_path: Path) -> None:
+    """Each with the name of its file in its id, and the names that the user gave for the replay line."""
+    paths = [written(tmp_path / "a file.arrow"), written(tmp_path / "two.arrows")]
+
+    found = find_files(["*.arrow*"], paths)
 
     assert [(one.id, one.container) for one in found.files] == [
         ("file.0000.a_file", "file"),
         ("file.0001.two", "stream"),
-        ("file.0002.single", "file"),
     ]
-    assert found.folders == (str(folder), str(single))
+    assert found.names == ("*.arrow*",)
 
 
 def test_what_cannot_be_compared_is_named_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other formats, bytes that are nothing, and files above the limit."""
+    """Other formats, bytes that are nothing, files above the limit, and a pipe to which nobody writes."""
     monkeypatch.setattr(userfiles, "MOST_BYTES", 2000)
     written(tmp_path / "good.arrow")
     written(tmp_path / "large.arrow", pa.table({"n": range(1000)}))
     (tmp_path / "empty").touch()
     (tmp_path / "t.csv").write_text("a,b\n1,2\n", encoding="utf-8")
 
-    found = find_files([tmp_path])
+    os.mkfifo(tmp_path / "pipe")
+
+    found = of(*sorted(tmp_path.iterdir()))
 
     assert [one.path.name for one in found.files] == ["good.arrow"]
-    empty, large, other = (text.rpartition("/")[2] for text in found.left_out)
+    empty, large, pipe, other = (text.rpartition("/")[2] for text in found.left_out)
     assert empty == "empty: no stream and no file of Arrow IPC"
     assert large.startswith("large.arrow: ")
     assert large.endswith(" bytes, more than the 2,000 that are compared")
+    assert pipe == "pipe: no regular file"
     assert other == "t.csv: CSV, no Arrow data"
 
 
 def test_nothing_to_compare_is_refused(tmp_path: Path) -> None:
-    """An empty folder would make every upgrade safe."""
-    with pytest.raises(DriftError, match=r"expected Arrow streams or files to compare; .*: no files"):
-        find_files([tmp_path])
+    """A folder of other files would make every upgrade safe."""
+    (tmp_path / "empty").touch()
+
+    with pytest.raises(DriftError, match=r"expected Arrow streams or files to compare; .*: no stream and no file"):
+        of(tmp_path / "empty")
 
 
 def test_broken_files_are_inputs_with_their_faults(tmp_path: Path) -> None:
@@ -82,7 +88,7 @@ def test_broken_files_are_inputs_with_their_faults(tmp_path: Path) -> None:
     path = written(tmp_path / "cut.arrow")
     path.write_bytes(path.read_bytes()[:-6])
 
-    (one,) = user_inputs(find_files([tmp_path]).files)
+    (one,) = user_inputs(of(path).files)
 
     assert one.kind == OWN_KIND
     assert not one.valid
@@ -95,9 +101,9 @@ def plan(files: UserFiles) -> DriftPlan:
 
 def test_a_version_has_no_drift_on_own_files(tmp_path: Path) -> None:
     """They are read as they are, and written again by both."""
-    written(tmp_path / "mine" / "orders.arrow")
+    path = written(tmp_path / "orders.arrow")
 
-    drift = standins.drift(tmp_path, standins.SAME, plan(find_files([tmp_path / "mine"])))
+    drift = standins.drift(tmp_path, standins.SAME, plan(of(path)))
 
     assert drift.differences == ()
     assert drift.counts[drift.steps[0]][OWN_KIND] == {VersionChange.EQUAL: 1}
@@ -106,9 +112,9 @@ def test_a_version_has_no_drift_on_own_files(tmp_path: Path) -> None:
 
 def test_one_value_behind_many_rows_is_found(tmp_path: Path) -> None:
     """More rows than other cases may have are compared to the last one, and fail the run."""
-    written(tmp_path / "mine" / "orders.arrow", pa.table({"n": range(70_000)}))
+    path = written(tmp_path / "orders.arrow", pa.table({"n": range(70_000)}))
 
-    drift = standins.drift(tmp_path, CHANGES_LAST, plan(find_files([tmp_path / "mine"])))
+    drift = standins.drift(tmp_path, CHANGES_LAST, plan(of(path)))
 
     assert {one.change for one in drift.differences if one.kind == OWN_KIND} == {VersionChange.VALUES}
     assert drift.matters

@@ -22,7 +22,7 @@ from conformance.engine.provenance import (
     remarks,
 )
 from conformance.readers import READERS
-from conformance.targets.spec import parse_target
+from conformance.targets.specfile import parse_target
 from tests.engine import samples
 
 CLIENT = ReaderVersion("bigquery.list-rows", "google-cloud-bigquery", "3.0", client=True)

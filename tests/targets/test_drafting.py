@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from conformance.targets import TargetKind, TargetSpec, drafting
 from conformance.targets.drafting import target_text
-from conformance.targets.spec import Endpoint, Ready, Seed, SeedPath, SerializerSpec, Start, parse_target
+from conformance.targets.spec import Endpoint, Ready, Seed, SeedPath, SerializerSpec, Start
+from conformance.targets.specfile import parse_target
 
 texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"], exclude_characters="{}\0"), max_size=20)
 

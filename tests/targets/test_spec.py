@@ -8,7 +8,8 @@ import pytest
 
 from conformance.targets import ExpectedFailure, TargetError, TargetKind, load_target
 from conformance.targets.ranges import DAY
-from conformance.targets.spec import PLACEHOLDERS, Deadlines, Start
+from conformance.targets.spec import Deadlines, Start
+from conformance.targets.specfile import PLACEHOLDERS
 from tests.targets.conftest import ROOT, Write
 
 SHIPPED = sorted((ROOT / "targets").glob("*.toml")) + sorted((ROOT / "docs" / "examples").glob("*.toml"))

@@ -25,7 +25,7 @@ def _answered(call: FlightCall, what: str) -> Iterator[Violation]:
 
 @_clause("flight-errors.code-of-the-table", over=refusals, source=FLIGHT_PAGE, level=Level.SHOULD)
 def code_of_the_table(call: FlightCall) -> Iterator[Violation]:
-    """A status other than OK stands for one of the error codes of Flight.
+    """A status other than OK is one to which an error code of Flight belongs.
 
     The page: "Arrow Flight defines its own set of error codes." Libraries map other gRPC statuses in different ways.
     """

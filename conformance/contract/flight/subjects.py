@@ -40,7 +40,7 @@ CODES: Final = frozenset(
         "UNAUTHENTICATED", "PERMISSION_DENIED", "UNIMPLEMENTED", "UNAVAILABLE",
     }
 )  # fmt: skip
-"""The gRPC statuses that stand for the error codes of Flight; TIMED_OUT is DEADLINE_EXCEEDED, and UNAUTHORIZED is
+"""The gRPC statuses of the error codes of Flight; TIMED_OUT is DEADLINE_EXCEEDED, and UNAUTHORIZED is
 PERMISSION_DENIED.
 """
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from conformance.contract.flight.decoding import Data, Endpoint, Info, Poll, data_of, read_info, read_poll
 from conformance.contract.flight.encoding import part
-from conformance.contract.ipc.flight import FlightView as StreamOfFlight
+from conformance.contract.ipc.flight import FlightStreamView
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
 from conformance.records import CallEnd, DoGet, DoPut, FlightMethod, FlightStep, GetFlightInfo, Step
@@ -75,7 +75,7 @@ class GetView(FlightCall):
     @remembered_property
     def table(self) -> pa.Table | None:
         """The rows of the stream; None if they cannot be decoded."""
-        reading = StreamOfFlight(self.joined).stream
+        reading = FlightStreamView(self.joined).stream
         if reading is None or reading.violations or any(one is None for one in self.data):
             return None
         try:

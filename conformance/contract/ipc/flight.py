@@ -16,10 +16,10 @@ from conformance.wire.flightdata import FlightStream, join_flight
 from conformance.wire.messages import Bytes
 from conformance.wire.stream import read_framed
 
-__all__ = ["FlightView", "judge_flight"]
+__all__ = ["FlightStreamView", "judge_flight"]
 
 
-class FlightView(IpcView):
+class FlightStreamView(IpcView):
     """The IPC stream in the messages of one call in one direction; bytes count in the joined stream."""
 
     def __init__(self, flight: FlightStream) -> None:
@@ -40,7 +40,7 @@ def judge_flight(messages: Iterable[Bytes], call: int = 0) -> list[Verdict]:
     flight = join_flight(messages)
     if not flight.data:
         return []
-    verdicts = judge_view(FlightView(flight), ipc_clauses(PROFILE_OF[Kind.STREAM]))
+    verdicts = judge_view(FlightStreamView(flight), ipc_clauses(PROFILE_OF[Kind.STREAM]))
     return [
         dataclasses.replace(verdict, findings=tuple(_placed(one, flight, call) for one in verdict.findings))
         for verdict in verdicts

@@ -16,7 +16,7 @@ import grpc
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.guard import ServerTls
 from conformance.reference.refusals import Refusal
-from conformance.reference.server import GRACE_SECONDS, OPTIONS, abort
+from conformance.reference.server import GRACE_SECONDS, OPTIONS, abort, bind
 from conformance.wire.flight import SERVICE
 
 __all__ = ["FlightServer"]
@@ -41,13 +41,7 @@ class FlightServer:
         self._stopped = threading.Event()
         self._grpc = grpc.server(futures.ThreadPoolExecutor(WORKERS, "reference-flight"), options=OPTIONS)
         self._grpc.add_generic_rpc_handlers((_Handlers(self.service),))
-        try:
-            if tls is None:
-                self.port = self._grpc.add_insecure_port(f"{host}:0")
-            else:
-                self.port = self._grpc.add_secure_port(f"{host}:0", tls.credentials())
-        except RuntimeError as error:
-            raise OSError(f"cannot bind a gRPC port on {host}: {error}") from error
+        self.port = bind(self._grpc, host, tls)
         self.endpoint = f"{host}:{self.port}"
         self._grpc.start()
 

@@ -200,7 +200,7 @@ class FlightService:
     # --- data ---------------------------------------------------------------------------------------
 
     def do_get(self, requests: Iterator[bytes]) -> Messages:
-        """The data that a ticket stands for."""
+        """The data of a ticket."""
         ticket = bytes(self.decode("Ticket", self.the_one(requests)).data("ticket"))
         flight = self.store.redeem(ticket)
         if flight is None:

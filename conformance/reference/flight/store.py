@@ -71,7 +71,7 @@ class Store:
         return ticket
 
     def redeem(self, ticket: bytes) -> Flight | None:
-        """The part of a flight that a ticket stands for."""
+        """The part of a flight that a ticket was given out for."""
         return self._tickets.get(ticket)
 
     def revoke(self, ticket: bytes) -> bool:

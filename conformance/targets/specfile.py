@@ -1,0 +1,241 @@
+"""Reading a target file: TOML with the content of :mod:`.spec`, and whether its parts go together.
+
+The file is read strictly: an unknown key, a missing one or a wrong type is refused in one sentence, because a misspelt
+deadline must never be read as no deadline.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import string
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from conformance.contain.text import safe
+from conformance.contract.offers import check_not_offered
+from conformance.records import RecordError, from_json
+from conformance.targets import environmentspec
+from conformance.targets.endpoint import check_endpoint
+from conformance.targets.errors import TargetError
+from conformance.targets.flightspec import FlightSpec, check_flight
+from conformance.targets.ranges import DAY
+from conformance.targets.service import PROJECT_PATTERN, check_project_variable, check_service
+from conformance.targets.shipped import find_target
+from conformance.targets.spec import Seed, TargetKind, TargetSpec
+
+__all__ = ["PLACEHOLDERS", "load_target", "parse_target"]
+
+PLACEHOLDERS: Final = {
+    "python": "the interpreter that runs the suite",
+    "host": "the address to bind, 127.0.0.1",
+    "grpc_port": "the gRPC port to bind; 0 if [ready] grpc_event names the event that reports the bound one",
+    "rest_port": "the REST port to bind; 0 if [ready] rest_event names the event that reports the bound one",
+    "project": "the project that the cases read from",
+    "home": "a directory made for this start of the target, and removed when it ends",
+    "here": "the directory of the TOML file",
+    **environmentspec.PLACEHOLDERS,
+}
+"""The names that a command or an environment value may contain in braces."""
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+LONGEST_FILE: Final = 4 << 20
+"""The largest target file in bytes: enough for 10,000 expected failures."""
+LONGEST_LIST: Final = 10_000
+"""The largest number of entries of a list in it."""
+
+
+def load_target(path: str | Path) -> TargetSpec:
+    """Read the target file at ``path``, or the one that ships with the suite under that name.
+
+    Raises:
+        TargetError: anything is unexpected; one sentence.
+    """
+    file = find_target(path)
+    try:
+        text = _text(file)
+    except OSError as error:
+        raise TargetError(f"{file}: cannot read the target file: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise TargetError(
+            f"{file}: expected UTF-8 text but byte {error.start} is {error.object[error.start]:#04x}"
+        ) from None
+    return parse_target(text, file)
+
+
+def parse_target(text: str, file: Path) -> TargetSpec:
+    """The target that ``text`` describes, as the content of ``file``; raises :class:`TargetError` like load_target."""
+    try:
+        data = tomllib.loads(text)
+    except RecursionError:
+        raise TargetError(f"{file}: expected TOML: it nests deeper than any target file") from None
+    except ValueError as error:  # from the parser, or from an integer with more digits than Python reads
+        raise TargetError(f"{file}: expected TOML: {safe(str(error))}") from None
+    try:
+        spec = dataclasses.replace(_read(data), file=str(file))
+        _check(spec, data)
+    except RecordError as error:
+        raise TargetError(f"{file}: {safe(str(error))}") from None
+    except (OverflowError, ValueError):  # an integer in hexadecimal may have any number of digits
+        raise TargetError(f"{file}: expected numbers of at most 64 bits but got a greater one") from None
+    return spec
+
+
+def _read(data: Mapping[str, object]) -> TargetSpec:
+    if "kind" not in data:
+        raise RecordError("target.kind", f"what is judged: {', '.join(TargetKind)}", None)
+    return from_json(TargetSpec, data, path="target")
+
+
+def _text(file: Path) -> str:
+    """The text of the file; raises :class:`TargetError` for a large file, even an endless one such as a device."""
+    with file.open("rb") as opened:
+        content = opened.read(LONGEST_FILE + 1)
+    if len(content) > LONGEST_FILE:
+        raise TargetError(f"{file}: expected a target file of at most {LONGEST_FILE >> 20} MiB but got more")
+    return content.decode("utf-8")
+
+
+def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
+    if "file" in data:
+        raise RecordError("target.file", "no such key: it is where the file was read from", data["file"])
+    if not _NAME.fullmatch(spec.name):
+        raise RecordError("target.name", "lower-case letters, digits, '.', '_' and '-'", spec.name)
+    if not PROJECT_PATTERN.fullmatch(spec.project):
+        raise RecordError("target.project", "letters, digits, '.', '_', ':' and '-'", spec.project)
+    _check_kind(spec)
+    for where, entries in _lists(spec):
+        _check_list(where, entries)
+    for where, text in _templates(spec):
+        for name in _placeholders(where, text):
+            if name not in PLACEHOLDERS:
+                raise RecordError(where, "placeholders among " + ", ".join(PLACEHOLDERS), "{" + name + "}")
+            if name == "home" and where.startswith("target.seed."):
+                raise RecordError(where, "no {home}: it belongs to the server", text)
+            environmentspec.check_placeholder(where, name, spec.environment)
+    _check_ports(spec)
+    _check_endpoint(spec)
+    rest = "" if spec.endpoint is None else spec.endpoint.rest
+    seed = spec.seed
+    check_project_variable(spec.project_variable)
+    check_service(spec.service, rest=rest, over_rest=seed.over_rest, dataset=seed.dataset, longest=DAY)
+
+
+def _check_endpoint(spec: TargetSpec) -> None:
+    """Refuse what cannot go together with a server that runs already."""
+    if spec.endpoint is None:
+        return
+    check_endpoint(spec.endpoint, spec.here, longest=DAY)
+    if (path := spec.ready.rest_path) and not spec.endpoint.rest:
+        raise RecordError("target.ready.rest_path", "no path where [endpoint] has no rest", path)
+
+
+def _check_kind(spec: TargetSpec) -> None:
+    """Refuse tables that belong to another kind, because nothing would read them."""
+    has = {"start": spec.start, "endpoint": spec.endpoint, "serializer": spec.serializer}
+    given = {name for name, table in has.items() if table is not None}
+    allowed = {
+        TargetKind.SERVER: ({"start"}, {"endpoint"}),
+        TargetKind.FLIGHT: ({"start"}, {"endpoint"}),
+        TargetKind.PROGRAM: ({"start"},),
+        TargetKind.SERIALIZER: ({"serializer"},),
+    }[spec.kind]
+    if given not in allowed:
+        wanted = " or ".join(f"[{next(iter(tables))}]" for tables in allowed)
+        raise RecordError("target", f"{wanted}, and no other of these tables, for the kind {spec.kind}", sorted(given))
+    if spec.start is not None and not spec.start.command:
+        raise RecordError("target.start.command", "a program and its arguments", [])
+    if spec.kind is TargetKind.PROGRAM and spec.capabilities:
+        raise RecordError(
+            "target.capabilities", "no list: a program says in its hello what it can do", spec.capabilities
+        )
+    if spec.kind is not TargetKind.SERVER and spec.clock is not None:
+        raise RecordError("target.clock", f"no such table: a {spec.kind} has no sessions that expire", "[clock]")
+    if spec.kind is not TargetKind.SERVER and spec.start is not None and spec.start.restarts:
+        raise RecordError("target.start.restarts", f"no such key: a {spec.kind} has no sessions", "true")
+    if spec.kind is not TargetKind.SERVER and spec.not_offered:
+        raise RecordError("target.not_offered", f"no list: a {spec.kind} serves no requests", spec.not_offered)
+    check_not_offered("target.not_offered", spec.not_offered)
+    _check_flight(spec)
+    if spec.endpoint is not None and spec.seed.by_server:
+        raise RecordError("target.seed", "[seed.program] with the command of the program", list(spec.seed.paths))
+
+
+def _check_flight(spec: TargetSpec) -> None:
+    """Refuse ``[flight]`` elsewhere, and in a file of a Flight server the tables that are about BigQuery."""
+    if spec.kind is not TargetKind.FLIGHT:
+        if spec.flight is not None:
+            raise RecordError("target.flight", f"no such table: a {spec.kind} serves no flights", "[flight]")
+        return
+    check_flight(spec.flight or FlightSpec())
+    for name, given in (("seed", spec.seed != Seed()), ("service", spec.service is not None)):
+        if given:
+            raise RecordError(f"target.{name}", "no such table: [flight] says how data comes in", f"[{name}]")
+    rest = spec.ready.rest_path or spec.ready.rest_event or (spec.endpoint.rest if spec.endpoint is not None else "")
+    if rest:
+        raise RecordError("target", "no address of REST: a flight server has none", rest)
+
+
+def _check_ports(spec: TargetSpec) -> None:
+    """Refuse a server of which nobody could know a port: the suite would wait for it until the deadline."""
+    if spec.kind not in (TargetKind.SERVER, TargetKind.FLIGHT) or spec.start is None:
+        return
+    texts = (*spec.start.command, *spec.start.environment.values())
+    for side, event in (("grpc", spec.ready.grpc_event), ("rest", spec.ready.rest_event)):
+        if side == "rest" and not spec.over_rest:
+            continue
+        if not event and not any(f"{{{side}_port}}" in text for text in texts):
+            wanted = (
+                f"{{{side}_port}} in the command or its environment, or [ready] {side}_event, so that the port is known"
+            )
+            raise RecordError("target.start.command", wanted, " ".join(spec.start.command))
+
+
+def _lists(spec: TargetSpec) -> Iterable[tuple[str, Sequence[object]]]:
+    """The lists of a file in which each entry may occur only once."""
+    yield "target.capabilities", spec.capabilities
+    yield "target.not_offered", spec.not_offered
+    yield "target.seed.paths", spec.seed.paths
+    failures = [(entry.clause, entry.case, entry.reason) for entry in spec.expected_failures]
+    yield "target.expected_failures", failures
+    if spec.environment is not None:
+        yield from environmentspec.listed(spec.environment)
+
+
+def _check_list(where: str, entries: Sequence[object]) -> None:
+    if len(entries) > LONGEST_LIST:
+        raise RecordError(where, f"at most {LONGEST_LIST} entries", len(entries))
+    seen: set[object] = set()
+    for entry in entries:
+        if entry in seen:
+            raise RecordError(where, "each entry once", entry)
+        seen.add(entry)
+
+
+def _templates(spec: TargetSpec) -> Iterable[tuple[str, str]]:
+    yield from ((f"target.version_command[{index}]", text) for index, text in enumerate(spec.version_command))
+    yield "target.ready.rest_path", spec.ready.rest_path
+    for where, start in (("start", spec.start), ("seed.program", spec.seed.program)):
+        if start is None:
+            continue
+        yield from ((f"target.{where}.command[{index}]", text) for index, text in enumerate(start.command))
+        for key, text in start.environment.items():
+            if not key or "=" in key or "\0" in key:
+                raise RecordError(f"target.{where}.environment", "names of variables without '=' and NUL", key)
+            yield f"target.{where}.environment.{key}", text
+
+
+def _placeholders(where: str, text: str) -> list[str]:
+    """The names in a template, each alone in its braces; a format or conversion would be code of the file's author."""
+    if "\0" in text:
+        raise RecordError(where, "text without NUL, which no command line can hold", text)
+    try:
+        fields = [field for _, *field in string.Formatter().parse(text) if field[0] is not None]
+    except ValueError:
+        raise RecordError(where, "balanced braces ({{ and }} for literal ones)", text) from None
+    for name, width, conversion in fields:
+        if width or conversion:
+            raise RecordError(where, f"the placeholder {{{name}}} without a format", text)
+    return [str(name) for name, _, _ in fields]
