@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -32,7 +33,19 @@ SERVERS: Final = (
     "bigquery-rs-0.9.0",
 )
 TARGETS: Final = ("reference", *SERIALIZERS, *SERVERS)
-PERFECT: Final = frozenset({"reference"})
+FLIGHT: Final = (
+    "flight-reference",
+    "flight-pyarrow",
+    "flight-arrow-go",
+    "flight-sqlite-go",
+    "flight-arrow-java",
+    "flight-roapi-0.12.7",
+    "flight-sail-0.7.2",
+)
+"""Servers of Arrow Flight RPC."""
+MATRICES: Final = {"": TARGETS, "flight": FLIGHT}
+"""The targets of each matrix, by the folder of their reports: no clause of Storage Read is one of Flight."""
+PERFECT: Final = frozenset({"reference", "flight-reference"})
 """Targets that must not deviate."""
 UNSTEADY: Final = {"nanoarrow": "readers."}
 """Targets with clauses whose verdicts differ between runs, with the start of the ids; docs/findings.md has the reason.
@@ -126,17 +139,26 @@ def complaints(report: dict[str, object], *, perfect: bool) -> list[str]:
     return found
 
 
+def matrix(shown: Sequence[Path], folder: Path) -> list[str]:
+    """Make the matrix of the reports ``shown``; returns why it could not be made, if so."""
+    outputs = ("--html", str(folder), "--markdown", str(folder / "README.md"))
+    return [f"the matrix in {folder} could not be made"] if conformance("matrix", *map(str, shown), *outputs)[0] else []
+
+
 def main() -> None:
-    """Judge every given target, then make the matrix of all existing reports."""
+    """Judge every given target, then make each matrix that one of them is in, of all reports that exist."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("targets", nargs="*", default=TARGETS, help="names of files in targets/; all unless given")
+    known = [name for names in MATRICES.values() for name in names]
+    parser.add_argument("targets", nargs="*", default=known, help="names of files in targets/; all unless given")
     parser.add_argument("--reports", type=Path, default=Path("reports"), help="the directory of the reports")
     options = parser.parse_args()
-    wrong = [text for name in options.targets for text in judge(name, options.reports)]
-    shown = [str(path) for name in TARGETS if (path := options.reports / f"{name}.json").exists()]
-    outputs = ("--html", str(options.reports), "--markdown", str(options.reports / "README.md"))
-    if conformance("matrix", *shown, *outputs)[0]:
-        wrong.append("the matrix could not be made")
+    wrong = [f"{name} is none of {', '.join(known)}" for name in options.targets if name not in known]
+    for folder, names in MATRICES.items():
+        if judged := [name for name in options.targets if name in names]:
+            reports = options.reports / folder
+            reports.mkdir(parents=True, exist_ok=True)
+            wrong += [text for name in judged for text in judge(name, reports)]
+            wrong += matrix([path for name in names if (path := reports / f"{name}.json").exists()], reports)
     for text in wrong:
         print(text, file=sys.stderr)
     sys.exit(1 if wrong else 0)

@@ -12,11 +12,15 @@ from conformance.records import Outcome
 from conformance.report.document import Report
 from conformance.report.reading import read_report
 from publish import emulators
-from publish.emulators import TARGETS, complaints
+from publish.emulators import MATRICES, complaints
 
 REPORTS = Path(__file__).parent.parent / "reports"
 MACHINE = re.compile(r"(?<![\w.])/(?:tmp|root|home|work|var|Users|private)/|127\.0\.0\.1:\d|localhost:\d")
 """Paths and ports of one machine: they would differ in every run, and are nobody's business."""
+
+
+PUBLISHED: Final = [f"{folder}/{name}".lstrip("/") for folder, names in MATRICES.items() for name in names]
+"""The reports on targets, below the folder of reports."""
 
 
 def published(name: str) -> Report:
@@ -29,7 +33,7 @@ def outcome(name: str, clause: str) -> Outcome:
     return next(item.outcome for item in published(name).clauses if item.id == clause)
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", PUBLISHED)
 def test_a_published_report_is_whole(name: str) -> None:
     """The run reached its end, the suite did not break, and every failure has its replay."""
     report = published(name)
@@ -40,22 +44,23 @@ def test_a_published_report_is_whole(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted(path for path in REPORTS.iterdir() if path.is_file()), ids=lambda path: path.name
+    "path", sorted(path for path in REPORTS.rglob("*") if path.is_file()), ids=lambda path: path.name
 )
 def test_a_published_file_names_no_machine(path: Path) -> None:
     """The same run elsewhere makes the same report."""
     assert MACHINE.findall(path.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", PUBLISHED)
 def test_a_published_report_is_small(name: str) -> None:
     """Evidence belongs to the first case of a deviation alone."""
     assert (REPORTS / f"{name}.json").stat().st_size < 1_000_000
 
 
-def test_the_reference_passes() -> None:
+@pytest.mark.parametrize("name", ["reference", "flight/flight-reference"])
+def test_the_reference_passes(name: str) -> None:
     """The suite can be passed."""
-    assert not published("reference").failed
+    assert not published(name).failed
 
 
 @pytest.mark.parametrize(
@@ -82,11 +87,12 @@ def test_the_latest_emulator_is_judged_completely() -> None:
     assert sum(item.outcome is Outcome.FAIL for item in report.deviations) > 20
 
 
-def test_the_matrix_has_them_all() -> None:
+@pytest.mark.parametrize("folder", MATRICES)
+def test_the_matrix_has_them_all(folder: str) -> None:
     """One page for every published report."""
-    text = (REPORTS / "index.html").read_text(encoding="utf-8")
+    text = (REPORTS / folder / "index.html").read_text(encoding="utf-8")
 
-    assert all(f'href="{name}.json"' in text for name in TARGETS)
+    assert all(f'href="{name}.json"' in text for name in MATRICES[folder])
 
 
 def test_an_unfit_report_is_not_published() -> None:
@@ -166,8 +172,9 @@ def test_a_second_run_has_the_verdicts_of_the_first() -> None:
     assert "offsets.last-row was failed and is not-judged" in emulators.unequal(one, other)
 
 
-def test_the_reference_holds_every_clause() -> None:
+@pytest.mark.parametrize("name", ["reference", "flight/flight-reference"])
+def test_the_reference_holds_every_clause(name: str) -> None:
     """No clause is owed that no case of a run on a server can show."""
-    levels = read_report(REPORTS / "reference.json").levels()
+    levels = published(name).levels()
 
     assert {level: cell.total - cell.held for level, cell in levels.items()} == dict.fromkeys(levels, 0)

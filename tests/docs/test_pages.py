@@ -15,7 +15,8 @@ from tests.hostile import table
 from tests.hostile.attack import attacks
 
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
-GENERATED: Final = {"docs/clauses.md", "reports/README.md", "reports/readers/README.md", "reports/writers/README.md"}
+MATRICES: Final = ("", "flight/", "readers/", "writers/")
+GENERATED: Final = {"docs/clauses.md", *(f"reports/{folder}README.md" for folder in MATRICES)}
 """Pages that quote clauses and reports, whose words are those of the suite and of the software under test."""
 
 PAGES: Final = [
