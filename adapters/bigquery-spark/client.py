@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pyarrow as pa
 from py4j.protocol import Py4JJavaError, Py4JNetworkError
@@ -81,17 +81,25 @@ def load(asked: Mapping[str, Any]) -> list[pa.RecordBatch]:
 
 
 def class_of(error: Exception) -> str:
-    """The class of the innermost Java exception, else the error's type; ends the program if Spark has ended."""
+    """The class of the innermost Java exception, else the error's type; ends the program if Spark ends."""
     if isinstance(error, Py4JNetworkError | ConnectionError):
-        sys.stderr.write(f"the virtual machine of Spark has ended: {error}\n")
-        sys.stderr.flush()
-        os._exit(1)
+        end(error)
     if not isinstance(error, Py4JJavaError):
         return type(error).__name__
     cause = error.java_exception
     while cause.getCause() is not None:
         cause = cause.getCause()
+    if cause.getClass().getName() == "java.lang.OutOfMemoryError":
+        # Spark ends its virtual machine after this error, but not at once: the next request would be blamed for it.
+        end(error)
     return str(cause.getClass().getName())
+
+
+def end(error: Exception) -> NoReturn:
+    """Say why the virtual machine of Spark ends, and end the program."""
+    sys.stderr.write(f"the virtual machine of Spark ends: {error}\n")
+    sys.stderr.flush()
+    os._exit(1)
 
 
 if __name__ == "__main__":
