@@ -81,6 +81,7 @@ def as_json(proof: Proof) -> dict[str, Any]:
             for trial in sorted(proof.trials, key=lambda trial: trial.name)
         },
         "liars": {name: list(clauses) for name, clauses in sorted(proof.faulty_servers.items())},
+        "variations": proof.variations,
         "alarms": {name: dict(failures) for name, failures in sorted(proof.alarms.items())},
         "unproven": list(proof.unproven),
         "changes": dict(sorted(proof.changes.items())),

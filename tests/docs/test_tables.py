@@ -88,9 +88,10 @@ def test_the_score_counts_what_a_proof_found() -> None:
         "broad": {"survived": [], "surplus": ["body.node-count"]},
     }
     proof = {"holds": False, "mutants": mutants, "unproven": ["a.b"], "changes": {"rejected": 7}, "survivors": [],
-             "alarms": {"align-64": {}}, "liars": {"liar.null": []}}  # fmt: skip
+             "variations": 9, "alarms": {"align-64": {}}, "liars": {"liar.null": []}}  # fmt: skip
 
     score = condensed(proof)
 
     assert (score["mutants"], score["killed"], score["over_broad"]) == (3, 2, 1)
     assert (score["unproven"], score["alarms"], score["liars"]) == (1, 1, {"liar.null": 0})
+    assert score["variations"] == 9
