@@ -54,6 +54,7 @@ _ON_CALLS: Final[Mapping[str, tuple[str, ...]]] = {
         "end-yields-nothing",
         "inside-a-response",
         "last-row",
+        "resumed-read-has-the-schema",
         "resumed-schema-is-the-sessions",
     ),
     "responses": ("stay-within-128-mb",),
