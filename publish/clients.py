@@ -5,7 +5,11 @@ the mutants of the reference (:mod:`conformance.clients.mutated` has the rule), 
 Each measurement is kept in a file as soon as it is made, and the command goes on where it ended. Outcomes that differ
 between the rounds are results of their own. ``python -m publish.tables`` makes the page from the JSON file.
 
-    python -m publish.clients [--client GLOB] [--select GLOB] [--measured FILE] [--reports DIR] [--no-build]
+The report that is there counts as measured, too: a cell is measured again if the client has another version, or if the
+digest of what is served to it is another one. ``--renew`` measures every cell that is asked for. So a path is added, or
+measured again, without those that stay as they are.
+
+    python -m publish.clients [--client GLOB] [--select GLOB] [--renew] [--measured FILE] [--reports DIR] [--no-build]
 """
 
 from __future__ import annotations
@@ -19,19 +23,22 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import conformance
-from conformance.clients.consequences import Measured, Measurements, Measuring, served_digest
+from conformance.clients.consequences import Consequence, Measured, Measurements, Measuring, Suite, served_digest
 from conformance.clients.mutated import Mutated, mutated
 from conformance.clients.situations import Set, faulty
 from conformance.disk.files import write_whole
 from conformance.engine.corpus import load_corpus
+from conformance.engine.provenance import Identity
 from conformance.engine.selection import all_clauses
 from conformance.engine.session import STATE
+from conformance.engine.started import surroundings
 from conformance.readers.registry import client_programs, client_readers
+from conformance.records import from_json, to_json
 from conformance.reference.mutants import MUTANTS, Mutant
 
 REPORT: Final = "clients.json"
@@ -43,51 +50,67 @@ AT_A_TIME: Final = 16
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, write the report, and return the exit status: 0; 1 if no client is here or nothing is selected."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--client", default="*", help="only paths of clients that match, such as 'bigquery-go.*'")
+    parser.add_argument(
+        "--client", action="append", metavar="GLOB", help="only paths that match, such as 'bigquery-go.*'; repeatable"
+    )
     parser.add_argument("--select", default="*", help="only situations that match, such as 'mutant.batch.*'")
+    parser.add_argument("--renew", action="store_true", help="measure again what the report has")
     parser.add_argument("--measured", type=Path, default=STATE / "clients-measured.jsonl", help="the measurements")
-    parser.add_argument("--reports", type=Path, default=Path("reports"), help="where the report goes")
+    parser.add_argument("--reports", type=Path, default=Path("reports"), help="where the report is and goes")
     parser.add_argument("--seconds", type=float, default=5.0, help="processor time of one answer")
     parser.add_argument("--no-build", action="store_true", help="use the clients that are already built")
     options = parser.parse_args(arguments)
     programs = client_programs()
+    globs = options.client or ["*"]
+    names = [name for name in client_readers() if any(fnmatch.fnmatchcase(name, glob) for glob in globs)]
     if not options.no_build:
         # One by one: a client that cannot be built here is left out, and says why.
-        for name in programs:
+        for name in dict.fromkeys(name.partition(".")[0] for name in names):
             subprocess.run([sys.executable, "-m", "adapters", name], check=False)  # noqa: S603  # the suite's own command
     all_clauses()
-    names = fnmatch.filter(client_readers(), options.client)
-    plans = [one for one in faulty() if fnmatch.fnmatchcase(one.id, options.select)]
     selected = [one for name, one in MUTANTS.items() if fnmatch.fnmatchcase(f"mutant.{name}", options.select)]
-    found = mutated(by_chapter(selected), load_corpus(), client_readers().values())
-    began, rows = time.monotonic(), Rows([], [])
+    plans = [one for one in faulty() if fnmatch.fnmatchcase(one.id, options.select)]
+    found = itertools.chain(plans, mutated(by_chapter(selected), load_corpus(), client_readers().values()))
+    file = options.reports / REPORT
+    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"situations": [], "absent": {}}
+    rows = {row["id"]: row for row in before["situations"]}
+    kept = [one for one in published(before) if not (options.renew and one.client in names)]
+    began, seen = time.monotonic(), set[str]()
     with (
-        Measurements(options.measured) as into,
-        Measuring(programs, names, into, rounds=ROUNDS, seconds=options.seconds) as measuring,
+        Measurements(options.measured, kept) as into,
+        Measuring(programs, names, into, rounds=ROUNDS, seconds=options.seconds, suite=this_suite()) as measuring,
     ):
         for name, why in measuring.absent.items():
             print(f"{name}: not here, {why}", flush=True)
         if len(measuring.absent) == len(names):
             return 1
-        while batch := [*itertools.islice(plans, len(rows.plans), len(rows.plans) + AT_A_TIME)] or [
-            *itertools.islice(found, AT_A_TIME)
-        ]:
+        while batch := [*itertools.islice(found, AT_A_TIME)]:
             measuring.measure([one.asked if isinstance(one, Mutated) else one for one in batch])
-            rows.plans.extend(one for one in batch if isinstance(one, Set))
-            rows.mutants.extend(one for one in batch if isinstance(one, Mutated))
+            rows |= {row["id"]: row for row in map(row_of, batch)}
+            seen |= {row["id"] for row in map(row_of, batch)}
             # After each part: what a run that is ended early has reached is a whole report.
-            made = report(rows.plans, rows.mutants, into.all, measuring.absent)
-            write_whole(options.reports / REPORT, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
-            faults, unequal = len(made["situations"]), made["unequal"]
-            print(f"{faults} faults, {unequal} cells unequal, {time.monotonic() - began:.0f} s", flush=True)
-    return 0 if rows.plans or rows.mutants else 1
+            made = _write(file, rows.values(), into.all, before["absent"] | measuring.absent)
+            print(f"{len(seen)} faults, {made['unequal']} cells unequal, {time.monotonic() - began:.0f} s", flush=True)
+        # What is selected and was not met is no situation any more.
+        rows = {
+            name: row for name, row in rows.items() if name in seen or not fnmatch.fnmatchcase(name, options.select)
+        }
+        _write(file, rows.values(), into.all, before["absent"] | measuring.absent)
+    return 0 if seen else 1
 
 
-class Rows(NamedTuple):
-    """The faults that were measured."""
+def this_suite() -> Suite:
+    """What measures now."""
+    origin = surroundings(target=Identity())["provenance"]
+    return Suite(conformance.__version__, origin.commit, origin.modified, dt.datetime.now(dt.UTC).date().isoformat())
 
-    plans: list[Set]
-    mutants: list[Mutated]
+
+def _write(
+    file: Path, rows: Iterable[Mapping[str, Any]], measured: Iterable[Measured], absent: Mapping[str, str]
+) -> dict[str, Any]:
+    made = report(rows, measured, absent)
+    write_whole(file, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+    return made
 
 
 def by_chapter(mutants: Iterable[Mutant]) -> list[Mutant]:
@@ -102,59 +125,79 @@ def by_chapter(mutants: Iterable[Mutant]) -> list[Mutant]:
     return [mutant for turn in turns for mutant in turn if mutant is not None]
 
 
-def report(
-    plans: Iterable[Set], mutants: Iterable[Mutated], measured: Iterable[Measured], absent: Mapping[str, str]
-) -> dict[str, Any]:
-    """The report: clients, situations, and the cells of each situation by client.
-
-    A cell has ``class`` or, if the rounds differ, ``classes``. What clients said stays in the file of measurements: it
-    may describe a fault that is not public. Measurements of other versions of a client, or of a situation that is
-    served otherwise now, are left out.
-    """
-    rows = [{"id": one.id, "group": str(one.kind), "what": one.title} for one in plans]
-    served = {one.id: served_digest(one) for one in plans}
-    for mutant in mutants:
-        case = mutant.asked.read.case_id
-        fault = " ".join(mutant.fault.split())
-        chapter = mutant.clause.partition(".")[0]
-        rows.append({"id": mutant.asked.id, "group": chapter, "clause": mutant.clause, "case": case, "what": fault})
-        served[mutant.asked.id] = served_digest(mutant.asked)
-    latest: dict[str, str] = {}
-    found: dict[tuple[str, str], dict[int, Measured]] = {}
-    measured = list(measured)
-    for one in measured:
-        latest[one.client] = one.version
-    for one in measured:
-        if one.version == latest[one.client] and one.digest == served.get(one.situation):
-            found.setdefault((one.situation, one.client), {})[one.round] = one
-    known = client_readers()
-    clients = [name for name in known if name in latest and name not in absent]
-    for row in rows:
-        cells = {name: found.get((str(row["id"]), name), {}) for name in clients}
-        row["cells"] = {name: _cell(rounds) for name, rounds in cells.items() if len(rounds) == ROUNDS}
-    kept = [row for row in rows if row["cells"]]
+def row_of(fault: Set | Mutated) -> dict[str, Any]:
+    """The row of a situation, without cells."""
+    if isinstance(fault, Set):
+        return {"id": fault.id, "group": str(fault.kind), "what": fault.title, "digest": served_digest(fault)}
     return {
-        "suite": conformance.__version__,
-        "date": dt.datetime.now(dt.UTC).date().isoformat(),
-        "rounds": ROUNDS,
-        "measurements": sum(len(rounds) for rounds in found.values()),
-        "seconds": round(sum(one.seconds for rounds in found.values() for one in rounds.values())),
-        "unequal": sum("classes" in cell for row in kept for cell in row["cells"].values()),
-        "clients": [
-            {"name": name, "package": known[name].package, "version": latest[name], "title": known[name].title}
-            for name in clients
-        ],
-        # Without the place on this machine, which is in the reason too.
-        "absent": {name: re.sub(r" in /\S+?(?=:? |$)", "", why) for name, why in absent.items()},
-        "situations": kept,
+        "id": fault.asked.id,
+        "group": fault.clause.partition(".")[0],
+        "clause": fault.clause,
+        "case": fault.asked.read.case_id,
+        "what": " ".join(fault.fault.split()),
+        "digest": served_digest(fault.asked),
     }
 
 
-def _cell(rounds: Mapping[int, Measured]) -> dict[str, Any]:
+def published(made: Mapping[str, Any]) -> Iterator[Measured]:
+    """The measurements of which a report was made, without what clients said."""
+    versions = {one["name"]: one["version"] for one in made.get("clients", ())}
+    for row in made["situations"]:
+        for client, cell in row["cells"].items():
+            suite = from_json(Suite, made["suites"][cell["suite"]])
+            for number in range(made["rounds"]):
+                found = Consequence(cell["classes"][number] if "classes" in cell else cell["class"])
+                yield Measured(client, versions[client], row["id"], row["digest"], number, found, suite=suite)
+
+
+def report(
+    rows: Iterable[Mapping[str, Any]], measured: Iterable[Measured], absent: Mapping[str, str]
+) -> dict[str, Any]:
+    """The report: clients, the suites that measured them, and the cells of each row by client.
+
+    A cell has ``class`` or, if the rounds differ, ``classes``, and the place of its suite. What clients said stays in
+    the file of measurements: it may describe a fault that is not public. Measurements of other versions of a client, or
+    of a situation that is served otherwise now, are left out: that cell is not measured.
+    """
+    measured = list(measured)
+    latest = {one.client: one.version for one in measured}
+    found: dict[tuple[str, str, str], dict[int, Measured]] = {}
+    for one in measured:
+        if one.version == latest[one.client]:
+            found.setdefault((one.situation, one.digest, one.client), {})[one.round] = one
+    known, suites = client_readers(), dict[Suite, int]()
+    situations = []
+    for row in rows:
+        of_row = {name: found.get((row["id"], row["digest"], name), {}) for name in known}
+        cells = {name: _cell(rounds, suites) for name, rounds in of_row.items() if len(rounds) == ROUNDS}
+        if cells:
+            situations.append({**row, "cells": cells})
+    clients = {name: known[name] for name in known if any(name in row["cells"] for row in situations)}
+    return {
+        "rounds": ROUNDS,
+        "cells": sum(len(row["cells"]) for row in situations),
+        "unequal": sum("classes" in cell for row in situations for cell in row["cells"].values()),
+        "suites": [to_json(suite) for suite in suites],
+        "clients": [
+            {"name": name, "package": info.package, "version": latest[name], "title": info.title}
+            for name, info in clients.items()
+        ],
+        # Without the place on this machine, which is in the reason too.
+        "absent": {
+            name: re.sub(r" in /\S+?(?=:? |$)", "", why)
+            for name, why in absent.items()
+            if name in known and name not in clients
+        },
+        "situations": situations,
+    }
+
+
+def _cell(rounds: Mapping[int, Measured], suites: dict[Suite, int]) -> dict[str, Any]:
+    """The cell of all rounds; its suite is that of the last round, and gets a place in ``suites``."""
+    *_, last = (rounds[number] for number in sorted(rounds))
     classes = [str(rounds[number].consequence) for number in sorted(rounds)]
-    if len(set(classes)) > 1:
-        return {"classes": classes}
-    return {"class": classes[0]}
+    said = {"classes": classes} if len(set(classes)) > 1 else {"class": classes[0]}
+    return {**said, "suite": suites.setdefault(last.suite, len(suites))}
 
 
 if __name__ == "__main__":

@@ -1,15 +1,19 @@
-"""The report on clients has what was measured in every round, and nothing of other versions or situations."""
+"""The report on clients has what was measured in every round, and grows from the one that is there."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from conformance.clients.consequences import Consequence, Measured, served_digest
+from conformance.clients.consequences import UNKNOWN, Consequence, Measured, Suite, served_digest
 from conformance.clients.situations import Set, faulty
 from conformance.reference.mutants import MUTANTS
-from publish.clients import ROUNDS, by_chapter, report
+from publish.clients import ROUNDS, by_chapter, published, report, row_of
 
 CLIENT = "bigquery-go.messages"
+OTHER = "bigquery-python.rows"
+SUITE = Suite("0.2.0", "abc", date="2026-11-25")
 
 
 @pytest.fixture
@@ -18,32 +22,42 @@ def plan() -> Set:
     return next(faulty())
 
 
-def made(plan: Set, *classes: Consequence, version: str = "2", digest: str = "") -> list[Measured]:
+def made(
+    plan: Set, *classes: Consequence, client: str = CLIENT, version: str = "2", digest: str = "", suite: Suite = UNKNOWN
+) -> list[Measured]:
     """A measurement of each class, one in each round."""
     served = digest or served_digest(plan)
-    return [Measured(CLIENT, version, plan.id, served, number, each) for number, each in enumerate(classes)]
+    return [
+        Measured(client, version, plan.id, served, number, each, suite=suite) for number, each in enumerate(classes)
+    ]
+
+
+def cells(found: dict[str, Any]) -> dict[str, Any]:
+    """The cells of the only row."""
+    (row,) = found["situations"]
+    return dict(row["cells"])
 
 
 def test_equal_rounds_are_one_class(plan: Set) -> None:
     """The cell has it, and the client its version."""
-    found = report([plan], [], made(plan, Consequence.CRASH, Consequence.CRASH), {})
+    found = report([row_of(plan)], made(plan, Consequence.CRASH, Consequence.CRASH), {})
 
-    assert found["situations"][0]["cells"] == {CLIENT: {"class": "crash"}}
-    assert (found["unequal"], found["clients"][0]["version"]) == (0, "2")
+    assert cells(found) == {CLIENT: {"class": "crash", "suite": 0}}
+    assert (found["unequal"], found["cells"], found["clients"][0]["version"]) == (0, 1, "2")
 
 
 def test_unequal_rounds_are_an_outcome(plan: Set) -> None:
     """The cell has both classes, in their order."""
-    found = report([plan], [], made(plan, Consequence.HANG, Consequence.REFUSED), {})
+    found = report([row_of(plan)], made(plan, Consequence.HANG, Consequence.REFUSED), {})
 
-    assert found["situations"][0]["cells"] == {CLIENT: {"classes": ["hang", "refused"]}}
+    assert cells(found) == {CLIENT: {"classes": ["hang", "refused"], "suite": 0}}
     assert found["unequal"] == 1
 
 
 def test_a_cell_without_all_rounds_is_left_out(plan: Set) -> None:
     """It was interrupted."""
     assert ROUNDS == 2
-    assert report([plan], [], made(plan, Consequence.CRASH), {})["situations"] == []
+    assert report([row_of(plan)], made(plan, Consequence.CRASH), {})["situations"] == []
 
 
 def test_other_versions_and_situations_are_left_out(plan: Set) -> None:
@@ -52,16 +66,53 @@ def test_other_versions_and_situations_are_left_out(plan: Set) -> None:
     other = made(plan, Consequence.HANG, Consequence.HANG, digest="another")
     now = made(plan, Consequence.LOSS, Consequence.LOSS)
 
-    found = report([plan], [], [*old, *other, *now], {})
+    found = report([row_of(plan)], [*old, *other, *now], {})
 
-    assert found["situations"][0]["cells"] == {CLIENT: {"class": "silent loss"}}
+    assert cells(found) == {CLIENT: {"class": "silent loss", "suite": 0}}
 
 
 def test_absent_clients_are_named(plan: Set) -> None:
-    """With the reason, and without cells."""
-    found = report([plan], [], made(plan, Consequence.LOSS, Consequence.LOSS), {CLIENT: "not built"})
+    """With the reason, unless they have cells of a time when they were there."""
+    there = made(plan, Consequence.LOSS, Consequence.LOSS)
 
-    assert (found["absent"], found["clients"], found["situations"]) == ({CLIENT: "not built"}, [], [])
+    assert report([row_of(plan)], [], {CLIENT: "not built"})["absent"] == {CLIENT: "not built"}
+    assert report([row_of(plan)], there, {CLIENT: "not built"})["absent"] == {}
+
+
+def test_a_path_is_added_to_the_report_that_is_there(plan: Set) -> None:
+    """The others stay as they were, and each cell has the suite that measured it."""
+    first = made(plan, Consequence.HANG, Consequence.REFUSED, suite=SUITE)
+    before = report([row_of(plan)], first, {})
+    later = Suite("0.3.0", "def", modified=True, date="2026-11-26")
+    second = made(plan, Consequence.CRASH, Consequence.CRASH, client=OTHER, suite=later)
+
+    found = report(before["situations"], [*published(before), *second], {})
+
+    assert cells(found) == {
+        CLIENT: {"classes": ["hang", "refused"], "suite": 0},
+        OTHER: {"class": "crash", "suite": 1},
+    }
+    assert found["suites"] == [
+        {"version": "0.2.0", "commit": "abc", "date": "2026-11-25"},
+        {"version": "0.3.0", "commit": "def", "modified": True, "date": "2026-11-26"},
+    ]
+
+
+def test_a_report_is_what_its_measurements_make(plan: Set) -> None:
+    """Read and made again, it is the same."""
+    before = report([row_of(plan)], made(plan, Consequence.HANG, Consequence.REFUSED, suite=SUITE), {})
+
+    assert report(before["situations"], published(before), {}) == before
+
+
+def test_what_is_served_otherwise_now_is_not_measured(plan: Set) -> None:
+    """A published cell counts for the digest with which it was measured alone."""
+    before = report([row_of(plan)], made(plan, Consequence.LOSS, Consequence.LOSS), {})
+    other = made(plan, Consequence.CRASH, Consequence.CRASH, client=OTHER, digest="another")
+
+    found = report([{**row_of(plan), "digest": "another"}], [*published(before), *other], {})
+
+    assert cells(found) == {OTHER: {"class": "crash", "suite": 0}}
 
 
 def test_chapters_take_turns() -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pyarrow as pa
-from py4j.protocol import Py4JJavaError, Py4JNetworkError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from serving import serve, whole
@@ -82,7 +82,8 @@ def load(asked: Mapping[str, Any]) -> list[pa.RecordBatch]:
 
 def class_of(error: Exception) -> str:
     """The class of the innermost Java exception, else the error's type; ends the program if Spark ends."""
-    if isinstance(error, Py4JNetworkError | ConnectionError):
+    if isinstance(error, Py4JError | ConnectionError) and not isinstance(error, Py4JJavaError):
+        # Not of Java: the connection to the virtual machine broke, and the next request would be blamed for it.
         end(error)
     if not isinstance(error, Py4JJavaError):
         return type(error).__name__

@@ -14,7 +14,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -36,7 +36,7 @@ from conformance.readers.programs.spec import ClientProgram
 from conformance.records import ReadingOutcome, RecordError, from_json, to_json
 from conformance.records.base import record
 
-__all__ = ["Consequence", "Measured", "Measurements", "Measuring", "consequence", "served_digest"]
+__all__ = ["Consequence", "Measured", "Measurements", "Measuring", "Suite", "consequence", "served_digest"]
 
 SHOWN: Final = 240
 """The most characters of a client's text that are kept."""
@@ -68,9 +68,22 @@ class Consequence(enum.StrEnum):
 
 
 @record
+class Suite:
+    """The suite that measured: version, commit and day; ``modified`` if its files differ from the commit."""
+
+    version: str = ""
+    commit: str = ""
+    modified: bool = False
+    date: str = ""
+
+
+UNKNOWN: Final = Suite()
+
+
+@record
 class Measured:
     """One measurement. ``digest`` is of what was served, ``round`` counts from 0, ``text`` is what the client said or
-    gave.
+    gave, ``suite`` what measured.
     """
 
     client: str
@@ -81,6 +94,7 @@ class Measured:
     consequence: Consequence
     text: str = ""
     seconds: float = 0.0
+    suite: Suite = UNKNOWN
 
 
 def consequence(info: ReaderInfo, asked: Set, answer: JobAnswer) -> tuple[Consequence, str]:
@@ -117,15 +131,17 @@ _OTHER: Final = frozenset({DifferenceKind.COLUMNS, DifferenceKind.TYPE, Differen
 class Measurements:
     """The file of measurements; use it as a context manager, which holds its lock. Threads may share it.
 
+    ``published`` were made before those in the file, which need not have them.
+
     Raises:
         InUseError: another process measures into this file.
         ValueError: a line of the file is no measurement; the text names the line.
         DiskError: the file cannot be written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, published: Iterable[Measured] = ()) -> None:
         self.path = path
-        self.all: list[Measured] = []
+        self.all: list[Measured] = [*published]
         self._lock = threading.Lock()
         self._file = LineFile(path, advice="wait until it ends, or name another file with --measured")
         self._stack = ExitStack()
@@ -134,7 +150,8 @@ class Measurements:
         with ExitStack() as stack:
             stack.enter_context(self._file)
             with naming(self.path):
-                self.all, whole = _read(self.path)
+                found, whole = _read(self.path)
+            self.all += found
             self._file.truncate(whole)  # a process that was killed can leave part of a line
             self._stack = stack.pop_all()
         return self
@@ -183,7 +200,8 @@ def _classed(one: Measured) -> Measured:
 class Measuring:
     """Client programs that are warm, and what they are measured into; use it as a context manager.
 
-    ``seconds`` is the processor time of one answer. ``absent`` names the paths that are not here, with the reason.
+    ``seconds`` is the processor time of one answer. ``suite`` goes into each measurement. ``absent`` names the paths
+    that are not here, with the reason.
     """
 
     def __init__(
@@ -194,8 +212,10 @@ class Measuring:
         *,
         rounds: int = 2,
         seconds: float = 5.0,
+        suite: Suite = UNKNOWN,
     ) -> None:
         self.absent: dict[str, str] = {}
+        self._suite = suite
         self._into = into
         self._rounds = rounds
         used = {name: [path for path in names if path.partition(".")[0] == name] for name in programs}
@@ -233,7 +253,7 @@ class Measuring:
                     continue
                 key = (name, pool.hello(name).version, asked.id, served_digest(asked), number)
                 if key not in known:
-                    self._into.add(_measured(pool, asked, key))
+                    self._into.add(dataclasses.replace(_measured(pool, asked, key), suite=self._suite))
 
 
 def _measured(pool: ClientPool, asked: Set, key: tuple[str, str, str, str, int]) -> Measured:

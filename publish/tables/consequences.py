@@ -40,6 +40,7 @@ MARKS: Final[Mapping[Consequence, tuple[str, str]]] = {
     Consequence.UNABLE: ("n/a", "not asked: the client documents that it cannot read the table or make the request"),
 }
 UNEQUAL: Final = "≠"
+UNMEASURED: Final = "?"
 BEFORE: Final = ("empty", "interrupted", "refused", "broken")
 """The groups of plans, which come before the chapters of clauses."""
 
@@ -86,15 +87,16 @@ def text() -> str:
 
 def _page(report: Mapping[str, Any]) -> Iterator[str]:
     situations, clients = report["situations"], [one["name"] for one in report["clients"]]
-    cells = sum(len(row["cells"]) for row in situations)
     mutants = sum("clause" in row for row in situations)
     yield "# What clients make of faulty servers\n\n"
     yield "`python -m publish.clients` puts each path of each client before servers that have one fault each, and\n"
     yield "`python -m publish.tables` writes this page from [`reports/clients.json`](../reports/clients.json).\n"
     yield "`tox -e clients` does both. [clients.md](clients.md) explains clients and paths.\n\n"
-    yield f"Measured by suite {report['suite']} on {report['date']}: {len(clients)} paths, {mutants} mutants of the\n"
-    yield f"reference and {len(situations) - mutants} plans, {cells} cells, each measured {report['rounds']} times.\n"
-    yield f"The rounds differ in {report['unequal']} cells.\n\n"
+    yield f"{len(clients)} paths, {mutants} mutants of the reference and {len(situations) - mutants} plans.\n"
+    yield f"{report['cells']} cells are measured {report['rounds']} times each, and the rounds differ in\n"
+    yield f"{report['unequal']} of them; {len(clients) * len(situations) - report['cells']} cells are not measured.\n"
+    yield "Paths are measured one by one: [a table](#paths) names the suite that measured each, and the day. A cell\n"
+    yield "counts as long as the client has that version, and what it is served the digest in the report.\n\n"
     yield "A mutant is the reference with one fault. For each clause, the matrix has the first mutant that was made\n"
     yield "for it and that a client sees: in a case of the clause, in one of a few plain tables, or in a read that is\n"
     yield "interrupted. The clients get recorded answers, so all of them get the same bytes.\n\n"
@@ -114,21 +116,23 @@ def _legend() -> Iterator[str]:
     yield "| mark | a user of the client gets |\n|---|---|\n"
     for mark, means in MARKS.values():
         yield f"| {mark} | {means} |\n"
-    yield f"| {UNEQUAL} | the rounds differ; the page names both classes |\n\n"
+    yield f"| {UNEQUAL} | the rounds differ; the page names both classes |\n"
+    yield f"| {UNMEASURED} | not measured: the fault is new or has changed since this path was measured |\n\n"
 
 
 def _sums(report: Mapping[str, Any], clients: Sequence[str]) -> Iterator[str]:
     yield "## Paths\n\n"
-    yield f"| path | version | {' | '.join(mark for mark, _ in MARKS.values())} | {UNEQUAL} |\n"
-    yield f"|---|---|{'---|' * (len(MARKS) + 1)}\n"
+    marks = [*(mark for mark, _ in MARKS.values()), UNEQUAL, UNMEASURED]
+    yield f"| path | version | {' | '.join(marks)} |\n|---|---|{'---|' * len(marks)}\n"
     for client in clients:
-        counts: Counter[Consequence | None] = Counter()
-        for row in report["situations"]:
-            if client in row["cells"]:
-                found = classes_of(row["cells"][client])
-                counts[found[0] if len(found) == 1 else None] += 1
-        numbers = " | ".join(str(counts[each]) for each in (*MARKS, None))
-        yield f"| `{client}` | {version_of(report, client)} | {numbers} |\n"
+        counts = Counter(_sign(row["cells"].get(client)) for row in report["situations"])
+        yield f"| `{client}` | {version_of(report, client)} | {' | '.join(str(counts[mark]) for mark in marks)} |\n"
+    yield "\n| path | suite | day | cells |\n|---|---|---|---|\n"
+    for client in clients:
+        made = Counter(row["cells"][client]["suite"] for row in report["situations"] if client in row["cells"])
+        for place, count in sorted(made.items()):
+            suite = report["suites"][place]
+            yield f"| `{client}` | {_suite(suite)} | {suite['date']} | {count} |\n"
     for client, why in report["absent"].items():
         yield f"\n`{client}` was not here: {why}.\n"
 
@@ -147,8 +151,19 @@ def _what(row: Mapping[str, Any]) -> str:
     return str(row["what"]).replace("|", "\\|")
 
 
-def _mark(cell: Mapping[str, Any] | None) -> str:
+def _sign(cell: Mapping[str, Any] | None) -> str:
+    """The mark of a cell, without the classes of rounds that differ."""
     if cell is None:
-        return "?"
+        return UNMEASURED
     found = classes_of(cell)
-    return MARKS[found[0]][0] if len(found) == 1 else f"{UNEQUAL} {', '.join(map(str, found))}"
+    return MARKS[found[0]][0] if len(found) == 1 else UNEQUAL
+
+
+def _mark(cell: Mapping[str, Any] | None) -> str:
+    sign = _sign(cell)
+    return f"{sign} {', '.join(map(str, classes_of(cell)))}" if cell is not None and sign == UNEQUAL else sign
+
+
+def _suite(suite: Mapping[str, Any]) -> str:
+    changed = ", with changes" if suite.get("modified") else ""
+    return f"{suite['version']}, commit {suite['commit'][:8]}{changed}"

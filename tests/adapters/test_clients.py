@@ -12,6 +12,7 @@ from conformance.clients.pool import ClientPool
 from conformance.clients.situations import Set, faulty
 from conformance.clients.task import ClientTask, client_clauses
 from conformance.engine.events import CaseJudged
+from conformance.readers.ipc.job import JobOutcome
 from conformance.readers.programs.spec import shipped_programs
 from conformance.records import Outcome
 from tests.clients.healthy import healthy
@@ -45,3 +46,16 @@ def test_a_built_path_reads_a_table(path: str, pool: ClientPool) -> None:
     verdicts = [verdict for event in events if isinstance(event, CaseJudged) for verdict in event.verdicts]
     assert verdicts
     assert [verdict for verdict in verdicts if verdict.outcome is not Outcome.PASS] == []
+
+
+@pytest.mark.timeout(1200)
+def test_an_answer_that_ends_the_virtual_machine_of_spark_is_a_crash(pool: ClientPool) -> None:
+    """A message that declares 1 GiB of metadata ends it, and the next answer is that of a new one."""
+    path = "bigquery-spark.load"
+    if path not in pool.names:
+        pytest.skip("bigquery-spark is not built: run python -m adapters bigquery-spark")
+    (huge,) = [one for one in faulty() if one.id == "broken.huge-metadata.response-0"]
+
+    outcomes = [pool.fetch(path, asked)[0].outcome for asked in (huge, healthy())]
+
+    assert outcomes == [JobOutcome.DIED, JobOutcome.ROWS]

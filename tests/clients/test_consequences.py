@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.clients.consequences import Consequence, Measured, Measurements, Measuring
+from conformance.clients.consequences import Consequence, Measured, Measurements, Measuring, Suite
 from conformance.clients.situations import Set, faulty
 from conformance.disk.locks import InUseError
 from tests.clients.healthy import healthy
@@ -87,6 +87,21 @@ def test_measuring_goes_on_where_it_ended(tmp_path: Path) -> None:
     assert again[0] == first[0]
     assert file.read_bytes().splitlines(keepends=True)[0] == lines[0]
     assert [json.loads(line)["round"] for line in file.read_text().splitlines()] == [0, 1]
+
+
+def test_what_was_published_is_not_measured_again(tmp_path: Path) -> None:
+    """It counts as if the file had it, and the file keeps what is new alone."""
+    first = measured("", healthy(), tmp_path / "first")
+    file = tmp_path / "second"
+
+    with (
+        Measurements(file, first) as into,
+        Measuring(standin(""), ["standin.rows"], into, rounds=2, suite=Suite("1", "abc")) as measuring,
+    ):
+        measuring.measure([healthy()])
+
+    assert [(one.round, one.suite.commit) for one in into.all] == [(0, ""), (1, "abc")]
+    assert [json.loads(line)["round"] for line in file.read_text().splitlines()] == [1]
 
 
 def test_another_situation_of_the_same_name_is_measured(tmp_path: Path) -> None:
