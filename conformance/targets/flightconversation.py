@@ -35,7 +35,8 @@ from conformance.records import (
 from conformance.targets.allowance import Allowance, late
 from conformance.targets.calls import Caller
 from conformance.targets.conversation import BROKEN
-from conformance.targets.flightmessages import Names, action_of, data_of, place_of
+from conformance.targets.flightmessages import Names, action_of, data_of
+from conformance.targets.flightplaces import Place, place_of
 
 __all__ = ["FlightConversation", "FlightPlan"]
 
@@ -50,21 +51,26 @@ STREAMED: Final = frozenset({"Handshake", "DoPut", "DoExchange"})
 class FlightPlan:
     """The parameters of a conversation: the names of its flights, the address of the server, and its limits.
 
-    ``elsewhere`` gives a caller for another address.
+    ``elsewhere`` gives a caller for another place. With ``tls``, the server is spoken to over TLS.
     """
 
     names: Names
     endpoint: str
     allowance: Allowance
-    elsewhere: Callable[[str], Caller]
+    elsewhere: Callable[[Place], Caller]
+    tls: bool = False
 
 
 class FlightConversation:
-    """Carries out one case's steps through ``caller``; afterwards, ``calls`` and ``skipped`` are the result."""
+    """Carries out one case's steps through ``caller``; afterwards, ``calls`` and ``skipped`` are the result.
+
+    ``untried`` are the locations of endpoints of which none could be tried.
+    """
 
     def __init__(self, case: Case, table: pa.Table, caller: Caller, plan: FlightPlan) -> None:
         self.calls: list[Call] = []
         self.skipped: list[int] = []
+        self.untried: list[str] = []
         self._case = case
         self._table = table
         self._caller = caller
@@ -158,11 +164,13 @@ class FlightConversation:
         for number, endpoint in endpoints:
             if step.endpoint not in ("*", str(number)) or endpoint.ticket is None:
                 continue
-            place = place_of(endpoint, self._plan.endpoint)
+            at = Place(self._plan.endpoint, self._plan.tls)
+            place = place_of(endpoint, at)
             if place is None:
+                self.untried.extend(endpoint.locations)
                 continue
-            here = place == self._plan.endpoint
-            label = f"{step.info}/{number}" + ("" if here else f" at {place}")
+            here = place == at
+            label = f"{step.info}/{number}" + ("" if here else f" at {place.address}")
             caller = self._caller if here else self._plan.elsewhere(place)
             call = Call(index, label, "DoGet", encoding.part(1, endpoint.ticket))
             asked = True

@@ -1,6 +1,6 @@
 """``python -m conformance.reference.flight``: the Flight reference in a process of its own, until SIGTERM or SIGINT.
 
-Prints one JSON line once it is bound: ``{"event": "grpc.listen", "port": …}``.
+Prints one JSON line once it is bound: ``{"event": "grpc.listen", "port": …, "uri": …}``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from conformance.contain.limits import collect_seldom
 from conformance.reference.flight.deviations import flight_service
@@ -26,13 +27,17 @@ def serve_flight(
     host: str = "127.0.0.1",
     say: Callable[[str], object] = print,
     tls: ServerTls | None = None,
+    path: Path | None = None,
 ) -> None:
-    """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line. For the main thread only."""
+    """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line. For the main thread only.
+
+    The port in it is 0 for a server at a ``path`` of the file system.
+    """
     done = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: done.set())
-    with FlightServer(flight_service(mutant)(), host=host, tls=tls) as server:
-        say(json.dumps({"event": "grpc.listen", "port": server.port}))
+    with FlightServer(flight_service(mutant)(), host=host, tls=tls, path=path) as server:
+        say(json.dumps({"event": "grpc.listen", "port": server.port, "uri": server.uri}))
         done.wait()
 
 

@@ -43,6 +43,7 @@ from conformance.targets.calls import CallBudget, Caller
 from conformance.targets.faulting import Met
 from conformance.targets.flightconversation import FlightConversation, FlightPlan
 from conformance.targets.flightmessages import Names
+from conformance.targets.flightplaces import Place
 
 load_chapters()
 FIXTURE: Final = ProofFixture.of(
@@ -114,7 +115,7 @@ def seen(case: Case, service: FlightService | None = None, table: pa.Table | Non
     return FlightView(case, exchange, rows)
 
 
-def _elsewhere(place: str) -> Caller:
+def _elsewhere(place: Place) -> Caller:
     raise AssertionError(f"nothing of these tests is at {place}")
 
 
