@@ -17,6 +17,7 @@ from conformance.records import Case, Exchange, ProtocolName
 from conformance.targets.allowance import Allowance, call_budget
 from conformance.targets.calls import Caller, close_channel, open_channel
 from conformance.targets.costs import Meter
+from conformance.targets.dialect import UnknownTypeError
 from conformance.targets.environment import Environment
 from conformance.targets.errors import TargetUnavailable
 from conformance.targets.flightconversation import FlightConversation, FlightPlan
@@ -118,9 +119,13 @@ class FlightTarget:
                 ),
                 elsewhere=elsewhere,
                 tls=self._starter.secure is not None,
+                sql=self._flight.sql,
             )
             conversation = FlightConversation(case, table, caller, plan)
-            conversation.run()
+            try:
+                conversation.run()
+            except UnknownTypeError as error:
+                return dataclasses.replace(exchange, untestable=str(error))
         self._untried.update(dict.fromkeys(conversation.untried))
         if conversation.broken:
             self._servers.give_up(running)

@@ -23,6 +23,7 @@ from conformance.records import (
     DoExchange,
     DoGet,
     DoPut,
+    FlightSqlStep,
     GetFlightInfo,
     GetSchema,
     Handshake,
@@ -30,13 +31,18 @@ from conformance.records import (
     ListFlights,
     PollFlightInfo,
     SendMessages,
+    SqlMetadata,
+    SqlQuery,
     Step,
 )
 from conformance.targets.allowance import Allowance, late
 from conformance.targets.calls import Caller
 from conformance.targets.conversation import BROKEN
+from conformance.targets.dialect import SqlSpec, Statements, sql_name
 from conformance.targets.flightmessages import Names, action_of, data_of
 from conformance.targets.flightplaces import Place, place_of
+from conformance.targets.flightsql import SqlSteps
+from conformance.targets.seeds import case_rows
 
 __all__ = ["FlightConversation", "FlightPlan"]
 
@@ -51,7 +57,8 @@ STREAMED: Final = frozenset({"Handshake", "DoPut", "DoExchange"})
 class FlightPlan:
     """The parameters of a conversation: the names of its flights, the address of the server, and its limits.
 
-    ``elsewhere`` gives a caller for another place. With ``tls``, the server is spoken to over TLS.
+    ``elsewhere`` gives a caller for another place. With ``tls``, the server is spoken to over TLS; ``sql`` is its
+    dialect, None if it speaks no Flight SQL.
     """
 
     names: Names
@@ -59,6 +66,7 @@ class FlightPlan:
     allowance: Allowance
     elsewhere: Callable[[Place], Caller]
     tls: bool = False
+    sql: SqlSpec | None = None
 
 
 class FlightConversation:
@@ -77,6 +85,15 @@ class FlightConversation:
         self._plan = plan
         self._allowance = plan.allowance
         self._infos: dict[str, Info] = {}
+        self._sql = SqlSteps(case, table, self._statements(), self._make, self._talk)
+
+    def _statements(self) -> Statements | None:
+        """The statements about the case's table; None if the server speaks no Flight SQL."""
+        if self._plan.sql is None:
+            return None
+        rows = () if self._case.table.arrow is not None else case_rows(self._case, self._table)
+        name = sql_name(self._case.id, self._plan.names.token)
+        return Statements(self._plan.sql, name, self._case.table.columns, rows)
 
     @property
     def broken(self) -> bool:
@@ -93,6 +110,11 @@ class FlightConversation:
 
     def _carried_out(self, index: int, step: Step) -> bool:
         """Make the calls of a step; False if it does not apply."""
+        if isinstance(step, FlightSqlStep):
+            made = self._sql.carried_out(index, step)
+            if made is not None and isinstance(step, SqlQuery | SqlMetadata) and not step.schema:
+                self._remember(step.label, read_info(_first(made)))
+            return made is not None
         match step:
             case PollFlightInfo():
                 self._poll(index, step)
@@ -190,12 +212,11 @@ class FlightConversation:
         made = late(call) if budget is None else (caller or self._caller).stream(call, budget=budget, take=take)
         return self._keep(made)
 
-    def _talk(self, call: Call, messages: Iterable[bytes], awaits: Iterable[int] = ()) -> None:
+    def _talk(self, call: Call, messages: Iterable[bytes], awaits: Iterable[int] = ()) -> Call:
         budget = self._allowance.left()
         if budget is None:
-            self._keep(late(call))
-        else:
-            self._keep(self._caller.converse(call, messages, budget=budget, awaits=frozenset(awaits)))
+            return self._keep(late(call))
+        return self._keep(self._caller.converse(call, messages, budget=budget, awaits=frozenset(awaits)))
 
     def _keep(self, call: Call) -> Call:
         self.calls.append(call)

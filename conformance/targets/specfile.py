@@ -173,7 +173,7 @@ def _check_flight(spec: TargetSpec) -> None:
         if spec.flight is not None:
             raise RecordError("target.flight", f"no such table: a {spec.kind} serves no flights", "[flight]")
         return
-    check_flight(spec.flight or FlightSpec())
+    check_flight(spec.flight or FlightSpec(), spec.here)
     for name, given in (("seed", spec.seed != Seed()), ("service", spec.service is not None)):
         if given:
             raise RecordError(f"target.{name}", "no such table: [flight] says how data comes in", f"[{name}]")
