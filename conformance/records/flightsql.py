@@ -2,7 +2,8 @@
 
 A statement is a template: ``{table}`` is the name of the case's table on the server, ``{columns}`` its columns with
 their types, ``{names}`` their names, ``{values}`` all of its rows, ``{rows:I-J}`` those from I to before J, and
-``{markers}`` one parameter for each column. ``{create}`` is the statement that makes the table.
+``{markers}`` one parameter for each column, ``{marker}`` one parameter. ``{create}`` is the statement that makes the
+table.
 """
 
 from __future__ import annotations

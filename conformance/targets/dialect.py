@@ -24,7 +24,7 @@ TYPES: Final[Mapping[str, str]] = {
 }
 """The name of each type, if the target file gives no other."""
 
-_PLACE: Final = re.compile(r"\{(table|columns|names|values|markers|create|rows:(\d+)-(\d+))\}")
+_PLACE: Final = re.compile(r"\{(table|columns|names|values|marker|markers|create|rows:(\d+)-(\d+))\}")
 
 
 class UnknownTypeError(Exception):
@@ -86,6 +86,7 @@ class Statements:
             "create": lambda: self.filled(self._sql.create),
             "columns": lambda: ", ".join(map(self._declared, self._columns)),
             "names": lambda: ", ".join(column.name for column in self._columns),
+            "marker": lambda: self._sql.marker.replace("{n}", "1"),
             "markers": lambda: ", ".join(self._sql.marker.replace("{n}", str(at + 1)) for at in self._places),
             "values": lambda: self._values(self._rows),
         }
