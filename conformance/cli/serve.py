@@ -19,7 +19,7 @@ from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS, STACKED_WITH
 
 COUNT = click.IntRange(min=0)
-OF_FLIGHT = frozenset({"flight", "mutant", "list_mutants", "host", "tls_certificate", "tls_key", "client_ca"})
+OF_FLIGHT = frozenset({"flight", "mutant", "list_mutants", "host", "tls_certificate", "tls_key", "client_ca", "socket"})
 """The parameters that the Flight reference knows."""
 
 
@@ -31,6 +31,7 @@ OF_FLIGHT = frozenset({"flight", "mutant", "list_mutants", "host", "tls_certific
 @click.option("--tls-certificate", metavar="FILE", type=FILE, help="Speak TLS on both ports, with this PEM file.")
 @click.option("--tls-key", metavar="FILE", type=FILE, help="The key of the certificate.")
 @click.option("--client-ca", metavar="FILE", type=FILE, help="Require client certificates that this authority signed.")
+@click.option("--socket", metavar="PATH", type=click.Path(path_type=Path), help="Listen at PATH, with --flight.")
 @click.option("--token-file", metavar="FILE", type=FILE, help="Require one of the tokens in FILE, one in each line.")
 @click.option("--token-calls", metavar="N", type=COUNT, help="Let each token expire after N gRPC calls.")
 @click.option("--token-requests", metavar="N", type=COUNT, help="Let each token expire after N REST requests.")
@@ -52,6 +53,7 @@ def command(
     tls_certificate: Path | None,
     tls_key: Path | None,
     client_ca: Path | None,
+    socket: Path | None,
     token_file: Path | None,
     token_calls: int | None,
     token_requests: int | None,
@@ -75,8 +77,10 @@ def command(
             click.echo(name)
         return
     if flight:
-        _serve_flight(mutant, host, _tls(tls_certificate, tls_key, client_ca))
+        _serve_flight(mutant, host, _tls(tls_certificate, tls_key, client_ca), socket)
         return
+    if socket is not None:
+        raise click.UsageError("expected --flight with --socket: Storage Read is served on ports")
     if mutant in FLIGHT_NAMES:
         raise click.UsageError(f"expected --flight with {mutant}, which the Flight reference has")
     for name in () if mutant is None else mutant.split(STACKED_WITH):
@@ -103,15 +107,17 @@ def command(
         raise Unusable(f"cannot serve: {error}") from None
 
 
-def _serve_flight(mutant: str | None, host: str, tls: ServerTls | None) -> None:
+def _serve_flight(mutant: str | None, host: str, tls: ServerTls | None, path: Path | None) -> None:
     context = click.get_current_context()
+    if path is not None and (tls is not None or context.get_parameter_source("host") is not ParameterSource.DEFAULT):
+        raise click.UsageError("expected no --host and no certificate with --socket: they are about a port")
     for name in sorted(set(context.params) - OF_FLIGHT):
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise click.UsageError(f"expected no --{name.replace('_', '-')} with --flight: it is about Storage Read")
     if mutant is not None and mutant not in FLIGHT_NAMES:
         raise Unusable(unknown("mutant", mutant, FLIGHT_NAMES, "`conformance serve --flight --mutants` lists them all"))
     try:
-        serve_flight(mutant=mutant, host=host, say=click.echo, tls=tls)
+        serve_flight(mutant=mutant, host=host, say=click.echo, tls=tls, path=None if path is None else path.absolute())
     except OSError as error:  # a certificate, or the address
         raise Unusable(f"cannot serve: {error}") from None
 

@@ -268,6 +268,12 @@ FLIGHT_PROTO: Final = "https://github.com/apache/arrow/blob/main/format/Flight.p
 FLIGHT_PAGE: Final = "https://arrow.apache.org/docs/format/Flight.html"
 """Arrow Flight RPC: request patterns, locations, authentication, error codes."""
 
+FLIGHT_SQL_PROTO: Final = "https://github.com/apache/arrow/blob/main/format/FlightSql.proto"
+"""The messages of Arrow Flight SQL, and the schemas of the answers to its metadata commands."""
+
+FLIGHT_SQL_PAGE: Final = "https://arrow.apache.org/docs/format/FlightSql.html"
+"""Arrow Flight SQL: which call carries which message."""
+
 FLIGHT_CLIENT: Final = "https://github.com/apache/arrow/blob/main/cpp/src/arrow/flight/client.cc"
 """Arrow's C++ client, under pyarrow and R: a message without a header is one of metadata alone to it, whatever its body
 is.

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.generate.arrowtable import arrow_table
+from conformance.generate.sqlcheck import check_sql_step, info_label
 from conformance.records import (
     STEPS,
     AppendRows,
@@ -21,6 +22,7 @@ from conformance.records import (
     DoExchange,
     DoGet,
     DoPut,
+    FlightSqlStep,
     FlightStep,
     GetFlightInfo,
     Happening,
@@ -113,6 +115,7 @@ def _check_steps(case: Case) -> None:
     unborn = 0
     again = False
     happened: list[Happening] = []
+    handles: set[str] = set()
     labels: dict[type[Step], set[str]] = {CreateSession: set(), SplitStream: set(), GetFlightInfo: set()}
     for index, step in enumerate(case.steps):
         path = f"Case.steps[{index}]"
@@ -131,12 +134,21 @@ def _check_steps(case: Case) -> None:
             _check_no_time(step, path)
         if isinstance(step, ReadRows | SplitStream):
             _check_stream(step, path, labels[CreateSession], labels[SplitStream])
+        elif isinstance(step, FlightSqlStep):
+            check_sql_step(step, path, handles, case.table, count)
         elif not isinstance(step, CreateSession):
             _check_flight(step, path, labels[GetFlightInfo], case.table)
-        if isinstance(step, PollFlightInfo):
-            labels[GetFlightInfo].add(step.label)
-        if isinstance(step, CreateSession | SplitStream | GetFlightInfo):
-            labels[type(step)].add(step.label)
+        _remember_label(step, labels)
+
+
+def _remember_label(step: Step, labels: dict[type[Step], set[str]]) -> None:
+    """Add the label of a step's answer to those of its kind."""
+    if isinstance(step, PollFlightInfo):
+        labels[GetFlightInfo].add(step.label)
+    elif isinstance(step, FlightSqlStep):
+        labels[GetFlightInfo].update(filter(None, [info_label(step)]))
+    elif isinstance(step, CreateSession | SplitStream | GetFlightInfo):
+        labels[type(step)].add(step.label)
 
 
 def _check_rows(rows: Sequence[int], path: str, count: int) -> None:

@@ -10,15 +10,19 @@ from conformance.contain.text import keep_safe
 from conformance.records.base import record
 from conformance.records.closed import ProtocolName
 from conformance.records.flight import FlightStep
+from conformance.records.flightsql import FlightSqlStep
 from conformance.records.steps import CreateSession, ReadRows, StorageReadStep
 from conformance.records.table import Table
 
 __all__ = ["STEPS", "Case", "Step"]
 
-Step: TypeAlias = StorageReadStep | FlightStep
+Step: TypeAlias = StorageReadStep | FlightStep | FlightSqlStep
 
 STEPS: Final[Mapping[ProtocolName, tuple[type, ...]]] = MappingProxyType(
-    {ProtocolName.STORAGE_READ: get_args(StorageReadStep), ProtocolName.FLIGHT: get_args(FlightStep)}
+    {
+        ProtocolName.STORAGE_READ: get_args(StorageReadStep),
+        ProtocolName.FLIGHT: get_args(FlightStep | FlightSqlStep),
+    }
 )
 """The kinds of step of each protocol."""
 

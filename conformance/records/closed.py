@@ -194,6 +194,35 @@ class FlightMethod(enum.StrEnum):
     LIST_ACTIONS = "ListActions"
 
 
+class EndOfTransaction(enum.StrEnum):
+    """How a transaction of Flight SQL ends."""
+
+    COMMIT = "commit"
+    """What it changed stays."""
+    ROLLBACK = "rollback"
+    """What it changed is undone."""
+
+
+class IfExists(enum.StrEnum):
+    """What an ingestion does if its table exists."""
+
+    FAIL = "fail"
+    """It fails."""
+    APPEND = "append"
+    """The rows are added."""
+    REPLACE = "replace"
+    """The table is dropped and made again."""
+
+
+class IfNotExist(enum.StrEnum):
+    """What an ingestion does if its table does not exist."""
+
+    CREATE = "create"
+    """The table is made."""
+    FAIL = "fail"
+    """It fails."""
+
+
 class AskerKind(enum.StrEnum):
     """The party that makes the calls of an exchange."""
 

@@ -58,7 +58,7 @@ class Token:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A server that runs already, as ``host:port``; ``rest`` is a base URL, empty if it has no REST API.
+    """A server that runs already, as ``host:port`` or ``unix:PATH``; ``rest`` is a base URL, empty without a REST API.
 
     ``headers`` are sent with every gRPC call and REST request. ``header_variables`` are further ones, each with the
     name of the environment variable that holds its value, which is a secret.
@@ -150,7 +150,7 @@ def _check_header(where: str, name: str, value: str, *, authorized: bool) -> Non
 
 
 def _is_local(host: str) -> bool:
-    if host == "localhost":
+    if host in ("localhost", "unix"):  # a socket in the file system is unix:PATH
         return True
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from contextlib import ExitStack
+from typing import Final
 
 import pyarrow as pa
 
@@ -16,11 +17,13 @@ from conformance.records import Case, Exchange, ProtocolName
 from conformance.targets.allowance import Allowance, call_budget
 from conformance.targets.calls import Caller, close_channel, open_channel
 from conformance.targets.costs import Meter
+from conformance.targets.dialect import UnknownTypeError
 from conformance.targets.environment import Environment
 from conformance.targets.errors import TargetUnavailable
 from conformance.targets.flightconversation import FlightConversation, FlightPlan
 from conformance.targets.flightlogin import Memory
 from conformance.targets.flightmessages import Names
+from conformance.targets.flightplaces import Place
 from conformance.targets.flightspec import FlightSpec
 from conformance.targets.instants import now
 from conformance.targets.patience import Patience
@@ -33,6 +36,9 @@ from conformance.wire.flight import SERVICE
 
 __all__ = ["FlightTarget"]
 
+MOST_REMARKS: Final = 10
+"""The number of locations that are named because they were not tried."""
+
 
 class FlightTarget:
     """A Flight server under test. One thread drives it at a time; :meth:`close` ends the started processes."""
@@ -41,7 +47,7 @@ class FlightTarget:
         self.name = spec.name
         self.version = environment.version
         self.capabilities = frozenset(spec.capabilities)
-        self.remarks: tuple[str, ...] = ()
+        self._untried: dict[str, None] = {}
         self._spec = spec
         self._flight = spec.flight or FlightSpec()
         self._deadlines = spec.deadlines.stretched(multiplier)
@@ -56,6 +62,12 @@ class FlightTarget:
             meter=Meter(None),
         )
         self._servers = Servers(self._starter.open)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The locations that could not be tried, by their names."""
+        said = "not tried: it is no address of gRPC on this machine that the target file lets the suite speak to"
+        return tuple(f"the location {uri} was {said}" for uri in list(self._untried)[:MOST_REMARKS])
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
         """Put ``case`` to the server and record everything; faults of the target are in the exchange."""
@@ -93,8 +105,9 @@ class FlightTarget:
         with ExitStack() as later:
             memory = Memory(self._flight.login)
 
-            def elsewhere(place: str) -> Caller:
-                channel = open_channel(place, message_limit=limits.message)
+            def elsewhere(place: Place) -> Caller:
+                secure = self._starter.secure if place.tls else None
+                channel = open_channel(place.address, message_limit=limits.message, secure=secure)
                 later.callback(close_channel, channel)
                 return caller.over(channel)
 
@@ -108,12 +121,18 @@ class FlightTarget:
                 ),
                 elsewhere=elsewhere,
                 memory=memory,
+                tls=self._starter.secure is not None,
+                sql=self._flight.sql,
             )
             budget = plan.allowance.left()
             if memory.login is not None and budget is not None:
                 memory.log_in(caller, budget)
             conversation = FlightConversation(case, table, caller, plan)
-            conversation.run()
+            try:
+                conversation.run()
+            except UnknownTypeError as error:
+                return dataclasses.replace(exchange, untestable=str(error))
+        self._untried.update(dict.fromkeys(conversation.untried))
         if conversation.broken:
             self._servers.give_up(running)
         return dataclasses.replace(exchange, calls=tuple(conversation.calls), skipped_steps=tuple(conversation.skipped))

@@ -25,6 +25,7 @@ from conformance.records import (
     DoGet,
     DoPut,
     FlightLogin,
+    FlightSqlStep,
     FlightToken,
     GetFlightInfo,
     GetSchema,
@@ -33,14 +34,20 @@ from conformance.records import (
     ListFlights,
     PollFlightInfo,
     SendMessages,
+    SqlMetadata,
+    SqlQuery,
     Step,
 )
 from conformance.targets.allowance import Allowance, late
 from conformance.targets.calls import Caller
 from conformance.targets.conversation import BROKEN
+from conformance.targets.dialect import SqlSpec, Statements, sql_name
 from conformance.targets.flightlogin import Memory
-from conformance.targets.flightmessages import Names, action_of, data_of, place_of
+from conformance.targets.flightmessages import Names, action_of, data_of
+from conformance.targets.flightplaces import Place, place_of
 from conformance.targets.flightputs import put_messages, spelled
+from conformance.targets.flightsql import SqlSteps
+from conformance.targets.seeds import case_rows
 
 __all__ = ["AGAIN", "FlightConversation", "FlightPlan"]
 
@@ -61,22 +68,29 @@ STREAMED: Final = frozenset({"Handshake", "DoPut", "DoExchange"})
 class FlightPlan:
     """The parameters of a conversation: the names of its flights, the address of the server, and its limits.
 
-    ``elsewhere`` gives a caller for another address, over a connection of its own. ``memory`` is what the client knows.
+    ``elsewhere`` gives a caller for another place, over a connection of its own. ``memory`` is what the client knows.
+    With ``tls``, the server is spoken to over TLS; ``sql`` is its dialect, None if it speaks no Flight SQL.
     """
 
     names: Names
     endpoint: str
     allowance: Allowance
-    elsewhere: Callable[[str], Caller]
+    elsewhere: Callable[[Place], Caller]
     memory: Memory = dataclasses.field(default_factory=Memory)
+    tls: bool = False
+    sql: SqlSpec | None = None
 
 
 class FlightConversation:
-    """Carries out one case's steps through ``caller``; afterwards, ``calls`` and ``skipped`` are the result."""
+    """Carries out one case's steps through ``caller``; afterwards, ``calls`` and ``skipped`` are the result.
+
+    ``untried`` are the locations of endpoints of which none could be tried.
+    """
 
     def __init__(self, case: Case, table: pa.Table, caller: Caller, plan: FlightPlan) -> None:
         self.calls: list[Call] = []
         self.skipped: list[int] = []
+        self.untried: list[str] = []
         self._case = case
         self._table = table
         self._plan = plan
@@ -84,6 +98,20 @@ class FlightConversation:
         self._caller = caller.with_credentials(self._memory.headers)
         self._allowance = plan.allowance
         self._infos: dict[str, Info] = {}
+        self._sql = SqlSteps(case, table, self._statements(), self._make, self._talk)
+
+    def _statements(self) -> Statements | None:
+        """The statements about the case's table; None if the server speaks no Flight SQL."""
+        if self._plan.sql is None:
+            return None
+        rows = () if self._case.table.arrow is not None else case_rows(self._case, self._table)
+        name = sql_name(self._case.id, self._plan.names.token)
+        return Statements(self._plan.sql, name, self._case.table.columns, rows)
+
+    @property
+    def _here(self) -> Place:
+        """Where the server is to which all calls go that name no other place."""
+        return Place(self._plan.endpoint, self._plan.tls)
 
     @property
     def broken(self) -> bool:
@@ -100,6 +128,11 @@ class FlightConversation:
 
     def _carried_out(self, index: int, step: Step) -> bool:
         """Make the calls of a step; False if it does not apply."""
+        if isinstance(step, FlightSqlStep):
+            made = self._sql.carried_out(index, step)
+            if made is not None and isinstance(step, SqlQuery | SqlMetadata) and not step.schema:
+                self._remember(step.label, read_info(_first(made)))
+            return made is not None
         match step:
             case PollFlightInfo():
                 self._poll(index, step)
@@ -112,18 +145,20 @@ class FlightConversation:
             case SendMessages() if step.method in STREAMED or len(step.messages) != 1:
                 self._talk(Call(index, "", step.method, b""), step.messages)
             case _:
-                asked = self._asked(step)
-                if asked is None:
-                    return False
-                method, label, request = asked
-                caller = self._caller_for(step)
-                if caller is None:
-                    return False
-                call = self._make(Call(index, label, method, request), caller=caller)
-                if isinstance(step, DoAction) and step.label:
-                    self._remember(step.label, _renewed(_first(call)))
-                if isinstance(step, GetFlightInfo):
-                    self._remember(step.label, read_info(_first(call)))
+                return self._ask_once(index, step)
+        return True
+
+    def _ask_once(self, index: int, step: Step) -> bool:
+        """Make the call of a step with one request message; False if it does not apply."""
+        asked, caller = self._asked(step), self._caller_for(step)
+        if asked is None or caller is None:
+            return False
+        method, label, request = asked
+        call = self._make(Call(index, label, method, request), caller=caller)
+        if isinstance(step, DoAction) and step.label:
+            self._remember(step.label, _renewed(_first(call)))
+        if isinstance(step, GetFlightInfo):
+            self._remember(step.label, read_info(_first(call)))
         return True
 
     def _asked(self, step: Step) -> tuple[str, str, bytes] | None:
@@ -155,7 +190,7 @@ class FlightConversation:
         if self._memory.login is None:
             return None
         token = self._memory.token(step.token)
-        return self._plan.elsewhere(self._plan.endpoint).with_credentials(lambda: token)
+        return self._plan.elsewhere(self._here).with_credentials(lambda: token)
 
     def _shake_hands(self, index: int, step: Handshake) -> bool:
         """Call Handshake; False if it is a login and the target file names none."""
@@ -171,7 +206,7 @@ class FlightConversation:
         if budget is None:
             self._keep(late(call))
             return True
-        caller = self._plan.elsewhere(self._plan.endpoint).with_credentials(lambda: headers)
+        caller = self._plan.elsewhere(self._here).with_credentials(lambda: headers)
         made = self._memory.learn(caller.converse(call, messages, budget=budget), logged_in=True)
         hidden = tuple(map(masked_bytes, made.more_requests))
         self._keep(dataclasses.replace(made, request=masked_bytes(made.request), more_requests=hidden))
@@ -211,11 +246,12 @@ class FlightConversation:
         for number, endpoint in endpoints:
             if step.endpoint not in ("*", str(number)) or endpoint.ticket is None:
                 continue
-            place = place_of(endpoint, self._plan.endpoint)
+            place = place_of(endpoint, self._here)
             if place is None:
+                self.untried.extend(endpoint.locations)
                 continue
-            here = place == self._plan.endpoint
-            label = f"{step.info}/{number}" + ("" if here else f" at {place}")
+            here = place == self._here
+            label = f"{step.info}/{number}" + ("" if here else f" at {place.address}")
             caller = self._caller if here else self._plan.elsewhere(place).with_credentials(self._memory.headers)
             call = Call(index, label, "DoGet", spelled("Ticket", encoding.part(1, endpoint.ticket), step.spelled))
             asked = True
@@ -238,12 +274,11 @@ class FlightConversation:
         made = late(call) if budget is None else (caller or self._caller).stream(call, budget=budget, take=take)
         return self._keep(made)
 
-    def _talk(self, call: Call, messages: Iterable[bytes], awaits: Iterable[int] = ()) -> None:
+    def _talk(self, call: Call, messages: Iterable[bytes], awaits: Iterable[int] = ()) -> Call:
         budget = self._allowance.left()
         if budget is None:
-            self._keep(late(call))
-        else:
-            self._keep(self._caller.converse(call, messages, budget=budget, awaits=frozenset(awaits)))
+            return self._keep(late(call))
+        return self._keep(self._caller.converse(call, messages, budget=budget, awaits=frozenset(awaits)))
 
     def _keep(self, call: Call) -> Call:
         self._memory.learn(call)

@@ -7,25 +7,16 @@ target makes of them is judged, and they are not.
 from __future__ import annotations
 
 import dataclasses
-import urllib.parse
 from collections.abc import Iterator
-from typing import Final
 
 import pyarrow as pa
 
 from conformance.contract.flight import encoding
-from conformance.contract.flight.decoding import Endpoint, Info
+from conformance.contract.flight.decoding import Info
 from conformance.records import Case, Descriptor, DoAction
 from conformance.targets.handing import batches_of
 
-__all__ = ["REUSED", "Names", "action_of", "data_of", "place_of"]
-
-REUSED: Final = frozenset({"", "arrow-flight-reuse-connection://?"})
-"""The URIs of the connection on which the info came. The empty one means the same
-(https://github.com/apache/arrow/blob/main/format/Flight.proto, ``FlightEndpoint.location``).
-"""
-_PLAIN: Final = frozenset({"grpc", "grpc+tcp"})
-_LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104  # where a server says it is
+__all__ = ["Names", "action_of", "data_of"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -78,29 +69,3 @@ def action_of(step: DoAction, info: Info | None) -> bytes | None:
     if int(step.endpoint) >= len(info.endpoints):
         return None
     return encoding.action(step.type, encoding.part(1, info.endpoints[int(step.endpoint)].raw))
-
-
-def place_of(endpoint: Endpoint, at: str) -> str | None:
-    """The address at which the driver redeems a ticket of a server at the address ``at``; None if it cannot.
-
-    The connection that there is comes first. The suite follows no location to another machine, and speaks plain gRPC
-    alone to another address of this one.
-    """
-    if not endpoint.locations or not REUSED.isdisjoint(endpoint.locations):
-        return at
-    found = [place for uri in endpoint.locations if (place := _plain(uri))]
-    if at in found:
-        return at
-    host = at.rpartition(":")[0].strip("[]")
-    return next((place for place in found if host in _LOCAL), None)
-
-
-def _plain(uri: str) -> str:
-    """The address in a URI of plain gRPC on this machine; empty for any other."""
-    try:
-        parts = urllib.parse.urlsplit(uri)
-        if parts.scheme in _PLAIN and parts.hostname in _LOCAL and parts.port:
-            return f"{parts.hostname}:{parts.port}"
-    except ValueError:
-        pass
-    return ""

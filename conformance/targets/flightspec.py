@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import re
+from pathlib import Path
+from typing import Final
 
 from conformance.records import RecordError
+from conformance.targets.dialect import SqlSpec, check_sql
 
-__all__ = ["FlightSeeding", "FlightSpec", "Login", "LoginForm", "check_flight"]
+__all__ = ["KNOWN_SUFFIXES", "FlightSeeding", "FlightSpec", "KnownFlight", "Login", "LoginForm", "check_flight"]
+
+KNOWN_SUFFIXES: Final = (".arrow", ".arrows", ".parquet", ".csv", ".json", ".jsonl")
+"""The suffixes of files with the rows of known flights."""
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
 
 class FlightSeeding(enum.StrEnum):
@@ -17,6 +25,25 @@ class FlightSeeding(enum.StrEnum):
     """Not at all: only cases that write nothing are put to the server, and what it must never do is judged."""
     PUT = "put"
     """DoPut stores a table under its descriptor; GetFlightInfo and DoGet give it back."""
+    SQL = "sql"
+    """Statements of SQL make tables and fill them."""
+    KNOWN = "known"
+    """Not at all: the target file names flights that exist, and files with their rows."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class KnownFlight:
+    """A flight that exists: its descriptor, or a statement whose result it is, and its rows.
+
+    ``rows`` is a file relative to the target file: Arrow (stream or file), Parquet, CSV, or JSON with one object in
+    each line; the suffix tells. ``name`` is the last part of the id of the case that is made of it.
+    """
+
+    name: str
+    rows: str
+    path: tuple[str, ...] = ()
+    command: str = ""
+    sql: str = ""
 
 
 class LoginForm(enum.StrEnum):
@@ -46,22 +73,59 @@ class FlightSpec:
 
     ``path`` is the path of a descriptor under which it stores a table; ``{name}`` is replaced by the name of the table,
     which is another one for each case. With ``login`` the suite logs in before each case, and the server has to refuse
-    those who did not.
+    those who did not. With ``sql``, the server speaks Flight SQL as well. ``known`` are flights that exist.
     """
 
     seeding: FlightSeeding = FlightSeeding.NONE
     path: tuple[str, ...] = ("{name}",)
     login: Login | None = None
+    sql: SqlSpec | None = None
+    known: tuple[KnownFlight, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.seeding is FlightSeeding.SQL and self.sql is None:
+            object.__setattr__(self, "sql", SqlSpec())
+
+    @property
+    def puts(self) -> bool:
+        """True if DoPut may store tables under descriptors."""
+        return self.seeding is FlightSeeding.PUT
+
+    @property
+    def makes_tables(self) -> bool:
+        """True if statements may make tables."""
+        return self.sql is not None and self.sql.tables
 
 
-def check_flight(flight: FlightSpec) -> None:
-    """Refuse a path under which all tables would have one name, and a login without one password.
+def check_flight(flight: FlightSpec, here: Path) -> None:
+    """Refuse a path under which all tables have one name, a login without one password, known flights without rows.
 
     Raises:
         RecordError: one sentence.
     """
+    if flight.sql is not None:
+        check_sql(flight.sql)
+    if (flight.seeding is FlightSeeding.KNOWN) and not flight.known:
+        raise RecordError("target.flight.known", "at least one flight, because seeding is known", [])
+    for index, known in enumerate(flight.known):
+        _check_known(f"target.flight.known[{index}]", known, flight, here)
+    if len({known.name for known in flight.known}) < len(flight.known):
+        raise RecordError("target.flight.known", "another name for each flight", [one.name for one in flight.known])
     if not any("{name}" in step for step in flight.path):
         raise RecordError("target.flight.path", "a path with {name} in one of its parts", list(flight.path))
     login = flight.login
     if login is not None and bool(login.password) == bool(login.password_variable):
         raise RecordError("target.flight.login", "either password or password_variable", login.user)
+
+
+def _check_known(where: str, known: KnownFlight, flight: FlightSpec, here: Path) -> None:
+    if not _NAME.fullmatch(known.name):
+        raise RecordError(f"{where}.name", "lower-case letters, digits and '-'", known.name)
+    given = [name for name in ("path", "command", "sql") if getattr(known, name)]
+    if len(given) != 1:
+        raise RecordError(where, "one of path, command and sql", given)
+    if known.sql and flight.sql is None:
+        raise RecordError("target.flight.sql", "[flight.sql], because a known flight is a statement", None)
+    if Path(known.rows).suffix not in KNOWN_SUFFIXES or not (here / known.rows).is_file():
+        wanted = f"an existing file, relative to the target file, of {', '.join(KNOWN_SUFFIXES)}"
+        raise RecordError(f"{where}.rows", wanted, known.rows)

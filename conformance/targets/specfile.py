@@ -20,6 +20,7 @@ from conformance.records import RecordError, from_json
 from conformance.targets import environmentspec
 from conformance.targets.endpoint import check_endpoint
 from conformance.targets.errors import TargetError
+from conformance.targets.flightplaces import addressed
 from conformance.targets.flightspec import FlightSpec, check_flight
 from conformance.targets.ranges import DAY
 from conformance.targets.service import PROJECT_PATTERN, check_project_variable, check_service
@@ -86,7 +87,10 @@ def parse_target(text: str, file: Path) -> TargetSpec:
 def _read(data: Mapping[str, object]) -> TargetSpec:
     if "kind" not in data:
         raise RecordError("target.kind", f"what is judged: {', '.join(TargetKind)}", None)
-    return from_json(TargetSpec, data, path="target")
+    spec = from_json(TargetSpec, data, path="target")
+    if spec.kind is TargetKind.FLIGHT and spec.endpoint is not None:
+        return dataclasses.replace(spec, endpoint=addressed(spec.endpoint))
+    return spec
 
 
 def _text(file: Path) -> str:
@@ -169,7 +173,7 @@ def _check_flight(spec: TargetSpec) -> None:
         if spec.flight is not None:
             raise RecordError("target.flight", f"no such table: a {spec.kind} serves no flights", "[flight]")
         return
-    check_flight(spec.flight or FlightSpec())
+    check_flight(spec.flight or FlightSpec(), spec.here)
     for name, given in (("seed", spec.seed != Seed()), ("service", spec.service is not None)):
         if given:
             raise RecordError(f"target.{name}", "no such table: [flight] says how data comes in", f"[{name}]")

@@ -132,11 +132,10 @@ def http2_refusal(endpoint: str, seconds: float, secure: SecureLine | None = Non
     A gRPC channel becomes ready in the same way (RFC 9113, section 3.4). It is not used here, because a thread of the
     library watches a channel, and prints a traceback if the channel is closed in the meantime.
     """
-    host, _, port = endpoint.rpartition(":")
-    host = host.strip("[]")
+    host = endpoint.rpartition(":")[0].strip("[]")
     head = b""
     try:
-        with socket.create_connection((host, int(port)), timeout=seconds) as connection:
+        with _connected(endpoint, seconds) as connection:
             line = connection if secure is None else secure.wrap(connection, host, http2=True)
             with line:
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it may have ended at any byte
@@ -154,3 +153,18 @@ def http2_refusal(endpoint: str, seconds: float, secure: SecureLine | None = Non
     if secure is None and head.startswith(_ALERT):
         return "the server speaks TLS there, and the target file has no [endpoint.tls]", True
     return SILENT, False
+
+
+def _connected(endpoint: str, seconds: float) -> socket.socket:
+    """A connection to ``host:port``, or to the socket of ``unix:PATH``."""
+    host, _, port = endpoint.rpartition(":")
+    if host != "unix":
+        return socket.create_connection((host.strip("[]"), int(port)), timeout=seconds)
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.settimeout(seconds)
+        connection.connect(port)
+    except BaseException:
+        connection.close()
+        raise
+    return connection

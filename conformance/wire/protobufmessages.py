@@ -79,6 +79,14 @@ class ProtoMessage:
         field = self.last(name)
         return int(field.value) if field is not None and isinstance(field.value, int) else 0
 
+    def numbers(self, name: str) -> list[int]:
+        """The values of a repeated integer field, packed or not."""
+        found: list[int] = []
+        for field in self.all(name):
+            values = field.value if isinstance(field.value, tuple) else (field.value,)
+            found += [int(value) for value in values if isinstance(value, int)]
+        return found
+
     def real(self, name: str) -> float:
         """The value of a singular floating-point field; 0.0 if it is absent."""
         field = self.last(name)

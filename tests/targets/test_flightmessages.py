@@ -1,4 +1,4 @@
-"""The request messages of the steps of a case, and where a ticket is redeemed."""
+"""The request messages of the steps of a case."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from conformance.contract.flight.decoding import Endpoint, Info, message_of, rea
 from conformance.contract.flight.encoding import descriptor, part
 from conformance.generate import materialise
 from conformance.records import Descriptor, DoAction, Json, Table
-from conformance.targets.flightmessages import Names, action_of, data_of, place_of
+from conformance.targets.flightmessages import Names, action_of, data_of
 from tests.reference.flight.direct import ROWS, case_of
 
-HERE = "127.0.0.1:4444"
 ENDPOINT = Endpoint(b"\x0a\x03\x0a\x01t", b"t", (), None)
 INFO = Info(b"raw", b"", None, (ENDPOINT,), 0, 0, ordered=False)
 NAMED = descriptor(Descriptor(path=("a",)))
@@ -86,30 +85,3 @@ def test_an_action_has_its_body_or_what_the_server_gave_out() -> None:
     assert action_of(cancel, None) is None
     assert action_of(dataclasses.replace(renew, endpoint="1"), INFO) is None
     assert message_of("Action", action_of(DoAction("x"), None) or b"") is not None
-
-
-@pytest.mark.parametrize(
-    ("locations", "place"),
-    [
-        ((), HERE),
-        (("",), HERE),
-        (("arrow-flight-reuse-connection://?",), HERE),
-        (("grpc+tls://elsewhere:443", "arrow-flight-reuse-connection://?"), HERE),
-        (("grpc://127.0.0.1:5555", "grpc+tcp://127.0.0.1:4444"), HERE),
-        (("grpc+tcp://127.0.0.1:5555",), "127.0.0.1:5555"),
-        (("grpc://localhost:5555/path",), "localhost:5555"),
-        (("grpc://elsewhere:5555",), None),
-        (("grpc+tls://127.0.0.1:5555",), None),
-        (("https://127.0.0.1/x",), None),
-        (("grpc://127.0.0.1:port",), None),
-        (("grpc://[",), None),
-    ],
-)
-def test_a_ticket_is_redeemed_where_the_endpoint_says(locations: tuple[str, ...], place: str | None) -> None:
-    """On the connection that there is, or at another plain port of this machine, and nowhere else."""
-    assert place_of(dataclasses.replace(ENDPOINT, locations=locations), HERE) == place
-
-
-def test_a_server_on_another_machine_leads_to_no_port_of_this_one() -> None:
-    """Its localhost is not ours."""
-    assert place_of(dataclasses.replace(ENDPOINT, locations=("grpc://localhost:1",)), "far.example:4444") is None

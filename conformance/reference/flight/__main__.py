@@ -1,6 +1,6 @@
 """``python -m conformance.reference.flight``: the Flight reference in a process of its own, until SIGTERM or SIGINT.
 
-Prints one JSON line once it is bound: ``{"event": "grpc.listen", "port": …}``.
+Prints one JSON line once it is bound: ``{"event": "grpc.listen", "port": …, "uri": …}``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from conformance.contain.limits import collect_seldom
 from conformance.reference.flight.deviations import flight_service
@@ -28,18 +29,20 @@ def serve_flight(
     say: Callable[[str], object] = print,
     tls: ServerTls | None = None,
     login: tuple[str, str] | None = None,
+    path: Path | None = None,
 ) -> None:
     """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line. For the main thread only.
 
-    With ``login``, a name and a password, each call needs the token of a Handshake.
+    With ``login``, a name and a password, each call needs the token of a Handshake. The port in the line is 0 for a
+    server at a ``path`` of the file system.
     """
     done = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: done.set())
     service = flight_service(mutant)()
     service.login = login
-    with FlightServer(service, host=host, tls=tls) as server:
-        say(json.dumps({"event": "grpc.listen", "port": server.port}))
+    with FlightServer(service, host=host, tls=tls, path=path) as server:
+        say(json.dumps({"event": "grpc.listen", "port": server.port, "uri": server.uri}))
         done.wait()
 
 

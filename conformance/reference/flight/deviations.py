@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.flight.service import FlightService
+from conformance.reference.flight.sql.service import SqlFlightService
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 
 __all__ = ["FLIGHT_NAMES", "flight_service"]
@@ -19,7 +20,7 @@ def flight_service(name: str | None = None) -> type[FlightService]:
         KeyError: nothing has that name.
     """
     if name is None:
-        return FlightService
+        return SqlFlightService
     if name in FLIGHT_VARIATIONS:
         return FLIGHT_VARIATIONS[name].service
     found = FLIGHT_MUTANTS.get(name)

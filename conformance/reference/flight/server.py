@@ -6,8 +6,10 @@ This module decides transport only: what is answered is :mod:`conformance.refere
 from __future__ import annotations
 
 import threading
+import urllib.parse
 from collections.abc import Callable, Iterator
 from concurrent import futures
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -28,21 +30,34 @@ WORKERS: Final = 64
 class FlightServer:
     """A Flight server that runs from construction to :meth:`stop`; a context manager stops it by itself.
 
-    ``service`` is a mutant or a legal variation of the reference; with ``tls`` the listener speaks TLS only.
+    ``service`` is a mutant or a legal variation of the reference; with ``tls`` the listener speaks TLS only. With
+    ``path``, it listens there in the file system, and not on a port of ``host``. ``uri`` is where it is, as the
+    specification writes it.
 
     Raises:
-        OSError: ``host`` cannot be bound, or a file of ``tls`` cannot be used.
+        OSError: ``host`` or ``path`` cannot be bound, or a file of ``tls`` cannot be used.
     """
 
     def __init__(
-        self, service: FlightService | None = None, *, host: str = "127.0.0.1", tls: ServerTls | None = None
+        self,
+        service: FlightService | None = None,
+        *,
+        host: str = "127.0.0.1",
+        tls: ServerTls | None = None,
+        path: Path | None = None,
     ) -> None:
         self.service = service or FlightService()
         self._stopped = threading.Event()
         self._grpc = grpc.server(futures.ThreadPoolExecutor(WORKERS, "reference-flight"), options=OPTIONS)
         self._grpc.add_generic_rpc_handlers((_Handlers(self.service),))
-        self.port = bind(self._grpc, host, tls)
-        self.endpoint = f"{host}:{self.port}"
+        if path is None:
+            self.port = bind(self._grpc, host, tls)
+            self.endpoint = f"{host}:{self.port}"
+            self.uri = f"grpc+{'tcp' if tls is None else 'tls'}://{self.endpoint}"
+        else:
+            self.port = _listen(self._grpc, path)
+            self.endpoint = f"unix:{path}"
+            self.uri = f"grpc+unix://{urllib.parse.quote(str(path))}"
         self._grpc.start()
 
     def stop(self) -> None:
@@ -58,6 +73,15 @@ class FlightServer:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.stop()
+
+
+def _listen(server: grpc.Server, path: Path) -> int:
+    """Let a server listen at a path; raises :class:`OSError` if that cannot be. There is no port."""
+    try:
+        server.add_insecure_port(f"unix:{path}")
+    except RuntimeError as error:
+        raise OSError(f"cannot listen at {path}: {error}") from error
+    return 0
 
 
 class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone

@@ -46,6 +46,7 @@ from conformance.targets.faulting import Met
 from conformance.targets.flightconversation import FlightConversation, FlightPlan
 from conformance.targets.flightlogin import Headers, Memory
 from conformance.targets.flightmessages import Names
+from conformance.targets.flightplaces import Place
 from conformance.targets.flightspec import Login
 
 load_chapters()
@@ -138,8 +139,8 @@ def seen(case: Case, service: FlightService | None = None, table: pa.Table | Non
     return FlightView(case, exchange, rows)
 
 
-def _elsewhere(place: str, here: Caller) -> Caller:
-    assert place == PLACE, f"nothing of these tests is at {place}"
+def _elsewhere(place: Place, here: Caller) -> Caller:
+    assert place.address == PLACE, f"nothing of these tests is at {place}"
     return here
 
 

@@ -1,0 +1,178 @@
+"""The subjects of the clauses on Flight SQL: updates, results with rows that are known, and answers about metadata.
+
+What a server refuses, it need not have: a step is judged only if the ones that it rests on ended as they should.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import TypeVar
+
+import pyarrow as pa
+
+from conformance.contract.flight.subjects import about
+from conformance.contract.flight.view import FlightCall, FlightView, InfoSeen
+from conformance.contract.raised import remembered_property
+from conformance.contract.view import View
+from conformance.records import (
+    FlightSqlStep,
+    GetFlightInfo,
+    SqlIngest,
+    SqlMetadata,
+    SqlQuery,
+    SqlUpdate,
+)
+
+__all__ = ["Answered", "Described", "Updated", "answered", "described", "of_step", "undisturbed", "updated"]
+
+S = TypeVar("S")
+
+
+def undisturbed(view: FlightView, index: int) -> bool:
+    """True if every call of Flight SQL before the call ``index`` was served, or refused as its step asks for."""
+    step = view.flight_calls[index].raw.step
+    if any(skipped < step for skipped in view.exchange.skipped_steps):
+        return False
+    before = (call for call in view.flight_calls if call.index < index and isinstance(call.step, FlightSqlStep))
+    return all(call.ok is (not call.step.expect.reason) for call in before)
+
+
+def of_step(*kinds: type) -> Callable[[View], list[FlightCall]]:
+    """Return a selector of the calls of these kinds of step that the target answered, where nothing disturbed them."""
+
+    def select(view: FlightView) -> list[FlightCall]:
+        calls = [call for call in view.flight_calls if call.answered and isinstance(call.step, kinds)]
+        return [call for call in calls if undisturbed(view, call.index)]
+
+    return about(select)  # type: ignore[return-value]  # a list is what it returns
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Updated:
+    """An update that was served; ``count`` is the number of records that it has to change, None if that is open."""
+
+    call: int
+    response: None
+    of: FlightCall
+    count: int | None
+
+
+@about
+def updated(view: FlightView) -> list[Updated]:
+    """Return every update and ingestion that ended in OK."""
+    found = []
+    for call in of_step(SqlUpdate, SqlIngest)(view):
+        if call.ok:
+            step = call.step
+            count = step.count if isinstance(step, SqlUpdate) and not step.prepared else view.table.num_rows
+            found.append(Updated(call.index, None, call, count))
+    return found
+
+
+class Answered:
+    """A result whose rows are known, with the reads of every endpoint of its info."""
+
+    response: None = None
+
+    def __init__(self, seen: InfoSeen) -> None:
+        self.call = seen.call
+        self.seen = seen
+        self.view = seen.of.view
+
+    @property
+    def expected(self) -> pa.Table:
+        """The rows of the case that the result has to have."""
+        return self.view.table.take(pa.array(self.seen.of.step.expect.rows or (), pa.int64()))
+
+    @remembered_property
+    def came(self) -> pa.Table | None:
+        """The rows of all endpoints; None if they cannot be read, or not be compared with those expected."""
+        whole = self.seen.whole
+        if not whole:
+            return None
+        tables = [read.table for read in whole if read.table is not None]
+        if any(one.schema != tables[0].schema for one in tables):
+            return None
+        return _aligned(pa.concat_tables(tables), self.view.table.schema)
+
+    @property
+    def columns(self) -> tuple[list[str], list[str]] | None:
+        """The names of the columns, wanted and received; None if nothing was read."""
+        whole = self.seen.whole
+        if not whole or whole[0].table is None:
+            return None
+        return self.view.table.schema.names, whole[0].table.schema.names
+
+
+@about
+def answered(view: FlightView) -> list[Answered]:
+    """Return every info of a query, or of a known flight, whose rows the case states."""
+    known = [
+        seen
+        for seen in view.infos
+        if isinstance(seen.of.step, SqlQuery | GetFlightInfo) and seen.of.step.expect.rows is not None
+    ]
+    return [Answered(seen) for seen in known if undisturbed(view, seen.call)]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Described:
+    """An info of a metadata command, with the reads of its endpoints."""
+
+    seen: InfoSeen
+    call: int
+    response: int
+    step: SqlMetadata
+
+    @property
+    def command(self) -> str:
+        """The command as the table of schemas names it."""
+        return f"{self.step.command} with include_schema" if self.step.include_schema else self.step.command
+
+    @property
+    def tables(self) -> list[pa.Table]:
+        """The rows of its endpoints, as far as they were read."""
+        reads = (read for read in self.seen.reads if read is not None and read.ok)
+        return [read.table for read in reads if read.table is not None]
+
+    @property
+    def rows(self) -> list[dict[str, object]]:
+        """Every row by the names of its columns."""
+        return [row for table in self.tables for row in _plain(table).to_pylist()]
+
+
+@about
+def described(view: FlightView) -> list[Described]:
+    """Return every info of a metadata command."""
+    return [
+        Described(seen, seen.call, seen.response, seen.of.step)
+        for seen in view.infos
+        if isinstance(seen.of.step, SqlMetadata)
+    ]
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """The table without columns of unions, which have rows of their own clause."""
+    return table.select([field.name for field in table.schema if not pa.types.is_union(field.type)])
+
+
+def _aligned(came: pa.Table, wanted: pa.Schema) -> pa.Table | None:
+    """The columns of a result with the names and types of those wanted, by position.
+
+    A dialect has types of its own: an integer may come in another width, a text in another layout. None if names or
+    kinds of types differ, or if a value does not fit.
+    """
+    if [name.casefold() for name in came.schema.names] != [name.casefold() for name in wanted.names]:
+        return None
+    try:
+        columns = [_cast(column, field.type) for column, field in zip(came.columns, wanted, strict=True)]
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    return pa.table(columns, schema=pa.schema([pa.field(field.name, field.type) for field in wanted]))
+
+
+def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return column if column.type == kind else column.cast(kind, safe=True)

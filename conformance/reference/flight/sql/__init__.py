@@ -1,0 +1,1 @@
+"""The part of the Flight reference that speaks Flight SQL, over tables in memory."""
