@@ -11,10 +11,10 @@ from conformance.contract.clause import CLAUSES, FLIGHT, Role, Violation, clause
 from conformance.contract.flight.decoding import in_words
 from conformance.contract.flight.subjects import reads
 from conformance.contract.flight.view import GetView
-from conformance.contract.ipc.flight import judge_flight
+from conformance.contract.ipc.flight import judge_flight_view
 from conformance.contract.sources import FLIGHT_CLIENT, FLIGHT_PAGE, FLIGHT_PROTO, IPC_STREAM, Inferred
 from conformance.records import Level, Outcome, Verdict
-from conformance.wire import Header, read_messages
+from conformance.wire import Header
 
 _PREFIX: Final = b"\xff\xff\xff\xff"
 _BREAKS: Final = "every client: Flight libraries read the data with their IPC readers"
@@ -30,8 +30,7 @@ def schema_comes_first(get: GetView) -> Iterator[Violation]:
     the schema.
     """
     for at in get.joined.filled[:1]:
-        part = get.joined.parts[at]
-        kind = read_messages(get.joined.data[part.start : part.end])[0].header
+        kind = get.messages[0].header
         if kind is not Header.SCHEMA:
             yield Violation(
                 "the schema in the first message with a header", f"a message of the kind {kind}", response=at
@@ -73,11 +72,9 @@ def body_is_as_long_as_declared(get: GetView) -> Iterator[Violation]:
 
     Message.fbs, Message: ``bodyLength`` is the length of the body that follows the metadata.
     """
-    for at, (data, part) in enumerate(zip(get.data, get.joined.parts, strict=True)):
-        if data is None or not data.header or data.header.startswith(_PREFIX):
-            continue
-        message = read_messages(get.joined.data[part.start : part.end])[0]
-        if message.header in (Header.UNKNOWN, Header.STRAY):
+    for at, message in zip(get.joined.filled, get.messages, strict=True):
+        data = get.data[at]
+        if data is None or not data.header or data.header.startswith(_PREFIX) or message.header is Header.UNKNOWN:
             continue
         came = len(data.body or b"")
         if message.body_length != came:
@@ -86,7 +83,7 @@ def body_is_as_long_as_declared(get: GetView) -> Iterator[Violation]:
 
 def _found(get: GetView, level: Level) -> Iterator[Violation]:
     """Yield a violation for each clause of that level on IPC streams that fails, with its first finding."""
-    verdicts: list[Verdict] = get.view.once(("stream", get.index), lambda: judge_flight(get.raw.responses, get.index))
+    verdicts: list[Verdict] = get.view.once(("stream", get.index), lambda: judge_flight_view(get.stream, get.index))
     for verdict in verdicts:
         if verdict.outcome is Outcome.FAIL and CLAUSES[verdict.clause].level is level:
             one = verdict.findings[0]

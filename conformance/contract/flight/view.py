@@ -18,7 +18,7 @@ from conformance.contract.ipc.flight import FlightStreamView
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
 from conformance.records import CallEnd, DoGet, DoPut, FlightMethod, FlightStep, GetFlightInfo, Step
-from conformance.wire import DecodingError
+from conformance.wire import DecodingError, Message
 from conformance.wire.flightdata import FlightStream, join_flight
 
 __all__ = ["FlightCall", "FlightView", "GetView", "InfoSeen"]
@@ -68,6 +68,18 @@ class GetView(FlightCall):
         return join_flight(self.raw.responses)
 
     @remembered_property
+    def stream(self) -> FlightStreamView:
+        """The IPC stream in the answer."""
+        return FlightStreamView(self.joined)
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The IPC messages of the answer, one for each part of it that is filled."""
+        reading = self.stream.stream
+        assert reading is not None, "the view is of a stream"
+        return reading.messages
+
+    @remembered_property
     def data(self) -> tuple[Data | None, ...]:
         """The FlightData of the answer; None for a message that breaks the encoding."""
         return tuple(map(data_of, self.joined.parts))
@@ -75,7 +87,7 @@ class GetView(FlightCall):
     @remembered_property
     def table(self) -> pa.Table | None:
         """The rows of the stream; None if they cannot be decoded."""
-        reading = FlightStreamView(self.joined).stream
+        reading = self.stream.stream
         if reading is None or reading.violations or any(one is None for one in self.data):
             return None
         try:
