@@ -64,19 +64,31 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is gene
     """Finds the method of the service by its name; one that it does not have is UNIMPLEMENTED."""
 
     def __init__(self, service: FlightService) -> None:
-        self._methods = service.methods
+        self._service = service
 
     def service(self, details: grpc.HandlerCallDetails) -> Any:
         """The handler of a call."""
         method = str(details.method)
-        answer = self._methods.get(method.removeprefix(SERVICE)) if method.startswith(SERVICE) else None
-        return None if answer is None else grpc.stream_stream_rpc_method_handler(_handler(answer))
+        name = method.removeprefix(SERVICE)
+        if not method.startswith(SERVICE) or name not in self._service.methods:
+            return None
+        return grpc.stream_stream_rpc_method_handler(_handler(self._service, name))
 
 
-def _handler(answer: Callable[[Iterator[bytes]], Messages]) -> Callable[[Any, grpc.ServicerContext], Iterator[bytes]]:
+def _handler(shared: FlightService, method: str) -> Callable[[Any, grpc.ServicerContext], Iterator[bytes]]:
     def call(requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[bytes]:
+        pairs = context.invocation_metadata()
+        headers = {key: value if isinstance(value, bytes) else value.encode() for key, value in pairs}
+        service = shared
+        begun = False
         try:
-            yield from answer(iter(requests))
+            service = shared.for_call(method, headers)
+            for answer in service.methods[method](iter(requests)):
+                if not begun:
+                    context.send_initial_metadata(tuple(service.reply))
+                    begun = True
+                yield answer
+            context.set_trailing_metadata(tuple(service.trailers if begun else (*service.reply, *service.trailers)))
         except Refusal as refusal:
             abort(context, refusal)
 
