@@ -7,13 +7,16 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from conformance.contract.offers import asked
-from conformance.records import Case, DoPut, ProtocolName
+from conformance.records import Case, DoExchange, DoPut, ProtocolName
 from conformance.targets.handing import NO_PLACE, place_of
 
 __all__ = ["Lack", "Offer"]
 
 NOTHING_PUT: Final = 'this case stores a table by DoPut; the target file does not say [flight] seeding = "put"'
 """The reason why a case is not put to a Flight server that is not known to store what it is sent."""
+
+NO_ECHO: Final = "this case sends data to a DoExchange that sends it back; the target file does not say [flight] echo"
+"""The reason why a case is not put to a Flight server that is not known to send back what it gets."""
 
 SPOKEN: Final = (ProtocolName.STORAGE_READ,)
 """The protocol that every kind of target speaks."""
@@ -41,7 +44,7 @@ class Offer:
     """The capabilities that a target declares, the profiles that it does not offer, and the protocols that it speaks.
 
     A serializer takes no ``requests``: only cases that read a whole table can be put to it. A Flight server that does
-    not say that it ``stores`` tables is sent none.
+    not say that it ``stores`` tables is sent none, and one that does not say that it ``echoes`` is sent no exchange.
 
     >>> from conformance.records import SplitStream, Table
     >>> case = Case("a.b", "A split", Table((), rows=()), steps=(SplitStream(),))
@@ -54,6 +57,7 @@ class Offer:
     spoken: Sequence[ProtocolName] = SPOKEN
     requests: bool = True
     stores: bool = True
+    echoes: bool = True
 
     def lacks(self, case: Case) -> tuple[Lack, ...]:
         """Everything that keeps the case from being put to the target."""
@@ -67,6 +71,8 @@ class Offer:
             yield Lack("requests", NO_PLACE)
         elif not self.stores and any(isinstance(step, DoPut) for step in case.steps):
             yield Lack("seeding", NOTHING_PUT)
+        elif not self.echoes and any(isinstance(step, DoExchange) for step in case.steps):
+            yield Lack("echo", NO_ECHO)
         for need in sorted(set(case.needs).difference(self.capabilities)):
             yield Lack(need, f"the target does not declare {need}", "add it to the target's capabilities")
         for profile in asked(case):

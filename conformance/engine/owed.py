@@ -59,7 +59,7 @@ def _flight(mutant: str | None) -> Iterator[TargetSpec]:
     from conformance.reference.flight.server import FlightServer  # noqa: PLC0415  # as above
 
     with FlightServer(flight_service(mutant)()) as server:
-        put = FlightSpec(FlightSeeding.PUT)
+        put = FlightSpec(FlightSeeding.PUT, echo="echo")
         yield TargetSpec("reference", TargetKind.FLIGHT, endpoint=Endpoint(grpc=server.endpoint), flight=put)
 
 

@@ -246,7 +246,7 @@ def _process(mutant: str, state: Path, kind: TargetKind) -> TargetSpec:
             kind=kind,
             start=Start((sys.executable, "-m", "conformance.reference.flight", "--mutant", mutant), grace=1.0),
             ready=Ready(grpc_event="grpc.listen"),
-            flight=FlightSpec(FlightSeeding.PUT),
+            flight=FlightSpec(FlightSeeding.PUT, echo="echo"),
             deadlines=SHORT,
         )
     command = (sys.executable, "-m", "conformance.reference", "--mutant", mutant, "--state", str(state))

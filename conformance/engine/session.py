@@ -26,7 +26,7 @@ from conformance.generate import draw_case, draw_scenario, generated_id, scenari
 from conformance.readers import ReaderInfo, ReaderPool
 from conformance.records import Case, ProtocolName
 from conformance.targets import Target, TargetKind, TargetSpec, open_target
-from conformance.targets.flightspec import FlightSeeding
+from conformance.targets.flightspec import FlightSeeding, FlightSpec
 
 __all__ = ["STATE", "Session", "Settings", "default_log", "open_session"]
 
@@ -128,8 +128,11 @@ class Session:
     def offer(self) -> Offer:
         """What the target offers: a program declares its capabilities itself, any other target in its file."""
         if self.spec.kind is TargetKind.FLIGHT:
-            stores = self.spec.flight is not None and self.spec.flight.seeding is FlightSeeding.PUT
-            return Offer(self.driver.capabilities, spoken=(ProtocolName.FLIGHT,), stores=stores)
+            flight = self.spec.flight or FlightSpec()
+            stores = flight.seeding is FlightSeeding.PUT
+            return Offer(
+                self.driver.capabilities, spoken=(ProtocolName.FLIGHT,), stores=stores, echoes=bool(flight.echo)
+            )
         return Offer(self.driver.capabilities, self.spec.not_offered, requests=self.profile == "server")
 
     def started(self) -> RunStarted:

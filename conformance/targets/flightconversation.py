@@ -35,6 +35,7 @@ from conformance.records import (
 from conformance.targets.allowance import Allowance, late
 from conformance.targets.calls import Caller
 from conformance.targets.conversation import BROKEN
+from conformance.targets.flightexchange import exchange_of
 from conformance.targets.flightmessages import Names, action_of, data_of, place_of
 
 __all__ = ["FlightConversation", "FlightPlan"]
@@ -92,8 +93,10 @@ class FlightConversation:
                 self._poll(index, step)
             case DoGet():
                 return self._get(index, step)
-            case DoPut() | DoExchange():
+            case DoPut():
                 self._send_table(index, step)
+            case DoExchange():
+                self._exchange(index, step)
             case Handshake():
                 self._talk(Call(index, "", "Handshake", b""), [encoding.part(2, one) for one in step.payloads])
             case SendMessages() if step.method in STREAMED or len(step.messages) != 1:
@@ -170,24 +173,30 @@ class FlightConversation:
                 break
         return asked
 
-    def _send_table(self, index: int, step: DoPut | DoExchange) -> None:
-        ahead = isinstance(step, DoExchange) or step.ahead
-        messages = list(data_of(self._case, self._table, self._descriptor(step.descriptor), ahead=ahead))
+    def _send_table(self, index: int, step: DoPut) -> None:
+        messages = list(data_of(self._case, self._table, self._descriptor(step.descriptor), ahead=step.ahead))
         awaits = {at for at, (_, has_rows) in enumerate(messages) if has_rows} if step.in_turns else ()
-        method = "DoPut" if isinstance(step, DoPut) else "DoExchange"
-        self._talk(Call(index, "", method, b""), [message for message, _ in messages], awaits)
+        self._talk(Call(index, "", "DoPut", b""), [message for message, _ in messages], awaits)
+
+    def _exchange(self, index: int, step: DoExchange) -> None:
+        of = self._descriptor(step.descriptor or Descriptor(cmd=self._plan.names.echo.encode()))
+        messages = list(exchange_of(self._case, self._table, step, of))
+        awaits = {at for at, (_, has_rows) in enumerate(messages) if has_rows} if step.in_turns else ()
+        self._talk(Call(index, "", "DoExchange", b""), [message for message, _ in messages], awaits, take=step.take)
 
     def _make(self, call: Call, *, take: int | None = None, caller: Caller | None = None) -> Call:
         budget = self._allowance.left()
         made = late(call) if budget is None else (caller or self._caller).stream(call, budget=budget, take=take)
         return self._keep(made)
 
-    def _talk(self, call: Call, messages: Iterable[bytes], awaits: Iterable[int] = ()) -> None:
+    def _talk(
+        self, call: Call, messages: Iterable[bytes], awaits: Iterable[int] = (), *, take: int | None = None
+    ) -> None:
         budget = self._allowance.left()
         if budget is None:
             self._keep(late(call))
         else:
-            self._keep(self._caller.converse(call, messages, budget=budget, awaits=frozenset(awaits)))
+            self._keep(self._caller.converse(call, messages, budget=budget, awaits=frozenset(awaits), take=take))
 
     def _keep(self, call: Call) -> Call:
         self.calls.append(call)

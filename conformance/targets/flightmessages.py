@@ -7,6 +7,7 @@ target makes of them is judged, and they are not.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import urllib.parse
 from collections.abc import Iterator
 from typing import Final
@@ -33,12 +34,14 @@ class Names:
     """The names of the flights of one case on a server.
 
     ``path`` is the path of each flight, where ``{name}`` is the case with the flight's own path; ``token`` is the part
-    of a name that no other run has, empty on a server that the suite started.
+    of a name that no other run has, empty on a server that the suite started. ``echo`` is the command under which the
+    server sends back what it gets.
     """
 
     case_id: str
     path: tuple[str, ...] = ("{name}",)
     token: str = ""
+    echo: str = "echo"
 
     def descriptor(self, named: Descriptor) -> Descriptor:
         """The descriptor as the server gets it; a command is left as it is."""
@@ -48,10 +51,13 @@ class Names:
         return Descriptor(path=tuple(step.replace("{name}", name) for step in self.path))
 
 
-def data_of(case: Case, table: pa.Table, of: bytes, *, ahead: bool = False) -> Iterator[tuple[bytes, bool]]:
+def data_of(
+    case: Case, table: pa.Table, of: bytes | None, *, ahead: bool = False, metadata: bytes | None = None
+) -> Iterator[tuple[bytes, bool]]:
     """The FlightData of the case's table, each with whether it has rows.
 
-    The descriptor ``of`` comes with the schema, or with ``ahead`` in a message of its own before it.
+    The descriptor ``of`` comes with the schema, or with ``ahead`` in a message of its own before it. ``metadata`` is
+    the ``app_metadata`` of each batch, with ``%d`` for its number.
     """
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -59,11 +65,13 @@ def data_of(case: Case, table: pa.Table, of: bytes, *, ahead: bool = False) -> I
             writer.write_batch(batch)
     if ahead:
         yield encoding.data(of=of), False
-    first = not ahead
+    first, batches = not ahead, itertools.count()
     for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(sink.getvalue())):
         body = message.body.to_pybytes() if message.body is not None else b""
         header = message.metadata.to_pybytes()
-        yield encoding.data(header, body, of=of if first else None), message.type == "record batch"
+        has_rows = message.type == "record batch"
+        own = None if metadata is None or not has_rows else metadata % next(batches)
+        yield encoding.data(header, body, of=of if first else None, metadata=own), has_rows
         first = False
 
 

@@ -24,11 +24,13 @@ class FlightSpec:
     """What the suite may do to a Flight server.
 
     ``path`` is the path of a descriptor under which it stores a table; ``{name}`` is replaced by the name of the table,
-    which is another one for each case.
+    which is another one for each case. ``echo`` is the command under which DoExchange sends back each batch and all
+    ``app_metadata``; empty if it does so under none.
     """
 
     seeding: FlightSeeding = FlightSeeding.NONE
     path: tuple[str, ...] = ("{name}",)
+    echo: str = ""
 
 
 def check_flight(flight: FlightSpec) -> None:

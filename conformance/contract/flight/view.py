@@ -12,7 +12,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.flight.decoding import Data, Endpoint, Info, Poll, data_of, read_info, read_poll
+from conformance.contract.flight.decoding import Data, Endpoint, Info, Poll, data_of, read_data, read_info, read_poll
 from conformance.contract.flight.encoding import part
 from conformance.contract.ipc.flight import FlightStreamView
 from conformance.contract.raised import remembered_property
@@ -21,7 +21,7 @@ from conformance.records import CallEnd, DoGet, DoPut, FlightMethod, FlightStep,
 from conformance.wire import DecodingError, Message
 from conformance.wire.flightdata import FlightStream, join_flight
 
-__all__ = ["FlightCall", "FlightView", "GetView", "InfoSeen"]
+__all__ = ["DataView", "ExchangeView", "FlightCall", "FlightView", "GetView", "InfoSeen"]
 
 _METHODS: Final = frozenset(FlightMethod)
 
@@ -59,8 +59,8 @@ class FlightCall(CallView):
         return tuple(map(read_poll, self.raw.responses)) if asked else ()
 
 
-class GetView(FlightCall):
-    """A DoGet call."""
+class DataView(FlightCall):
+    """A call that answers with data."""
 
     @remembered_property
     def joined(self) -> FlightStream:
@@ -94,6 +94,20 @@ class GetView(FlightCall):
             return reading.to_arrow()
         except DecodingError:
             return None
+
+
+class ExchangeView(DataView):
+    """A DoExchange call."""
+
+    @remembered_property
+    def sent(self) -> tuple[Data, ...]:
+        """The FlightData of the requests that can be read."""
+        found = map(read_data, self.raw.requests)
+        return tuple(one for one in found if one is not None)
+
+
+class GetView(DataView):
+    """A DoGet call."""
 
     @remembered_property
     def info(self) -> InfoSeen | None:
@@ -182,4 +196,4 @@ class FlightView(View):
         return None
 
 
-_VIEWS: Final[dict[str, type[FlightCall]]] = {FlightMethod.DO_GET: GetView}
+_VIEWS: Final[dict[str, type[FlightCall]]] = {FlightMethod.DO_GET: GetView, FlightMethod.DO_EXCHANGE: ExchangeView}

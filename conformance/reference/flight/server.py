@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 import grpc
 
-from conformance.reference.flight.service import FlightService, Messages
+from conformance.reference.flight.service import FlightService
 from conformance.reference.guard import ServerTls
 from conformance.reference.refusals import Refusal
 from conformance.reference.server import GRACE_SECONDS, OPTIONS, abort, bind

@@ -1,0 +1,25 @@
+"""The request messages of a DoExchange, as bytes: the descriptor first, then metadata alone, then the case's table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from conformance.contract.flight import encoding
+from conformance.records import Case, DoExchange
+from conformance.targets.flightmessages import data_of
+
+__all__ = ["exchange_of"]
+
+
+def exchange_of(case: Case, table: pa.Table, step: DoExchange, of: bytes) -> Iterator[tuple[bytes, bool]]:
+    """The messages of a step under the descriptor ``of``, each with whether it has rows.
+
+    The ``app_metadata`` of each message is another one.
+    """
+    yield encoding.data(of=of), False
+    for number in range(step.alone):
+        yield encoding.data(metadata=b"alone %d" % number), False
+    if step.rows:
+        yield from data_of(case, table, None, metadata=b"batch %d" if step.metadata else None)
