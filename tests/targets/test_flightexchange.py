@@ -59,6 +59,7 @@ class Endless(FlightService):
     """Answers without end."""
 
     def do_exchange(self, requests: Iterator[bytes]) -> Messages:
+        """Empty messages."""
         return itertools.repeat(b"")
 
 

@@ -8,7 +8,7 @@ may end an exchange early, with an error.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 
@@ -38,7 +38,7 @@ def _exchanges(view: FlightView) -> list[ExchangeView]:
     return [call for call in view.flight_calls if isinstance(call, ExchangeView) and call.ok]
 
 
-def _echoes(*, rows: bool) -> Callable[[View], list[ExchangeView]]:
+def _echoes(*, rows: bool) -> Callable[[View], Sequence[ExchangeView]]:
     """Return a selector of the exchanges that ended in OK and had to send back rows, or metadata."""
 
     def select(view: FlightView) -> list[ExchangeView]:
