@@ -22,7 +22,7 @@ from conformance.contract.viewing import view_of
 from conformance.generate import materialise
 from conformance.records import Case, Outcome, Reading, ReadingOutcome, Verdict
 from conformance.targets import Target, open_target
-from conformance.targets.flightspec import FlightSeeding, FlightSpec
+from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
 from conformance.targets.spec import Clock, Endpoint, SerializerSpec, TargetKind, TargetSpec
 
 __all__ = ["Owed", "reference_target"]
@@ -56,10 +56,13 @@ def reference_target(kind: TargetKind = TargetKind.SERVER, *, mutant: str | None
 def _flight(mutant: str | None) -> Iterator[TargetSpec]:
     """The Flight reference in this process, which stores what is put into it."""
     from conformance.reference.flight.deviations import flight_service  # noqa: PLC0415  # few runs need it
+    from conformance.reference.flight.handshake import LOGIN  # noqa: PLC0415  # as above
     from conformance.reference.flight.server import FlightServer  # noqa: PLC0415  # as above
 
-    with FlightServer(flight_service(mutant)()) as server:
-        put = FlightSpec(FlightSeeding.PUT, echo="echo")
+    service = flight_service(mutant)()
+    service.login = LOGIN
+    with FlightServer(service) as server:
+        put = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN))
         yield TargetSpec("reference", TargetKind.FLIGHT, endpoint=Endpoint(grpc=server.endpoint), flight=put)
 
 

@@ -31,12 +31,13 @@ from conformance.engine.owed import reference_target
 from conformance.generate import draw_scenario, materialise
 from conformance.generate.scenarios import CHAPTER
 from conformance.records import Call, Case, Exchange, Outcome, Reading, ReadingOutcome, ValueProfile, Verdict
+from conformance.reference.flight.handshake import LOGIN
 from conformance.reference.mutants import Mutant
 from conformance.reference.mutants.register import Misread
 from conformance.reference.samples import samples, times
 from conformance.reference.serializer import REFERENCE, Serializer
 from conformance.targets import Target, open_target
-from conformance.targets.flightspec import FlightSeeding, FlightSpec
+from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
 from conformance.targets.handing import batches_of, place_of
 from conformance.targets.spec import Deadlines, Ready, Start, TargetKind, TargetSpec
 
@@ -244,9 +245,11 @@ def _process(mutant: str, state: Path, kind: TargetKind) -> TargetSpec:
         return TargetSpec(
             name="mutant",
             kind=kind,
-            start=Start((sys.executable, "-m", "conformance.reference.flight", "--mutant", mutant), grace=1.0),
+            start=Start(
+                (sys.executable, "-m", "conformance.reference.flight", "--login", "--mutant", mutant), grace=1.0
+            ),
             ready=Ready(grpc_event="grpc.listen"),
-            flight=FlightSpec(FlightSeeding.PUT, echo="echo"),
+            flight=FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN)),
             deadlines=SHORT,
         )
     command = (sys.executable, "-m", "conformance.reference", "--mutant", mutant, "--state", str(state))

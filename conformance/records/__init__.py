@@ -43,6 +43,7 @@ from conformance.records.flight import (
     PollFlightInfo,
     SendMessages,
 )
+from conformance.records.flightforms import FlightLogin, FlightToken, FlightWriting, Naming, Spelling
 from conformance.records.judged import CANNOT, Finding, Reading, Verdict
 from conformance.records.steps import (
     AppendRows,
@@ -84,8 +85,11 @@ __all__ = [
     "FaultKind",
     "FaultPlan",
     "Finding",
+    "FlightLogin",
     "FlightMethod",
     "FlightStep",
+    "FlightToken",
+    "FlightWriting",
     "GetFlightInfo",
     "GetSchema",
     "Handshake",
@@ -98,6 +102,7 @@ __all__ = [
     "Meanwhile",
     "MetadataEntry",
     "Mode",
+    "Naming",
     "NullPattern",
     "Outcome",
     "PollFlightInfo",
@@ -110,6 +115,7 @@ __all__ = [
     "Recipe",
     "RecordError",
     "SendMessages",
+    "Spelling",
     "SplitStream",
     "Step",
     "StorageReadStep",

@@ -10,6 +10,7 @@ from typing import ClassVar, TypeAlias
 from conformance._codec import RecordError
 from conformance.records.base import record
 from conformance.records.closed import FlightMethod
+from conformance.records.flightforms import FlightLogin, FlightToken, FlightWriting, Naming, Spelling
 from conformance.records.steps import Expect
 
 __all__ = [
@@ -43,32 +44,45 @@ class Descriptor:
 
 @record
 class Handshake:
-    """Call Handshake with these payloads, one message each."""
+    """Call Handshake with these payloads, one message each; ``in_turns``: the client waits for an answer after each.
+
+    With ``login`` the one payload is a BasicAuth of the target's name and password, or of a wrong password. The step
+    is skipped if the target file names none.
+    """
 
     TAG: ClassVar[str] = "handshake"
 
     payloads: tuple[bytes, ...] = ()
+    in_turns: bool = False
+    login: FlightLogin = FlightLogin.NONE
     expect: Expect = Expect()
 
 
 @record
 class ListFlights:
-    """Call ListFlights with these criteria."""
+    """Call ListFlights with these criteria.
+
+    A ``token`` other than the client's own is sent over a connection of its own, on which nobody has logged in; the
+    step is skipped if the target file names no login.
+    """
 
     TAG: ClassVar[str] = "list-flights"
 
     criteria: bytes = b""
+    token: FlightToken = FlightToken.OWN
     expect: Expect = Expect()
 
 
 @record
 class GetFlightInfo:
-    """Call GetFlightInfo and remember the answer as ``label``."""
+    """Call GetFlightInfo and remember the answer as ``label``; ``token`` is that of :class:`ListFlights`."""
 
     TAG: ClassVar[str] = "get-flight-info"
 
     descriptor: Descriptor
     label: str = "i"
+    spelled: Spelling = Spelling.PLAIN
+    token: FlightToken = FlightToken.OWN
     expect: Expect = Expect()
 
 
@@ -77,7 +91,7 @@ class PollFlightInfo:
     """Call PollFlightInfo until an answer names no further descriptor, at most ``most`` times.
 
     Each call after the first has the descriptor of the answer before it. The latest FlightInfo is remembered as
-    ``label``.
+    ``label``. With ``again``, the descriptor of the first answer is asked for once more after the others.
     """
 
     TAG: ClassVar[str] = "poll-flight-info"
@@ -85,6 +99,7 @@ class PollFlightInfo:
     descriptor: Descriptor
     label: str = "i"
     most: int = 20
+    again: bool = False
     expect: Expect = Expect()
 
 
@@ -113,6 +128,7 @@ class DoGet:
     endpoint: str = "*"
     ticket: bytes | None = None
     take: int | None = None
+    spelled: Spelling = Spelling.PLAIN
     expect: Expect = Expect()
 
 
@@ -120,7 +136,9 @@ class DoGet:
 class DoPut:
     """Call DoPut with the case's table; ``in_turns``: the client waits for an answer after each message with rows.
 
-    The descriptor comes with the schema; with ``ahead``, in a message of its own before it.
+    The descriptor comes with the schema; with ``ahead``, in a message of its own before it. ``named`` says what the
+    messages after the schema name, ``written`` how the rows are written, ``spelled`` how each message is. With
+    ``metadata`` each message with rows has ``app_metadata``, and messages of metadata alone come between them.
     """
 
     TAG: ClassVar[str] = "do-put"
@@ -128,6 +146,10 @@ class DoPut:
     descriptor: Descriptor
     in_turns: bool = False
     ahead: bool = False
+    named: Naming = Naming.FIRST
+    written: FlightWriting = FlightWriting.PLAIN
+    spelled: Spelling = Spelling.PLAIN
+    metadata: bool = False
     expect: Expect = Expect()
 
 
@@ -161,6 +183,7 @@ class DoAction:
 
     ``body`` is its body. If ``info`` names a FlightInfo, the body is a message whose field 1 is that info, as
     CancelFlightInfo takes it; with ``endpoint``, it is the endpoint of that index, as RenewFlightEndpoint takes it.
+    The endpoint of the answer is then remembered as ``label``, an info with this one endpoint.
     """
 
     TAG: ClassVar[str] = "do-action"
@@ -169,6 +192,7 @@ class DoAction:
     body: bytes = b""
     info: str = ""
     endpoint: str = ""
+    label: str = ""
     expect: Expect = Expect()
 
 

@@ -109,7 +109,7 @@ class Caller:
         began: float,
         message_limit: int,
         last_words: Callable[[float], str | None],
-        credentials: Callable[[], Mapping[str, str]] = dict,
+        credentials: Callable[[], Mapping[str, str | bytes]] = dict,
         service: str = proto.SERVICE,
     ) -> None:
         self._channel = channel
@@ -134,6 +134,10 @@ class Caller:
     def over(self, channel: grpc.Channel) -> Caller:
         """A caller like this one over another connection."""
         return Caller(**{**self.settings, "channel": channel})
+
+    def with_credentials(self, credentials: Callable[[], Mapping[str, str | bytes]]) -> Caller:
+        """A caller like this one with further metadata for each call."""
+        return Caller(**{**self.settings, "credentials": lambda: {**self._credentials(), **credentials()}})
 
     def unary(self, call: Call, *, routing: str, budget: CallBudget) -> Call:
         """Make the call that ``call`` describes (step, label, method and request), and return it with its result."""
@@ -227,7 +231,7 @@ class Caller:
         running.cancel()
         return self._as(call, running, CallEnd.CANCELLED, tuple(responses), started, details=details)
 
-    def _headers(self, routing: str) -> tuple[tuple[str, str], ...]:
+    def _headers(self, routing: str) -> tuple[tuple[str, str | bytes], ...]:
         """The routing header that the generated clients send, unless it is empty, and the credentials; a server has to
         accept calls with and without the former.
         """

@@ -19,6 +19,7 @@ from conformance.targets.costs import Meter
 from conformance.targets.environment import Environment
 from conformance.targets.errors import TargetUnavailable
 from conformance.targets.flightconversation import FlightConversation, FlightPlan
+from conformance.targets.flightlogin import Memory
 from conformance.targets.flightmessages import Names
 from conformance.targets.flightspec import FlightSpec
 from conformance.targets.instants import now
@@ -90,6 +91,7 @@ class FlightTarget:
             service=SERVICE,
         )
         with ExitStack() as later:
+            memory = Memory(self._flight.login)
 
             def elsewhere(place: str) -> Caller:
                 channel = open_channel(place, message_limit=limits.message)
@@ -105,7 +107,11 @@ class FlightTarget:
                     case_bytes=limits.case,
                 ),
                 elsewhere=elsewhere,
+                memory=memory,
             )
+            budget = plan.allowance.left()
+            if memory.login is not None and budget is not None:
+                memory.log_in(caller, budget)
             conversation = FlightConversation(case, table, caller, plan)
             conversation.run()
         if conversation.broken:

@@ -13,8 +13,9 @@ from typing import Final
 
 import pyarrow as pa
 
+from conformance.contain.secrets import masked_bytes
 from conformance.contract.flight import encoding
-from conformance.contract.flight.decoding import Info, read_info, read_poll
+from conformance.contract.flight.decoding import Info, Poll, message_of, read_endpoint, read_info, read_poll
 from conformance.records import (
     Call,
     Case,
@@ -23,6 +24,8 @@ from conformance.records import (
     DoExchange,
     DoGet,
     DoPut,
+    FlightLogin,
+    FlightToken,
     GetFlightInfo,
     GetSchema,
     Handshake,
@@ -36,12 +39,20 @@ from conformance.targets.allowance import Allowance, late
 from conformance.targets.calls import Caller
 from conformance.targets.conversation import BROKEN
 from conformance.targets.flightexchange import exchange_of
-from conformance.targets.flightmessages import Names, action_of, data_of, place_of
+from conformance.targets.flightlogin import Memory
+from conformance.targets.flightmessages import Names, action_of, place_of
+from conformance.targets.flightputs import put_messages, spelled
 
-__all__ = ["FlightConversation", "FlightPlan"]
+__all__ = ["AGAIN", "FlightConversation", "FlightPlan"]
 
 MOST_ENDPOINTS: Final = 1000
 """The number of endpoints of one info that are redeemed."""
+
+AGAIN: Final = "again"
+"""The end of the label of a call that polls with a descriptor which is not the latest."""
+
+OTHER: Final = Descriptor(path=("another",))
+"""The flight that the later messages of a DoPut name if a step asks for that."""
 
 STREAMED: Final = frozenset({"Handshake", "DoPut", "DoExchange"})
 """The methods in which the client streams."""
@@ -51,13 +62,14 @@ STREAMED: Final = frozenset({"Handshake", "DoPut", "DoExchange"})
 class FlightPlan:
     """The parameters of a conversation: the names of its flights, the address of the server, and its limits.
 
-    ``elsewhere`` gives a caller for another address.
+    ``elsewhere`` gives a caller for another address, over a connection of its own. ``memory`` is what the client knows.
     """
 
     names: Names
     endpoint: str
     allowance: Allowance
     elsewhere: Callable[[str], Caller]
+    memory: Memory = dataclasses.field(default_factory=Memory)
 
 
 class FlightConversation:
@@ -68,8 +80,9 @@ class FlightConversation:
         self.skipped: list[int] = []
         self._case = case
         self._table = table
-        self._caller = caller
         self._plan = plan
+        self._memory = plan.memory
+        self._caller = caller.with_credentials(self._memory.headers)
         self._allowance = plan.allowance
         self._infos: dict[str, Info] = {}
 
@@ -93,12 +106,10 @@ class FlightConversation:
                 self._poll(index, step)
             case DoGet():
                 return self._get(index, step)
-            case DoPut():
+            case DoPut() | DoExchange():
                 self._send_table(index, step)
-            case DoExchange():
-                self._exchange(index, step)
             case Handshake():
-                self._talk(Call(index, "", "Handshake", b""), [encoding.part(2, one) for one in step.payloads])
+                return self._shake_hands(index, step)
             case SendMessages() if step.method in STREAMED or len(step.messages) != 1:
                 self._talk(Call(index, "", step.method, b""), step.messages)
             case _:
@@ -106,7 +117,12 @@ class FlightConversation:
                 if asked is None:
                     return False
                 method, label, request = asked
-                call = self._make(Call(index, label, method, request))
+                caller = self._caller_for(step)
+                if caller is None:
+                    return False
+                call = self._make(Call(index, label, method, request), caller=caller)
+                if isinstance(step, DoAction) and step.label:
+                    self._remember(step.label, _renewed(_first(call)))
                 if isinstance(step, GetFlightInfo):
                     self._remember(step.label, read_info(_first(call)))
         return True
@@ -115,7 +131,8 @@ class FlightConversation:
         """The method, the label and the request of a step with one request message; None if it does not apply."""
         match step:
             case GetFlightInfo():
-                return "GetFlightInfo", step.label, self._descriptor(step.descriptor)
+                request = spelled("FlightDescriptor", self._descriptor(step.descriptor), step.spelled)
+                return "GetFlightInfo", step.label, request
             case GetSchema():
                 return "GetSchema", "", self._descriptor(step.descriptor)
             case ListFlights():
@@ -132,28 +149,62 @@ class FlightConversation:
     def _descriptor(self, named: Descriptor) -> bytes:
         return encoding.descriptor(self._plan.names.descriptor(named))
 
+    def _caller_for(self, step: Step) -> Caller | None:
+        """The caller with the token that a step asks for; None if it asks for a login that there is not."""
+        if not isinstance(step, ListFlights | GetFlightInfo) or step.token is FlightToken.OWN:
+            return self._caller
+        if self._memory.login is None:
+            return None
+        token = self._memory.token(step.token)
+        return self._plan.elsewhere(self._plan.endpoint).with_credentials(lambda: token)
+
+    def _shake_hands(self, index: int, step: Handshake) -> bool:
+        """Call Handshake; False if it is a login and the target file names none."""
+        call = Call(index, "", "Handshake", b"")
+        if step.login is FlightLogin.NONE:
+            awaits = range(len(step.payloads)) if step.in_turns else ()
+            self._talk(call, [encoding.part(2, one) for one in step.payloads], awaits)
+            return True
+        if self._memory.login is None:
+            return False
+        headers, messages = self._memory.opening(step.login)
+        budget = self._allowance.left()
+        if budget is None:
+            self._keep(late(call))
+            return True
+        caller = self._plan.elsewhere(self._plan.endpoint).with_credentials(lambda: headers)
+        made = self._memory.learn(caller.converse(call, messages, budget=budget), logged_in=True)
+        hidden = tuple(map(masked_bytes, made.more_requests))
+        self._keep(dataclasses.replace(made, request=masked_bytes(made.request), more_requests=hidden))
+        return True
+
     def _remember(self, label: str, info: Info | None) -> None:
         self._infos.pop(label, None)
         if info is not None:
             self._infos[label] = info
 
     def _poll(self, index: int, step: PollFlightInfo) -> None:
-        request: bytes | None = self._descriptor(step.descriptor)
-        for number in range(step.most):
-            if request is None:
-                return
-            call = self._make(Call(index, f"{step.label}/{number}", "PollFlightInfo", request))
-            poll = read_poll(_first(call)) if call.status == "OK" else None
-            if poll is None or call.end in BROKEN:
-                return
-            if poll.info is not None:
-                self._remember(step.label, poll.info)
-            request = poll.descriptor
+        first = poll = self._ask(index, f"{step.label}/0", step.label, self._descriptor(step.descriptor))
+        number = 1
+        while poll is not None and poll.descriptor is not None and number < step.most:
+            poll = self._ask(index, f"{step.label}/{number}", step.label, poll.descriptor)
+            number += 1
+        if step.again and poll is not None and first is not None and first.descriptor is not None:
+            self._ask(index, f"{step.label}/{AGAIN}", "", first.descriptor)
+
+    def _ask(self, index: int, label: str, info: str, request: bytes) -> Poll | None:
+        """Call PollFlightInfo; None if it gave no PollInfo. Its FlightInfo is remembered as ``info``."""
+        call = self._make(Call(index, label, "PollFlightInfo", request))
+        poll = read_poll(_first(call)) if call.status == "OK" and call.end not in BROKEN else None
+        if info and poll is not None and poll.info is not None:
+            self._remember(info, poll.info)
+        return poll
 
     def _get(self, index: int, step: DoGet) -> bool:
         """Redeem a literal ticket, or those of the endpoints of an info; False if there is nothing to redeem."""
         if step.ticket is not None:
-            self._make(Call(index, "", "DoGet", encoding.part(1, step.ticket)), take=step.take)
+            request = spelled("Ticket", encoding.part(1, step.ticket), step.spelled)
+            self._make(Call(index, "", "DoGet", request), take=step.take)
             return True
         info = self._infos.get(step.info)
         endpoints = () if info is None else tuple(enumerate(info.endpoints[:MOST_ENDPOINTS]))
@@ -166,23 +217,23 @@ class FlightConversation:
                 continue
             here = place == self._plan.endpoint
             label = f"{step.info}/{number}" + ("" if here else f" at {place}")
-            caller = self._caller if here else self._plan.elsewhere(place)
-            call = Call(index, label, "DoGet", encoding.part(1, endpoint.ticket))
+            caller = self._caller if here else self._plan.elsewhere(place).with_credentials(self._memory.headers)
+            call = Call(index, label, "DoGet", spelled("Ticket", encoding.part(1, endpoint.ticket), step.spelled))
             asked = True
             if self._make(call, take=step.take, caller=caller).end in BROKEN:
                 break
         return asked
 
-    def _send_table(self, index: int, step: DoPut) -> None:
-        messages = list(data_of(self._case, self._table, self._descriptor(step.descriptor), ahead=step.ahead))
-        awaits = {at for at, (_, has_rows) in enumerate(messages) if has_rows} if step.in_turns else ()
-        self._talk(Call(index, "", "DoPut", b""), [message for message, _ in messages], awaits)
-
-    def _exchange(self, index: int, step: DoExchange) -> None:
+    def _send_table(self, index: int, step: DoPut | DoExchange) -> None:
         of = self._descriptor(step.descriptor or Descriptor(cmd=self._plan.names.echo.encode()))
-        messages = list(exchange_of(self._case, self._table, step, of))
+        if isinstance(step, DoPut):
+            method, take = "DoPut", None
+            messages = list(put_messages(self._case, self._table, step, of, self._descriptor(OTHER)))
+        else:
+            method, take = "DoExchange", step.take
+            messages = list(exchange_of(self._case, self._table, step, of))
         awaits = {at for at, (_, has_rows) in enumerate(messages) if has_rows} if step.in_turns else ()
-        self._talk(Call(index, "", "DoExchange", b""), [message for message, _ in messages], awaits, take=step.take)
+        self._talk(Call(index, "", method, b""), [message for message, _ in messages], awaits, take=take)
 
     def _make(self, call: Call, *, take: int | None = None, caller: Caller | None = None) -> Call:
         budget = self._allowance.left()
@@ -199,6 +250,7 @@ class FlightConversation:
             self._keep(self._caller.converse(call, messages, budget=budget, awaits=frozenset(awaits), take=take))
 
     def _keep(self, call: Call) -> Call:
+        self._memory.learn(call)
         self.calls.append(call)
         self._allowance.count(call)
         return call
@@ -207,3 +259,10 @@ class FlightConversation:
 def _first(call: Call) -> bytes:
     """The first message of an answer; bytes that are no message if there is none."""
     return call.responses[0] if call.status == "OK" and call.responses else b"\x00"
+
+
+def _renewed(answer: bytes) -> Info | None:
+    """An info with the one endpoint in the Result of RenewFlightEndpoint; None if there is none."""
+    result = message_of("Result", answer)
+    body = b"" if result is None else bytes(result.data("body"))
+    return None if read_endpoint(body) is None or not body else read_info(encoding.part(3, body))

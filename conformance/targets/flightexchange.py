@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import pyarrow as pa
 
 from conformance.contract.flight import encoding
 from conformance.records import Case, DoExchange
-from conformance.targets.flightmessages import data_of
+from conformance.targets.flightputs import frames
+from conformance.targets.handing import batches_of
 
 __all__ = ["exchange_of"]
 
@@ -21,5 +23,8 @@ def exchange_of(case: Case, table: pa.Table, step: DoExchange, of: bytes) -> Ite
     yield encoding.data(of=of), False
     for number in range(step.alone):
         yield encoding.data(metadata=b"alone %d" % number), False
-    if step.rows:
-        yield from data_of(case, table, None, metadata=b"batch %d" if step.metadata else None)
+    batches = batches_of(table, case.table.recipe) if table.num_rows else ()
+    numbers = itertools.count()
+    for frame in frames(table.schema, batches) if step.rows else ():
+        metadata = b"batch %d" % next(numbers) if step.metadata and frame.has_rows else None
+        yield encoding.data(frame.header, frame.body, metadata=metadata), frame.has_rows

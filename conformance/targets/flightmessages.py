@@ -7,19 +7,14 @@ target makes of them is judged, and they are not.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import urllib.parse
-from collections.abc import Iterator
 from typing import Final
-
-import pyarrow as pa
 
 from conformance.contract.flight import encoding
 from conformance.contract.flight.decoding import Endpoint, Info
-from conformance.records import Case, Descriptor, DoAction
-from conformance.targets.handing import batches_of
+from conformance.records import Descriptor, DoAction
 
-__all__ = ["REUSED", "Names", "action_of", "data_of", "place_of"]
+__all__ = ["REUSED", "Names", "action_of", "place_of"]
 
 REUSED: Final = frozenset({"", "arrow-flight-reuse-connection://?"})
 """The URIs of the connection on which the info came. The empty one means the same
@@ -49,30 +44,6 @@ class Names:
             return named
         name = ".".join(filter(None, (self.case_id, *named.path, self.token)))
         return Descriptor(path=tuple(step.replace("{name}", name) for step in self.path))
-
-
-def data_of(
-    case: Case, table: pa.Table, of: bytes | None, *, ahead: bool = False, metadata: bytes | None = None
-) -> Iterator[tuple[bytes, bool]]:
-    """The FlightData of the case's table, each with whether it has rows.
-
-    The descriptor ``of`` comes with the schema, or with ``ahead`` in a message of its own before it. ``metadata`` is
-    the ``app_metadata`` of each batch, with ``%d`` for its number.
-    """
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        for batch in batches_of(table, case.table.recipe) if table.num_rows else ():
-            writer.write_batch(batch)
-    if ahead:
-        yield encoding.data(of=of), False
-    first, batches = not ahead, itertools.count()
-    for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(sink.getvalue())):
-        body = message.body.to_pybytes() if message.body is not None else b""
-        header = message.metadata.to_pybytes()
-        has_rows = message.type == "record batch"
-        own = None if metadata is None or not has_rows else metadata % next(batches)
-        yield encoding.data(header, body, of=of if first else None, metadata=own), has_rows
-        first = False
 
 
 def action_of(step: DoAction, info: Info | None) -> bytes | None:

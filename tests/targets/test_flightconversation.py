@@ -25,6 +25,7 @@ from conformance.records import (
     Step,
 )
 from conformance.reference.flight.service import FlightService, Messages
+from conformance.reference.flight.store import Store
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 from tests.reference.flight.direct import PATH, PUT_AND_GET, case_of, seen
 
@@ -128,10 +129,11 @@ def test_an_info_of_a_refusal_is_forgotten() -> None:
     class Once(FlightService):
         def get_flight_info(self, requests: Iterator[bytes]) -> Messages:
             found = list(super().get_flight_info(requests))
-            self.store = type(self.store)()
+            own.store = Store()  # each call has a copy of the service
             return found
 
-    view = seen(case_of(*PUT_AND_GET[:2], GetFlightInfo(PATH), DoGet()), Once())
+    own = Once()
+    view = seen(case_of(*PUT_AND_GET[:2], GetFlightInfo(PATH), DoGet()), own)
 
     assert view.exchange.skipped_steps == (3,)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 
 from conformance.contain.limits import collect_seldom
 from conformance.reference.flight.deviations import flight_service
+from conformance.reference.flight.handshake import LOGIN
 from conformance.reference.flight.server import FlightServer
 from conformance.reference.guard import ServerTls
 
@@ -26,12 +27,18 @@ def serve_flight(
     host: str = "127.0.0.1",
     say: Callable[[str], object] = print,
     tls: ServerTls | None = None,
+    login: tuple[str, str] | None = None,
 ) -> None:
-    """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line. For the main thread only."""
+    """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line. For the main thread only.
+
+    With ``login``, a name and a password, each call needs the token of a Handshake.
+    """
     done = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: done.set())
-    with FlightServer(flight_service(mutant)(), host=host, tls=tls) as server:
+    service = flight_service(mutant)()
+    service.login = login
+    with FlightServer(service, host=host, tls=tls) as server:
         say(json.dumps({"event": "grpc.listen", "port": server.port}))
         done.wait()
 
@@ -41,9 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m conformance.reference.flight", description=__doc__)
     parser.add_argument("--mutant", metavar="NAME", help="serve with this one deviation")
     parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--login", action="store_true", help="serve those alone who log in as the proof does")
     options = parser.parse_args(arguments)
     try:
-        serve_flight(mutant=options.mutant, host=options.host, say=_line)
+        serve_flight(mutant=options.mutant, host=options.host, say=_line, login=LOGIN if options.login else None)
     except KeyError as error:
         parser.error(f"argument --mutant: {error.args[0]}")
 

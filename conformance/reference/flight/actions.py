@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from grpc import StatusCode
@@ -22,23 +22,27 @@ _CANCELLED: Final = 1
 class Actions(Infos):
     """DoAction and ListActions."""
 
+    @property
+    def actions(self) -> Mapping[str, tuple[str, Callable[[bytes], bytes]]]:
+        """The actions by name, each with its description and the step that gives the body of its result."""
+        return {
+            CANCEL: ("Cancel a FlightInfo: its tickets are void.", self.cancel),
+            RENEW: ("Renew an endpoint: its ticket is valid for longer.", self.renew),
+        }
+
     def list_actions(self, requests: Iterator[bytes]) -> Messages:
         """The actions that are served."""
         self.decode("Empty", self.the_one(requests))
-        yield text(1, CANCEL) + text(2, "Cancel a FlightInfo: its tickets are void.")
-        yield text(1, RENEW) + text(2, "Renew an endpoint: its ticket is valid for longer.")
+        for name, (description, _) in self.actions.items():
+            yield text(1, name) + text(2, description)
 
     def do_action(self, requests: Iterator[bytes]) -> Messages:
-        """Cancel an info or renew an endpoint."""
+        """Carry out an action; each has one result."""
         asked = self.decode("Action", self.the_one(requests))
-        body = bytes(asked.data("body"))
-        match asked.text("type"):
-            case "CancelFlightInfo":
-                yield part(1, self.cancel(body))
-            case "RenewFlightEndpoint":
-                yield part(1, self.renew(body))
-            case _:
-                self.refuse(StatusCode.NOT_FOUND, "no such action; ListActions names those that there are")
+        found = self.actions.get(asked.text("type"))
+        if found is None:
+            self.refuse(StatusCode.NOT_FOUND, "no such action; ListActions names those that there are")
+        yield part(1, found[1](bytes(asked.data("body"))))
 
     def cancel(self, body: bytes) -> bytes:
         """The CancelFlightInfoResult; an info whose tickets nobody gave out is NOT_FOUND."""

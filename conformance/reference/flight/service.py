@@ -12,17 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from conformance.reference.flight.actions import CANCEL, RENEW, Actions
+from conformance.reference.flight.actions import CANCEL, RENEW
 from conformance.reference.flight.base import Messages
 from conformance.reference.flight.exchange import Exchanges
 from conformance.reference.flight.gets import Gets
 from conformance.reference.flight.handshake import Handshakes
 from conformance.reference.flight.puts import Puts
+from conformance.reference.flight.sessions import Sessions
 
 __all__ = ["CANCEL", "RENEW", "FlightService", "Messages"]
 
 
-class FlightService(Gets, Puts, Exchanges, Actions, Handshakes):
+class FlightService(Gets, Puts, Exchanges, Sessions, Handshakes):
     """An Arrow Flight service over a store. Each public method takes the request messages and gives the answers.
 
     Raises:

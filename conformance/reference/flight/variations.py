@@ -288,11 +288,12 @@ class OneResult(NoResults):
 
 @variation("flight-methods.few", FLIGHT_PAGE)
 class FewMethods(FlightService):
-    """The service implements DoPut, GetFlightInfo and DoGet alone."""
+    """The service implements DoPut, GetFlightInfo and DoGet alone, and Handshake."""
 
     @property
     def methods(self) -> Mapping[str, Callable[[Iterator[bytes]], Messages]]:
-        return {name: super(FewMethods, self).methods[name] for name in ("DoPut", "GetFlightInfo", "DoGet")}
+        few = ("DoPut", "GetFlightInfo", "DoGet", "Handshake")
+        return {name: super(FewMethods, self).methods[name] for name in few}
 
 
 @variation("flight-errors.invalid-argument", FLIGHT_PAGE)

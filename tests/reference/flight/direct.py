@@ -6,7 +6,7 @@ A call ends as it would over a connection: in OK, in the status of a refusal, or
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -31,18 +31,22 @@ from conformance.records import (
     Finding,
     GetFlightInfo,
     Json,
+    MetadataEntry,
     Outcome,
     ProtocolName,
     Step,
     Table,
 )
+from conformance.reference.flight.handshake import LOGIN
 from conformance.reference.flight.service import FlightService
 from conformance.reference.refusals import Refusal
 from conformance.targets.allowance import Allowance
 from conformance.targets.calls import CallBudget, Caller
 from conformance.targets.faulting import Met
 from conformance.targets.flightconversation import FlightConversation, FlightPlan
+from conformance.targets.flightlogin import Headers, Memory
 from conformance.targets.flightmessages import Names
+from conformance.targets.flightspec import Login
 
 load_chapters()
 FIXTURE: Final = ProofFixture.of(
@@ -62,8 +66,18 @@ PUT_AND_GET: Final = (DoPut(PATH), GetFlightInfo(PATH), DoGet())
 class Direct(Caller):
     """Calls the methods of a service in this process."""
 
-    def __init__(self, service: FlightService) -> None:
-        self._methods = service.methods
+    def __init__(self, service: FlightService, headers: Callable[[], Headers] = dict) -> None:
+        self._service = service
+        self._headers_of = headers
+
+    def with_credentials(self, credentials: Callable[[], Headers]) -> Direct:
+        """A caller with this metadata."""
+        return Direct(self._service, credentials)
+
+    @property
+    def login(self) -> tuple[str, str] | None:
+        """The name and the password that the service asks for."""
+        return self._service.login
 
     def stream(
         self, call: Call, *, routing: str = "", budget: CallBudget, take: int | None = None, met: Met | None = None
@@ -87,14 +101,20 @@ class Direct(Caller):
         return replace(made, request=(sent or [b""])[0], more_requests=tuple(sent[1:]), order=order)
 
     def _made(self, call: Call, requests: Sequence[bytes], budget: CallBudget) -> Call:
-        method = self._methods.get(call.method)
-        if method is None:
+        if call.method not in self._service.methods:
             return replace(call, status="UNIMPLEMENTED", details="there is no such method")
         responses: list[bytes] = []
+        pairs = self._headers_of().items()
         try:
-            responses.extend(itertools.islice(method(iter(requests)), budget.responses + 1))
+            service = self._service.for_call(
+                call.method, {name: value if isinstance(value, bytes) else value.encode() for name, value in pairs}
+            )
+            answers = service.methods[call.method](iter(requests))
+            responses.extend(itertools.islice(answers, budget.responses + 1))
         except Refusal as refusal:
             return replace(call, responses=tuple(responses), status=refusal.code.name, details=refusal.details)
+        said = ((name, value if isinstance(value, bytes) else value.encode()) for name, value in service.reply)
+        call = replace(call, initial_metadata=tuple(MetadataEntry(name, value) for name, value in said))
         if len(responses) > budget.responses:
             return replace(call, responses=tuple(responses), status="", end=CallEnd.OVER_BUDGET)
         return replace(call, responses=tuple(responses))
@@ -116,16 +136,21 @@ def seen(case: Case, service: FlightService | None = None, table: pa.Table | Non
     """The exchange of a case with a service, the reference unless given."""
     rows = materialise(case.table) if table is None else table
     allowance = Allowance(CallBudget(10.0, 2 * rows.num_rows + 100, 1 << 24), until=float("inf"), case_bytes=1 << 30)
-    plan = FlightPlan(Names(case.id), PLACE, allowance, _elsewhere)
-    conversation = FlightConversation(case, rows, Direct(service or FlightService()), plan)
+    caller = Direct(service or FlightService())
+    memory = Memory(None if caller.login is None else Login(*caller.login))
+    plan = FlightPlan(Names(case.id), PLACE, allowance, lambda place: _elsewhere(place, caller), memory)
+    if memory.login is not None:
+        memory.log_in(caller, CallBudget(10.0, 10, 1 << 20))
+    conversation = FlightConversation(case, rows, caller, plan)
     conversation.run()
     calls, skipped = tuple(conversation.calls), tuple(conversation.skipped)
     exchange = Exchange(case.id, "direct", calls, skipped_steps=skipped, protocol=ProtocolName.FLIGHT)
     return FlightView(case, exchange, rows)
 
 
-def _elsewhere(place: str) -> Caller:
-    raise AssertionError(f"nothing of these tests is at {place}")
+def _elsewhere(place: str, here: Caller) -> Caller:
+    assert place == PLACE, f"nothing of these tests is at {place}"
+    return here
 
 
 def failures(view: FlightView) -> dict[str, Finding]:
@@ -151,6 +176,7 @@ def tried(service: type[FlightService], kills: Sequence[str] = ()) -> Iterator[t
         AssertionError: a clause raised an exception.
     """
     own = service()
+    own.login = LOGIN
     for one in FIXTURE.served(kills):
         for verdict in judge_view(seen(one.case, own, one.table), FIXTURE.clauses):
             assert verdict.outcome is not Outcome.ERROR, f"{verdict.clause}: {verdict.reason}"

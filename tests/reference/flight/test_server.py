@@ -15,8 +15,9 @@ import pyarrow.flight as pf
 import pytest
 
 from conformance.contract.flight.encoding import part
+from conformance.reference.flight.actions import CANCEL, RENEW
 from conformance.reference.flight.server import FlightServer
-from conformance.reference.flight.service import CANCEL
+from conformance.reference.flight.sessions import CLOSE, GET, SET
 from conformance.reference.guard import ServerTls
 from conformance.wire.flight import SERVICE
 from tests.certificates import make_certificates
@@ -74,7 +75,7 @@ def test_actions_are_served(client: pf.FlightClient) -> None:
     (result,) = client.do_action(pf.Action(CANCEL, part(1, info.serialize())))
 
     assert result.body.to_pybytes() == b"\x08\x01"
-    assert [action.type for action in client.list_actions()] == [CANCEL, "RenewFlightEndpoint"]
+    assert [action.type for action in client.list_actions()] == [CANCEL, RENEW, SET, GET, CLOSE]
     with pytest.raises(KeyError):
         client.do_get(info.endpoints[0].ticket).read_all()
 
