@@ -1,7 +1,7 @@
 """The cost of judging the messages of a Flight call, as a multiple of pyarrow's own reading with full validation.
 
-The bytes are the ``FlightData`` messages of one DoGet. The suite walks the protobuf encoding, joins the IPC stream
-inside, reads it strictly and judges it by every clause on streams; ``read`` is the same without the clauses. pyarrow
+The bytes are the ``FlightData`` messages of one DoGet. The suite walks the protobuf encoding, reads the IPC stream
+inside strictly and judges it by every clause on streams; ``read`` is the same without the clauses. pyarrow
 reads the same IPC stream with ``open_stream(...).read_all()`` and ``validate(full=True)``, and no protobuf. Both are
 measured in turns; a line shows the least processor time of each, the median of the ratios, and the bar. The exit status
 says whether all bars hold.

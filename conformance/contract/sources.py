@@ -284,6 +284,11 @@ INTEGRATION_CLIENT: Final = (
 )
 """The client of Arrow's integration tests: it puts batches, asks for the flight, and fails if others come back."""
 
+INTEGRATION_SCENARIOS: Final = (
+    "https://github.com/apache/arrow/blob/main/cpp/src/arrow/flight/integration_tests/test_integration.cc"
+)
+"""The scenarios of Arrow's integration tests, server and client: an exchange that sends back batches and metadata."""
+
 STATUS_CODES: Final = "https://github.com/grpc/grpc/blob/master/doc/statuscodes.md"
 """The status codes of gRPC: OK is "returned on success", and a request that cannot be parsed ends in INTERNAL."""
 

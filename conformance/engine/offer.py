@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from conformance.contract.offers import asked
-from conformance.records import Case, DoPut, FlightSqlStep, ProtocolName, SqlIngest, SqlUpdate
+from conformance.records import Case, DoExchange, DoPut, FlightSqlStep, ProtocolName, SqlIngest, SqlUpdate
 from conformance.targets.handing import NO_PLACE, place_of
 
 __all__ = ["Lack", "Offer"]
@@ -19,6 +19,8 @@ NO_SQL: Final = "this case speaks Flight SQL; the target file has no [flight.sql
 """The reason why a case of Flight SQL is not put to a server that is not known to speak it."""
 NO_TABLES: Final = "this case makes a table by SQL; the target file says [flight.sql] tables = false"
 """The reason why a case is not put to a server on which the suite makes no tables."""
+NO_ECHO: Final = "this case sends data to a DoExchange that sends it back; the target file does not say [flight] echo"
+"""The reason why a case is not put to a Flight server that is not known to send back what it gets."""
 
 SPOKEN: Final = (ProtocolName.STORAGE_READ,)
 """The protocol that every kind of target speaks."""
@@ -46,8 +48,8 @@ class Offer:
     """The capabilities that a target declares, the profiles that it does not offer, and the protocols that it speaks.
 
     A serializer takes no ``requests``: only cases that read a whole table can be put to it. A Flight server that does
-    not say that it ``stores`` tables is sent none; ``sql`` says that it speaks Flight SQL, ``makes_tables`` that it may
-    be asked for tables by statements.
+    not say that it ``stores`` tables is sent none, and one that does not say that it ``echoes`` is sent no exchange.
+    ``sql`` says that it speaks Flight SQL, ``makes_tables`` that it may be asked for tables by statements.
 
     >>> from conformance.records import SplitStream, Table
     >>> case = Case("a.b", "A split", Table((), rows=()), steps=(SplitStream(),))
@@ -62,6 +64,7 @@ class Offer:
     stores: bool = True
     sql: bool = True
     makes_tables: bool = True
+    echoes: bool = True
 
     def lacks(self, case: Case) -> tuple[Lack, ...]:
         """Everything that keeps the case from being put to the target."""
@@ -79,6 +82,8 @@ class Offer:
             yield Lack("sql", NO_SQL)
         elif not self.makes_tables and any(isinstance(step, SqlUpdate | SqlIngest) for step in case.steps):
             yield Lack("tables", NO_TABLES)
+        elif not self.echoes and any(isinstance(step, DoExchange) for step in case.steps):
+            yield Lack("echo", NO_ECHO)
         for need in sorted(set(case.needs).difference(self.capabilities)):
             yield Lack(need, f"the target does not declare {need}", "add it to the target's capabilities")
         for profile in asked(case):

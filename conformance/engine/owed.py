@@ -62,7 +62,7 @@ def _flight(mutant: str | None) -> Iterator[TargetSpec]:
     service = flight_service(mutant)()
     service.login = LOGIN
     with FlightServer(service) as server:
-        put = FlightSpec(FlightSeeding.PUT, login=Login(*LOGIN))
+        put = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN))
         yield TargetSpec("reference", TargetKind.FLIGHT, endpoint=Endpoint(grpc=server.endpoint), flight=put)
 
 

@@ -249,7 +249,7 @@ def _process(mutant: str, state: Path, kind: TargetKind) -> TargetSpec:
                 (sys.executable, "-m", "conformance.reference.flight", "--login", "--mutant", mutant), grace=1.0
             ),
             ready=Ready(grpc_event="grpc.listen"),
-            flight=FlightSpec(FlightSeeding.PUT, login=Login(*LOGIN)),
+            flight=FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN)),
             deadlines=SHORT,
         )
     command = (sys.executable, "-m", "conformance.reference", "--mutant", mutant, "--state", str(state))

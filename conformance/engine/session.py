@@ -133,6 +133,7 @@ class Session:
                 self.driver.capabilities,
                 spoken=(ProtocolName.FLIGHT,),
                 stores=flight.puts,
+                echoes=bool(flight.echo),
                 sql=flight.sql is not None,
                 makes_tables=flight.makes_tables,
             )

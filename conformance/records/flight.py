@@ -155,13 +155,26 @@ class DoPut:
 
 @record
 class DoExchange:
-    """Call DoExchange with the case's table, as :class:`DoPut`."""
+    """Call DoExchange with the case's table, as :class:`DoPut`; the descriptor comes in a message of its own.
+
+    Without a ``descriptor``, it is the one under which the target file says that data comes back. ``alone`` messages of
+    ``app_metadata`` alone follow it. Without ``rows``, neither schema nor batches are sent; with ``metadata``, each
+    batch has ``app_metadata``. ``take`` is the number of answers after which the driver cancels.
+    """
 
     TAG: ClassVar[str] = "do-exchange"
 
-    descriptor: Descriptor
+    descriptor: Descriptor | None = None
     in_turns: bool = False
+    alone: int = 0
+    rows: bool = True
+    metadata: bool = False
+    take: int | None = None
     expect: Expect = Expect()
+
+    def __post_init__(self) -> None:
+        if self.alone < 0:
+            raise RecordError("do-exchange.alone", "a number of messages", self.alone)
 
 
 @record

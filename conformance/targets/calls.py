@@ -188,18 +188,25 @@ class Caller:
         return self._as(call, running, CallEnd.CANCELLED, tuple(responses), started)
 
     def converse(
-        self, call: Call, messages: Iterable[bytes], *, budget: CallBudget, awaits: Container[int] = ()
+        self,
+        call: Call,
+        messages: Iterable[bytes],
+        *,
+        budget: CallBudget,
+        awaits: Container[int] = (),
+        take: int | None = None,
     ) -> Call:
         """Make a call in which the client streams ``messages``, and record how they interleave with the responses.
 
-        After the message of an index in ``awaits``, the client waits for one more response before it goes on.
+        After the message of an index in ``awaits``, the client waits for one more response before it goes on; after
+        ``take`` responses, if given, it cancels the call.
         """
         started = time.monotonic()
         said = _Said(messages, awaits)
         stub = self._channel.stream_stream(self._service + call.method, bytes, bytes)
         running: Any = stub(said, timeout=budget.seconds, metadata=self._headers(""))
         size = 0
-        over = ""
+        over, taken = "", False
         with contextlib.suppress(grpc.RpcError):  # the status of the call says the same
             for data in running:
                 count = said.hears(data)
@@ -207,9 +214,14 @@ class Caller:
                 if size > budget.bytes or count > budget.responses:
                     over = f"{count} responses of {size} bytes so far, permitted {budget.responses} and {budget.bytes}"
                     break
+                if count == take:
+                    taken = True
+                    break
         said.end()
         running.cancel()
         call = said.written_into(call)
+        if taken:
+            return self._as(call, running, CallEnd.CANCELLED, tuple(said.responses), started)
         if over:
             return self._over(call, running, tuple(said.responses), started, over)
         return self._ended(call, running, tuple(said.responses), started=started, budget=budget)

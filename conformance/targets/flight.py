@@ -112,7 +112,7 @@ class FlightTarget:
                 return caller.over(channel)
 
             plan = FlightPlan(
-                names=Names(case.id, self._flight.path, self._token),
+                names=Names(case.id, self._flight.path, self._token, self._flight.echo),
                 endpoint=running.endpoint,
                 allowance=Allowance(
                     call_budget(table, self._deadlines, limits),

@@ -42,8 +42,9 @@ from conformance.targets.allowance import Allowance, late
 from conformance.targets.calls import Caller
 from conformance.targets.conversation import BROKEN
 from conformance.targets.dialect import SqlSpec, Statements, sql_name
+from conformance.targets.flightexchange import exchange_of
 from conformance.targets.flightlogin import Memory
-from conformance.targets.flightmessages import Names, action_of, data_of
+from conformance.targets.flightmessages import Names, action_of
 from conformance.targets.flightplaces import Place, place_of
 from conformance.targets.flightputs import put_messages, spelled
 from conformance.targets.flightsql import SqlSteps
@@ -260,25 +261,28 @@ class FlightConversation:
         return asked
 
     def _send_table(self, index: int, step: DoPut | DoExchange) -> None:
-        of = self._descriptor(step.descriptor)
+        of = self._descriptor(step.descriptor or Descriptor(cmd=self._plan.names.echo.encode()))
         if isinstance(step, DoPut):
+            method, take = "DoPut", None
             messages = list(put_messages(self._case, self._table, step, of, self._descriptor(OTHER)))
         else:
-            messages = list(data_of(self._case, self._table, of, ahead=True))
+            method, take = "DoExchange", step.take
+            messages = list(exchange_of(self._case, self._table, step, of))
         awaits = {at for at, (_, has_rows) in enumerate(messages) if has_rows} if step.in_turns else ()
-        method = "DoPut" if isinstance(step, DoPut) else "DoExchange"
-        self._talk(Call(index, "", method, b""), [message for message, _ in messages], awaits)
+        self._talk(Call(index, "", method, b""), [message for message, _ in messages], awaits, take=take)
 
     def _make(self, call: Call, *, take: int | None = None, caller: Caller | None = None) -> Call:
         budget = self._allowance.left()
         made = late(call) if budget is None else (caller or self._caller).stream(call, budget=budget, take=take)
         return self._keep(made)
 
-    def _talk(self, call: Call, messages: Iterable[bytes], awaits: Iterable[int] = ()) -> Call:
+    def _talk(
+        self, call: Call, messages: Iterable[bytes], awaits: Iterable[int] = (), *, take: int | None = None
+    ) -> Call:
         budget = self._allowance.left()
         if budget is None:
             return self._keep(late(call))
-        return self._keep(self._caller.converse(call, messages, budget=budget, awaits=frozenset(awaits)))
+        return self._keep(self._caller.converse(call, messages, budget=budget, awaits=frozenset(awaits), take=take))
 
     def _keep(self, call: Call) -> Call:
         self._memory.learn(call)

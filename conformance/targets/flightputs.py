@@ -17,7 +17,7 @@ from conformance.targets.handing import batches_of
 from conformance.wire.flight import FLIGHT
 from conformance.wire.protobuf import read_protobuf
 
-__all__ = ["put_messages", "spelled"]
+__all__ = ["Frame", "frames", "put_messages", "spelled"]
 
 _UNKNOWN: Final = encoding.number(77, 5) + encoding.part(78, b"x")
 """Fields that no version of Flight has."""
@@ -30,7 +30,9 @@ _OPTIONS: Final = {
 }
 
 
-class _Frame(NamedTuple):
+class Frame(NamedTuple):
+    """One IPC message in its two parts."""
+
     header: bytes
     body: bytes
     has_rows: bool
@@ -41,7 +43,7 @@ def put_messages(case: Case, table: pa.Table, step: DoPut, of: bytes, other: byt
     batches = batches_of(table, case.table.recipe) if table.num_rows else []
     if step.ahead:
         yield spelled("FlightData", encoding.data(of=of), step.spelled), False
-    for at, frame in enumerate(_frames(table.schema, batches, step.written)):
+    for at, frame in enumerate(frames(table.schema, batches, step.written)):
         named = None if step.ahead else _name(step.named, at, of, other)
         metadata = b"%d" % at if step.metadata and frame.has_rows else None
         message = encoding.data(frame.header, frame.body, of=named, metadata=metadata)
@@ -78,7 +80,10 @@ def _name(named: Naming, at: int, of: bytes, other: bytes) -> bytes | None:
     return of if named is Naming.EVERY or (named is Naming.LATE and at == 1) else None
 
 
-def _frames(schema: pa.Schema, batches: Sequence[pa.RecordBatch], written: FlightWriting) -> Iterator[_Frame]:
+def frames(
+    schema: pa.Schema, batches: Sequence[pa.RecordBatch], written: FlightWriting = FlightWriting.PLAIN
+) -> Iterator[Frame]:
+    """The messages of a stream in one of the writings."""
     if written in (FlightWriting.REPLACED, FlightWriting.DELTAS):
         schema, batches = _encoded(schema, batches, growing=written is FlightWriting.DELTAS)
     sink = pa.BufferOutputStream()
@@ -87,7 +92,7 @@ def _frames(schema: pa.Schema, batches: Sequence[pa.RecordBatch], written: Fligh
             writer.write_batch(batch)
     for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(sink.getvalue())):
         body = message.body.to_pybytes() if message.body is not None else b""
-        yield _Frame(message.metadata.to_pybytes(), body, message.type == "record batch")
+        yield Frame(message.metadata.to_pybytes(), body, message.type == "record batch")
 
 
 def _encoded(

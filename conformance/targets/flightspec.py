@@ -72,12 +72,15 @@ class FlightSpec:
     """What the suite may do to a Flight server.
 
     ``path`` is the path of a descriptor under which it stores a table; ``{name}`` is replaced by the name of the table,
-    which is another one for each case. With ``login`` the suite logs in before each case, and the server has to refuse
-    those who did not. With ``sql``, the server speaks Flight SQL as well. ``known`` are flights that exist.
+    which is another one for each case. ``echo`` is the command under which DoExchange sends back each batch and all
+    ``app_metadata``; empty if it does so under none. With ``login`` the suite logs in before each case, and the server
+    has to refuse those who did not. With ``sql``, the server speaks Flight SQL as well. ``known`` are flights that
+    exist.
     """
 
     seeding: FlightSeeding = FlightSeeding.NONE
     path: tuple[str, ...] = ("{name}",)
+    echo: str = ""
     login: Login | None = None
     sql: SqlSpec | None = None
     known: tuple[KnownFlight, ...] = ()

@@ -34,7 +34,8 @@ from conformance.records import (
     SqlUpdate,
 )
 from conformance.targets.dialect import Statements
-from conformance.targets.flightmessages import data_of
+from conformance.targets.flightputs import frames
+from conformance.targets.handing import batches_of
 
 __all__ = ["SqlSteps"]
 
@@ -167,7 +168,12 @@ class SqlSteps:
     def _put(self, index: int, command: bytes, rows: pa.Table | None) -> Call:
         """A DoPut: the command with the schema of the rows, and the rows; without rows, with an empty schema."""
         table = pa.table([], schema=_NOTHING) if rows is None else rows
-        messages = [message for message, _ in data_of(self.case, table, _descriptor(command))]
+        batches = batches_of(table, self.case.table.recipe) if table.num_rows else []
+        of = _descriptor(command)
+        messages = [
+            encoding.data(frame.header, frame.body, of=None if at else of)
+            for at, frame in enumerate(frames(table.schema, batches))
+        ]
         return self.send(Call(index, "", "DoPut", b""), messages)
 
 

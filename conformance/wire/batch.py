@@ -92,7 +92,7 @@ def read_batch(data: Bytes, schema: Schema, budget: DecompressionBudget | None =
     if frame is None:
         return BatchMessage(faults, None, (), schema)
     message = frame.message
-    batch = judge_batch(frame, view, schema, faults, budget)
+    batch = judge_batch(frame, schema, faults, budget or DecompressionBudget(len(view)))
     if message.end < len(view):
         batch.extra = read_following(view, message.end)
         judge_following(message, batch.extra, faults)
@@ -113,13 +113,11 @@ def batch_lengths(data: Bytes) -> tuple[int, ...]:
     return tuple(lengths)
 
 
-def judge_batch(
-    frame: Frame, view: memoryview, schema: Schema, faults: list[Fault], budget: DecompressionBudget | None = None
-) -> BatchMessage:
+def judge_batch(frame: Frame, schema: Schema, faults: list[Fault], budget: DecompressionBudget) -> BatchMessage:
     """Judge a framed message as a RecordBatch of ``schema``."""
     batch = BatchMessage(faults, frame.message, (), schema)
     if _is_batch(frame, faults):
-        judge_data(batch, frame, frame.header, view, budget)
+        judge_data(batch, frame, frame.header, budget)
     return batch
 
 
@@ -142,13 +140,11 @@ def _is_batch(frame: Frame, faults: list[Fault]) -> bool:
     return False
 
 
-def judge_data(
-    batch: BatchMessage, frame: Frame, header: Table | None, view: memoryview, budget: DecompressionBudget | None = None
-) -> None:
+def judge_data(batch: BatchMessage, frame: Frame, header: Table | None, budget: DecompressionBudget) -> None:
     """Judge a RecordBatch table and the body of its message against ``batch.schema``; the result goes into ``batch``.
 
     The table is the header of a record batch's message, or the ``data`` of a dictionary batch. ``budget`` limits the
-    decompressed size of all messages that share it; by default the message has a budget of its own.
+    decompressed size of all messages that share it.
     """
     verifier, message = frame.verifier, frame.message
     if header is None or verifier is None:
@@ -175,7 +171,7 @@ def judge_data(
         )
         return
     body = Body(
-        view,
+        frame.body,
         message.body_start,
         max(message.body_length, 0),
         plan=plan,
@@ -188,7 +184,7 @@ def judge_data(
     if batch.codec == "unknown" or not fits or not _node_numbers(body, length):
         return
     if batch.codec:
-        body.decompress(batch.codec, budget or DecompressionBudget(len(view)))
+        body.decompress(batch.codec, budget)
     # Judges and decoders read little-endian numbers only.
     if schema.endianness is Endianness.BIG:
         swap(body)

@@ -35,7 +35,8 @@ _EMPTY: Final = memoryview(b"")
 class Body:
     """The buffers of one batch, and their faults.
 
-    ``base`` is the start of the body in ``data``, ``length`` its declared length.
+    ``data`` are the bytes of the body that are present, ``base`` is the offset of the first one, ``length`` the length
+    that is declared.
     ``contents`` contains each buffer's bytes, decompressed; None if they cannot be read.
     ``broken`` contains the indices of the ops whose buffers are not safe to follow.
     ``stored`` is False for a compressed body: an element then has no position of its own in the file.
@@ -86,7 +87,7 @@ class Body:
         self.broken: set[int] = set()
         self.stored = True
         self.shown: tuple[Op, int, Mask | None] | None = None
-        self.extent = 8 * max(0, min(length, len(data) - base)) + 1024
+        self.extent = 8 * min(length, len(data)) + 1024
 
     # --- cutting ------------------------------------------------------------------------------------
 
@@ -96,9 +97,7 @@ class Body:
         One pass handles a body without faults; any doubt starts :meth:`_diagnose`, which reports each fault.
         """
         self.offsets, self.lengths = buffers[::2], buffers[1::2]
-        base, contents = self.base, self.contents
-        length, size = self.length, len(self.data) - base
-        body = self.data[base : base + length]
+        contents, body, length = self.contents, self.data, self.length
         # Writers put the buffers end to end, in the order of the flattened fields, each at a multiple of 8 bytes
         # (https://arrow.apache.org/docs/format/Columnar.html#recordbatch-message and #buffer-alignment-and-padding).
         limit, end = len(body), 0
@@ -117,14 +116,14 @@ class Body:
             end = stop
         else:
             gap = length - end
-            if length > size or (gap < MAX_PADDING and padding[end:] == _ZEROS[gap]):
+            if length > limit or (gap < MAX_PADDING and padding[end:] == _ZEROS[gap]):
                 return
         self._diagnose()
 
     def _diagnose(self) -> None:
         """Cut the buffers out again, slowly, and report each fault."""
         self.contents.clear()
-        size = min(self.length, len(self.data) - self.base)
+        size = len(self.data)
         inside: list[tuple[int, int, int]] = []
         for number, (offset, count) in enumerate(zip(self.offsets, self.lengths, strict=True)):
             content: memoryview | None = None
@@ -143,7 +142,7 @@ class Body:
                     self._wrong(Rule.BUFFER_UNALIGNED, number, f"an offset of {offset}")
                 inside.append((offset, offset + count, number))
                 if offset + count <= size:
-                    content = self.data[self.base + offset : self.base + offset + count]
+                    content = self.data[offset : offset + count]
             self.contents.append(content)
         self._diagnose_order(inside)
         self._diagnose_gaps(sorted(inside), size)
@@ -177,7 +176,7 @@ class Body:
                     "body",
                     f"{many(start - covered, 'byte')} that belong to no buffer",
                 )
-            elif start > covered and bytes(self.data[self.base + covered : self.base + start]).strip(b"\0"):
+            elif start > covered and bytes(self.data[covered:start]).strip(b"\0"):
                 dirty.append((covered, start))
             if end > covered:
                 covered, last = end, number
@@ -216,8 +215,9 @@ class Body:
         self._wrong(rule, number, observed)
 
     def _wrong(self, rule: Rule, number: int, observed: str) -> None:
-        start = min(self.base + max(0, min(self.offsets[number], self.length)), len(self.data))
-        end = max(start, min(start + self.lengths[number], len(self.data)))
+        limit = self.base + len(self.data)
+        start = min(self.base + max(0, self.offsets[number]), limit)
+        end = max(start, min(start + self.lengths[number], limit))
         report(self.faults, rule, (start, end), self.name(number), observed)
 
     def fault(self, rule: Rule, op: Op, number: int, observed: str, *, element: tuple[int, int] | None = None) -> None:
@@ -226,7 +226,7 @@ class Body:
         An element of a compressed buffer has no position of its own: the fault then spans the stored buffer.
         """
         # An empty buffer may declare any offset, even one beyond the body.
-        start = min(self.base + self.offsets[number], len(self.data))
+        start = self.base + min(self.offsets[number], len(self.data))
         end = start + self.lengths[number]
         if element is not None and self.stored:
             slot, width = element

@@ -154,7 +154,8 @@ def _first_fall(array: np.ndarray[Any, Any]) -> int:
     """The index of the number before the first decrease; -1 if the numbers never decrease."""
     for start in range(0, len(array) - 1, CHUNK):
         stop = min(start + CHUNK, len(array) - 1)
-        falls = array[start + 1 : stop + 1] < array[start:stop]
+        part = np.require(array[start : stop + 1], requirements="A")  # numbers that are not are compared slowly
+        falls = part[1:] < part[:-1]
         if falls.any():
             return start + int(falls.argmax())
     return -1

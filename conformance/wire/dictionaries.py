@@ -53,9 +53,7 @@ class Dictionaries:
             values = dataclasses.replace(field, dictionary=None, nullable=True)
             self._schemas[number] = dataclasses.replace(schema, fields=(values,))
 
-    def define(
-        self, frame: Frame, view: memoryview, faults: list[Fault], budget: DecompressionBudget
-    ) -> DictionaryMessage | None:
+    def define(self, frame: Frame, faults: list[Fault], budget: DecompressionBudget) -> DictionaryMessage | None:
         """Judge a dictionary batch and record its length; None if the schema names no such dictionary."""
         header, message = frame.header, frame.message
         if header is None:
@@ -73,7 +71,7 @@ class Dictionaries:
             report(faults, Rule.DICTIONARY_ID_UNKNOWN, place, "DictionaryBatch.id", observed)
             return None
         made = DictionaryMessage(number, delta, BatchMessage(faults, message, (), schema))
-        judge_data(made.batch, frame, data, view, budget)
+        judge_data(made.batch, frame, data, budget)
         if delta and number not in self._sizes:
             observed = f"a delta for dictionary {number}, which is not defined"
             report(faults, Rule.DICTIONARY_DELTA_WITHOUT_BASE, place, "DictionaryBatch.isDelta", observed)

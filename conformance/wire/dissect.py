@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 from conformance.contain.text import many, safe_values
 from conformance.wire.batch import BatchMessage, judge_batch
 from conformance.wire.closed import Kind, RegionKind, SectionKind
+from conformance.wire.compression import DecompressionBudget
 from conformance.wire.faults import Fault
 from conformance.wire.file import read_file
 from conformance.wire.footer import HEAD, Tail, read_tail
@@ -231,7 +232,7 @@ def judge_alone(
     if header is Header.SCHEMA:
         return None, schema_of(frame, faults) or schema
     if header is Header.RECORD_BATCH and schema is not None:
-        return judge_batch(frame, view, schema, faults), schema
+        return judge_batch(frame, schema, faults, DecompressionBudget(len(view))), schema
     if header in (Header.TENSOR, Header.SPARSE_TENSOR):
         return judge_tensor(frame, view, faults), schema
     return None, schema

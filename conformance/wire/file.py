@@ -215,7 +215,7 @@ class _Judge:
             made = self.before.get(each.message.start)
             if not isinstance(made, DictionaryMessage):
                 faults = list(each.faults)
-                made = self.scratch.define(self.frame(each), self.view[: each.message.end], faults, self.budget)
+                made = self.scratch.define(self.frame(each), faults, self.budget)
                 self.keep(each, faults)
             if made is not None:
                 self.defined.append((each, made))
@@ -228,8 +228,7 @@ class _Judge:
             made = self.before.get(each.message.start)
             if not isinstance(made, BatchMessage):
                 faults = list(each.faults)
-                view = self.view[: each.message.end]
-                made = judge_batch(self.frame(each), view, self.schema, faults, self.budget)
+                made = judge_batch(self.frame(each), self.schema, faults, self.budget)
                 self.keep(each, faults)
             self.reading.batches.append(made)
 

@@ -100,10 +100,10 @@ class Verifier:
     use. A ``shallow`` verifier does not look into unions; in a message, it skips the header.
     """
 
-    __slots__ = ("_cut", "_shallow", "_tables", "_text", "_texts", "base", "faults", "meta", "spans")
+    __slots__ = ("_cut", "_tables", "_text", "_texts", "base", "faults", "meta", "shallow", "spans")
 
     def __init__(self, meta: bytes, base: int, faults: list[Fault], *, shallow: bool = False) -> None:
-        self._shallow = shallow
+        self.shallow = shallow
         self._cut = False
         self.meta = meta
         self.base = base
@@ -245,7 +245,7 @@ class Verifier:
         slot = table.spec.slots[number]
         path = f"{table.path}.{slot.name}"
         members, kind = UNIONS[slot.of], table.values[number - 1]
-        if self._shallow:
+        if self.shallow:
             return None
         if kind == 0:
             self._fault(Rule.FLATBUF_UNION_TYPE_MISSING, at, at + 4, path, "a value of type NONE")

@@ -1,9 +1,10 @@
 """The messages of a Flight stream as one IPC stream, so that the strict reader judges them, and the way back.
 
 Each ``FlightData`` carries an IPC message in two fields: ``data_header`` is the metadata without the prefix, and
-``data_body`` is the body (https://github.com/apache/arrow/blob/main/format/Flight.proto). :func:`join_flight` puts
-prefix and padding back; a header of any length is legal in Flight. :meth:`FlightStream.place` converts a range of the
-joined stream to a range of the message that it came from, so that a fault names the bytes that were sent.
+``data_body`` is the body (https://github.com/apache/arrow/blob/main/format/Flight.proto). A header of any length is
+legal in Flight. The reader gets both where they are, and counts offsets as in the stream that the messages would be
+with prefix and padding. :meth:`FlightStream.place` converts a range of this stream to a range of the message that it
+came from, so that a fault names the bytes that were sent.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Final, NamedTuple
 from conformance.contain.text import many
 from conformance.wire.faults import Fault, Rule, report
 from conformance.wire.flight import FLIGHT
-from conformance.wire.messages import Bytes, Header, read_messages
+from conformance.wire.messages import PREFIX, Bytes, Header, read_messages
 from conformance.wire.protobuf import read_protobuf
 from conformance.wire.protobufmessages import ProtobufReading
 from conformance.wire.stream import StreamReading, read_framed
@@ -54,17 +55,24 @@ class FlightFault(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FlightPart:
-    """One ``FlightData``: its fields, and where its IPC message is in the joined stream.
+    """One ``FlightData``: its bytes and fields, and where its IPC message is in the stream.
 
     ``start`` and ``end`` are equal if the message carries no IPC message, as one with ``app_metadata`` alone.
     ``header`` and ``body`` are the ranges of the two fields in the bytes of the ``FlightData``.
     """
 
+    message: memoryview
     reading: ProtobufReading
     start: int
     end: int
     header: tuple[int, int]
     body: tuple[int, int]
+
+    @property
+    def apart(self) -> tuple[bytes, memoryview]:
+        """The metadata of the IPC message, padded, and its body."""
+        first, end = self.header
+        return bytes(self.message[first:end]) + bytes(-(end - first) % 8), self.message[slice(*self.body)]
 
     def back(self, start: int, end: int) -> tuple[int, int]:
         """The range in the ``FlightData`` of a range in the stream; prefix and padding belong to the header.
@@ -74,7 +82,7 @@ class FlightPart:
         body_at = self.end - (self.body[1] - self.body[0])
         if start >= body_at and self.body[1]:
             return self._in(self.body, start - body_at), self._in(self.body, end - body_at)
-        metadata_at = self.start + _PREFIX.size
+        metadata_at = self.start + PREFIX
         first = self._in(self.header, start - metadata_at)
         if end <= body_at:
             return first, self._in(self.header, end - metadata_at)
@@ -98,19 +106,30 @@ class FlightPart:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FlightStream:
-    """The IPC stream in the messages of one call, and the parts that it was made from.
+    """The IPC stream in the messages of one call.
 
     ``filled`` are the indices of the parts that carry an IPC message.
     """
 
-    data: bytes
     parts: tuple[FlightPart, ...]
     filled: tuple[int, ...]
 
     @property
-    def ends(self) -> list[int]:
-        """The offsets at which the IPC messages of the stream end."""
-        return [self.parts[index].end for index in self.filled]
+    def data(self) -> bytes:
+        """The bytes of the stream; making them takes longer than reading the stream."""
+        pieces: list[Bytes] = []
+        for metadata, body in self.apart:
+            pieces += (_PREFIX.pack(_CONTINUATION, len(metadata)), metadata, body)
+        return b"".join(pieces)
+
+    @property
+    def apart(self) -> list[tuple[bytes, memoryview]]:
+        """Metadata and body of each IPC message."""
+        return [self.parts[index].apart for index in self.filled]
+
+    def read(self) -> StreamReading:
+        """Read the stream strictly; it has no end marker, because the end of the call ends it."""
+        return read_framed(self.apart)
 
     def place(self, start: int, end: int) -> FlightPlace:
         """Convert a range of the stream to a range of one message; a range that exceeds a message ends with it.
@@ -131,7 +150,7 @@ class FlightStream:
 class FlightReading:
     """The result of reading a Flight stream: the IPC content, and all faults at the bytes that were sent.
 
-    The offsets in ``content`` count in the joined stream; those in ``faults`` in each message.
+    The offsets in ``content`` count in the stream; those in ``faults`` in each message.
     """
 
     stream: FlightStream
@@ -140,12 +159,10 @@ class FlightReading:
 
 
 def join_flight(messages: Iterable[Bytes]) -> FlightStream:
-    """Join the bytes of ``FlightData`` messages to one IPC stream; no bytes make this function raise.
+    """Find the IPC stream in the bytes of ``FlightData`` messages; no bytes make this function raise.
 
-    The stream has no end marker, because the end of the call ends it. A message without ``data_header`` adds nothing
-    to the stream, whatever else it carries.
+    A message without ``data_header`` adds nothing to the stream, whatever else it carries.
     """
-    pieces: list[Bytes] = []
     parts: list[FlightPart] = []
     at = 0
     for message in messages:
@@ -153,14 +170,10 @@ def join_flight(messages: Iterable[Bytes]) -> FlightStream:
         header, body = (_range(reading, name) for name in ("data_header", "data_body"))
         start, length = at, header[1] - header[0]
         if length:
-            padding = -length % 8
-            view = memoryview(message).cast("B")
-            pieces += (_PREFIX.pack(_CONTINUATION, length + padding), view[slice(*header)], bytes(padding))
-            pieces.append(view[slice(*body)])
-            at += _PREFIX.size + length + padding + body[1] - body[0]
-        parts.append(FlightPart(reading, start, at, header, body))
+            at += PREFIX + length + -length % 8 + body[1] - body[0]
+        parts.append(FlightPart(memoryview(message).cast("B"), reading, start, at, header, body))
     filled = tuple(index for index, part in enumerate(parts) if part.end > part.start)
-    return FlightStream(b"".join(pieces), tuple(parts), filled)
+    return FlightStream(tuple(parts), filled)
 
 
 def is_flight_data(data: Bytes) -> bool:
@@ -176,7 +189,7 @@ def read_flight(messages: Sequence[Bytes]) -> FlightReading:
     The faults are those of the protobuf encoding, and those of the IPC stream inside, message by message.
     """
     stream = join_flight(messages)
-    content = read_framed(memoryview(stream.data), stream.ends)
+    content = stream.read()
     found = [FlightFault(index, fault) for index, part in enumerate(stream.parts) for fault in part.faults]
     for fault in content.faults:
         place = stream.place(fault.start, fault.end)

@@ -20,11 +20,13 @@ from conformance.wire.tables import ENUMS, UNIONS
 
 __all__ = [
     "BEYOND_METADATA",
+    "PREFIX",
     "Bytes",
     "Frame",
     "Header",
     "KeyValues",
     "Message",
+    "read_apart",
     "read_frame",
     "read_messages",
     "read_pairs",
@@ -34,9 +36,12 @@ Bytes = bytes | bytearray | memoryview
 KeyValues = tuple[tuple[str | None, str | None], ...]
 """Custom metadata in the order of the bytes; a missing key or value is None."""
 
+PREFIX: Final = 8
+"""The size of a prefix: a continuation word and a length."""
 MAX_EXTRA: Final = 64
 """The number of messages listed after the first; the last entry spans the rest of the bytes."""
 
+_NOTHING: Final = memoryview(b"")
 _read_i32: Final = struct.Struct("<i").unpack_from
 _VERSIONS: Final = ENUMS["MetadataVersion"].names
 _V4: Final = _VERSIONS.index("V4")
@@ -102,13 +107,15 @@ class Message:
 class Frame:
     """A message together with its verified metadata, for the modules that read headers.
 
-    ``header`` is the verified header table; None if it is missing, or if the message cannot be followed.
+    ``header`` is the verified header table; None if it is missing, or if the message cannot be followed. ``body`` are
+    the bytes of the body that are present.
     """
 
     message: Message
     verifier: Verifier | None = None
     root: Table | None = None
     header: Table | None = None
+    body: memoryview = _NOTHING
 
 
 def read_frame(data: memoryview, start: int, faults: list[Fault], *, shallow: bool = False) -> Frame | None:
@@ -140,12 +147,15 @@ def read_frame(data: memoryview, start: int, faults: list[Fault], *, shallow: bo
         rule = Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8
         report(faults, rule, (metadata_start - 4, metadata_start), "prefix", observed)
     verifier = Verifier(bytes(data[metadata_start:metadata_end]), metadata_start, faults, shallow=shallow)
-    root = verifier.root("Message")
-    if not shallow:
-        verifier.account()
-    if root is None:
-        return Frame(Message(start, size, Header.UNKNOWN, legacy, metadata_start, metadata_end), verifier)
-    return _framed(data, start, verifier, root, legacy=legacy)
+    return _framed(start, verifier, data[metadata_end:], legacy=legacy)
+
+
+def read_apart(start: int, metadata: bytes, body: memoryview, faults: list[Fault]) -> Frame:
+    """Read a message whose metadata and body a transport keeps apart, and add its faults to ``faults``.
+
+    Offsets count as if the message began at ``start`` of a stream, with a prefix: body follows metadata.
+    """
+    return _framed(start, Verifier(metadata, start + PREFIX, faults), body, legacy=False)
 
 
 def _read_prefix(data: memoryview, start: int, faults: list[Fault]) -> tuple[bool, int, int] | None:
@@ -192,13 +202,17 @@ def _swapped_body(length: int, there: int) -> str:
     return byte_swapped(length, 8, range(there + 1).__contains__)
 
 
-def _framed(data: memoryview, start: int, verifier: Verifier, root: Table, *, legacy: bool) -> Frame:
-    """The frame of a message whose metadata has a root table; judges version, header and body length."""
+def _framed(start: int, verifier: Verifier, rest: memoryview, *, legacy: bool) -> Frame:
+    """The frame of a message with this metadata, and ``rest`` after it; judges version, header and body length."""
     faults, base = verifier.faults, verifier.base
+    body_start, there = base + len(verifier.meta), len(rest)
+    root = verifier.root("Message")
+    if not verifier.shallow:
+        verifier.account()
+    if root is None:
+        return Frame(Message(start, body_start + there, Header.UNKNOWN, legacy, base, body_start), verifier)
     version_code, kind, header, body_length, _ = root.values
-    body_start = base + len(verifier.meta)
     body_end = body_start + max(body_length, 0)
-    there = len(data) - body_start
     # The body is padded to 8 bytes, so that the next message starts aligned.
     if body_length & 7 or body_length < 0:
         negative = body_length < 0
@@ -206,8 +220,8 @@ def _framed(data: memoryview, start: int, verifier: Verifier, root: Table, *, le
         place = base + root.place("bodyLength")
         observed = f"a body length of {body_length}{_swapped_body(body_length, there)}"
         report(faults, rule, (place, place + 8), "Message.bodyLength", observed)
-    if body_end > len(data):
-        body_end = len(data)
+    if body_end > body_start + there:
+        body_end = body_start + there
         observed = f"a body of {many(there, 'byte')}, where the message declares {body_length}"
         observed += _swapped_body(body_length, there)
         lacking = body_length - there
@@ -242,7 +256,7 @@ def _framed(data: memoryview, start: int, verifier: Verifier, root: Table, *, le
         body_length=body_length,
         custom_metadata=read_pairs(root, verifier),
     )
-    return Frame(message, verifier, root, header)
+    return Frame(message, verifier, root, header, rest[: body_end - body_start])
 
 
 def read_pairs(table: Table, verifier: Verifier) -> KeyValues:

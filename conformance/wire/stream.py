@@ -8,7 +8,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -20,7 +20,7 @@ from conformance.wire.compression import DecompressionBudget
 from conformance.wire.decoding import decode
 from conformance.wire.dictionaries import Dictionaries, DictionaryMessage
 from conformance.wire.faults import Fault, Rule, Severity, WireRule, report
-from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
+from conformance.wire.messages import PREFIX, Bytes, Frame, Header, Message, read_apart, read_frame
 from conformance.wire.schema import schema_of
 from conformance.wire.types import Schema
 
@@ -84,59 +84,58 @@ def read_stream(data: Bytes, most: int = sys.maxsize) -> StreamReading:
 
 def read_embedded(view: memoryview, start: int, most: int = sys.maxsize) -> StreamReading:
     """Read the stream that begins at ``start``, like :func:`read_stream`; offsets count from the view's start."""
-    return _StreamReader(view, start, most).read()
+    return _StreamReader(start, len(view)).read(view, most)
 
 
-def read_framed(view: memoryview, ends: Iterable[int]) -> StreamReading:
-    """Read the messages of a stream whose transport frames them; ``ends`` are the offsets at which they end, in order.
+def read_framed(messages: Sequence[tuple[bytes, memoryview]]) -> StreamReading:
+    """Read the messages of a stream whose transport frames them, each as its metadata, padded, and its body.
 
     A message that cannot be followed does not hide those after it, no message reaches into the next one, and the
-    transport ends the stream instead of a marker.
+    transport ends the stream instead of a marker. Offsets count as if the messages with their prefixes were joined.
     """
-    return _StreamReader(view, 0, sys.maxsize).framed(ends)
+    size = sum(PREFIX + len(metadata) + len(body) for metadata, body in messages)
+    return _StreamReader(0, size).framed(messages)
 
 
 class _StreamReader:
-    def __init__(self, view: memoryview, start: int, most: int) -> None:
-        self.view = view
-        self.most = most
+    """``size`` is the offset at which the bytes end."""
+
+    def __init__(self, start: int, size: int) -> None:
+        self.size = size
         self.reading = StreamReading(end=start)
-        self.budget = DecompressionBudget(len(view))
+        self.budget = DecompressionBudget(size)
         self.dictionaries: Dictionaries | None = None
         self.counts: collections.Counter[WireRule] = collections.Counter()
 
-    def read(self) -> StreamReading:
-        reading, size = self.reading, len(self.view)
+    def read(self, view: memoryview, most: int) -> StreamReading:
+        reading, size = self.reading, self.size
+        found: list[Fault] = []
         # Without any bytes the loop runs once, so that the missing schema is reported.
         while reading.end < size or not reading.messages:
-            if len(reading.messages) >= self.most:
+            if len(reading.messages) >= most:
                 reading.cut = True
                 return reading
-            if not self.next(self.view):
+            frame = read_frame(view, reading.end, found)
+            goes_on = frame is not None and self.message(frame, found)
+            self.keep(found)
+            if not goes_on:
                 return reading
-        found: list[Fault] = []
+            found = []
         report(found, Rule.STREAM_END_MISSING, (size, size), "", "the bytes end after a message")
         self.keep(found)
         return reading
 
-    def framed(self, ends: Iterable[int]) -> StreamReading:
-        for end in ends:
-            self.next(self.view[:end])
+    def framed(self, messages: Iterable[tuple[bytes, memoryview]]) -> StreamReading:
+        for metadata, body in messages:
+            found: list[Fault] = []
+            end = self.reading.end + PREFIX + len(metadata) + len(body)
+            self.message(read_apart(self.reading.end, metadata, body, found), found)
             start, self.reading.end = self.reading.end, end
             if start < end:
-                found: list[Fault] = []
                 observed = f"{many(end - start, 'byte')} after the body"
                 report(found, Rule.MESSAGE_TRAILING_BYTES, (start, end), "", observed)
-                self.keep(found)
+            self.keep(found)
         return self.reading
-
-    def next(self, view: memoryview) -> bool:
-        """Read the message at the end of the last one, as far as ``view``; True if another can be read after it."""
-        found: list[Fault] = []
-        frame = read_frame(view, self.reading.end, found)
-        goes_on = frame is not None and self.message(frame, found)
-        self.keep(found)
-        return goes_on
 
     def message(self, frame: Frame, faults: list[Fault]) -> bool:
         """Judge one message; True if another can be read after it."""
@@ -158,8 +157,8 @@ class _StreamReader:
     def ended(self, message: Message, faults: list[Fault]) -> None:
         if message is self.reading.messages[0]:
             report(faults, Rule.STREAM_SCHEMA_FIRST, (message.start, message.end), "", "an end-of-stream marker")
-        if message.end < len(self.view):
-            place = message.end, len(self.view)
+        if message.end < self.size:
+            place = message.end, self.size
             report(
                 faults, Rule.STREAM_BYTES_AFTER_END, place, "", f"{many(place[1] - place[0], 'byte')} after the marker"
             )
@@ -191,14 +190,12 @@ class _StreamReader:
             report(faults, Rule.STREAM_MESSAGE_KIND, place, "Message.header", f"a {message.header} message")
         elif reading.schema is None or self.dictionaries is None:
             return
-        # The view ends with the message: a body that is declared too long must not extend into the next message.
         elif message.header is Header.DICTIONARY_BATCH:
-            view = self.view[: message.end]
-            made = self.dictionaries.define(frame, view, faults, self.budget)
+            made = self.dictionaries.define(frame, faults, self.budget)
             if made is not None:
                 reading.dictionaries.append(made)
         elif message.header is Header.RECORD_BATCH:
-            batch = judge_batch(frame, self.view[: message.end], reading.schema, faults, self.budget)
+            batch = judge_batch(frame, reading.schema, faults, self.budget)
             reading.batches.append(batch)
             reading.defined.append(len(reading.dictionaries))
             # A dictionary may use another one that is defined later, but only up to the next record batch.

@@ -27,7 +27,8 @@ def judge_text(body: Body, op: Op, length: int, first: int, *, span: tuple[int, 
     text = data[start:end]
     if is_ascii(text):
         return
-    offsets = numbers(body.contents[first + 1], f"i{op.width}", length + 1)
+    # A search in offsets that are not aligned in memory would copy all of them, once for each chunk of text.
+    offsets = np.require(numbers(body.contents[first + 1], f"i{op.width}", length + 1), requirements="A")
     if is_utf8(text, offsets[:-1], base=start):
         return
     mask = live(body, op, length)

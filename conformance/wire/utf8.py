@@ -48,11 +48,13 @@ def is_ascii(text: memoryview) -> bool:
     size = len(text)
     if size <= _WORDS:
         return bytes(text).isascii()
-    words = np.frombuffer(text, np.uint64, size >> 3)
+    # Words that are aligned in memory are read faster.
+    first = -np.frombuffer(text, np.uint8).ctypes.data & 7
+    words = np.frombuffer(text, np.uint64, (size - first) >> 3, first)
     for start in range(0, len(words), _WORDS):
         if np.bitwise_or.reduce(words[start : start + _WORDS]) & _HIGH_BITS:
             return False
-    return bytes(text[size & ~7 :]).isascii()
+    return bytes(text[:first]).isascii() and bytes(text[first + 8 * len(words) :]).isascii()
 
 
 def is_utf8(text: memoryview, starts: npt.NDArray[Any] | None = None, *, base: int = 0) -> bool:

@@ -21,7 +21,7 @@ from conformance.targets.flightspec import FlightSeeding, FlightSpec
 from conformance.targets.spec import Endpoint, Limits, Ready, Start, TargetKind, TargetSpec
 from tests.reference.flight.direct import PATH, PUT_AND_GET, case_of
 
-PUT = FlightSpec(FlightSeeding.PUT)
+PUT = FlightSpec(FlightSeeding.PUT, echo="echo")
 BROKEN = case_of(SendMessages(FlightMethod.GET_SCHEMA, (b"\x0a\xff",)))
 
 

@@ -10,9 +10,10 @@ import pytest
 from conformance.contract.flight.decoding import Endpoint, Info, message_of, read_data
 from conformance.contract.flight.encoding import descriptor, part
 from conformance.generate import materialise
-from conformance.records import Descriptor, DoAction, Json, Table
-from conformance.targets.flightmessages import Names, action_of, data_of
-from tests.reference.flight.direct import ROWS, case_of
+from conformance.records import Descriptor, DoAction, DoPut, Json, Table
+from conformance.targets.flightmessages import Names, action_of
+from conformance.targets.flightputs import put_messages
+from tests.reference.flight.direct import PATH, ROWS, case_of
 
 ENDPOINT = Endpoint(b"\x0a\x03\x0a\x01t", b"t", (), None)
 INFO = Info(b"raw", b"", None, (ENDPOINT,), 0, 0, ordered=False)
@@ -40,7 +41,7 @@ def test_a_command_is_left_as_it_is() -> None:
 def test_a_table_comes_with_its_schema_and_descriptor() -> None:
     """One message for the schema, one for each batch; only the latter have rows."""
     case = case_of()
-    found = list(data_of(case, materialise(case.table), NAMED))
+    found = list(put_messages(case, materialise(case.table), DoPut(PATH), NAMED, b""))
     messages = [read_data(data) for data, _ in found]
 
     assert [rows for _, rows in found] == [False] + [True] * (len(found) - 1)
@@ -51,7 +52,9 @@ def test_a_table_comes_with_its_schema_and_descriptor() -> None:
 def test_a_descriptor_may_come_ahead() -> None:
     """In a message without a header; the schema then names none."""
     case = case_of()
-    first, second, *_ = (read_data(data) for data, _ in data_of(case, materialise(case.table), NAMED, ahead=True))
+    first, second, *_ = (
+        read_data(data) for data, _ in put_messages(case, materialise(case.table), DoPut(PATH, ahead=True), NAMED, b"")
+    )
 
     assert first is not None
     assert second is not None
@@ -63,7 +66,7 @@ def test_a_table_without_rows_is_a_schema() -> None:
     """And nothing else."""
     case = case_of(table=dataclasses.replace(ROWS, rows=()))
 
-    assert len(list(data_of(case, materialise(case.table), NAMED))) == 1
+    assert len(list(put_messages(case, materialise(case.table), DoPut(PATH), NAMED, b""))) == 1
 
 
 def test_dictionaries_come_before_their_batch() -> None:
@@ -72,7 +75,11 @@ def test_dictionaries_come_before_their_batch() -> None:
     rows = materialise(table)
     encoded = rows.set_column(1, "word", rows.column("word").combine_chunks().dictionary_encode())
 
-    assert [has for _, has in data_of(case_of(table=table), encoded, NAMED)] == [False, False, True]
+    assert [has for _, has in put_messages(case_of(table=table), encoded, DoPut(PATH), NAMED, b"")] == [
+        False,
+        False,
+        True,
+    ]
 
 
 def test_an_action_has_its_body_or_what_the_server_gave_out() -> None:

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.contract.clause import CLAUSES, FLIGHT, Role, Violation, clause
+from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.flight.arrowstream import first_is_no_schema, stream_violations
 from conformance.contract.flight.decoding import in_words
 from conformance.contract.flight.subjects import reads
 from conformance.contract.flight.view import GetView
-from conformance.contract.ipc.flight import judge_flight
 from conformance.contract.sources import FLIGHT_CLIENT, FLIGHT_PAGE, FLIGHT_PROTO, IPC_STREAM, Inferred
-from conformance.records import Level, Outcome, Verdict
-from conformance.wire import Header, read_messages
+from conformance.records import Level
+from conformance.wire import Header
 
 _PREFIX: Final = b"\xff\xff\xff\xff"
 _BREAKS: Final = "every client: Flight libraries read the data with their IPC readers"
@@ -29,13 +29,8 @@ def schema_comes_first(get: GetView) -> Iterator[Violation]:
     The page: DoGet "will give the client a stream of Arrow record batches", in the IPC format, whose streams begin with
     the schema.
     """
-    for at in get.joined.filled[:1]:
-        part = get.joined.parts[at]
-        kind = read_messages(get.joined.data[part.start : part.end])[0].header
-        if kind is not Header.SCHEMA:
-            yield Violation(
-                "the schema in the first message with a header", f"a message of the kind {kind}", response=at
-            )
+    if get.joined.filled:
+        yield from first_is_no_schema(get)
         return
     came = many(len(get.data), "message")
     yield Violation("a schema before the status OK", f"{came}, none with a header")
@@ -73,25 +68,13 @@ def body_is_as_long_as_declared(get: GetView) -> Iterator[Violation]:
 
     Message.fbs, Message: ``bodyLength`` is the length of the body that follows the metadata.
     """
-    for at, (data, part) in enumerate(zip(get.data, get.joined.parts, strict=True)):
-        if data is None or not data.header or data.header.startswith(_PREFIX):
-            continue
-        message = read_messages(get.joined.data[part.start : part.end])[0]
-        if message.header in (Header.UNKNOWN, Header.STRAY):
+    for at, message in zip(get.joined.filled, get.messages, strict=True):
+        data = get.data[at]
+        if data is None or not data.header or data.header.startswith(_PREFIX) or message.header is Header.UNKNOWN:
             continue
         came = len(data.body or b"")
         if message.body_length != came:
             yield Violation(f"a body of {many(message.body_length, 'byte')}", many(came, "byte"), response=at)
-
-
-def _found(get: GetView, level: Level) -> Iterator[Violation]:
-    """Yield a violation for each clause of that level on IPC streams that fails, with its first finding."""
-    verdicts: list[Verdict] = get.view.once(("stream", get.index), lambda: judge_flight(get.raw.responses, get.index))
-    for verdict in verdicts:
-        if verdict.outcome is Outcome.FAIL and CLAUSES[verdict.clause].level is level:
-            one = verdict.findings[0]
-            required = f"{verdict.clause}: {one.required}"
-            yield Violation(required, one.observed, one.field, start=one.start, end=one.end, response=one.response)
 
 
 @_clause("flight-data.is-an-arrow-stream", source=(IPC_STREAM, Inferred(FLIGHT_PAGE)), breaks=_BREAKS)
@@ -101,7 +84,7 @@ def is_an_arrow_stream(get: GetView) -> Iterator[Violation]:
     The page: Flight is "built on top of gRPC and the IPC format". Each finding begins with the id of the clause on
     streams. The end of the call is the end of the stream.
     """
-    yield from _found(get, Level.MUST)
+    yield from stream_violations(get, Level.MUST)
 
 
 @_clause(
@@ -111,7 +94,7 @@ def is_an_arrow_stream(get: GetView) -> Iterator[Violation]:
 )
 def is_an_arrow_stream_as_advised(get: GetView) -> Iterator[Violation]:
     """The same stream follows what the format recommends: no SHOULD of ``ipc-stream`` is broken."""
-    yield from _found(get, Level.SHOULD)
+    yield from stream_violations(get, Level.SHOULD)
 
 
 @_clause("flight-data.no-descriptor-from-the-server", source=FLIGHT_PROTO, level=Level.SHOULD)

@@ -12,16 +12,16 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.flight.decoding import Data, Endpoint, Info, Poll, data_of, read_info, read_poll
+from conformance.contract.flight.decoding import Data, Endpoint, Info, Poll, data_of, read_data, read_info, read_poll
 from conformance.contract.flight.encoding import part
 from conformance.contract.ipc.flight import FlightStreamView
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
 from conformance.records import CallEnd, DoGet, DoPut, FlightMethod, FlightStep, GetFlightInfo, Step
-from conformance.wire import DecodingError
+from conformance.wire import DecodingError, Message
 from conformance.wire.flightdata import FlightStream, join_flight
 
-__all__ = ["FlightCall", "FlightView", "GetView", "InfoSeen"]
+__all__ = ["DataView", "ExchangeView", "FlightCall", "FlightView", "GetView", "InfoSeen"]
 
 _METHODS: Final = frozenset(FlightMethod)
 
@@ -59,13 +59,25 @@ class FlightCall(CallView):
         return tuple(map(read_poll, self.raw.responses)) if asked else ()
 
 
-class GetView(FlightCall):
-    """A DoGet call."""
+class DataView(FlightCall):
+    """A call that answers with data."""
 
     @remembered_property
     def joined(self) -> FlightStream:
         """The messages of the answer, and the IPC stream in them."""
         return join_flight(self.raw.responses)
+
+    @remembered_property
+    def stream(self) -> FlightStreamView:
+        """The IPC stream in the answer."""
+        return FlightStreamView(self.joined)
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The IPC messages of the answer, one for each part of it that is filled."""
+        reading = self.stream.stream
+        assert reading is not None, "the view is of a stream"
+        return reading.messages
 
     @remembered_property
     def data(self) -> tuple[Data | None, ...]:
@@ -75,13 +87,27 @@ class GetView(FlightCall):
     @remembered_property
     def table(self) -> pa.Table | None:
         """The rows of the stream; None if they cannot be decoded."""
-        reading = FlightStreamView(self.joined).stream
+        reading = self.stream.stream
         if reading is None or reading.violations or any(one is None for one in self.data):
             return None
         try:
             return reading.to_arrow()
         except DecodingError:
             return None
+
+
+class ExchangeView(DataView):
+    """A DoExchange call."""
+
+    @remembered_property
+    def sent(self) -> tuple[Data, ...]:
+        """The FlightData of the requests that can be read."""
+        found = map(read_data, self.raw.requests)
+        return tuple(one for one in found if one is not None)
+
+
+class GetView(DataView):
+    """A DoGet call."""
 
     @remembered_property
     def info(self) -> InfoSeen | None:
@@ -170,4 +196,4 @@ class FlightView(View):
         return None
 
 
-_VIEWS: Final[dict[str, type[FlightCall]]] = {FlightMethod.DO_GET: GetView}
+_VIEWS: Final[dict[str, type[FlightCall]]] = {FlightMethod.DO_GET: GetView, FlightMethod.DO_EXCHANGE: ExchangeView}

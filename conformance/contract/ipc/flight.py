@@ -14,21 +14,20 @@ from conformance.records import Finding, Verdict
 from conformance.wire import Kind
 from conformance.wire.flightdata import FlightStream, join_flight
 from conformance.wire.messages import Bytes
-from conformance.wire.stream import read_framed
 
-__all__ = ["FlightStreamView", "judge_flight"]
+__all__ = ["FlightStreamView", "judge_flight", "judge_flight_view"]
 
 
 class FlightStreamView(IpcView):
-    """The IPC stream in the messages of one call in one direction; bytes count in the joined stream."""
+    """The IPC stream in the messages of one call in one direction; bytes count in this stream."""
 
     def __init__(self, flight: FlightStream) -> None:
-        super().__init__(flight.data, Kind.STREAM)
+        super().__init__(b"", Kind.STREAM)  # The stream is read in its parts; nobody needs its bytes.
         self.flight = flight
 
     @remembered_property
     def _alone(self) -> wire.StreamReading:
-        return read_framed(memoryview(self.data), self.flight.ends)
+        return self.flight.read()
 
 
 def judge_flight(messages: Iterable[Bytes], call: int = 0) -> list[Verdict]:
@@ -37,13 +36,16 @@ def judge_flight(messages: Iterable[Bytes], call: int = 0) -> list[Verdict]:
     In a finding ``call`` is the given one, ``response`` the index of the message, and bytes count from the first byte
     of that message. Without any IPC message there is nothing to judge, and the list is empty.
     """
-    flight = join_flight(messages)
-    if not flight.data:
+    return judge_flight_view(FlightStreamView(join_flight(messages)), call)
+
+
+def judge_flight_view(view: FlightStreamView, call: int) -> list[Verdict]:
+    """Return the verdicts of :func:`judge_flight` for messages that may have been read before."""
+    if not view.flight.filled:
         return []
-    verdicts = judge_view(FlightStreamView(flight), ipc_clauses(PROFILE_OF[Kind.STREAM]))
     return [
-        dataclasses.replace(verdict, findings=tuple(_placed(one, flight, call) for one in verdict.findings))
-        for verdict in verdicts
+        dataclasses.replace(verdict, findings=tuple(_placed(one, view.flight, call) for one in verdict.findings))
+        for verdict in judge_view(view, ipc_clauses(PROFILE_OF[Kind.STREAM]))
     ]
 
 

@@ -84,17 +84,20 @@ class Direct(Caller):
         self, call: Call, *, routing: str = "", budget: CallBudget, take: int | None = None, met: Met | None = None
     ) -> Call:
         """Make a call with one request."""
-        made = self._made(call, [call.request], budget)
-        if take is not None and len(made.responses) > take:
-            return replace(made, responses=made.responses[:take], status="", end=CallEnd.CANCELLED)
-        return made
+        return _taken(self._made(call, [call.request], budget), take)
 
     def converse(
-        self, call: Call, messages: Iterable[bytes], *, budget: CallBudget, awaits: Container[int] = ()
+        self,
+        call: Call,
+        messages: Iterable[bytes],
+        *,
+        budget: CallBudget,
+        awaits: Container[int] = (),
+        take: int | None = None,
     ) -> Call:
         """Make a call with these requests; all of them are recorded before the responses."""
         sent = list(messages)
-        made = self._made(replace(call, request=b""), sent, budget)
+        made = _taken(self._made(replace(call, request=b""), sent, budget), take)
         order = ">" * len(sent) + "|" + "<" * len(made.responses)
         return replace(made, request=(sent or [b""])[0], more_requests=tuple(sent[1:]), order=order)
 
@@ -116,6 +119,13 @@ class Direct(Caller):
         if len(responses) > budget.responses:
             return replace(call, responses=tuple(responses), status="", end=CallEnd.OVER_BUDGET)
         return replace(call, responses=tuple(responses))
+
+
+def _taken(made: Call, take: int | None) -> Call:
+    """The call, cancelled after ``take`` responses."""
+    if take is None or len(made.responses) < take:
+        return made
+    return replace(made, responses=made.responses[:take], status="", end=CallEnd.CANCELLED)
 
 
 def case_of(*steps: Step, table: Table = ROWS) -> Case:

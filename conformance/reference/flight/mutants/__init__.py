@@ -5,6 +5,7 @@ The docstring of a mutant states its fault.
 
 from conformance.reference.flight.mutants import (  # noqa: F401  # each registers its mutants
     errors,
+    exchanges,
     infos,
     puts,
     queries,
