@@ -37,9 +37,11 @@ from conformance.records import (
     Table,
 )
 from conformance.reference.flight.service import FlightService
+from conformance.reference.flight.sql.service import SqlFlightService
 from conformance.reference.refusals import Refusal
 from conformance.targets.allowance import Allowance
 from conformance.targets.calls import CallBudget, Caller
+from conformance.targets.dialect import SqlSpec
 from conformance.targets.faulting import Met
 from conformance.targets.flightconversation import FlightConversation, FlightPlan
 from conformance.targets.flightmessages import Names
@@ -107,8 +109,10 @@ def seen(case: Case, service: FlightService | None = None, table: pa.Table | Non
     """The exchange of a case with a service, the reference unless given."""
     rows = materialise(case.table) if table is None else table
     allowance = Allowance(CallBudget(10.0, 2 * rows.num_rows + 100, 1 << 24), until=float("inf"), case_bytes=1 << 30)
-    plan = FlightPlan(Names(case.id), PLACE, allowance, _elsewhere)
-    conversation = FlightConversation(case, rows, Direct(service or FlightService()), plan)
+    asked = service or SqlFlightService()
+    sql = SqlSpec() if isinstance(asked, SqlFlightService) else None
+    plan = FlightPlan(Names(case.id), PLACE, allowance, _elsewhere, sql=sql)
+    conversation = FlightConversation(case, rows, Direct(asked), plan)
     conversation.run()
     calls, skipped = tuple(conversation.calls), tuple(conversation.skipped)
     exchange = Exchange(case.id, "direct", calls, skipped_steps=skipped, protocol=ProtocolName.FLIGHT)

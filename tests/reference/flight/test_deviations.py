@@ -13,7 +13,7 @@ from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 
 def test_without_a_name_it_is_the_reference() -> None:
     """Nothing deviates."""
-    assert flight_service() is FlightService
+    assert flight_service() is SqlFlightService
 
 
 @pytest.mark.parametrize("name", FLIGHT_NAMES)
