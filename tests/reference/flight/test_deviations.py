@@ -8,6 +8,7 @@ from conformance.reference.flight.deviations import FLIGHT_NAMES, flight_service
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.flight.register import variation
 from conformance.reference.flight.service import FlightService
+from conformance.reference.flight.sql.service import SqlFlightService
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 
 

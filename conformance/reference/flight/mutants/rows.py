@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.reference.flight.register import mutant
 from conformance.reference.flight.sql.service import Prepared, SqlFlightService
+from conformance.wire.protobufmessages import ProtoMessage
 
 
 @mutant("flight-rows.last-row-lost", kills="flight-rows.nothing-is-lost")
@@ -81,7 +84,7 @@ class ColumnsNumbered(SqlFlightService):
 class FirstParameterKept(SqlFlightService):
     """A prepared query keeps the parameter that was bound first."""
 
-    def bind(self, prepared: Prepared, parameters: list[list[object]]) -> None:
+    def bind(self, prepared: Prepared, parameters: Sequence[Sequence[object]]) -> None:
         if not prepared.bound:
             super().bind(prepared, parameters)
 
@@ -124,7 +127,7 @@ class AppendReplaces(SqlFlightService):
 class LastParametersLost(SqlFlightService):
     """A prepared update leaves out the last row of its parameters, and counts it."""
 
-    def update_prepared(self, prepared: Prepared, parameters: list[list[object]]) -> int:
+    def update_prepared(self, prepared: Prepared, parameters: Sequence[Sequence[object]]) -> int:
         return super().update_prepared(prepared, parameters[:-1]) + 1
 
 
@@ -132,7 +135,7 @@ class LastParametersLost(SqlFlightService):
 class IngestionStops(SqlFlightService):
     """An ingestion keeps the first batch alone, and counts every row."""
 
-    def ingest(self, asked: object, rows: pa.Table) -> int:
+    def ingest(self, asked: ProtoMessage, rows: pa.Table) -> int:
         first = pa.Table.from_batches(rows.to_batches()[:1], rows.schema)
-        super().ingest(asked, first)  # type: ignore[arg-type]  # a message
-        return rows.num_rows
+        super().ingest(asked, first)
+        return int(rows.num_rows)

@@ -79,6 +79,14 @@ class SchemaLeftOut(_Changed):
         return table.drop_columns(["table_schema"]) if "table_schema" in table.schema.names else table
 
 
+@mutant(f"{_CHAPTER}.names-first", kills=f"{_CHAPTER}.columns-are-in-order")
+class NamesFirst(_Changed):
+    """CommandGetDbSchemas gives the name of the schema before that of its catalog."""
+
+    def change(self, name: str, table: pa.Table) -> pa.Table:
+        return table.select(["db_schema_name", "catalog_name"]) if name == "CommandGetDbSchemas" else table
+
+
 @mutant(f"{_CHAPTER}.all-nullable", kills=f"{_CHAPTER}.required-columns-are-not-nullable")
 class AllNullable(_Changed):
     """Every column of an answer is nullable."""
