@@ -15,6 +15,7 @@ from conformance.contract.viewing import view_of
 from conformance.engine.casestep import CaseStep, Driver
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import CaseJudged, Event
+from conformance.engine.known import known_cases
 from conformance.engine.result import Result, fold
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import LeftOut, Plan, Selection, all_clauses, undisputed
@@ -64,7 +65,11 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
     """
     spec = load_target(target)
     place = parse_scenario_id(name)
-    case = draw_scenario(*place, not_offered=spec.not_offered) if place is not None else find_case(name, corpus)
+    if place is not None:
+        case = draw_scenario(*place, not_offered=spec.not_offered)
+    else:
+        known = {one.id: one for one in known_cases(spec)}
+        case = known[name] if name in known else find_case(name, corpus)
     reason = f"only {case.id} is replayed"
     left_out = tuple(LeftOut("case", other, reason) for other in load_corpus(corpus, None) if other != case.id)
     clauses, aside = undisputed(all_clauses().values())

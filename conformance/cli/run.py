@@ -32,6 +32,7 @@ from conformance.contract.viewing import profile_of
 from conformance.disk.files import DiskError, data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import Event, ExchangeRecorded, RunStarted
+from conformance.engine.known import known_cases
 from conformance.engine.log import LogWriter
 from conformance.engine.parallel import judged_in, run_parts
 from conformance.engine.result import Result, fold
@@ -174,7 +175,7 @@ def command(
         generated = DRAWN if generated is None and not flies else generated
         scenarios = DRAWN if scenarios is None and serves else scenarios
     selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
-    cases = list(load_corpus(corpus, protocol).values())
+    cases = [*load_corpus(corpus, protocol).values(), *known_cases(spec)]
     chosen = plan(cases, all_clauses(), selection, profile=profile_of(protocol))
     settings = Settings(
         seed=seed,

@@ -22,6 +22,7 @@ from conformance.contract.viewing import view_of
 from conformance.generate import materialise
 from conformance.records import Case, Outcome, Reading, ReadingOutcome, Verdict
 from conformance.targets import Target, open_target
+from conformance.targets.dialect import SqlSpec
 from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
 from conformance.targets.spec import Clock, Endpoint, SerializerSpec, TargetKind, TargetSpec
 
@@ -55,14 +56,15 @@ def reference_target(kind: TargetKind = TargetKind.SERVER, *, mutant: str | None
 @contextmanager
 def _flight(mutant: str | None) -> Iterator[TargetSpec]:
     """The Flight reference in this process, which stores what is put into it."""
-    from conformance.reference.flight.deviations import flight_service  # noqa: PLC0415  # few runs need it
+    from conformance.reference.flight.deviations import flight_service, speaks_sql  # noqa: PLC0415  # few need it
     from conformance.reference.flight.handshake import LOGIN  # noqa: PLC0415  # as above
     from conformance.reference.flight.server import FlightServer  # noqa: PLC0415  # as above
 
     service = flight_service(mutant)()
     service.login = LOGIN
     with FlightServer(service) as server:
-        put = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN))
+        sql = SqlSpec() if speaks_sql(mutant) else None
+        put = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=sql)
         yield TargetSpec("reference", TargetKind.FLIGHT, endpoint=Endpoint(grpc=server.endpoint), flight=put)
 
 

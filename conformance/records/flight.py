@@ -32,10 +32,14 @@ __all__ = [
 
 @record
 class Descriptor:
-    """The name of a flight: a ``path`` or an opaque command ``cmd``."""
+    """The name of a flight: a ``path`` or an opaque command ``cmd``.
+
+    The target file says how the suite's own paths become those of the server; one that is ``known`` is the server's.
+    """
 
     path: tuple[str, ...] = ()
     cmd: bytes = b""
+    known: bool = False
 
     def __post_init__(self) -> None:
         if bool(self.path) == bool(self.cmd):

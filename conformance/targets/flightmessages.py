@@ -30,8 +30,8 @@ class Names:
     echo: str = "echo"
 
     def descriptor(self, named: Descriptor) -> Descriptor:
-        """The descriptor as the server gets it; a command is left as it is."""
-        if not named.path:
+        """The descriptor as the server gets it; a command is left as it is, and so is a path that the server has."""
+        if not named.path or named.known:
             return named
         name = ".".join(filter(None, (self.case_id, *named.path, self.token)))
         return Descriptor(path=tuple(step.replace("{name}", name) for step in self.path))

@@ -11,6 +11,7 @@ import pyarrow as pa
 from conformance import wire
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.flight.decoding import in_words, meaning_of, message_of
+from conformance.contract.flight.sqlsubjects import executable
 from conformance.contract.flight.subjects import about, columns_of, infos, listed
 from conformance.contract.flight.view import FlightCall, FlightView, GetView, InfoSeen
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, Inferred
@@ -228,9 +229,11 @@ def descriptor_is_the_one_asked_for(seen: InfoSeen) -> Iterator[Violation]:
 def _redeemed(view: FlightView) -> list[GetView]:
     """Return the first call for each ticket of an info, before its tickets were cancelled.
 
-    Whether a ticket can be redeemed again is the application's choice (the page, on expiration times).
+    Whether a ticket can be redeemed again is the application's choice (the page, on expiration times), and a statement
+    that cannot be executed may be refused only there.
     """
     first = [get for get in view.gets if get.info is not None and any(get is read for read in get.info.reads)]
+    first = [get for get in first if get.info is not None and executable(get.info)]
     return [get for get in first if get.answered and not _cancelled(view, get.index)]
 
 

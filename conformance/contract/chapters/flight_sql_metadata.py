@@ -29,14 +29,15 @@ _clause = functools.partial(clause, source=FLIGHT_SQL_PROTO, profiles=FLIGHT, ro
 
 
 def _differences(came: pa.Schema, fixed: Iterable[FixedColumn]) -> Iterator[tuple[str, str]]:
-    """The places in which a schema is not that of the text; names of nested fields and nullability are left open."""
+    """Where a schema is not that of the text; order, names of nested fields and nullability are left out."""
     wanted = tuple(fixed)
-    if came.names != [one.name for one in wanted]:
+    if sorted(came.names) != sorted(one.name for one in wanted):
         yield ", ".join(one.name for one in wanted), ", ".join(came.names) or "no columns"
         return
-    for field, one in zip(came, wanted, strict=True):
-        if _shape(field.type) != _shape(one.type):
-            yield f"{one.name}: {_told(one.type)}", f"{field.name}: {_told(field.type)}"
+    for one in wanted:
+        kind = came.field(one.name).type
+        if _shape(kind) != _shape(one.type):
+            yield f"{one.name}: {_told(one.type)}", f"{one.name}: {_told(kind)}"
 
 
 def _shape(kind: pa.DataType) -> object:
@@ -72,17 +73,36 @@ def _schema_of(one: Described) -> Iterator[tuple[str, pa.Schema, int]]:
 @_clause(
     "flight-sql-metadata.schema-is-fixed",
     over=described,
-    breaks="every driver: it finds the columns by position or by name, and their types are fixed",
+    breaks="every driver: it finds the columns by their names, and reads them by their types",
 )
 def schema_is_fixed(one: Described) -> Iterator[Violation]:
-    """The answer to a metadata command has the columns of the text: names, order and types.
+    """The answer to a metadata command has the columns of the text, with their types.
 
-    FlightSql.proto states them above each command: "The returned Arrow schema will be". Names of nested fields are not
-    compared, and neither is nullability.
+    FlightSql.proto states them above each command: "The returned Arrow schema will be". Their order is a clause of its
+    own; names of nested fields are not compared, and neither is nullability.
     """
     for place, schema, call in _schema_of(one):
         for wanted, came in _differences(schema, SCHEMAS[one.command]):
             yield Violation(f"{one.command}: {wanted}", f"{place} has {came}", call=call)
+            return
+
+
+@_clause(
+    "flight-sql-metadata.columns-are-in-order",
+    over=described,
+    level=Level.SHOULD,
+    breaks="clients that find a column by its position",
+)
+def columns_are_in_order(one: Described) -> Iterator[Violation]:
+    """The columns of the answer to a metadata command are in the order of the text.
+
+    FlightSql.proto: "The returned Arrow schema will be". Drivers find the columns by their names, so that this is no
+    MUST.
+    """
+    wanted = [column.name for column in SCHEMAS[one.command]]
+    for place, schema, call in _schema_of(one):
+        if schema.names != wanted and sorted(schema.names) == sorted(wanted):
+            yield Violation(f"{one.command}: {', '.join(wanted)}", f"{place} has {', '.join(schema.names)}", call=call)
             return
 
 

@@ -24,7 +24,17 @@ from conformance.records import (
     SqlUpdate,
 )
 
-__all__ = ["Answered", "Described", "Updated", "answered", "described", "of_step", "undisturbed", "updated"]
+__all__ = [
+    "Answered",
+    "Described",
+    "Updated",
+    "answered",
+    "described",
+    "executable",
+    "of_step",
+    "undisturbed",
+    "updated",
+]
 
 S = TypeVar("S")
 
@@ -36,6 +46,14 @@ def undisturbed(view: FlightView, index: int) -> bool:
         return False
     before = (call for call in view.flight_calls if call.index < index and isinstance(call.step, FlightSqlStep))
     return all(call.ok is (not call.step.expect.reason) for call in before)
+
+
+def executable(seen: InfoSeen) -> bool:
+    """False for the info of a statement that may be refused when its ticket is redeemed: it is wrong, or what it rests
+    on was refused.
+    """
+    step = seen.of.step
+    return not isinstance(step, FlightSqlStep) or (not step.expect.reason and undisturbed(seen.of.view, seen.call))
 
 
 def of_step(*kinds: type) -> Callable[[View], list[FlightCall]]:

@@ -17,7 +17,7 @@ from conformance.contract.flight.encoding import part
 from conformance.contract.ipc.flight import FlightStreamView
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
-from conformance.records import CallEnd, DoGet, DoPut, FlightMethod, FlightStep, GetFlightInfo, Step
+from conformance.records import CallEnd, DoGet, DoPut, FlightMethod, FlightSqlStep, FlightStep, GetFlightInfo, Step
 from conformance.wire import DecodingError, Message
 from conformance.wire.flightdata import FlightStream, join_flight
 
@@ -30,7 +30,7 @@ class FlightCall(CallView):
     """A call of Flight."""
 
     view: FlightView
-    step: FlightStep
+    step: FlightStep | FlightSqlStep
 
     @property
     def expected_codes(self) -> tuple[str, ...]:

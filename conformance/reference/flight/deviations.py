@@ -7,7 +7,7 @@ from conformance.reference.flight.service import FlightService
 from conformance.reference.flight.sql.service import SqlFlightService
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 
-__all__ = ["FLIGHT_NAMES", "flight_service"]
+__all__ = ["FLIGHT_NAMES", "flight_service", "speaks_sql"]
 
 FLIGHT_NAMES = (*FLIGHT_MUTANTS, *FLIGHT_VARIATIONS)
 """The names of all mutants, then those of the legal variations."""
@@ -29,3 +29,8 @@ def flight_service(name: str | None = None) -> type[FlightService]:
     assert found.flight is not None
     assert issubclass(found.flight, FlightService)
     return found.flight
+
+
+def speaks_sql(name: str | None = None) -> bool:
+    """True for the reference, and for a service with a deviation of Flight SQL; the others do not speak it."""
+    return issubclass(flight_service(name), SqlFlightService)

@@ -39,9 +39,11 @@ from conformance.records import (
 )
 from conformance.reference.flight.handshake import LOGIN
 from conformance.reference.flight.service import FlightService
+from conformance.reference.flight.sql.service import SqlFlightService
 from conformance.reference.refusals import Refusal
 from conformance.targets.allowance import Allowance
 from conformance.targets.calls import CallBudget, Caller
+from conformance.targets.dialect import SqlSpec
 from conformance.targets.faulting import Met
 from conformance.targets.flightconversation import FlightConversation, FlightPlan
 from conformance.targets.flightlogin import Headers, Memory
@@ -137,9 +139,11 @@ def seen(case: Case, service: FlightService | None = None, table: pa.Table | Non
     """The exchange of a case with a service, the reference unless given."""
     rows = materialise(case.table) if table is None else table
     allowance = Allowance(CallBudget(10.0, 2 * rows.num_rows + 100, 1 << 24), until=float("inf"), case_bytes=1 << 30)
-    caller = Direct(service or FlightService())
+    asked = service or SqlFlightService()
+    caller = Direct(asked)
     memory = Memory(None if caller.login is None else Login(*caller.login))
-    plan = FlightPlan(Names(case.id), PLACE, allowance, lambda place: _elsewhere(place, caller), memory)
+    sql = SqlSpec() if isinstance(asked, SqlFlightService) else None
+    plan = FlightPlan(Names(case.id), PLACE, allowance, lambda place: _elsewhere(place, caller), memory, sql=sql)
     if memory.login is not None:
         memory.log_in(caller, CallBudget(10.0, 10, 1 << 20))
     conversation = FlightConversation(case, rows, caller, plan)

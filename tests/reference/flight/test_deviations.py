@@ -8,12 +8,13 @@ from conformance.reference.flight.deviations import FLIGHT_NAMES, flight_service
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.flight.register import variation
 from conformance.reference.flight.service import FlightService
+from conformance.reference.flight.sql.service import SqlFlightService
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 
 
 def test_without_a_name_it_is_the_reference() -> None:
     """Nothing deviates."""
-    assert flight_service() is FlightService
+    assert flight_service() is SqlFlightService
 
 
 @pytest.mark.parametrize("name", FLIGHT_NAMES)

@@ -9,7 +9,10 @@ from conformance.reference.flight.mutants import (  # noqa: F401  # each registe
     infos,
     puts,
     queries,
+    rows,
     service,
+    sql,
+    sql_metadata,
     streams,
 )
 from conformance.reference.flight.register import FLIGHT_MUTANTS
