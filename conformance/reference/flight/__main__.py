@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from conformance.contain.limits import collect_seldom
-from conformance.reference.flight.deviations import flight_service
+from conformance.reference.flight.deviations import flight_service, scenario_service
 from conformance.reference.flight.handshake import LOGIN
 from conformance.reference.flight.server import FlightServer
 from conformance.reference.guard import ServerTls
@@ -28,16 +28,18 @@ def serve_flight(
     say: Callable[[str], object] = print,
     tls: ServerTls | None = None,
     login: tuple[str, str] | None = None,
+    scenario: str | None = None,
 ) -> None:
     """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line. For the main thread only.
 
-    With ``login``, a name and a password, each call needs the token of a Handshake.
+    With ``login``, a name and a password, each call needs the token of a Handshake. With ``scenario``, it is the server
+    of this scenario of Arrow's integration tests.
     """
     done = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: done.set())
-    service = flight_service(mutant)()
-    service.login = login
+    service = (flight_service(mutant) if scenario is None else scenario_service(scenario))()
+    service.login = login or service.login
     with FlightServer(service, host=host, tls=tls) as server:
         say(json.dumps({"event": "grpc.listen", "port": server.port}))
         done.wait()

@@ -42,7 +42,7 @@ class FlightServer:
         self._grpc = grpc.server(futures.ThreadPoolExecutor(WORKERS, "reference-flight"), options=OPTIONS)
         self._grpc.add_generic_rpc_handlers((_Handlers(self.service),))
         self.port = bind(self._grpc, host, tls)
-        self.endpoint = f"{host}:{self.port}"
+        self.endpoint = self.service.here = f"{host}:{self.port}"
         self._grpc.start()
 
     def stop(self) -> None:
@@ -90,6 +90,8 @@ def _handler(shared: FlightService, method: str) -> Callable[[Any, grpc.Servicer
                 yield answer
             context.set_trailing_metadata(tuple(service.trailers if begun else (*service.reply, *service.trailers)))
         except Refusal as refusal:
+            if service.reply and not begun:
+                context.send_initial_metadata(tuple(service.reply))
             abort(context, refusal)
 
     return call
