@@ -15,11 +15,14 @@ from conformance.reference.delays import Delays
 from conformance.reference.flight.__main__ import serve_flight
 from conformance.reference.flight.deviations import FLIGHT_NAMES
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
+from conformance.reference.flight.scenarios import SCENARIOS
 from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS, STACKED_WITH
 
 COUNT = click.IntRange(min=0)
-OF_FLIGHT = frozenset({"flight", "mutant", "list_mutants", "host", "tls_certificate", "tls_key", "client_ca", "socket"})
+OF_FLIGHT = frozenset(
+    {"flight", "mutant", "list_mutants", "scenario", "host", "tls_certificate", "tls_key", "client_ca", "socket"}
+)
 """The parameters that the Flight reference knows."""
 
 
@@ -27,6 +30,7 @@ OF_FLIGHT = frozenset({"flight", "mutant", "list_mutants", "host", "tls_certific
 @click.option("--flight", is_flag=True, help="Serve Arrow Flight RPC instead of the Storage Read API.")
 @click.option("--mutant", metavar="NAME", help="Serve with a named deviation from the contract; + joins several.")
 @click.option("--mutants", "list_mutants", is_flag=True, help="List the mutants and exit.")
+@click.option("--scenario", metavar="NAME", help="With --flight: serve a scenario of Arrow's integration tests.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind.")
 @click.option("--tls-certificate", metavar="FILE", type=FILE, help="Speak TLS on both ports, with this PEM file.")
 @click.option("--tls-key", metavar="FILE", type=FILE, help="The key of the certificate.")
@@ -49,6 +53,7 @@ def command(
     flight: bool,
     mutant: str | None,
     list_mutants: bool,
+    scenario: str | None,
     host: str,
     tls_certificate: Path | None,
     tls_key: Path | None,
@@ -69,7 +74,8 @@ def command(
 ) -> None:
     """Start the reference server on free ports, print them as JSON lines, and serve until interrupted.
 
-    With --flight, --mutant also takes the name of a legal variation, and --mutants lists these as well.
+    With --flight, --mutant also takes the name of a legal variation, and --mutants lists these as well. The scenario of
+    Arrow's integration tests that has no name is ''.
     """
     names = FLIGHT_NAMES if flight else (*MUTANTS, *FAULTY_SERVERS)
     if list_mutants:
@@ -77,10 +83,12 @@ def command(
             click.echo(name)
         return
     if flight:
-        _serve_flight(mutant, host, _tls(tls_certificate, tls_key, client_ca), socket)
+        _serve_flight(mutant, scenario, host, _tls(tls_certificate, tls_key, client_ca), socket)
         return
     if socket is not None:
         raise click.UsageError("expected --flight with --socket: Storage Read is served on ports")
+    if scenario is not None:
+        raise click.UsageError(f"expected --flight with --scenario {scenario}")
     if mutant in FLIGHT_NAMES:
         raise click.UsageError(f"expected --flight with {mutant}, which the Flight reference has")
     for name in () if mutant is None else mutant.split(STACKED_WITH):
@@ -107,17 +115,24 @@ def command(
         raise Unusable(f"cannot serve: {error}") from None
 
 
-def _serve_flight(mutant: str | None, host: str, tls: ServerTls | None, path: Path | None) -> None:
+def _serve_flight(
+    mutant: str | None, scenario: str | None, host: str, tls: ServerTls | None, socket: Path | None
+) -> None:
     context = click.get_current_context()
-    if path is not None and (tls is not None or context.get_parameter_source("host") is not ParameterSource.DEFAULT):
+    if socket is not None and (tls is not None or context.get_parameter_source("host") is not ParameterSource.DEFAULT):
         raise click.UsageError("expected no --host and no certificate with --socket: they are about a port")
     for name in sorted(set(context.params) - OF_FLIGHT):
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise click.UsageError(f"expected no --{name.replace('_', '-')} with --flight: it is about Storage Read")
     if mutant is not None and mutant not in FLIGHT_NAMES:
         raise Unusable(unknown("mutant", mutant, FLIGHT_NAMES, "`conformance serve --flight --mutants` lists them all"))
+    if scenario is not None and mutant is not None:
+        raise click.UsageError(f"expected --scenario or --mutant, got both: {scenario!r} and {mutant}")
+    if scenario is not None and scenario not in SCENARIOS:
+        raise Unusable(unknown("scenario", scenario, tuple(SCENARIOS), "these are all"))
     try:
-        serve_flight(mutant=mutant, host=host, say=click.echo, tls=tls, path=None if path is None else path.absolute())
+        path = None if socket is None else socket.absolute()
+        serve_flight(mutant=mutant, scenario=scenario, host=host, say=click.echo, tls=tls, path=path)
     except OSError as error:  # a certificate, or the address
         raise Unusable(f"cannot serve: {error}") from None
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from conformance.contain.limits import collect_seldom
-from conformance.reference.flight.deviations import flight_service
+from conformance.reference.flight.deviations import flight_service, scenario_service
 from conformance.reference.flight.handshake import LOGIN
 from conformance.reference.flight.server import FlightServer
 from conformance.reference.guard import ServerTls
@@ -29,18 +29,20 @@ def serve_flight(
     say: Callable[[str], object] = print,
     tls: ServerTls | None = None,
     login: tuple[str, str] | None = None,
+    scenario: str | None = None,
     path: Path | None = None,
 ) -> None:
     """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line. For the main thread only.
 
-    With ``login``, a name and a password, each call needs the token of a Handshake. The port in the line is 0 for a
-    server at a ``path`` of the file system.
+    With ``login``, a name and a password, each call needs the token of a Handshake. With ``scenario``, it is the server
+    of this scenario of Arrow's integration tests. The port in the line is 0 for a server at a ``path`` of the file
+    system.
     """
     done = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: done.set())
-    service = flight_service(mutant)()
-    service.login = login
+    service = (flight_service(mutant) if scenario is None else scenario_service(scenario))()
+    service.login = login or service.login
     with FlightServer(service, host=host, tls=tls, path=path) as server:
         say(json.dumps({"event": "grpc.listen", "port": server.port, "uri": server.uri}))
         done.wait()

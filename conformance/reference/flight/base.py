@@ -13,22 +13,33 @@ from conformance.contract.flight.encoding import descriptor
 from conformance.records import Descriptor
 from conformance.reference.flight.store import Flight, Store
 from conformance.reference.refusals import Refusal
+from conformance.wire import Header
+from conformance.wire.messages import read_apart
 from conformance.wire.protobufmessages import ProtoMessage
 
-__all__ = ["FlightBase", "Messages"]
+__all__ = ["FlightBase", "Messages", "is_schema"]
 
 Messages = Iterable[bytes]
+
+
+def is_schema(header: bytes | memoryview | None) -> bool:
+    """True if a ``data_header`` is that of a schema."""
+    if not header:
+        return False
+    return read_apart(0, bytes(header), memoryview(b""), []).message.header is Header.SCHEMA
 
 
 class FlightBase:
     """A service over a store; each group of methods extends it.
 
     Each call over a connection has a copy of the service, so that a method can read ``headers``, the metadata of the
-    call. What a method adds to ``reply`` goes out before the first message, and ``trailers`` with the status.
+    call. What a method adds to ``reply`` goes out before the first message, and ``trailers`` with the status. ``here``
+    is the address at which it is served.
     """
 
     def __init__(self, store: Store | None = None) -> None:
         self.store = store or Store()
+        self.here = ""
         self.headers: Mapping[str, bytes] = {}
         self.reply: list[tuple[str, str | bytes]] = []
         self.trailers: list[tuple[str, str | bytes]] = []

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
+from conformance.reference.flight.scenarios import SCENARIOS
 from conformance.reference.flight.service import FlightService
 from conformance.reference.flight.sql.service import SqlFlightService
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 
-__all__ = ["FLIGHT_NAMES", "flight_service", "speaks_sql"]
+__all__ = ["FLIGHT_NAMES", "flight_service", "scenario_service", "speaks_sql"]
 
 FLIGHT_NAMES = (*FLIGHT_MUTANTS, *FLIGHT_VARIATIONS)
 """The names of all mutants, then those of the legal variations."""
+
+
+def scenario_service(name: str) -> type[FlightService]:
+    """The service of a scenario of Arrow's integration tests.
+
+    Raises:
+        KeyError: there is no such scenario.
+    """
+    if name not in SCENARIOS:
+        raise KeyError(f"no scenario is called {name!r}; there are {', '.join(map(repr, SCENARIOS))}")
+    return SCENARIOS[name]
 
 
 def flight_service(name: str | None = None) -> type[FlightService]:

@@ -10,18 +10,8 @@ from grpc import StatusCode
 from conformance.contract.flight.decoding import Data, read_data
 from conformance.contract.flight.encoding import data
 from conformance.reference.flight.base import FlightBase, Messages
-from conformance.wire import Header
-from conformance.wire.messages import read_apart
 
-__all__ = ["Exchanges", "is_schema"]
-
-
-def is_schema(message: Data) -> bool:
-    """True if the message has a schema."""
-    return (
-        bool(message.header)
-        and read_apart(0, message.header or b"", memoryview(b""), []).message.header is Header.SCHEMA
-    )
+__all__ = ["Exchanges"]
 
 
 class Exchanges(FlightBase):

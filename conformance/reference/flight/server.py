@@ -58,6 +58,7 @@ class FlightServer:
             self.port = _listen(self._grpc, path)
             self.endpoint = f"unix:{path}"
             self.uri = f"grpc+unix://{urllib.parse.quote(str(path))}"
+        self.service.here = self.uri
         self._grpc.start()
 
     def stop(self) -> None:
@@ -114,6 +115,8 @@ def _handler(shared: FlightService, method: str) -> Callable[[Any, grpc.Servicer
                 yield answer
             context.set_trailing_metadata(tuple(service.trailers if begun else (*service.reply, *service.trailers)))
         except Refusal as refusal:
+            if service.reply and not begun:
+                context.send_initial_metadata(tuple(service.reply))
             abort(context, refusal)
 
     return call

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from conformance.contract.flight.decoding import Data
 from conformance.contract.flight.encoding import data, descriptor
 from conformance.records import Descriptor
-from conformance.reference.flight.exchange import is_schema
+from conformance.reference.flight.base import is_schema
 from conformance.reference.flight.register import mutant, process_mutant
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.store import Batch, Flight
@@ -42,7 +42,7 @@ class NoSchema(FlightService):
     """The answers are batches alone: the client has sent their schema."""
 
     def answer(self, message: Data) -> Messages:
-        return () if is_schema(message) else super().answer(message)
+        return () if is_schema(message.header) else super().answer(message)
 
 
 @mutant("flight-exchange.schema-again", kills="flight-exchange.is-an-arrow-stream")
@@ -53,7 +53,7 @@ class SchemaAgain(FlightService):
         schema: Data | None = None
         came = list(requests)
         for message in map(self.read, came):
-            schema = message if is_schema(message) else schema
+            schema = message if is_schema(message.header) else schema
         yield from super().do_exchange(iter(came))
         if schema is not None:
             yield self.sent_back(schema)
@@ -114,7 +114,7 @@ class EndsAfterTheSchema(FlightService):
     def do_exchange(self, requests: Iterator[bytes]) -> Messages:
         for answer in super().do_exchange(requests):
             yield answer
-            if is_schema(self.read(answer)):
+            if is_schema(self.read(answer).header):
                 return
 
 

@@ -1,0 +1,23 @@
+"""Tables that are stored and read back, in both directions."""
+
+from __future__ import annotations
+
+from conformance.contract.flight.encoding import part, text
+from conformance.reference.flight.scenarios.register import scenario
+from conformance.reference.flight.service import FlightService
+
+__all__ = ["Echo", "Stored"]
+
+
+@scenario("")
+class Stored(FlightService):
+    """DoPut stores a table; its endpoint names the address of this server."""
+
+    def endpoint(self, ticket: bytes) -> bytes:
+        """An endpoint with one location."""
+        return super().endpoint(ticket) + part(2, text(1, self.here))
+
+
+@scenario("do_exchange:echo")
+class Echo(FlightService):
+    """DoExchange sends each batch back at once, with its metadata."""
