@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 
 from conformance.clients.situations import Set
 from conformance.contain.errors import CannotStart
+from conformance.contract.clients import Situation
 from conformance.readers.info import ReaderInfo
 from conformance.readers.ipc.info import Hello, Unavailable
 from conformance.readers.ipc.job import JobAnswer, Limits
@@ -24,6 +25,8 @@ __all__ = ["ClientPool"]
 
 NAME: Final = "situation"
 """The name of the only recording on the shelf."""
+CANCEL_SECONDS: Final = 20.0
+"""Seconds in which a call that a client has cancelled reaches the server: generous, and waited for if it does not."""
 
 
 class ClientPool:
@@ -101,7 +104,7 @@ class ClientPool:
         return missing
 
     def fetch(self, name: str, asked: Set) -> tuple[JobAnswer, Sequence[dict[str, Any]]]:
-        """The answer of a client in a situation, and what it asked the server.
+        """The answer of a client in a situation, and what it asked the server; calls that are still open come last.
 
         Raises:
             Unavailable: the program cannot be started any more.
@@ -113,11 +116,13 @@ class ClientPool:
             self._server.shelf.put(Held(NAME, Tapes([Tape.of_read(warm_up_read())])))
             runner.fetch("warm-up", self._request(program, path, warm_up_read().request))
             self._warm[program] = runner.ready()
-        self._server.shelf.put(Held(NAME, asked.tapes, asked.plan))
+        held = Held(NAME, asked.tapes, asked.plan)
+        self._server.shelf.put(held)
         seen = self._server.asked.since(0)
         first = seen[-1]["number"] + 1 if seen else 0
         answer = runner.fetch(asked.id, self._request(program, path, asked.read.request))
-        return answer, self._server.asked.since(first)
+        left = held.open_after(CANCEL_SECONDS) if asked.kind is Situation.ABANDONED else []
+        return answer, [*self._server.asked.since(first), *({"event": "open", **call} for call in left)]
 
     def _request(self, program: str, path: str, request: bytes) -> dict[str, Any]:
         addresses = self._server.addresses

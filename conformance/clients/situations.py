@@ -30,6 +30,9 @@ STREAMS: Final = 2
 RESPONSES: Final = 3
 ROWS: Final = 4
 """Rows of each response."""
+MORE: Final = 16 << 20
+MORE_RESPONSES: Final = 32
+"""A stream that a client abandons has so many bytes of text in so many responses."""
 CALLS: Final = 20
 """Calls of a stream that are refused, when it is refused for good: more than any client makes."""
 LARGEST: Final = 4 << 20
@@ -117,6 +120,7 @@ def faulty() -> Iterator[Set]:
     yield from _interrupted()
     yield from _refused()
     yield from _broken()
+    yield from _abandoned()
 
 
 def _of(name: str, kind: Situation, title: str, plan: Iterable[Fault] = (), read: FullRead | None = None) -> Set:
@@ -195,6 +199,20 @@ def _broken() -> Iterator[Set]:
             )
 
 
+def _abandoned() -> Iterator[Set]:
+    """A stream that no client takes to its end unread: flow control stops the server after a part of it."""
+    wide = [f"row {one} ".ljust(MORE // MORE_RESPONSES // ROWS, ".") for one in range(MORE_RESPONSES * ROWS)]
+    yield dataclasses.replace(
+        _of(
+            "broken-before-more",
+            Situation.ABANDONED,
+            f"the first response of a stream has {_BREAKS['noise'][0]}, and {MORE >> 20} MiB follow",
+            read=numbers((MORE_RESPONSES,), change=_at(0, _BREAKS["noise"][1]), texts=wide),
+        ),
+        expected=pa.Table.from_batches([_batch(0, len(wide), wide)]),
+    )
+
+
 def _at(place: int, change: Callable[[bytes], bytes]) -> Callable[[bytes, int], bytes]:
     return lambda data, at: change(data) if at == place else data
 
@@ -223,9 +241,10 @@ _BREAKS: Final[Mapping[str, tuple[str, Callable[[bytes], bytes]]]] = {
 """Bytes whose structure is invalid for every reader: the title and the change of a batch message."""
 
 
-def _batch(first: int, rows: int) -> pa.RecordBatch:
+def _batch(first: int, rows: int, texts: Sequence[str] = ()) -> pa.RecordBatch:
     ids = range(first, first + rows)
-    return pa.record_batch([pa.array(ids, pa.int64()), pa.array([f"row {one}" for one in ids])], schema=_schema())
+    words = [texts[one] if texts else f"row {one}" for one in ids]
+    return pa.record_batch([pa.array(ids, pa.int64()), pa.array(words)], schema=_schema())
 
 
 @functools.cache
@@ -238,9 +257,10 @@ def numbers(
     *,
     rows: int = ROWS,
     change: Callable[[bytes, int], bytes] = lambda data, _at: data,
+    texts: Sequence[str] = (),
 ) -> FullRead:
     """A read of the table: the number of responses of each stream; ``change`` gets each batch message of the first
-    stream with its place.
+    stream with its place, and ``texts`` are other texts of its rows.
     """
     request = proto.CreateReadSessionRequest(parent="projects/conformance")
     request.read_session.table = _TABLE
@@ -254,7 +274,7 @@ def numbers(
         session.streams.add(name=name)
         made = []
         for at in range(count):
-            data = _batch((number * RESPONSES + at) * rows, rows).serialize().to_pybytes()
+            data = _batch((number * RESPONSES + at) * rows, rows, texts).serialize().to_pybytes()
             made.append(_response(change(data, at) if number == 0 else data, rows, first=at == 0))
         streams.append((name, tuple(made)))
     return _read(request.SerializeToString(), session.SerializeToString(), streams)

@@ -49,6 +49,7 @@ FAULTS: Final[Mapping[str, StandinFault]] = {
     "backwards": StandinFault("It reverses the rows of each stream.", "client.order-in-stream"),
     "silent": StandinFault("It ends a read without an error when a call is refused.", "client.refusal-is-error"),
     "skips-broken": StandinFault("It skips a batch that cannot be decoded.", "client.broken-is-error"),
+    "keeps-calls": StandinFault("It leaves the call of a read that fails as it is.", "client.cancels-what-it-abandons"),
     "starts-again": StandinFault("It resumes from row 0 and keeps what it had.", WHOLE),
     "gives-up": StandinFault("It makes an error of UNAVAILABLE.", "client.resumes"),
     "one-too-far": StandinFault(
@@ -56,6 +57,8 @@ FAULTS: Final[Mapping[str, StandinFault]] = {
     ),
 }
 """Every wrong client, by the argument that makes it."""
+KEPT: Final[list[Any]] = []
+"""Calls that the client with this fault does not end."""
 
 
 class WrongRead:
@@ -119,8 +122,15 @@ class WrongRead:
     def responses(self, name: str, offset: int) -> Iterator[Any]:
         """The responses of one call."""
         request = proto.ReadRowsRequest(read_stream=name, offset=offset).SerializeToString()
-        call = self.channel.unary_stream(f"{proto.SERVICE}ReadRows", bytes, bytes)
-        yield from map(proto.ReadRowsResponse.FromString, call(request, timeout=SECONDS))
+        method = self.channel.unary_stream(f"{proto.SERVICE}ReadRows", bytes, bytes)
+        call = method(request, timeout=None if self.fault == "keeps-calls" else SECONDS)
+        try:
+            yield from map(proto.ReadRowsResponse.FromString, call)
+        finally:
+            if self.fault == "keeps-calls":
+                KEPT.append((self.channel, call))
+            else:
+                call.cancel()
 
     def decoded(self, data: bytes, schema: pa.Schema) -> pa.RecordBatch | None:
         """A batch, checked."""

@@ -117,15 +117,15 @@ class ClientTask:
 def examined(info: ReaderInfo, asked: Set, answer: JobAnswer, events: Sequence[Mapping[str, Any]]) -> ClientAnswer:
     """What a client made of a situation, compared with what it should have made of it."""
     outcome, text = outcome_of(answer)
-    offsets = tuple(_offsets(asked, events))
+    offsets, left_open = tuple(_offsets(asked, events)), tuple(_left_open(events))
     if answer.table is None:
-        return ClientAnswer(info.name, outcome, text, offsets=offsets)
+        return ClientAnswer(info.name, outcome, text, offsets=offsets, left_open=left_open)
     rows, differ, order = compared(info, asked, answer.table)
     bare = info.schemaless_when_empty and not rows
     columns = "" if bare else next((one.observed for one in differ if one.kind is DifferenceKind.COLUMNS), "")
     found = () if columns else tuple(map(str, differ))[:SHOWN]
     said = f"got the columns {columns}" if columns else ""
-    return ClientAnswer(info.name, outcome, text, found, said, order, offsets)
+    return ClientAnswer(info.name, outcome, text, found, said, order, offsets, left_open)
 
 
 def compared(info: ReaderInfo, asked: Set, got: PlainTable) -> tuple[int, list[ReadingDifference], str]:
@@ -157,7 +157,7 @@ def _offsets(asked: Set, events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     places = {stream.name: stream.places for stream in tape.streams}
     reached = dict.fromkeys(places, 0)
     for event in events:
-        if event.get("method") != "ReadRows" or event.get("stream") not in places:
+        if event["event"] != "call" or event.get("method") != "ReadRows" or event.get("stream") not in places:
             continue
         name, offset = event["stream"], event["offset"]
         stops = places[name]
@@ -165,3 +165,11 @@ def _offsets(asked: Set, events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield f"it reads stream {name.rpartition('/')[2]} from offset {offset} after it got {reached[name]} rows"
         else:
             reached[name] = max(reached[name], stops[min(stops.index(offset) + event["responses"], len(stops) - 1)])
+
+
+def _left_open(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Complaints about calls that go on after the answer."""
+    for event in events:
+        if event["event"] == "open":
+            stream = str(event.get("stream", "")).rpartition("/")[2]
+            yield f"its {event['method']} of stream {stream} from offset {event.get('offset', 0)} is still open"

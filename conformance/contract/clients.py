@@ -37,6 +37,8 @@ class Situation(enum.StrEnum):
     """A call ends with a code that says that it will not succeed, each time."""
     BROKEN = "broken"
     """A response has bytes that are no Arrow message of the session's schema."""
+    ABANDONED = "abandoned"
+    """A response has bytes that are no Arrow message, and the stream has more to send than a client takes unread."""
     MUTATED = "mutated"
     """It has one defect; no clause says what a client makes of it, so it is described and not judged."""
 
@@ -47,7 +49,8 @@ class ClientAnswer:
 
     ``differences`` are between its rows and those of the table, as sentences; ``columns`` is a sentence about names of
     columns that differ, ``order`` about rows of a single stream in another order; both are empty if nothing differs.
-    ``offsets`` are sentences about offsets that the client asked for and had not reached.
+    ``offsets`` are sentences about offsets that the client asked for and had not reached, ``left_open`` about calls
+    that go on although it has answered.
     """
 
     client: str
@@ -57,6 +60,7 @@ class ClientAnswer:
     columns: str = ""
     order: str = ""
     offsets: tuple[str, ...] = ()
+    left_open: tuple[str, ...] = ()
 
 
 class ClientRead:

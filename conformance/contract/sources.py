@@ -100,6 +100,12 @@ PERMANENT_AS_UNKNOWN: Final = "https://github.com/googleapis/python-bigquery-sto
 RPC_CODES: Final = "https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto"
 """The status codes, and which of them a client may answer with a retry."""
 
+GRPC_CANCELLATION: Final = "https://grpc.io/docs/guides/cancellation/"
+"""How a client that no longer wants the result of a call says so."""
+
+GRPC_STREAM_ENDS: Final = "https://pkg.go.dev/google.golang.org/grpc#ClientConn.NewStream"
+"""What a client does with a stream of responses, so that nothing of it stays: read it to its end, or cancel it."""
+
 ERROR_GUIDE: Final = "https://google.aip.dev/193"
 """The errors of Google's APIs: their codes, and messages that help people."""
 
@@ -310,7 +316,7 @@ _BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
             RESUMES_ELSEWHERE, ROWS_LOST, ROW_COUNTERS, SELECTED_NAMES, STREAMS_BUNDLED, STRICT_CLIENT,
         ),
         EvidenceKind.DOCUMENTATION: (
-            ERROR_GUIDE, READ_STATS, RETRY_GUIDE, "https://cloud.google.com/bigquery/",
+            ERROR_GUIDE, GRPC_CANCELLATION, GRPC_STREAM_ENDS, READ_STATS, RETRY_GUIDE, "https://cloud.google.com/bigquery/",
             "https://github.com/googleapis/googleapis/blob/master/",
         ),
     }

@@ -83,6 +83,8 @@ class Tape:
 
     ``alone`` is True if the session answers every request for its table and format. A client that judges one full read
     chooses columns, restriction and streams itself, and its rows are compared with those of that read.
+
+    ``rows`` are those of the table, if they are known: the recorded streams may have others.
     """
 
     table: str
@@ -93,6 +95,7 @@ class Tape:
     columns: tuple[Column, ...] = ()
     splits: tuple[tuple[bytes, bytes], ...] = ()
     alone: bool = False
+    rows: int | None = None
 
     @classmethod
     def of_read(cls, read: FullRead, *, alone: bool = False) -> Tape:
@@ -120,7 +123,8 @@ class Tape:
         """The table as ``tables.get`` shows it; None if its name or its columns are not recorded."""
         if not self.columns:
             return None
-        rows = sum(stream.places[-1] for stream in self.streams if stream.name in self.named)
+        recorded = sum(stream.places[-1] for stream in self.streams if stream.name in self.named)
+        rows = recorded if self.rows is None else self.rows
         size = sum(len(data) for stream in self.streams for data in stream.responses)
         return RestTable.named(self.table, self.columns, rows=rows, size=size)
 

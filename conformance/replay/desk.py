@@ -84,6 +84,8 @@ class _Served:
         self._held = held
         self._facts = facts
         self._count = 0
+        if held is not None:
+            held.begin(facts)
 
     async def end(self) -> bool:
         """True if a fault ends the call before its first response."""
@@ -102,6 +104,8 @@ class _Served:
         name = "" if self._held is None else self._held.name
         facts = self._facts | {"exchange": name, "responses": self._count, "end": status, "fault": fault}
         self._desk.over(facts | {"fault_happened": self._meets.came})
+        if self._held is not None:
+            self._held.end(self._facts)
 
 
 def _facts(method: str, request: bytes, context: Any) -> dict[str, Any]:

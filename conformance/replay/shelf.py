@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from conformance.contract import proto
@@ -28,6 +28,25 @@ class Held:
     def __post_init__(self) -> None:
         self.faults = Faults(self.plan)
         self.happened: list[Fault] = []
+        self._open: list[Mapping[str, Any]] = []
+        self._changed = threading.Condition()
+
+    def begin(self, call: Mapping[str, Any]) -> None:
+        """Note that a call has begun."""
+        with self._changed:
+            self._open.append(call)
+
+    def end(self, call: Mapping[str, Any]) -> None:
+        """Note that it is over."""
+        with self._changed:
+            self._open = [one for one in self._open if one is not call]
+            self._changed.notify_all()
+
+    def open_after(self, seconds: float) -> list[Mapping[str, Any]]:
+        """The calls that go on; returns as soon as there are none, and at the latest after so many seconds."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._open, seconds)
+            return list(self._open)
 
     def state(self) -> dict[str, Any]:
         """What it holds, as JSON."""

@@ -18,6 +18,7 @@ CHOSEN = (
     "offset.ignored",
     "batch.whole-stream",
     "compression.buffers-refused",
+    "session.plain-refused",
 )
 
 
@@ -54,6 +55,15 @@ def test_a_mutant_that_embeds_a_schema_embeds_that_of_the_table(found: dict[str,
 
     assert made is not None
     assert [field.name for field in made.fields] == asked.expected.column_names
+
+
+def test_a_mutant_without_rows_has_a_table_with_rows(found: dict[str, Mutated]) -> None:
+    """A client that counts the rows in tables.get asks for them, and meets the defect."""
+    asked = found["session.plain-refused"].asked
+    (tape,) = asked.tapes
+
+    assert tape.described is not None
+    assert (tape.streams, tape.described.rows) == ((), asked.expected.num_rows)
 
 
 def test_the_same_mutant_is_the_same_situation_again(found: dict[str, Mutated]) -> None:

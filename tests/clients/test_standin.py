@@ -27,6 +27,7 @@ CHOSEN = (
     "interrupted.reset.after-2",
     "refused.permission-denied.after-1",
     "broken.cut-in-half.response-2",
+    "abandoned.broken-before-more",
 )
 """A situation of each kind is enough to see each fault, and takes a tenth of the time of all."""
 

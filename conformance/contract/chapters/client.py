@@ -16,6 +16,8 @@ from conformance.contract.clients import ClientRead, In, Situation
 from conformance.contract.sources import (
     ARROW_SECURITY,
     CAPTURED,
+    GRPC_CANCELLATION,
+    GRPC_STREAM_ENDS,
     GUIDE,
     JAVA_LIVE_TEST,
     NODE_LIVE_TEST,
@@ -106,7 +108,12 @@ def refusal_is_error(read: ClientRead) -> Iterator[Violation]:
         yield Violation("an error", f"a table, where {read.title}", read.answer.client)
 
 
-@_clause("client.broken-is-error", over=In(Situation.BROKEN, ended=ANSWERED), source=ARROW_SECURITY, breaks=SILENT)
+@_clause(
+    "client.broken-is-error",
+    over=In(Situation.BROKEN, Situation.ABANDONED, ended=ANSWERED),
+    source=ARROW_SECURITY,
+    breaks=SILENT,
+)
 def broken_is_error(read: ClientRead) -> Iterator[Violation]:
     """Bytes that are no Arrow message of the schema make an error, and never silence or other rows.
 
@@ -114,6 +121,19 @@ def broken_is_error(read: ClientRead) -> Iterator[Violation]:
     """
     if read.answer.outcome is ReadingOutcome.TABLE:
         yield Violation("an error", f"a table, where {read.title}", read.answer.client)
+
+
+@_clause(
+    "client.cancels-what-it-abandons",
+    over=In(Situation.ABANDONED, ended=(ReadingOutcome.ERROR,)),
+    source=(GRPC_CANCELLATION, GRPC_STREAM_ENDS),
+    level=Level.SHOULD,
+    breaks="programs that go on after an error: each read that failed keeps a call and what is on its way in it",
+)
+def cancels_what_it_abandons(read: ClientRead) -> Iterator[Violation]:
+    """A client that reports an error in the middle of a stream cancels the call: it asks for nothing more."""
+    for call in read.answer.left_open:
+        yield Violation("no call that goes on", f"{call}, where {read.title}", read.answer.client)
 
 
 @_clause(
