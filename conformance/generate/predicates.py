@@ -85,22 +85,40 @@ def _literal(operand: Operand, value: Any) -> str:
     return literal
 
 
-def draw_selective(choices: Choices, columns: Sequence[Column], rows: Rows, *, some: bool) -> Predicate | None:
-    """Return a predicate that is TRUE for some of the rows and not for others, or (unless ``some``) for none.
+def draw_selective(
+    choices: Choices, columns: Sequence[Column], rows: Rows, *, seen: Rows, some: bool
+) -> Predicate | None:
+    """Return a predicate with literals of ``rows`` that is TRUE for some of the rows that are ``seen`` and not for
+    others, or (unless ``some``) for none of these. Where all rows are alike, it is TRUE for all of them.
 
-    The result is None if the table has no column to compare, or no such predicate was found.
+    The result is None if the table has no column to compare.
     """
     for _ in range(_TRIES):
         predicate = draw_predicate(choices, columns, rows)
         if predicate is None:
             return None
-        selected = sum(predicate.truth(row) is True for row in rows)
-        if (1 < selected < len(rows)) if some else not selected:
+        if (1 < _selected(predicate, seen) < len(seen)) if some else not _selected(predicate, seen):
             return predicate
-    if not any(column.name == ROW_ID for column in columns):
-        return None
-    row_id = Operand((ROW_ID,), BqType.INT64)
-    return Compared(row_id, Comparison.GREATER, len(rows) // 3) if some else Compared(row_id, Comparison.LESS, 0)
+    if any(column.name == ROW_ID for column in columns):
+        row_id = Operand((ROW_ID,), BqType.INT64)
+        return Compared(row_id, Comparison.GREATER, len(seen) // 3) if some else Compared(row_id, Comparison.LESS, 0)
+    unknown = IsNull(next(_operands(columns)))
+    if not some:
+        return And(unknown, Not(unknown))
+    apart = (one for one in _equalities(columns, seen) if 0 < _selected(one, seen) < len(seen))
+    return next(apart, Or(unknown, Not(unknown)))
+
+
+def _selected(predicate: Predicate, rows: Rows) -> int:
+    return sum(predicate.truth(row) is True for row in rows)
+
+
+def _equalities(columns: Sequence[Column], rows: Rows) -> Iterator[Predicate]:
+    """Yield, for each value of a row that has a literal, that its column has this value."""
+    for operand in _operands(columns):
+        for value in (operand.of(row) for row in rows if operand.type in COMPARED):
+            if literal_of(operand.type, value) is not None:
+                yield Compared(operand, Comparison.EQUAL, value)
 
 
 def draw_near(choices: Choices, predicate: Predicate) -> Predicate:

@@ -201,6 +201,8 @@ class _Scenario:
         late = list(self._appends)
         if late and (wanted["snapshot"] != "append" or (len(late) > 1 and one_in(choices, 2))):
             steps.append(self._append(late.pop(0)))
+        while late and wanted["snapshot"] == "none":
+            steps.append(self._append(late.pop(0)))
         labels = ["s"]
         steps.append(self._session("s", wanted))
         if wanted["concurrency"] == "sessions" or one_in(choices, 3):
@@ -261,7 +263,9 @@ class _Scenario:
             if self._restriction is not None and one_in(choices, 2):
                 predicate = draw_near(choices, self._restriction)
             else:
-                predicate = draw_selective(choices, columns, self.model.rows[: self._before], some=some)
+                seen = [self.model.rows[index] for index in self.model.seen(before_appends=early)]
+                rows = self.model.rows[: self._before]
+                predicate = draw_selective(choices, columns, rows, seen=seen, some=some)
             self._restriction = predicate
             if predicate is not None:
                 restriction = sql_of(predicate)

@@ -10,7 +10,7 @@ from conformance.contract.offers import OPTIONAL, asked
 from conformance.generate import draw_scenario, scenario_id, shrink
 from conformance.generate.casecheck import check_case
 from conformance.generate.combinations import covered, meetings
-from conformance.generate.factors import block
+from conformance.generate.factors import block, wanted_of
 from conformance.generate.materialise import materialise
 from conformance.generate.scenarios import HEAVIEST, is_scenario, parse_scenario_id
 from conformance.generate.weight import weight
@@ -70,9 +70,18 @@ def test_a_split_names_a_stream_that_its_session_has() -> None:
 def test_a_block_of_scenarios_has_every_pair() -> None:
     """A default run has more scenarios than a block; so it covers every pair of values, whatever the seed."""
     assert block() <= 50
-    for seed in (0, 1, 2):
-        met = [meeting for index in range(50) for meeting in meetings(draw_scenario(seed, index))]
+    for seed in range(8):
+        first = seed * block()
+        met = [meeting for index in range(first, first + block()) for meeting in meetings(draw_scenario(seed, index))]
         assert covered(met, size=2).missing == ()
+
+
+@pytest.mark.parametrize(("seed", "index"), [(0, 55), (1, 18), (1, 58), (2, 79), (5, 10)])
+def test_the_main_session_has_the_value_of_each_factor(seed: int, index: int) -> None:
+    """Also where an append, or a restriction that is hard to draw, could give it another one."""
+    wanted = wanted_of(seed, index)
+
+    assert {f"{name}={value}" for name, value in wanted.items()} <= set(meetings(draw_scenario(seed, index))[0])
 
 
 @pytest.mark.slow
