@@ -65,8 +65,8 @@ class JobOutcome(enum.StrEnum):
     refusal.
     """
     UNSUPPORTED = "unsupported"
-    """The library says, by an error or a panic, that it lacks the feature, or its interface has no way to request
-    it.
+    """The library says that it lacks the feature, or its interface has no way to request it. A panic that says so is
+    one (:attr:`JobAnswer.panicked`).
     """
     DIED = "died"
     """A signal ended the process, or it exited without a request."""
