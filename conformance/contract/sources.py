@@ -186,6 +186,9 @@ dedicated validation checks when decoding the IPC format", and "Failing those ch
 the caller, not crash." It recommends validation and requires no refusal, so clauses that rest on it are SHOULD.
 """
 
+C_DATA: Final = "https://arrow.apache.org/docs/format/CDataInterface.html"
+"""The interface through which libraries hand each other arrays without copying them: both see the same values."""
+
 VERSIONING: Final = "https://arrow.apache.org/docs/format/Versioning.html"
 """Versions of the format, and the changes that each may make."""
 

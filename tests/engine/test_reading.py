@@ -151,6 +151,21 @@ def test_whoever_looks_at_invalid_arrays_may_be_another_library(end: Ended) -> N
 
 
 @pytest.mark.parametrize(
+    ("end", "survives"),
+    [
+        (Ended.DIED, Outcome.CRASH),
+        (Ended.HUNG, Outcome.HANG),
+        (Ended.REFUSED, Outcome.PASS),
+    ],
+)
+def test_the_own_interface_belongs_to_the_library(end: Ended, survives: Outcome) -> None:
+    """It may raise an error for the rows of invalid bytes; if it ends the process, the library has not survived."""
+    found = verdicts(JobAnswer("x", "standin", end, stage=Stage.OWN, error_class="SIGSEGV"), *STRUCTURE)
+
+    assert found["reader.survives"] is survives
+
+
+@pytest.mark.parametrize(
     ("error_class", "expected"),
     [
         ("MemoryError", Outcome.PASS),

@@ -20,9 +20,10 @@ from typing import Final
 from conformance.contract.clause import IPC, Role, Violation, clause
 from conformance.contract.closed import Question
 from conformance.contract.ipc.features import LEVEL_OF, Feature
-from conformance.contract.ipc.reading import ENDED, Asked, Counted, OnLegal, OnMalformed, Read
+from conformance.contract.ipc.reading import ENDED, Asked, Counted, OnLegal, OnMalformed, Read, TwoWays
 from conformance.contract.sources import (
     ARROW_SECURITY,
+    C_DATA,
     COLUMNAR,
     FORWARD_COMPATIBILITY,
     READ_STATS,
@@ -118,6 +119,24 @@ _legal(
     With an option, they are the rows that the option promises. The clause detects a byte order that was not converted,
     a dictionary of another time, a bitmap read from the wrong end.""",
 )(_rows_are_true)
+
+
+@_legal(
+    "reader.ways-out-agree",
+    over=TwoWays("rows"),
+    source=(C_DATA, COLUMNAR),
+    level=Level.SHOULD,
+    breaks="programs that pass rows on: the library shows one value, and the library that gets the rows another",
+)
+def ways_out_agree(read: Read) -> Iterator[Violation]:
+    """The values of a library's own interface are those that it hands over to other libraries.
+
+    The other library gets them through the C data interface. Booleans, numbers, text and binary are compared, and lists
+    and structs of these.
+    """
+    for difference in read.answer.ways or ():
+        yield Violation("the same values in both ways", f"own interface: {difference}", read.answer.reader)
+
 
 _malformed(
     "reader.accepted-rows-are-true",

@@ -10,7 +10,7 @@ the core of the format always, the rest unless it reports that it lacks the feat
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from conformance.contract.closed import Tier, Validity
@@ -54,6 +54,8 @@ class Answered(Protocol):
     ``panicked`` is True if the refusal, or the report of a missing feature, was a failed assertion inside the reader,
     which its caller cannot be expected to catch.
     ``statistics`` are the reader's counts, if it counts.
+    ``ways`` are the differences between the values of the library's own interface and those that it hands over to
+    another library; None if they were not compared.
     """
 
     @property
@@ -73,3 +75,6 @@ class Answered(Protocol):
 
     @property
     def panicked(self) -> bool: ...  # noqa: D102  # see the class
+
+    @property
+    def ways(self) -> Sequence[str] | None: ...  # noqa: D102  # see the class

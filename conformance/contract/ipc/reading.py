@@ -22,7 +22,7 @@ from conformance.contract.judge import judge_view
 from conformance.contract.view import View
 from conformance.records import Exchange, Outcome, Verdict
 
-__all__ = ["Asked", "Counted", "OnLegal", "OnMalformed", "Read", "ReadingView", "judge_reading"]
+__all__ = ["Asked", "Counted", "OnLegal", "OnMalformed", "Read", "ReadingView", "TwoWays", "judge_reading"]
 
 ENDED: Final = frozenset({"died", "hung", "exhausted"})
 """Outcomes of a reader that ended without an answer."""
@@ -95,6 +95,14 @@ class OnMalformed(Asked):
     def __call__(self, view: View) -> Sequence[Read]:
         """Return the reading, if its input is not known to be legal."""
         return [read for read in super().__call__(view) if read.expectation.result is not Validity.VALID]
+
+
+class TwoWays(OnLegal):
+    """A selector of readings of legal input whose values were taken in two ways."""
+
+    def __call__(self, view: View) -> Sequence[Read]:
+        """Return the reading, if two ways out of the library were compared."""
+        return [read for read in super().__call__(view) if read.answer.ways is not None]
 
 
 class Counted(Asked):

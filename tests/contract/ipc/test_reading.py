@@ -32,6 +32,7 @@ class Reply:
     error_text: str = ""
     panicked: bool = False
     statistics: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    ways: tuple[str, ...] | None = None
 
 
 def outcomes(expectation: Expectation, reply: Reply) -> Mapping[str, str]:
@@ -120,6 +121,13 @@ def test_counts_are_held_to_what_was_there(reported: Mapping[str, int], expected
 
     assert outcomes(counted, Reply("rows", ROWS, statistics=reported)).get("statistics") == expected
     assert "statistics" not in outcomes(VALID, Reply("rows", ROWS, statistics=reported))
+
+
+@pytest.mark.parametrize(("ways", "expected"), [(None, None), ((), "pass"), (("column 0: 1, and 2",), "fail")])
+def test_two_ways_out_are_compared_where_there_are_two(ways: tuple[str, ...] | None, expected: str | None) -> None:
+    """A library without an interface of its own is not judged; malformed input says nothing about the two ways."""
+    assert outcomes(VALID, Reply("rows", ROWS, ways=ways)).get("ways-out-agree") == expected
+    assert "ways-out-agree" not in outcomes(CONTENT, Reply("rows", ROWS, ways=ways))
 
 
 def test_a_finding_names_reader_and_difference() -> None:
