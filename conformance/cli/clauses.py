@@ -49,4 +49,5 @@ def facts(clause: Clause) -> dict[str, object]:
         "breaks": clause.breaks,
         "profiles": list(clause.profiles),
         "role": clause.role.value,
+        "question": clause.question.value if clause.question else "",
     }

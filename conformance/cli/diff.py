@@ -118,7 +118,8 @@ def _lines(difference: ReportDifference, not_run: NotRun) -> Iterator[str]:
 
 
 def _clause(item: ClauseChange) -> Iterator[str]:
-    yield f"  {item.clause}  [{item.level.upper()}]  {_words(item.before)} -> {_words(item.after)}"
+    asked = f", {item.question}" if item.question else ""
+    yield f"  {item.clause}  [{item.level.upper()}{asked}]  {_words(item.before)} -> {_words(item.after)}"
     if item.text:
         yield f"      {_flat(item.text)}"
     if item.cases:

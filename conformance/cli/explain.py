@@ -53,6 +53,8 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
     click.echo(f"applies   to {', '.join(clause.profiles)}")
     if clause.on_flight:
         click.echo(f"binds     the {'library' if clause.role is Role.LIBRARY else 'application'} of a Flight server")
+    if clause.question is not None:
+        click.echo(f"verdict   on the {clause.question} of a reader")
     click.echo(f"judge it  {_judged_by(clause)}")
 
 

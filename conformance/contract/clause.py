@@ -20,7 +20,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
-from conformance.contract.closed import EvidenceKind
+from conformance.contract.closed import EvidenceKind, Question
 from conformance.contract.sources import Sources, evidence_of
 from conformance.records import Level
 from conformance.wire import WireRule
@@ -170,6 +170,7 @@ class Clause:
     ``breaks`` names the public client that fails and how; empty if no such client is known.
     ``over`` selects the subjects from the view of an exchange; ``check`` yields the violations of one subject.
     ``role`` is the party that the clause binds; ``rules`` are the wire rules whose faults the clause reports.
+    ``question`` is the question about a reader that the clause answers; None for clauses on anything else.
     """
 
     id: str
@@ -184,6 +185,7 @@ class Clause:
     rules: tuple[WireRule, ...] = ()
     also: tuple[str, ...] = ()
     evidence: tuple[EvidenceKind, ...] = ()
+    question: Question | None = None
 
     @property
     def chapter(self) -> str:
@@ -244,6 +246,7 @@ def clause(
     role: Role = Role.BYTES,
     rules: tuple[WireRule, ...] = (),
     says: str = "",
+    question: Question | None = None,
 ) -> Callable[[Check[S]], Check[S]]:
     """Register the decorated function as the clause ``clause_id``; its docstring becomes the explanation.
 
@@ -265,7 +268,7 @@ def clause(
         first, *also = sources = (source,) if isinstance(source, str) else source
         _REGISTER[clause_id] = Clause(
             clause_id, level, explanation, str(first), breaks, profiles, over, check, role, rules,
-            also=tuple(map(str, also)), evidence=evidence_for(sources, breaks),
+            also=tuple(map(str, also)), evidence=evidence_for(sources, breaks), question=question,
         )  # fmt: skip
         return check
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Self
 
-__all__ = ["EvidenceKind", "Feature", "Form", "OffsetPlace", "Paths", "Tier", "Validity"]
+__all__ = ["EvidenceKind", "Feature", "Form", "OffsetPlace", "Paths", "Question", "Tier", "Validity"]
 
 
 class EvidenceKind(enum.StrEnum):
@@ -121,3 +121,14 @@ class Tier(enum.StrEnum):
     """Invalid in a way that no reader can ignore: a reader has to refuse it."""
     CONTENT = "content"
     """Invalid in its values, or in a way that readers need not notice: a reader may accept it."""
+
+
+class Question(enum.StrEnum):
+    """The question about a reader that a clause answers; reports answer each apart, in this order."""
+
+    CONFORMANCE = "conformance"
+    """Does it read legal input: all that it has to, with the right rows? The text of the format decides."""
+    ROBUSTNESS = "robustness"
+    """Does it get over malformed input: does it survive, refuse, and end with an error that callers can handle? The
+    format's page on security recommends this.
+    """

@@ -187,7 +187,13 @@ NESTED_PRUNING: Final = "https://github.com/GoogleCloudDataproc/spark-bigquery-c
 """A connector that selects fields of records."""
 
 ARROW_SECURITY: Final = "https://arrow.apache.org/docs/format/Security.html"
-"""The duties of readers on input that they do not trust."""
+"""The duties of readers on input that they do not trust. Of decoding it says: "It is extremely recommended to run
+dedicated validation checks when decoding the IPC format", and "Failing those checks should return a well-known error to
+the caller, not crash." It recommends validation and requires no refusal, so clauses that rest on it are SHOULD.
+"""
+
+C_DATA: Final = "https://arrow.apache.org/docs/format/CDataInterface.html"
+"""The interface through which libraries hand each other arrays without copying them: both see the same values."""
 
 VERSIONING: Final = "https://arrow.apache.org/docs/format/Versioning.html"
 """Versions of the format, and the changes that each may make."""
@@ -245,7 +251,9 @@ MESSAGE_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Message.f
 """Messages, record batches and their buffers, as flatbuffers tables."""
 
 FORWARD_COMPATIBILITY: Final = "https://arrow.apache.org/docs/format/Versioning.html#forward-compatibility"
-"""The duties of a reader on a newer version's messages."""
+"""The duty of a reader on a newer version's messages: "An older client library must be able to either read data
+generated from a new client library or detect that it cannot properly read the data."
+"""
 
 SQL_TYPES: Final = "https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types"
 """The data types of GoogleSQL and their ranges."""

@@ -16,6 +16,7 @@ from typing import Final
 
 from conformance._globs import matches
 from conformance.contract.clause import CLAUSES
+from conformance.contract.closed import Question
 from conformance.engine.contrast import contrast
 from conformance.engine.dependence import BYTES, ROWS, Symptom, causes_within
 from conformance.engine.events import CaseJudged
@@ -89,12 +90,18 @@ def causes(result: Result) -> tuple[Cause, ...]:
     """The causes of a result's failures, those to fix first at the beginning.
 
     Causes that keep clauses from being judged come first, by the number of these clauses; then MUST before SHOULD
-    before MAY, then by the number of cases.
+    before MAY, then by the number of cases. Of a reader, those against conformance come first.
     """
     found = _Grouping(result)
     made = [found.cause(group) for group in found.groups.values() if group.own]
     levels = list(Level)
-    return tuple(sorted(made, key=lambda one: (-len(one.blocks), levels.index(one.level), -len(one.cases))))
+    questions = [None, *Question]  # of a reader, conformance comes before robustness
+
+    def order(one: Cause) -> tuple[int, ...]:
+        asked = CLAUSES[one.clause].question if one.clause in CLAUSES else None
+        return questions.index(asked), -len(one.blocks), levels.index(one.level), -len(one.cases)
+
+    return tuple(sorted(made, key=order))
 
 
 class _Grouping:

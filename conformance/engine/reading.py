@@ -34,6 +34,11 @@ REUSE: Final = 64
 """The number of inputs that share a process; an input that ends the process is read again in a process of its own."""
 _NO_ERRORS: Final = ("", "exit", "frame", LIMIT, MEMORY, "answer", "deadline")
 """Error classes that the suite or the system gives when it ends the reader, instead of an error of the library."""
+_WHERE: Final = {
+    Stage.VALUES: "while its rows were looked at",
+    Stage.OWN: "while its own interface gave the values",
+}
+"""The words for an end after the bytes were read."""
 _ENDS: Final = {Ended.DIED: Outcome.CRASH, Ended.HUNG: Outcome.HANG, Ended.EXHAUSTED: Outcome.HANG}
 
 
@@ -156,13 +161,16 @@ def _well_behaved(answer: JobAnswer, expectation: Expectation) -> JobAnswer:
     """The answer, with errors that are not the library's removed from it.
 
     A library that read invalid bytes has accepted them, even if its rows then could not be examined: the code that
-    examines them may belong to another library. If examining the rows of legal bytes ends with an error or ends the
+    examines them may belong to another library. If its own interface ends the process there, the library has not
+    survived them. If examining the rows of legal bytes ends with an error or ends the
     process, the reader that made the rows has failed. A reader that gave up an allocation with an error of its own has
     refused the bytes, even if the suite set the limit.
     """
-    looked = answer.stage is Stage.VALUES and (answer.outcome is Ended.REFUSED or answer.outcome in _ENDS)
-    if looked and not _is_legal(expectation):
-        return dataclasses.replace(answer, outcome=Ended.ROWS, table=None)
+    where = _WHERE.get(answer.stage)
+    if where is not None and (answer.outcome is Ended.REFUSED or answer.outcome in _ENDS):
+        if not _is_legal(expectation) and (answer.stage is Stage.VALUES or answer.outcome is Ended.REFUSED):
+            return dataclasses.replace(answer, outcome=Ended.ROWS, table=None)
+        answer = dataclasses.replace(answer, error_text=f"{where}: {answer.error_text}")
     by_error = answer.error_class not in _NO_ERRORS and not answer.error_class.startswith("SIG")
     if answer.outcome is Ended.EXHAUSTED and by_error:
         return dataclasses.replace(answer, outcome=Ended.REFUSED)

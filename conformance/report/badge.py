@@ -1,4 +1,8 @@
-"""A badge: one small SVG with the number of MUST clauses that are held, out of those that the target owes."""
+"""A badge: one small SVG with the number of MUST clauses that are held, out of those that the target owes.
+
+The badge of a reader has two numbers: the MUST clauses on conformance, and all clauses on robustness, most of which are
+recommendations.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
+from conformance.contract.closed import Question
 from conformance.disk.files import write_whole
 from conformance.engine.events import CLIENT_PROFILE, READ_PROFILE, WRITE_PROFILE
 from conformance.engine.result import Result
@@ -15,7 +20,7 @@ from conformance.report.summary import Cell
 
 __all__ = ["badge_svg", "render", "shown", "write_badge"]
 
-_GREEN, _AMBER, _RED, GREY = "#2e7d32", "#b26a00", "#b3261e", "#5f6368"
+_GREEN, _AMBER, _RED, GREY, _DARK = "#2e7d32", "#b26a00", "#b3261e", "#5f6368", "#3c4043"
 _CHARACTER: Final = 6.6
 """The average width in pixels of a character of 11px Verdana: accurate enough for a box around a few words."""
 _LABEL: Final = "storage read"
@@ -29,9 +34,14 @@ _LABELS: Final = {
 
 def badge_svg(report: Report) -> str:
     """The badge of ``report``; grey if nothing was judged, or if the run is incomplete."""
-    must = report.levels()[Level.MUST]
-    text, colour = shown(must, noun=" must", complete=report.complete)
-    return render(_LABELS.get(report.run.profile, _LABEL), text, colour)
+    label, cells = _LABELS.get(report.run.profile, _LABEL), report.counted()
+    if not any(question for question, _ in cells):
+        return render(label, shown(cells.get((None, Level.MUST), Cell()), noun=" must", complete=report.complete))
+    legal = cells.get((Question.CONFORMANCE, Level.MUST), Cell())
+    malformed = sum((cell for (question, _), cell in cells.items() if question is Question.ROBUSTNESS), Cell())
+    conformance, colour = shown(legal, noun=" must", complete=report.complete)
+    robustness, other = shown(malformed, complete=report.complete)
+    return render(label, (f"conformance {conformance}", colour), (f"robustness {robustness}", other))
 
 
 def shown(cell: Cell, *, complete: bool, noun: str = "") -> tuple[str, str]:
@@ -52,16 +62,20 @@ def write_badge(result: Result, path: Path) -> None:
     write_whole(path, badge_svg(document(result)))
 
 
-def render(label: str, text: str, colour: str = GREY) -> str:
-    """The SVG of a label and a text on ``colour``."""
-    left, right = (round(len(part) * _CHARACTER) + 12 for part in (label, text))
-    title = escape(f"{label}: {text}")
+def render(label: str, *parts: tuple[str, str]) -> str:
+    """The SVG of a label and of texts, each on its colour."""
+    title = escape(f"{label}: {', '.join(text for text, _ in parts)}")
+    boxes, texts, width = "", "", 0
+    for text, colour in ((label, _DARK), *parts):
+        wide = round(len(text) * _CHARACTER) + 12
+        place = f' x="{width}"' if width else ""
+        boxes += f'<rect{place} width="{wide}" height="20" fill="{colour}"/>'
+        texts += f'<text x="{width + wide / 2}" y="14">{escape(text)}</text>'
+        width += wide
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" aria-label="{title}">'
-        f'<title>{title}</title><clipPath id="r"><rect width="{left + right}" height="20" rx="3"/></clipPath>'
-        f'<g clip-path="url(#r)"><rect width="{left}" height="20" fill="#3c4043"/>'
-        f'<rect x="{left}" width="{right}" height="20" fill="{colour}"/></g>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img" aria-label="{title}">'
+        f'<title>{title}</title><clipPath id="r"><rect width="{width}" height="20" rx="3"/></clipPath>'
+        f'<g clip-path="url(#r)">{boxes}</g>'
         f'<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">'
-        f'<text x="{left / 2}" y="14">{escape(label)}</text>'
-        f'<text x="{left + right / 2}" y="14">{escape(text)}</text></g></svg>\n'
+        f"{texts}</g></svg>\n"
     )

@@ -7,7 +7,7 @@ from typing import Final
 
 from conformance.disk.files import write_whole
 from conformance.engine.result import Result
-from conformance.report.badge import badge_svg, render, shown
+from conformance.report.badge import GREY, badge_svg, render, shown
 from conformance.report.document import Report, document
 from conformance.report.profiles import ProfileResult
 
@@ -21,9 +21,8 @@ def profile_badge(report: Report, result: ProfileResult) -> str:
     """The badge of one profile: the number of its clauses that are held, out of those owed."""
     label = f"storage read {result.profile}"
     if not result.offered:
-        return render(label, "not offered")
-    text, colour = shown(result.counts, complete=report.complete)
-    return render(label, text, colour)
+        return render(label, ("not offered", GREY))
+    return render(label, shown(result.counts, complete=report.complete))
 
 
 def write_badges(result: Result, folder: Path) -> None:

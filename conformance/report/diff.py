@@ -14,6 +14,7 @@ import enum
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
+from conformance.contract.closed import Question
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.result import cases_of
 from conformance.engine.standing import FAILING, Standing
@@ -21,7 +22,7 @@ from conformance.records import Level, Outcome
 from conformance.report.checks import judged_on
 from conformance.report.document import DeviationResult, Report
 from conformance.report.reading import chosen_or_left_out
-from conformance.report.summary import level_of
+from conformance.report.summary import level_of, question_of, section_of, section_place
 
 __all__ = ["FAILS", "ChangeKind", "ClauseChange", "DeviationChange", "ReportDifference", "compare"]
 
@@ -52,7 +53,7 @@ class ChangeKind(enum.StrEnum):
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClauseChange:
     """One clause that changed: its standing before and after (None if the suite did not have it), and cases that show
-    it.
+    it. ``question`` is the question about a reader that the clause answers.
     """
 
     change: ChangeKind
@@ -63,6 +64,7 @@ class ClauseChange:
     text: str = ""
     cases: tuple[str, ...] = ()
     replay: str = ""
+    question: Question | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -87,8 +89,9 @@ class ReportDifference:
     gone_deviations: tuple[DeviationChange, ...]
 
     def of(self, change: ChangeKind) -> list[ClauseChange]:
-        """The clauses with this kind of change, in the order of the contract."""
-        return [item for item in self.clauses if item.change is change]
+        """The clauses with this kind of change, in the order of the contract; conformance is before robustness."""
+        found = [item for item in self.clauses if item.change is change]
+        return sorted(found, key=lambda item: section_place(section_of(item.clause)))
 
     @property
     def fails(self) -> bool:
@@ -200,6 +203,7 @@ def _clause_change(
         text=shown[0].text if shown else "",
         cases=tuple(cases)[:_SAMPLES],
         replay=shown[0].replay if shown else "",
+        question=question_of(clause),
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from conformance._jsonschema import json_schema
 from conformance.contract.clause import CLAUSES
-from conformance.contract.closed import EvidenceKind
+from conformance.contract.closed import EvidenceKind, Question
 from conformance.disk.files import write_whole
 from conformance.engine.causes import Cause, causes
 from conformance.engine.events import RunStarted
@@ -28,7 +28,7 @@ from conformance.records import Level, Outcome, RecordError, to_json
 from conformance.report.checks import Checks, checks_of
 from conformance.report.profiles import SERVED, ProfileResult, by_profile
 from conformance.report.readers import ReaderResult, by_reader
-from conformance.report.summary import Cell, level_of, replay_command, summarise, verdict_line
+from conformance.report.summary import Cell, counted, level_of, question_of, replay_command, verdict_line
 from conformance.truth.shipped import Confirmed, of_this_suite
 
 __all__ = ["SCHEMA_VERSION", "Report", "document", "report_schema", "service_of", "write_json"]
@@ -44,6 +44,7 @@ class ClauseResult:
     ``standing`` is what the run says of the clause, and ``why`` the reason if its passes do not count. ``judged`` and
     ``owed`` count cases. Reports of version 0.2 lack these keys.
     ``evidence`` are the kinds of evidence that the requirement rests on, strongest first.
+    ``question`` is the question about a reader that the clause answers; other clauses have none.
     """
 
     id: str
@@ -56,6 +57,7 @@ class ClauseResult:
     judged: int = 0
     owed: int = 0
     why: str = ""
+    question: Question | None = None
 
     def in_full(self) -> ClauseStanding:
         """The standing, as far as the outcomes tell it if the report does not."""
@@ -122,6 +124,15 @@ class CauseResult:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class QuestionResult:
+    """The verdict on one question about a reader: its clauses of one level, counted by standing."""
+
+    question: Question
+    level: Level
+    counts: Cell
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class ProblemResult:
     """A problem with the expected failures of the target file; a stale entry fails the run."""
 
@@ -141,6 +152,7 @@ class Report:
     fail the run, those to repair first at the beginning. ``service`` says how many clauses the service itself has
     confirmed, for a run on a server. ``combinations`` are the pairs and triples of features that scenarios covered.
     ``readers`` say what each reader gave, if a clause on readers was chosen.
+    ``questions`` are the verdicts on a reader, conformance before robustness; other runs have none.
     """
 
     schema_version: int
@@ -163,6 +175,7 @@ class Report:
     service: Confirmed | None = None
     combinations: tuple[Covered, ...] = ()
     readers: tuple[ReaderResult, ...] = ()
+    questions: tuple[QuestionResult, ...] = ()
 
     def parts(self, parts: Sequence[CausePart]) -> list[DeviationResult]:
         """The deviations of a cause, as its cases show them."""
@@ -196,10 +209,9 @@ class Report:
         found = silent | {item.id: item.in_full() for item in self.clauses}
         return {clause: item for clause, item in found.items() if clause != WHOLE_CASE or item.standing in FAILING}
 
-    def levels(self) -> dict[Level, Cell]:
-        """The clauses of each level, counted by standing."""
-        rows = summarise(self.standings)
-        return {level: sum((row.cells[place] for row in rows), Cell()) for place, level in enumerate(Level)}
+    def counted(self) -> dict[tuple[Question | None, Level], Cell]:
+        """The clauses by the question about a reader that they answer and by level, counted by standing."""
+        return counted(self.standings)
 
 
 def document(result: Result) -> Report:
@@ -225,6 +237,11 @@ def document(result: Result) -> Report:
         service=service_of(result.start),
         combinations=result.combinations,
         readers=_readers(result),
+        questions=tuple(
+            QuestionResult(question, level, cell)
+            for (question, level), cell in counted(result.standings).items()
+            if question is not None
+        ),
     )
 
 
@@ -259,6 +276,7 @@ def _clauses(result: Result) -> Iterator[ClauseResult]:
             judged=standing.judged,
             owed=standing.owed,
             why=standing.reason,
+            question=question_of(clause_id),
         )
 
 

@@ -18,7 +18,7 @@ from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
 from conformance.report.document import DeviationResult, Report, document
 from conformance.report.pages import page_within
-from conformance.report.summary import header, held_line, level_of, summarise
+from conformance.report.summary import header, held_line, level_of, question_of, section_of, summarise
 
 __all__ = ["clause_anchor", "html", "write_html"]
 
@@ -47,6 +47,7 @@ def html(report: Report) -> str:
         first=_first([item for _, _, groups in sections for _, items in groups for item in items]),
         clauses=CLAUSES,
         anchor=clause_anchor,
+        question=question_of,
     )
 
 
@@ -55,7 +56,7 @@ def _held(report: Report) -> dict[str, list[tuple[str, Level, str]]]:
     held: dict[str, list[tuple[str, Level, str]]] = {}
     for clause, item in report.standings.items():
         if item.standing in (Standing.HELD, Standing.HELD_WHERE_JUDGED):
-            held.setdefault(clause.partition(".")[0], []).append((clause, level_of(clause), item.words))
+            held.setdefault(section_of(clause), []).append((clause, level_of(clause), item.words))
     return held
 
 

@@ -2,7 +2,8 @@
 
 A clause that passed on every case that observed it is a success. An outcome that fails the run is a ``failure`` (an
 ``error`` if the suite itself broke). A clause that was not judged, or that fails as expected, is ``skipped`` with
-its reason. Seed, selection, level and source are properties, so that tables can be made from the file. All texts of
+its reason. The class name of a test case is the chapter of its clause; of clauses on readers, it is the question that
+they answer. Seed, selection, level and source are properties, so that tables can be made from the file. All texts of
 a result are valid in XML (:mod:`conformance.contain.text`).
 """
 
@@ -15,7 +16,7 @@ from conformance.contract.clause import CLAUSES
 from conformance.disk.files import write_whole
 from conformance.engine.result import NOT_JUDGED, Deviation, Result
 from conformance.records import Outcome
-from conformance.report.summary import header, level_of, replay_command
+from conformance.report.summary import header, level_of, replay_command, section_of, section_place
 
 __all__ = ["junit_xml", "write_junit"]
 
@@ -31,7 +32,7 @@ def junit_xml(result: Result) -> bytes:
     suite = ET.SubElement(root, "testsuite", name=result.start.target, time=f"{result.seconds:.3f}")
     _properties(suite, dict(header(result.start, result.remarks)) | {"select": " ".join(result.start.select)})
     counts = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
-    for clause_id in (*result.by_clause, *result.silent):
+    for clause_id in sorted((*result.by_clause, *result.silent), key=lambda one: section_place(section_of(one))):
         kind = _test_case(suite, result, clause_id)
         counts["tests"] += 1
         if kind:
@@ -51,8 +52,7 @@ def junit_xml(result: Result) -> bytes:
 
 
 def _test_case(suite: ET.Element, result: Result, clause_id: str) -> str:
-    chapter = clause_id.partition(".")[0]
-    case = ET.SubElement(suite, "testcase", classname=chapter, name=clause_id)
+    case = ET.SubElement(suite, "testcase", classname=section_of(clause_id), name=clause_id)
     clause = CLAUSES.get(clause_id)
     properties = {"clause": clause_id, "level": level_of(clause_id).value}
     _properties(case, properties | ({"source": clause.source, "evidence": clause.evidence_in_words} if clause else {}))

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Final
 
 from conformance.contract.clause import CLAUSES
+from conformance.contract.closed import Question
 from conformance.engine.result import NOT_JUDGED
 from conformance.engine.standing import Standing
 from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
 from conformance.report.document import DeviationResult, Report
 from conformance.report.reading import read_report
-from conformance.report.summary import Cell, cell_of, level_of
+from conformance.report.summary import COLUMNS, Cell, cell_of, level_of, section_of, section_place
 
 __all__ = [
     "CLAUSE_TEXTS",
@@ -104,9 +105,9 @@ class Implementation:
         return {clause: item.standing for clause, item in self.report.standings.items()}
 
     @cached_property
-    def levels(self) -> dict[Level, Cell]:
-        """The clauses of each level, counted by standing."""
-        return self.report.levels()
+    def counted(self) -> dict[tuple[Question | None, Level], Cell]:
+        """The clauses by the question about a reader that they answer and by level, counted by standing."""
+        return self.report.counted()
 
     @property
     def badge(self) -> str:
@@ -164,7 +165,7 @@ class MatrixRow:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Chapter:
-    """The clauses of one chapter, the more binding ones first."""
+    """The clauses of one section (:func:`~conformance.report.summary.section_of`), the more binding ones first."""
 
     name: str
     rows: tuple[MatrixRow, ...]
@@ -188,6 +189,14 @@ class Matrix:
     chapters: tuple[Chapter, ...]
 
     @property
+    def columns(self) -> list[tuple[str, tuple[Question | None, Level]]]:
+        """The columns of the counts of clauses, each with its title: the levels, for readers once for each question."""
+        found = {key for item in self.implementations for key in item.counted}
+        plain = not found or any(question is None for question, _ in found)
+        shown = [key for key in COLUMNS if key in found or (plain and key[0] is None)]
+        return [(f"{question or ''} {level.upper()}".strip(), (question, level)) for question, level in shown]
+
+    @property
     def rows(self) -> Iterator[MatrixRow]:
         """Every row."""
         for chapter in self.chapters:
@@ -205,12 +214,12 @@ def build(implementations: Sequence[Implementation]) -> Matrix:
     chapters: dict[str, list[MatrixRow]] = {}
     for clause in clauses:
         row = MatrixRow(clause, level_of(clause), tuple(item.entry(clause) for item in implementations))
-        chapters.setdefault(clause.partition(".")[0], []).append(row)
+        chapters.setdefault(section_of(clause), []).append(row)
     return Matrix(
         tuple(implementations),
         tuple(
             Chapter(name, tuple(sorted(rows, key=lambda row: _LEVELS.index(row.level))))
-            for name, rows in chapters.items()
+            for name, rows in sorted(chapters.items(), key=lambda item: section_place(item[0]))
         ),
     )
 

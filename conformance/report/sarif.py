@@ -20,7 +20,7 @@ from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.result import NOT_JUDGED, Result
 from conformance.records import Level, Outcome
 from conformance.report.document import DeviationResult, Report, document
-from conformance.report.summary import level_of
+from conformance.report.summary import level_of, section_of
 
 __all__ = ["sarif", "write_sarif"]
 
@@ -64,7 +64,7 @@ def _rule(clause_id: str) -> dict[str, Any]:
     rule: dict[str, Any] = {
         "id": clause_id,
         "defaultConfiguration": {"level": _LEVELS[level]},
-        "properties": {"tags": [clause_id.partition(".")[0], level.value]},
+        "properties": {"tags": [section_of(clause_id), level.value]},
     }
     clause = CLAUSES.get(clause_id)
     if clause is None:

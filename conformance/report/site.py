@@ -10,17 +10,22 @@ from typing import Final
 
 from conformance.contract.clause import CLAUSES
 from conformance.disk.files import write_whole
-from conformance.records import Level
 from conformance.report.html import clause_anchor
 from conformance.report.html import html as report_html
 from conformance.report.matrix import CLAUSE_TEXTS, INDEX, LEGEND, Entry, Implementation, Matrix
 from conformance.report.pages import page
-from conformance.report.summary import Cell
+from conformance.report.summary import Cell, section_of
 
 __all__ = ["html", "markdown", "write_site"]
 
 _LINES: Final = 40
 """Lines of evidence for each finding in a page that holds all."""
+QUESTIONS: Final = (
+    "A reader has two verdicts. *Conformance* is about legal input: it is read, and the rows are right. *Robustness* is"
+    " about malformed input: the reader survives it and refuses it. The text of the format decides the first; its page"
+    " on security recommends the second."
+)
+"""The sentences that explain the two verdicts on readers."""
 Links = Mapping[str, Sequence[tuple[str, str]]]
 """Files as (text, relative address), by the implementation's slug."""
 
@@ -46,7 +51,9 @@ def html(matrix: Matrix, links: Links | None = None) -> str:
         most=_LINES,
         anchor=clause_anchor,
         clauses=CLAUSES,
-        levels=list(Level),
+        cell=Cell(),
+        section=section_of,
+        questions=QUESTIONS.replace("*", "") if any(question for _, (question, _) in matrix.columns) else "",
         legend=LEGEND,
     )
 
@@ -86,12 +93,15 @@ def _markdown(matrix: Matrix) -> Iterator[str]:
     names = [item.report.run.target for item in matrix.implementations]
     yield "# Implementations and clauses\n"
     yield "Each cell gives the clauses that are held, of those that the implementation owes.\n"
-    yield "| implementation | MUST | SHOULD | MAY | distinct deviations | held where judged | not judged | run time |"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
+    if any(question for _, (question, _) in matrix.columns):
+        yield f"{QUESTIONS}\n"
+    titles = " | ".join(title for title, _ in matrix.columns)
+    yield f"| implementation | {titles} | distinct deviations | held where judged | not judged | run time |"
+    yield f"|---|{'--:|' * len(matrix.columns)}--:|--:|--:|--:|"
     for name, item in zip(names, matrix.implementations, strict=True):
-        counts = " | ".join(_count(item.levels[level]) for level in Level)
+        counts = " | ".join(_count(item.counted.get(key, Cell())) for _, key in matrix.columns)
         partly, blank = (
-            sum(getattr(cell, name) for cell in item.levels.values()) for name in ("held_where_judged", "not_judged")
+            sum(getattr(cell, name) for cell in item.counted.values()) for name in ("held_where_judged", "not_judged")
         )
         yield f"| {_text(name)} | {counts} | {len(item.failed)} | {partly} | {blank} | {item.report.seconds:.0f} s |"
     signs = ", ".join(f"{state.sign} {state.words}" for state in LEGEND)

@@ -21,7 +21,7 @@ from conformance.engine.standing import Standing
 from conformance.records import Level, Outcome, Profile
 from conformance.report.document import Report
 from conformance.report.profiles import SERVED
-from conformance.report.summary import Cell, cell_of, level_of
+from conformance.report.summary import Cell, cell_of, level_of, section_of
 from conformance.truth.shipped import Confirmed
 
 __all__ = [
@@ -176,11 +176,11 @@ def statement_on(
 
 
 def _rows(report: Report) -> Iterator[Row]:
-    """The results by profile, core first; by chapter if the target is no server."""
+    """The results by profile, core first; by chapter, or by question about a reader, if the target is no server."""
     standings, served = report.standings, report.run.profile == SERVED
     groups: dict[str, list[str]] = {profile.value: [] for profile in Profile} if served else {}
     for clause in standings:
-        groups.setdefault(profile_of(clause) if served else clause.partition(".")[0], []).append(clause)
+        groups.setdefault(profile_of(clause) if served else section_of(clause), []).append(clause)
     for name, clauses in groups.items():
         for level in Level:
             cells = [cell_of(standings[clause].standing) for clause in clauses if level_of(clause) is level]

@@ -10,6 +10,7 @@ from typing import Final
 
 from conformance.contain.text import many as _many
 from conformance.contract.clause import CLAUSES
+from conformance.contract.closed import Question
 from conformance.engine.causes import Cause, causes
 from conformance.engine.events import CLIENT_PROFILE, READ_PROFILE, WRITE_PROFILE, RunStarted
 from conformance.engine.provenance import Provenance
@@ -19,15 +20,20 @@ from conformance.engine.standing import ClauseStanding, Standing
 from conformance.records import Level, Outcome
 
 __all__ = [
+    "COLUMNS",
     "Cell",
     "ChapterRow",
     "cell_of",
     "commit_of",
+    "counted",
     "digests_of",
     "header",
     "held_line",
     "level_of",
+    "question_of",
     "replay_command",
+    "section_of",
+    "section_place",
     "summarise",
     "verdict_line",
 ]
@@ -82,7 +88,7 @@ class Cell:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ChapterRow:
-    """One chapter: a cell per level, in the order must, should, may."""
+    """One chapter, or one question about a reader: a cell per level, in the order must, should, may."""
 
     chapter: str
     cells: tuple[Cell, ...]
@@ -98,30 +104,66 @@ def level_of(clause_id: str) -> Level:
     return CLAUSES[clause_id].level if clause_id in CLAUSES else Level.MUST
 
 
+def question_of(clause_id: str) -> Question | None:
+    """The question about a reader that a clause answers; None for any other clause."""
+    return CLAUSES[clause_id].question if clause_id in CLAUSES else None
+
+
+def section_of(clause_id: str) -> str:
+    """The part of a report that shows a clause: the question about a reader that it answers, or else its chapter."""
+    question = question_of(clause_id)
+    return clause_id.partition(".")[0] if question is None else question.value
+
+
 def cell_of(standing: Standing) -> Cell:
     """One clause, counted under its standing."""
     return Cell(**{standing.name.lower(): 1})
 
 
 def summarise(standings: Mapping[str, ClauseStanding]) -> list[ChapterRow]:
-    """One row per chapter, in the order of the clauses given, which are counted by their standing."""
+    """One row per section, in the order of the clauses given, which are counted by their standing; conformance is
+    before robustness.
+    """
     cells: dict[str, dict[Level, Cell]] = {}
     for clause_id, item in standings.items():
-        row = cells.setdefault(clause_id.partition(".")[0], dict.fromkeys(Level, Cell()))
+        row = cells.setdefault(section_of(clause_id), dict.fromkeys(Level, Cell()))
         row[level_of(clause_id)] += cell_of(item.standing)
-    return [ChapterRow(chapter, tuple(row.values())) for chapter, row in cells.items()]
+    return [ChapterRow(section, tuple(cells[section].values())) for section in sorted(cells, key=section_place)]
+
+
+COLUMNS: Final = tuple((question, level) for question in (None, *Question) for level in Level)
+"""The order of counts: by level, and for readers conformance before robustness."""
+
+
+def section_place(section: str) -> int:
+    """The place of a section: the questions about a reader come first; all others keep their order in a stable sort."""
+    asked = [question.value for question in Question]
+    return asked.index(section) if section in asked else len(asked)
 
 
 def held_line(standings: Mapping[str, ClauseStanding]) -> str:
-    """The clauses of each level that are held, and the others by standing: *MUST 230 of 260 held, 4 failed, …*."""
-    parts = []
-    rows = summarise(standings)
-    for place, level in enumerate(Level):
-        cell = sum((row.cells[place] for row in rows), Cell())
-        if not cell.total:
-            continue
-        parts.append(f"{level.upper()} {cell.in_words}")
-    return "; ".join(parts)
+    """The clauses of each level that are held, and the others by standing: *MUST 230 of 260 held, 4 failed, …*.
+
+    Of a reader, conformance and robustness are counted apart: *conformance MUST 3 of 5 held, …*.
+    """
+    return "; ".join(
+        f"{f'{question} ' if question else ''}{level.upper()} {cell.in_words}"
+        for (question, level), cell in counted(standings).items()
+    )
+
+
+def counted(standings: Mapping[str, ClauseStanding]) -> dict[tuple[Question | None, Level], Cell]:
+    """The clauses by the question that they answer and by level, counted by standing, as far as any is owed.
+
+    The verdict on a case as a whole answers no question; in a run on a reader it is counted under conformance.
+    """
+    apart = any(question_of(clause_id) for clause_id in standings)
+    found: dict[tuple[Question | None, Level], Cell] = {}
+    for clause_id, item in standings.items():
+        question = question_of(clause_id) or (Question.CONFORMANCE if apart else None)
+        key = question, level_of(clause_id)
+        found[key] = found.get(key, Cell()) + cell_of(item.standing)
+    return {key: found[key] for key in COLUMNS if key in found and found[key].total}
 
 
 def combined_line(result: Result) -> str:
@@ -219,9 +261,7 @@ def verdict_line(result: Result) -> str:
     errors = result.listed(Outcome.ERROR)
     found = causes(result)
     parts = (
-        [_levels(found, len(result.failed) - len(errors), sum(item.sometimes for item in result.failed))]
-        if found
-        else []
+        [f"{_apart(found)} in {_many(len(result.failed) - len(errors), 'deviation')}{_flaky(result)}"] if found else []
     )
     if errors:
         parts.append(f"{_many(sum(item.count for item in errors), 'case')} on which the suite itself broke")
@@ -232,8 +272,20 @@ def verdict_line(result: Result) -> str:
     return f"FAILED: {', '.join(parts)}; {scope}"
 
 
-def _levels(found: Sequence[Cause], deviations: int, sometimes: int) -> str:
+def _apart(found: Sequence[Cause]) -> str:
+    """The number of causes; of a reader, those against conformance and those against robustness."""
+    groups: dict[Question | None, list[Cause]] = {}
+    for cause in found:
+        groups.setdefault(question_of(cause.clause), []).append(cause)
+    return ", ".join(f"{f'{question}: ' if question else ''}{_levels(group)}" for question, group in groups.items())
+
+
+def _levels(found: Sequence[Cause]) -> str:
     counts = {level: sum(cause.level is level for cause in found) for level in Level}
     per_level = ", ".join(f"{count} {level.upper()}" for level, count in counts.items() if count)
-    flaky = f", {sometimes} of them only sometimes" if sometimes else ""
-    return f"{_many(len(found), 'cause')} ({per_level}) in {_many(deviations, 'deviation')}{flaky}"
+    return f"{_many(len(found), 'cause')} ({per_level})"
+
+
+def _flaky(result: Result) -> str:
+    sometimes = sum(item.sometimes for item in result.failed)
+    return f", {sometimes} of them only sometimes" if sometimes else ""

@@ -92,8 +92,8 @@ def _counts(clauses: Sequence[Clause]) -> Iterator[str]:
 
 def _whom(clause: Clause) -> str:
     """The implementations that a clause applies to, if it is not about servers only."""
-    if clause.role is Role.READER:
-        return "any reader of Arrow IPC"
+    if clause.question is not None:
+        return f"{clause.question} of any reader of Arrow IPC"
     if clause.on_flight:
         return "any Flight library" if clause.role is Role.LIBRARY else "any application on a Flight library"
     if clause.on_messages:

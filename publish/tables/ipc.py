@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.contract.closed import Question
 from conformance.records import Outcome, from_json
 
 __all__ = ["IPC_FINDINGS", "IpcFinding", "failing_clauses", "findings", "table"]
@@ -60,10 +61,13 @@ def findings() -> Iterator[str]:
 
 
 def table() -> Iterator[str]:
-    """A row for each implementation: clauses passed of those judged, crashes, hangs and wrong rows."""
-    yield "| implementation | reading: clauses passed | crashes | hangs, memory exhausted | wrong rows, no error |"
-    yield " writing: clauses passed | crashes + hangs | wrong rows |\n"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|\n"
+    """A row for each implementation: for reading the verdict on conformance, then that on robustness; for writing one
+    verdict.
+    """
+    yield "| implementation | conformance: clauses passed | wrong rows | crashes, hangs |"
+    yield " robustness: clauses passed | crashes | hangs, memory exhausted | wrong rows |"
+    yield " writing: clauses passed | crashes, hangs | wrong rows |\n"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
     readers = {path.stem: path for path in sorted((REPORTS / "readers").glob("*.json"))}
     writers = {path.stem: path for path in sorted((REPORTS / "writers").glob("*.json"))}
     for name in dict.fromkeys([*readers, *writers]):
@@ -71,33 +75,55 @@ def table() -> Iterator[str]:
         written = _report(f"writers/{name}") if name in writers else None
         named = read or written
         assert named is not None, "the name is that of a report"
-        cells = _cells(read, "readers", name, "reader.rows-true") + _cells(written, "writers", name, "written.rows")
-        passed, crashes, hangs, wrong, writes, *ends, lost = cells
-        ended = " + ".join(ends) if written else _NOTHING
-        row = f"{passed} | {crashes} | {hangs} | {wrong} | {writes} | {ended} | {lost}"
-        yield f"| {named['run']['target']} | {row} |\n"
+        cells = [*_read(read, name), *_written(written, name)]
+        yield f"| {named['run']['target']} | {' | '.join(cells)} |\n"
 
 
 _NOTHING: Final = "–"  # noqa: RUF001  # a dash in an empty cell
 
 
-def _cells(report: Mapping[str, Any] | None, folder: str, name: str, rows: str) -> tuple[str, str, str, str]:
-    """Clauses passed of those judged, with a link; crashes, hangs and failures of the clause on rows, by case."""
+def _read(report: Mapping[str, Any] | None, name: str) -> list[str]:
+    """The cells on reading."""
     if report is None:
-        return _NOTHING, _NOTHING, _NOTHING, _NOTHING
-    outcomes = [Outcome(each["outcome"]) for each in report["clauses"]]
+        return [_NOTHING] * 7
+    legal, malformed = (
+        [each for each in report["clauses"] if each.get("question") == question] for question in Question
+    )
+    page = f"reports/readers/{name}.html"
+    ends = _many(legal, Outcome.CRASH) + _many(legal, Outcome.HANG)
+    return [
+        f"[{_passed(legal)}]({page})",
+        str(_many(legal, Outcome.FAIL, "reader.rows-true")),
+        str(ends),
+        f"[{_passed(malformed)}]({page})",
+        *(str(_many(malformed, outcome)) for outcome in (Outcome.CRASH, Outcome.HANG)),
+        str(_many(malformed, Outcome.FAIL, "reader.accepted-rows-are-true")),
+    ]
+
+
+def _written(report: Mapping[str, Any] | None, name: str) -> list[str]:
+    """The cells on writing."""
+    if report is None:
+        return [_NOTHING] * 3
+    clauses = report["clauses"]
+    ends = _many(clauses, Outcome.CRASH) + _many(clauses, Outcome.HANG)
+    wrong = _many(clauses, Outcome.FAIL, "written.rows")
+    return [f"[{_passed(clauses)}](reports/writers/{name}.html)", str(ends), str(wrong)]
+
+
+def _passed(clauses: Sequence[Mapping[str, Any]]) -> str:
+    """The clauses passed, of those judged."""
+    outcomes = [Outcome(each["outcome"]) for each in clauses]
     judged = sum(outcome is Outcome.PASS or outcome.fails_run for outcome in outcomes)
-    passed = f"[{outcomes.count(Outcome.PASS)} of {judged}](reports/{folder}/{name}.html)"
-    crashes, hangs = (_many(report, outcome) for outcome in (Outcome.CRASH, Outcome.HANG))
-    return passed, crashes, hangs, _many(report, Outcome.FAIL, rows)
+    return f"{outcomes.count(Outcome.PASS)} of {judged}"
 
 
-def _many(report: Mapping[str, Any], outcome: Outcome, clause: str = "") -> str:
-    counts = (
+def _many(clauses: Sequence[Mapping[str, Any]], outcome: Outcome, clause: str = "") -> int:
+    """The number of verdicts with an outcome, of one clause or of all."""
+    return sum(
         each["count"]
-        for item in report["clauses"]
+        for item in clauses
         if clause in ("", item["id"])
         for each in item["verdicts"]
         if each["outcome"] == outcome
     )
-    return str(sum(counts))

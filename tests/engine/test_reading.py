@@ -45,7 +45,7 @@ def test_an_honest_reader_passes(pool: IpcPool) -> None:
     found = judged(pool, "honest")
 
     assert set(found.values()) == {Outcome.PASS}
-    assert {"reader.survives", "reader.rows-true", "reader.accepts.core"} <= found.keys()
+    assert {"reader.survives-legal-input", "reader.rows-true", "reader.accepts.core"} <= found.keys()
 
 
 @pytest.mark.parametrize("word", ["segv", "abort", "exit"])
@@ -53,7 +53,7 @@ def test_a_death_is_a_crash(pool: IpcPool, word: str) -> None:
     """A reader that dies has failed to survive by a crash; whether it would have accepted is not known."""
     found = judged(pool, word)
 
-    assert found["reader.survives"] is Outcome.CRASH
+    assert found["reader.survives-legal-input"] is Outcome.CRASH
     assert found["reader.accepts.core"] is Outcome.DEPENDENCY_FAILED
     assert "reader.rows-true" not in found
 
@@ -61,7 +61,7 @@ def test_a_death_is_a_crash(pool: IpcPool, word: str) -> None:
 @pytest.mark.parametrize("word", ["block", "processor", "abort without memory"])
 def test_no_answer_is_a_hang(pool: IpcPool, word: str) -> None:
     """So is the end by a limit: of time, of processor time, of memory that was taken without asking."""
-    assert judged(pool, word)["reader.survives"] is Outcome.HANG
+    assert judged(pool, word)["reader.survives-legal-input"] is Outcome.HANG
 
 
 def test_wrong_rows_fail(pool: IpcPool) -> None:
@@ -76,8 +76,8 @@ def test_a_panic_is_no_well_defined_error(pool: IpcPool) -> None:
     found = judged(pool, "panic")
 
     failed = {name for name, outcome in found.items() if outcome is Outcome.FAIL}
-    assert failed == {"reader.well-defined-error", "reader.accepts.core"}
-    assert found["reader.survives"] is Outcome.PASS
+    assert failed == {"reader.lacks-by-an-error", "reader.accepts.core"}
+    assert found["reader.survives-legal-input"] is Outcome.PASS
 
 
 def test_valid_input_is_not_to_be_refused(pool: IpcPool) -> None:
@@ -87,20 +87,27 @@ def test_valid_input_is_not_to_be_refused(pool: IpcPool) -> None:
     assert [name for name, outcome in found.items() if outcome is Outcome.FAIL] == ["reader.accepts.core"]
 
 
-@pytest.mark.parametrize("word", ["unsupported", "panic for lack"])
-def test_a_lack_that_is_said_is_no_failure(pool: IpcPool, word: str) -> None:
-    """A reader that says what it lacks, be it by a panic, is not asked for it."""
-    found = judged(pool, word)
+def test_a_lack_that_is_said_is_no_failure(pool: IpcPool) -> None:
+    """A reader that says what it lacks is not asked for it."""
+    found = judged(pool, "unsupported")
 
     assert found["reader.accepts.core"] is Outcome.UNSUPPORTED
     assert not [name for name, outcome in found.items() if outcome.fails_run]
+
+
+def test_a_panic_that_says_what_is_lacking_is_a_panic(pool: IpcPool) -> None:
+    """The reader is not asked for the feature, and should have said so by an error."""
+    found = judged(pool, "panic for lack")
+
+    assert found["reader.accepts.core"] is Outcome.UNSUPPORTED
+    assert [name for name, outcome in found.items() if outcome.fails_run] == ["reader.lacks-by-an-error"]
 
 
 def test_memory_that_is_refused_cleanly_is_a_refusal(pool: IpcPool) -> None:
     """An allocation that fails with an error of the library is not a hang: the limit was kept."""
     found = judged(pool, "allocate")
 
-    assert found["reader.survives"] is Outcome.PASS
+    assert found["reader.survives-legal-input"] is Outcome.PASS
     assert found["reader.accepts.core"] is Outcome.FAIL
 
 
@@ -114,7 +121,7 @@ def test_garbage_is_to_be_refused(pool: IpcPool) -> None:
 
 def test_who_cannot_show_legal_rows_has_crashed(pool: IpcPool) -> None:
     """A death while legal rows are looked at is the reader's, who made them."""
-    assert judged(pool, "later segv")["reader.survives"] is Outcome.CRASH
+    assert judged(pool, "later segv")["reader.survives-legal-input"] is Outcome.CRASH
 
 
 def test_who_cannot_show_legal_rows_has_not_read_them(pool: IpcPool) -> None:
@@ -141,6 +148,21 @@ def test_whoever_looks_at_invalid_arrays_may_be_another_library(end: Ended) -> N
 
     assert found["reader.survives"] is Outcome.PASS
     assert found["reader.refuses.offsets"] is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("end", "survives"),
+    [
+        (Ended.DIED, Outcome.CRASH),
+        (Ended.HUNG, Outcome.HANG),
+        (Ended.REFUSED, Outcome.PASS),
+    ],
+)
+def test_the_own_interface_belongs_to_the_library(end: Ended, survives: Outcome) -> None:
+    """It may raise an error for the rows of invalid bytes; if it ends the process, the library has not survived."""
+    found = verdicts(JobAnswer("x", "standin", end, stage=Stage.OWN, error_class="SIGSEGV"), *STRUCTURE)
+
+    assert found["reader.survives"] is survives
 
 
 @pytest.mark.parametrize(
@@ -228,7 +250,7 @@ def test_a_crash_costs_one_input(pool: IpcPool) -> None:
     """The input after a crash is judged as if there had been no crash."""
     result = fold(reading(pool, vectors(a=stream("segv"), b=stream("honest"), c=stream("abort"))).events())
 
-    outcomes = {v.case_id: v.outcome for v in result.verdicts if v.clause == "reader.survives"}
+    outcomes = {v.case_id: v.outcome for v in result.verdicts if v.clause == "reader.survives-legal-input"}
     assert outcomes == {"a": Outcome.CRASH, "b": Outcome.PASS, "c": Outcome.CRASH}
 
 

@@ -1,5 +1,10 @@
 """Readers of streams, files and tensors: survival, refusals, acceptance, and the truth of rows.
 
+Each clause answers one of two questions (:class:`~conformance.contract.closed.Question`). Clauses on legal input are
+about conformance: the text of the format decides their levels. Clauses on all other input are about robustness: the
+format's page on security recommends that readers detect such input, and so these are SHOULD. The exception is input of
+a later format, which the versioning page says a library *must* detect.
+
 The requirement on an input depends on the input alone (:mod:`conformance.contract.ipc.expectation`), never on other
 readers. To refuse is to answer with an error before any row of the faulty message; to report that a feature is
 missing is a refusal too. Readers are not required to detect text that is not UTF-8, decimals beyond their precision,
@@ -13,10 +18,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.contract.clause import IPC, Role, Violation, clause
+from conformance.contract.closed import Question
 from conformance.contract.ipc.features import LEVEL_OF, Feature
-from conformance.contract.ipc.reading import ENDED, Asked, Counted, Read
+from conformance.contract.ipc.reading import ENDED, Asked, Counted, OnLegal, OnMalformed, Read, TwoWays
 from conformance.contract.sources import (
     ARROW_SECURITY,
+    C_DATA,
     COLUMNAR,
     FORWARD_COMPATIBILITY,
     READ_STATS,
@@ -32,55 +39,119 @@ MAX_DIFFERENCES: Final = 5
 MEMORY: Final = "programs that decode foreign data: they get memory of the process, or rows that were never written"
 
 _clause = functools.partial(clause, profiles=IPC, role=Role.READER)
+_legal = functools.partial(_clause, question=Question.CONFORMANCE)
+_malformed = functools.partial(_clause, question=Question.ROBUSTNESS)
 
 
-# --- all bytes ----------------------------------------------------------------------------------------
+# --- every input: a clause for legal input, and one for all other input ----------------------------------
 
 
-@_clause(
-    "reader.survives",
-    over=Asked(*ANSWERS, *ENDED),
-    source=ARROW_SECURITY,
-    breaks="programs that decode foreign data: a few bytes end the process, block a thread or use up the memory",
-)
-def survives(read: Read) -> Iterator[Violation]:
-    """A reader answers on all bytes: it neither dies, nor hangs, nor takes more memory than it was given."""
+def _survives(read: Read) -> Iterator[Violation]:
     if read.answer.outcome in ENDED:
         yield Violation("rows or an error", read.summary, read.answer.reader)
 
 
-@_clause(
-    "reader.well-defined-error",
-    over=Asked("refused"),
-    source=ARROW_SECURITY,
-    level=Level.SHOULD,
-    breaks="callers that handle the library's errors: a failed assertion is not one and ends the thread or process",
-)
-def well_defined_error(read: Read) -> Iterator[Violation]:
-    """A refusal is an error of the library's interface, and not a failed assertion inside of it (a panic)."""
+def _answers_by_an_error(read: Read) -> Iterator[Violation]:
     if read.answer.panicked:
         yield Violation("an error that callers can handle", f"a panic: {read.summary}", read.answer.reader)
 
 
-@_clause(
-    "reader.rows-true",
-    over=Asked("rows"),
-    source=COLUMNAR,
-    breaks="programs that use the rows: these are wrong, without an error",
-)
-def rows_true(read: Read) -> Iterator[Violation]:
-    """The rows that a reader returns are those that were written: the same columns and values, in the same order.
-
-    This also binds a reader that accepts bytes which it may refuse, as long as the true rows are known. The clause
-    detects a byte order that was not converted, a dictionary of another time, a bitmap read from the wrong end.
-    """
+def _rows_are_true(read: Read) -> Iterator[Violation]:
     expected, got = read.expectation.rows, read.answer.table
     if expected is not None and got is not None:
         for difference in differences(expected, got, MAX_DIFFERENCES):
             yield Violation("the rows that were written", difference, read.answer.reader)
 
 
-@_clause(
+_legal(
+    "reader.survives-legal-input",
+    over=OnLegal(*ANSWERS, *ENDED),
+    source=FORWARD_COMPATIBILITY,
+    breaks="programs that exchange data with another implementation: legal bytes end the process or block a thread",
+    says="""A reader answers on legal bytes: it neither dies, nor hangs, nor takes more memory than it was given.
+
+    A library "must be able to either read data (…) or detect that it cannot properly read the data".""",
+)(_survives)
+
+_malformed(
+    "reader.survives",
+    over=OnMalformed(*ANSWERS, *ENDED),
+    source=ARROW_SECURITY,
+    level=Level.SHOULD,
+    breaks="programs that decode foreign data: a few bytes end the process, block a thread or use up the memory",
+    says="""A reader answers on malformed bytes: it neither dies, nor hangs, nor takes more memory than it was given.
+
+    The page recommends "to run dedicated validation checks when decoding the IPC format, to make sure that the decoding
+    can not induce unwanted behavior. Failing those checks should return a well-known error to the caller, not crash."
+    It requires nothing.""",
+)(_survives)
+
+_legal(
+    "reader.lacks-by-an-error",
+    over=OnLegal("refused", "unsupported"),
+    source=FORWARD_COMPATIBILITY,
+    level=Level.SHOULD,
+    breaks="callers that handle the library's errors: a failed assertion is not one and ends the thread or process",
+    says="""A reader that does not read legal input answers with an error, and not with a failed assertion (a panic).
+
+    That the text of a panic says "not supported" changes nothing: callers cannot handle it as an error of the
+    library.""",
+)(_answers_by_an_error)
+
+_malformed(
+    "reader.well-defined-error",
+    over=OnMalformed("refused", "unsupported"),
+    source=ARROW_SECURITY,
+    level=Level.SHOULD,
+    breaks="callers that handle the library's errors: a failed assertion is not one and ends the thread or process",
+    says="""A refusal is an error of the library's interface, and not a failed assertion inside of it (a panic).
+
+    Of failed checks the page says that they "should return a well-known error to the caller, not crash".""",
+)(_answers_by_an_error)
+
+_legal(
+    "reader.rows-true",
+    over=OnLegal("rows"),
+    source=COLUMNAR,
+    breaks="programs that use the rows: these are wrong, without an error",
+    says="""The rows that a reader returns are those that were written: the same columns and values, in the same order.
+
+    With an option, they are the rows that the option promises. The clause detects a byte order that was not converted,
+    a dictionary of another time, a bitmap read from the wrong end.""",
+)(_rows_are_true)
+
+
+@_legal(
+    "reader.ways-out-agree",
+    over=TwoWays("rows"),
+    source=(C_DATA, COLUMNAR),
+    level=Level.SHOULD,
+    breaks="programs that pass rows on: the library shows one value, and the library that gets the rows another",
+)
+def ways_out_agree(read: Read) -> Iterator[Violation]:
+    """The values of a library's own interface are those that it hands over to other libraries.
+
+    The other library gets them through the C data interface. Booleans, numbers, text and binary are compared, and lists
+    and structs of these.
+    """
+    for difference in read.answer.ways or ():
+        yield Violation("the same values in both ways", f"own interface: {difference}", read.answer.reader)
+
+
+_malformed(
+    "reader.accepted-rows-are-true",
+    over=OnMalformed("rows"),
+    source=(ARROW_SECURITY, COLUMNAR),
+    level=Level.SHOULD,
+    breaks="programs that use the rows: these are wrong, without an error",
+    says="""A reader that accepts bytes which it may refuse returns the rows that were written, if these are known.
+
+    They are known if the fault leaves every value in its place: a buffer that is not aligned, a missing terminator.
+    Such rows are in the bytes; others are those of "unwanted behavior".""",
+)(_rows_are_true)
+
+
+@_legal(
     "reader.statistics",
     over=Counted("rows"),
     source=READ_STATS,
@@ -102,10 +173,12 @@ def statistics(read: Read) -> Iterator[Violation]:
 # --- input to refuse ----------------------------------------------------------------------------------
 
 
-def _refuses(
-    group: str, text: str, source: str = ARROW_SECURITY, breaks: str = MEMORY, *, level: Level = Level.MUST
-) -> None:
-    """Register the clause that readers refuse input which breaks rules of one group."""
+def _refuses(group: str, text: str, also: str = "", breaks: str = MEMORY, *, level: Level = Level.SHOULD) -> None:
+    """Register the clause that readers refuse input which breaks rules of one group.
+
+    The page on security recommends that decoding detects it; ``also`` is the text that the input breaks. A MUST rests
+    on that text alone.
+    """
     clause_id = f"reader.refuses.{group}"
 
     def refuses(read: Read) -> Iterator[Violation]:
@@ -113,7 +186,9 @@ def _refuses(
             yield Violation("an error", f"rows, although {read.expectation.reason}", read.answer.reader)
 
     over = Asked(*ANSWERS, clause=clause_id)
-    _clause(clause_id, over=over, source=source, breaks=breaks, level=level, says=text)(refuses)
+    recommended = (ARROW_SECURITY,) if level is Level.SHOULD else ()
+    source = (*recommended, also) if also else recommended
+    _malformed(clause_id, over=over, source=source, breaks=breaks, level=level, says=text)(refuses)
 
 
 _refuses(
@@ -138,9 +213,11 @@ _refuses(
     "unknown",
     """A reader refuses versions, types, units, byte orders and codecs that it does not know, as of later formats.
 
-    An older library reads newer data, or detects that it cannot.""",
+    "An older client library must be able to either read data generated from a new client library or detect that it
+    cannot properly read the data." This is a promise of the format, and not advice on security.""",
     FORWARD_COMPATIBILITY,
     "programs that read data of a newer writer: values are misread without an error",
+    level=Level.MUST,
 )
 _refuses(
     "schema",
@@ -159,9 +236,8 @@ _refuses(
     "offsets",
     """A reader refuses offsets, sizes, views, type ids and run ends that point outside of their data, or backwards.
 
-    Libraries check at least the structure, and may leave this to a validation that their users call; then the
-    validation has to detect it.""",
-    level=Level.SHOULD,
+    "Arrow libraries will typically ensure IPC streams are structurally valid but may not also validate the underlying
+    Array data." A library that leaves this to a validation should detect it there.""",
 )
 _refuses(
     "compression",
@@ -173,7 +249,6 @@ _refuses(
     """A reader refuses indices without a value, and deltas without a dictionary to append to.""",
     f"{COLUMNAR}#dictionary-messages",
     "programs that use the rows: values are missing or from another dictionary, without an error",
-    level=Level.SHOULD,
 )
 _refuses(
     "stream",
@@ -208,7 +283,7 @@ def _accepts(feature: Feature, text: str, source: str, breaks: str = "") -> None
 
     over = Asked("rows", "refused", clause=feature.clause)
     level = LEVEL_OF[feature]
-    _clause(feature.clause, over=over, source=source, breaks=breaks, level=level, says=text)(accepts)
+    _legal(feature.clause, over=over, source=source, breaks=breaks, level=level, says=text)(accepts)
 
 
 INTERCHANGE: Final = "programs that exchange data with another implementation"

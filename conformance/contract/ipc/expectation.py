@@ -10,7 +10,7 @@ the core of the format always, the rest unless it reports that it lacks the feat
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from conformance.contract.closed import Tier, Validity
@@ -29,8 +29,7 @@ dictionary batches (with the deltas and replacements), deltas, and dictionary ba
 class Expectation:
     """The permitted results of readers on one input.
 
-    ``rows`` are the true rows, None if they cannot be known; a reader that returns rows has to return these,
-    whatever
+    ``rows`` are the true rows, None if they cannot be known; a reader that returns rows has to return these, whatever
     ``result`` is.
     ``clauses`` are the ids of the clauses ``reader.accepts.…`` or ``reader.refuses.…`` that the input tests;
     ``reason`` is a sentence on the fault of the bytes, or on the features that they use.
@@ -52,9 +51,11 @@ class Answered(Protocol):
     ``died``,
     ``hung``, ``exhausted`` and ``unavailable`` (the reader could not be asked).
     ``table`` is None, although the reader returned rows, if they were too many to be transferred.
-    ``panicked`` is True if the refusal was a failed assertion inside the reader, which its caller cannot be expected
-    to catch.
+    ``panicked`` is True if the refusal, or the report of a missing feature, was a failed assertion inside the reader,
+    which its caller cannot be expected to catch.
     ``statistics`` are the reader's counts, if it counts.
+    ``ways`` are the differences between the values of the library's own interface and those that it hands over to
+    another library; None if they were not compared.
     """
 
     @property
@@ -74,3 +75,6 @@ class Answered(Protocol):
 
     @property
     def panicked(self) -> bool: ...  # noqa: D102  # see the class
+
+    @property
+    def ways(self) -> Sequence[str] | None: ...  # noqa: D102  # see the class

@@ -1,8 +1,9 @@
 """Judging readers: from an expectation and an answer to verdicts, by the clauses of the chapter ``reader``.
 
-A reader that dies fails to survive and nothing else: it is unknown whether it would have refused. A reader that
-reports a missing feature is not judged on it. A reader that accepts input that it may accept has to return the true
-rows, if these are known.
+Clauses answer one of two questions (:class:`~conformance.contract.closed.Question`): those on legal input are about
+conformance, those on all other input about robustness. A reader that dies fails to survive and nothing else: it is
+unknown whether it would have refused. A reader that reports a missing feature is not judged on it. A reader that
+accepts input that it may accept has to return the true rows, if these are known.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.clause import CLAUSES, Clause, Role, load_chapters
+from conformance.contract.closed import Validity
 from conformance.contract.ipc.expectation import Answered, Expectation
 from conformance.contract.ipc.view import IPC_CASE
 from conformance.contract.judge import judge_view
 from conformance.contract.view import View
 from conformance.records import Exchange, Outcome, Verdict
 
-__all__ = ["Asked", "Counted", "Read", "ReadingView", "judge_reading"]
+__all__ = ["Asked", "Counted", "OnLegal", "OnMalformed", "Read", "ReadingView", "TwoWays", "judge_reading"]
 
 ENDED: Final = frozenset({"died", "hung", "exhausted"})
 """Outcomes of a reader that ended without an answer."""
@@ -77,6 +79,30 @@ class Asked:
     def shown_by(self, _state: object) -> bool:
         """False: in a clean state of this aspect the view has no reading."""
         return False
+
+
+class OnLegal(Asked):
+    """A selector of readings of legal input."""
+
+    def __call__(self, view: View) -> Sequence[Read]:
+        """Return the reading, if its input is legal."""
+        return [read for read in super().__call__(view) if read.expectation.result is Validity.VALID]
+
+
+class OnMalformed(Asked):
+    """A selector of readings of all other input: malformed, or permitted by one text and forbidden by another."""
+
+    def __call__(self, view: View) -> Sequence[Read]:
+        """Return the reading, if its input is not known to be legal."""
+        return [read for read in super().__call__(view) if read.expectation.result is not Validity.VALID]
+
+
+class TwoWays(OnLegal):
+    """A selector of readings of legal input whose values were taken in two ways."""
+
+    def __call__(self, view: View) -> Sequence[Read]:
+        """Return the reading, if two ways out of the library were compared."""
+        return [read for read in super().__call__(view) if read.answer.ways is not None]
 
 
 class Counted(Asked):

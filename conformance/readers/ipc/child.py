@@ -17,6 +17,7 @@ from conformance.contain.channel import Channel, Closed, Frame
 from conformance.contain.limits import limit_cpu, limit_memory, mapped_bytes, unlimit_memory
 from conformance.readers.ipc.info import Decoded, Library, Unsupported
 from conformance.readers.ipc.job import JobOutcome, Stage
+from conformance.readers.ipc.own import OwnWay, compared
 from conformance.wire.plain import PlainError, PlainTable, plain_table
 
 __all__ = ["MAX_ERROR_TEXT", "serve"]
@@ -67,7 +68,13 @@ def _outcome(library: Library, job: Frame, channel: Channel) -> tuple[dict[str, 
         made = library.decode(asked["kind"], data, schema, asked["options"])
         channel.send({"at": Stage.VALUES})
         stage = Stage.VALUES
-        reported, table = _rows(library.hand_over(made), asked["values"])
+        decoded = library.hand_over(made)
+        reported, table = _rows(decoded, asked["values"])
+        if table is not None and table.rows and isinstance(library, OwnWay):
+            channel.send({"at": Stage.OWN})
+            stage = Stage.OWN
+            ways = compared(library, made, decoded, table)
+            reported |= {"ways": list(ways.differences)} if ways.columns else {}
     except Unsupported as error:
         return {"outcome": JobOutcome.UNSUPPORTED, "stage": stage, "error_text": str(error)}, b"", None
     except BaseException as error:  # noqa: BLE001  # a Rust panic arrives as a BaseException

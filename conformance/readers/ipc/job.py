@@ -65,8 +65,8 @@ class JobOutcome(enum.StrEnum):
     refusal.
     """
     UNSUPPORTED = "unsupported"
-    """The library says, by an error or a panic, that it lacks the feature, or its interface has no way to request
-    it.
+    """The library says that it lacks the feature, or its interface has no way to request it. A panic that says so is
+    one (:attr:`JobAnswer.panicked`).
     """
     DIED = "died"
     """A signal ended the process, or it exited without a request."""
@@ -92,7 +92,9 @@ class Stage(enum.StrEnum):
     SOURCE = "source"
     """Before a write: the same library reads the stream that it is to write."""
     VALUES = "values"
-    """After a read: the library exports its result, and the values are examined."""
+    """After a read: the library exports its result to pyarrow, and the values are examined there."""
+    OWN = "own"
+    """After that: the values are taken through the library's own interface, so a crash is the library's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,8 @@ class JobAnswer:
     ``error_class`` is the class of an error, or the name of the signal that ended the process. ``panicked`` is true
     if the error is a failed assertion inside the library (a Rust or Go panic), which its user cannot be expected to
     catch. ``stage`` is the stage that the job had reached. ``statistics`` are the counts of a reader, if it counts.
+    ``ways`` are the differences between the values of the library's own interface and those that it hands over; None
+    if they were not compared.
     """
 
     id: str
@@ -145,11 +149,14 @@ class JobAnswer:
     rows: int = 0
     data: bytes = b""
     statistics: Mapping[str, int] = field(default_factory=lambda: types.MappingProxyType({}))
+    ways: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.error_text:
             object.__setattr__(self, "error_text", self.error_text.strip())
         keep_safe(self, "types", "error_class", "error_text")
+        if self.ways is not None:
+            keep_safe(self, "ways")
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,4 +176,5 @@ def _answered(name: str, job: Job, answer: Mapping[str, Any], written: bytes, ta
         rows=answer.get("rows", 0),
         data=written,
         statistics=answer.get("statistics", {}),
+        ways=tuple(answer["ways"]) if "ways" in answer else None,
     )

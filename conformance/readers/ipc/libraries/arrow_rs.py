@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -43,6 +43,10 @@ def load() -> Library:
 
         def hand_over(self, made: Any) -> Decoded:
             return Decoded.of(pa.RecordBatchReader.from_stream(made))
+
+        def own(self, made: Any, place: int) -> Sequence[Any]:
+            values: Sequence[Any] = made.column(place).to_pylist()
+            return values
 
         def source(self, data: bytes) -> Any:
             return arro3.io.read_ipc_stream(io.BytesIO(data))

@@ -7,12 +7,12 @@ them. An error of pyarrow there is an error in the stage ``values``.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library
+from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
 
 _LACKS: Final = r"\(95\)|not (yet )?supported|unsupported feature|Cannot read pre-1\.0\.0 Union"
 """nanoarrow reports ENOTSUP, which is 95 on Linux; for V4 unions it reports a message instead."""
@@ -41,6 +41,15 @@ def load() -> Library:
 
         def hand_over(self, made: Any) -> Decoded:
             return Decoded.of(pa.RecordBatchReader.from_stream(made))
+
+        def own(self, made: Any, place: int) -> Sequence[Any]:
+            try:
+                values: Sequence[Any] = made.child(place).to_pylist()
+            except KeyError as error:
+                if "Can't resolve iterator for type" in str(error):
+                    raise Unsupported(str(error)) from None
+                raise
+            return values
 
         def source(self, data: bytes) -> Any:
             return nanoarrow.ArrayStream(ipc.InputStream.from_readable(io.BytesIO(data)))

@@ -8,7 +8,7 @@ validating it. The batches therefore have the layout of polars, not the layout i
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -53,6 +53,10 @@ def load() -> Library:
 
         def hand_over(self, made: Any) -> Decoded:
             return Decoded.of(pa.RecordBatchReader.from_stream(made), [str(dtype) for dtype in made.dtypes])
+
+        def own(self, made: Any, place: int) -> Sequence[Any]:
+            values: Sequence[Any] = made.to_series(place).to_list()
+            return values
 
         def source(self, data: bytes) -> Any:
             return pl.read_ipc_stream(io.BytesIO(data))

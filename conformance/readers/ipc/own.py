@@ -1,0 +1,143 @@
+"""The values that a library gives through its own Python interface, compared with those that it hands over to pyarrow.
+
+Only types are compared whose Python value is certain and exact: booleans, integers, floats, decimals, text, binary,
+and lists and structs of these. Dates, times and intervals are left out: Python's classes hold fewer of them than Arrow,
+and libraries choose different ones.
+"""
+
+from __future__ import annotations
+
+import decimal
+import itertools
+import math
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, runtime_checkable
+
+import pyarrow as pa
+
+from conformance.readers.ipc.info import Decoded, Unsupported
+from conformance.wire.plain import Plain, PlainError, PlainTable, differences
+
+__all__ = ["OwnWay", "Ways", "compared", "is_certain"]
+
+MOST: Final = 5
+"""The most differences that are reported."""
+_WIDE: Final = decimal.Context(prec=200)
+"""Enough digits for every decimal; the default of 28 would round."""
+
+
+@runtime_checkable
+class OwnWay(Protocol):
+    """A library whose columns can be taken through its own interface."""
+
+    def own(self, made: Any, place: int) -> Sequence[Any]:
+        """The values of one column of the result of ``decode``, as the Python objects of the library's interface.
+
+        Raises :class:`Unsupported` if the interface lacks the type.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """The comparison of two ways out of a library: the number of columns compared, and their differences in words."""
+
+    columns: int
+    differences: tuple[str, ...] = ()
+
+
+def compared(library: OwnWay, made: Any, decoded: Decoded, table: PlainTable) -> Ways:
+    """Compare the columns of a library's own interface with ``table``, which pyarrow gave."""
+    places = [place for place, kind in enumerate(decoded.schema.types) if is_certain(kind)]
+    found: list[str] = []
+    lacking = 0
+    for place in places:
+        name = table.names[place]
+        try:
+            own = [_plain(value, decoded.schema.types[place]) for value in library.own(made, place)]
+        except Unsupported:
+            lacking += 1
+            continue
+        except MemoryError:
+            raise
+        except BaseException as error:  # noqa: BLE001  # a library may raise anything; a Rust panic is no Exception
+            found.append(f"column {place} {name!r}: its own interface raises {type(error).__qualname__}: {error}")
+            continue
+        ours, theirs = (PlainTable((name,), (column,), len(column)) for column in (table.columns[place], own))
+        found += [text.replace("column 0", f"column {place}", 1) for text in differences(ours, theirs, MOST)]
+    return Ways(len(places) - lacking, tuple(itertools.islice(found, MOST)))
+
+
+def is_certain(kind: pa.DataType) -> bool:
+    """True if the Python value of the type is certain and exact."""
+    return kind.id in _SIMPLE or (kind.id in _LISTS and is_certain(kind.value_type)) or _is_plain_struct(kind)
+
+
+def _is_plain_struct(kind: pa.DataType) -> bool:
+    """True for a struct of such values whose names differ: Python's dictionaries hold each name once."""
+    if not pa.types.is_struct(kind):
+        return False
+    fields = list(kind)
+    return len({field.name for field in fields}) == len(fields) and all(is_certain(field.type) for field in fields)
+
+
+def _plain(value: Any, kind: pa.DataType) -> Plain:
+    if value is None:
+        return None
+    if kind.id in _LISTS:
+        return [_plain(each, kind.value_type) for each in value]
+    if pa.types.is_struct(kind):
+        return {"struct": [_plain(value[field.name], field.type) for field in kind]}
+    return _SIMPLE[kind.id](value, kind)
+
+
+def _bool(value: Any, _: pa.DataType) -> Plain:
+    return bool(value)
+
+
+def _integer(value: Any, _: pa.DataType) -> Plain:
+    return int(value)
+
+
+def _float(value: Any, _: pa.DataType) -> Plain:
+    return {"f64": "nan" if math.isnan(value) else struct.pack(">d", value).hex()}
+
+
+def _decimal(value: Any, kind: pa.DataType) -> Plain:
+    unscaled = _WIDE.scaleb(decimal.Decimal(value), kind.scale)
+    if unscaled != unscaled.to_integral_value(context=_WIDE):
+        raise PlainError(f"{value} has more than {kind.scale} digits after the point")
+    return {"decimal": str(int(unscaled))}
+
+
+def _text(value: Any, _: pa.DataType) -> Plain:
+    return str(value)
+
+
+def _binary(value: Any, _: pa.DataType) -> Plain:
+    return {"hex": bytes(value).hex()}
+
+
+_TABLE: Final = (
+    (_bool, "BOOL"),
+    (_integer, "INT8 INT16 INT32 INT64 UINT8 UINT16 UINT32 UINT64"),
+    (_float, "HALF_FLOAT FLOAT DOUBLE"),
+    (_decimal, "DECIMAL32 DECIMAL64 DECIMAL128 DECIMAL256"),
+    (_text, "STRING LARGE_STRING STRING_VIEW"),
+    (_binary, "BINARY LARGE_BINARY BINARY_VIEW FIXED_SIZE_BINARY"),
+)
+
+
+def _ids(names: str) -> Iterator[int]:
+    """The ids of types in pyarrow, without those of types that this pyarrow lacks."""
+    for name in names.split():
+        number = getattr(pa.lib, f"Type_{name}", None)
+        if number is not None:
+            yield number
+
+
+_SIMPLE: Final[dict[int, Callable[[Any, pa.DataType], Plain]]] = {
+    number: convert for convert, names in _TABLE for number in _ids(names)
+}
+_LISTS: Final = frozenset(_ids("LIST LARGE_LIST FIXED_SIZE_LIST LIST_VIEW LARGE_LIST_VIEW"))

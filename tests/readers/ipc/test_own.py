@@ -1,0 +1,92 @@
+"""Two ways out of one library: which values are compared, and what a difference says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from conformance.readers.ipc import Decoded, Unsupported
+from conformance.readers.ipc.own import Ways, compared, is_certain
+from conformance.wire.plain import plain_table
+
+
+class _Own:
+    """A library with an interface of its own: it gives what it was made with, or raises it."""
+
+    def __init__(self, values: Sequence[Any] | Exception) -> None:
+        self._values = values
+
+    def own(self, made: Any, place: int) -> Sequence[Any]:
+        """The values of every column."""
+        del made, place
+        if isinstance(self._values, Exception):
+            raise self._values
+        return self._values
+
+
+def ways(array: pa.Array, own: Sequence[Any] | Exception) -> Ways:
+    """The comparison of one column."""
+    batch = pa.record_batch([array], names=["x"])
+    return compared(_Own(own), None, Decoded(batch.schema, [batch]), plain_table([batch]))
+
+
+SAME = {
+    "bool": pa.array([True, None]),
+    "int64": pa.array([-(2**63), None]),
+    "uint64": pa.array([2**64 - 1, None], pa.uint64()),
+    "float32": pa.array([1.5, None], pa.float32()),
+    "nan": pa.array([float("nan"), -0.0]),
+    "decimal128": pa.array([Decimal("-1.20"), None], pa.decimal128(5, 2)),
+    "decimal256": pa.array([Decimal(10**75), None], pa.decimal256(76, 0)),
+    "text": pa.array(["ä", None]),
+    "binary": pa.array([b"\xff", None]),
+    "list": pa.array([[1, None], None, []]),
+    "struct": pa.array([{"a": 1, "b": "x"}, None]),
+    "list of structs": pa.array([[{"a": 1}, None], None]),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_the_same_values_agree(name: str) -> None:
+    """The Python values of a column are its plain values, whatever its type."""
+    assert ways(SAME[name], SAME[name].to_pylist()) == Ways(1)
+
+
+def test_a_difference_names_its_place() -> None:
+    """Column, row and both values."""
+    assert ways(pa.array([1, None]), [1, 2]).differences == ('column 0 "x", row 1: expected null, got 2',)
+    assert ways(pa.array([1, None]), [1]).differences == ("rows: expected 2, got 1",)
+
+
+def test_an_error_of_the_own_interface_is_a_difference() -> None:
+    """The values exist, and the interface does not give them."""
+    found = ways(pa.array([1]), ValueError("no")).differences
+
+    assert found == ("column 0 'x': its own interface raises ValueError: no",)
+
+
+def test_a_type_that_the_interface_lacks_is_not_compared() -> None:
+    """The interface says that it cannot give the values."""
+    assert ways(pa.array([1]), Unsupported("no decimals")) == Ways(0)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.date32(),
+        pa.timestamp("ns"),
+        pa.duration("s"),
+        pa.map_(pa.string(), pa.int8()),
+        pa.list_(pa.time32("s")),
+        pa.struct([("a", pa.int8()), ("a", pa.int8())]),
+    ],
+    ids=str,
+)
+def test_values_that_python_cannot_hold_are_not_compared(kind: pa.DataType) -> None:
+    """Times have fewer values in Python than in Arrow, and a dictionary holds each name once."""
+    assert not is_certain(kind)
+    assert ways(pa.nulls(1, kind), [object()]) == Ways(0)
