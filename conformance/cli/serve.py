@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -85,15 +86,7 @@ def command(
     if flight:
         _serve_flight(mutant, scenario, host, _tls(tls_certificate, tls_key, client_ca), socket)
         return
-    if socket is not None:
-        raise click.UsageError("expected --flight with --socket: Storage Read is served on ports")
-    if scenario is not None:
-        raise click.UsageError(f"expected --flight with --scenario {scenario}")
-    if mutant in FLIGHT_NAMES:
-        raise click.UsageError(f"expected --flight with {mutant}, which the Flight reference has")
-    for name in () if mutant is None else mutant.split(STACKED_WITH):
-        if name not in names:
-            raise Unusable(unknown("mutant", name, names, "`conformance serve --mutants` lists them all"))
+    _check_storage_read(mutant, scenario, socket, names)
     guard = Guard(
         tokens=tuple if token_file is None else lambda: _tokens(token_file),
         token_calls=token_calls,
@@ -113,6 +106,19 @@ def command(
         serve(mutant=mutant, host=host, say=click.echo, tls=tls, guard=guard, delays=delays)
     except OSError as error:  # a certificate, or the address
         raise Unusable(f"cannot serve: {error}") from None
+
+
+def _check_storage_read(mutant: str | None, scenario: str | None, socket: Path | None, names: Sequence[str]) -> None:
+    """Refuse what only the Flight reference has, and mutants that neither has."""
+    if socket is not None:
+        raise click.UsageError("expected --flight with --socket: Storage Read is served on ports")
+    if scenario is not None:
+        raise click.UsageError(f"expected --flight with --scenario {scenario}")
+    if mutant in FLIGHT_NAMES:
+        raise click.UsageError(f"expected --flight with {mutant}, which the Flight reference has")
+    for name in () if mutant is None else mutant.split(STACKED_WITH):
+        if name not in names:
+            raise Unusable(unknown("mutant", name, names, "`conformance serve --mutants` lists them all"))
 
 
 def _serve_flight(

@@ -97,13 +97,13 @@ class SqlFlightService(FlightService):
         if not name:
             return super().find(message)
         with self.executing():
-            return self.flight(self.key_of(message), self.answer(name, command))
+            return self.flight(self.key_of(message), self.rows_of(name, command))
 
     def flight(self, descriptor: bytes, table: pa.Table) -> Flight:
         """A table as a flight."""
         return Flight(descriptor, table.schema, tuple(Batch(rows) for rows in table.to_batches() if rows.num_rows))
 
-    def answer(self, name: str, command: bytes) -> pa.Table:
+    def rows_of(self, name: str, command: bytes) -> pa.Table:
         """The result of a command."""
         if name == "CommandStatementQuery":
             asked = self.unpack(command, name)
