@@ -39,7 +39,7 @@ class DeviationKind(enum.StrEnum):
     DIVIDED = "divided"
     """Children of a split that are not their parent, in its order."""
     REFUSED = "refused"
-    """A refused read from a row that the stream has, or from its end; or a refused split."""
+    """A refused read from an offset that earlier calls reached, and that the stream has; or a refused split."""
     BEYOND = "beyond"
     """An accepted read from beyond the end of the stream."""
 
@@ -327,10 +327,24 @@ class _Session:
             known = self.known.get(read.stream)
             if known is None:
                 continue
-            if read.refused and read.offset <= known.reach:
+            if read.refused and read.offset <= min(known.reach, self._reached(read)):
                 yield Deviation(DeviationKind.REFUSED, read.call, expected=known.reach, observed=read.offset)
             elif not read.refused and known.length is not None and read.offset > known.length:
                 yield Deviation(DeviationKind.BEYOND, read.call, expected=known.length, observed=read.offset)
+
+    def _reached(self, read: StreamRead) -> int:
+        """Return the offset to which calls before a read delivered its stream, or the one that it is the first part of.
+
+        The proto calls a larger offset undefined.
+        """
+        names = {read.stream}
+        for split in reversed(self.history.splits):
+            if split.primary in names:
+                names.add(split.parent)
+        came = [other for other in self.history.reads if other.stream in names and other.rows]
+        before = [other for other in came if other.call < read.call]
+        apart = (other for other in before if not (read.together and other.together))
+        return max((other.offset + len(other.rows) for other in apart), default=0)
 
 
 def _other_row(child: _Known, parent: _Known, start: int, split: Split) -> Deviation | None:

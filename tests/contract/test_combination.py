@@ -17,6 +17,7 @@ from conformance.generate.scenarios import CHAPTER as DRAWN_FOR
 from conformance.records import Case, Outcome
 from conformance.reference import server
 from conformance.reference.mutants import MUTANTS
+from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
 from conformance.reference.session import Stream
 
@@ -89,9 +90,33 @@ class Undivided(Service):
         return type(super().split_read_stream(request))()
 
 
-@pytest.mark.parametrize("service", [Free, Undivided])
+class Unallocated(Service):
+    """A server that refuses an offset to which it has not sent a stream yet; the proto calls the answer undefined."""
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        """The rows from an offset that reads of the stream, or of the one that it begins, have reached."""
+        sent = self.__dict__.setdefault("sent", {})
+        at = request.offset
+        if 0 <= sent.get(request.read_stream, 0) < at:
+            self.refuse(Reason.OFFSET_BEYOND_END, stream=request.read_stream, offset=at)
+        for answer in super().read_rows(request):
+            at += answer.row_count
+            sent[request.read_stream] = max(sent.get(request.read_stream, 0), at)
+            yield answer
+
+    def split_read_stream(self, request: Any) -> Any:
+        """The first child is sent as far as its parent was."""
+        answer = super().split_read_stream(request)
+        sent = self.__dict__.setdefault("sent", {})
+        sent[answer.primary_stream.name] = sent.get(request.name, 0)
+        return answer
+
+
+@pytest.mark.parametrize("service", [Free, Undivided, Unallocated])
 def test_what_a_server_may_choose_is_no_finding(service: type[Service], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Streams, their order, the size of responses and the place of a split are the server's own choice."""
+    """Streams, their order, the size of responses, the place of a split and offsets that no read has reached are the
+    server's own choice.
+    """
     monkeypatch.setattr(server, "_service", lambda _mutant: service)
 
     found = verdicts(None, [draw_scenario(6, index) for index in range(24)])

@@ -89,6 +89,25 @@ def test_a_resumed_read_may_divide_rows_anew_and_have_its_schema_once() -> None:
     assert {verdict.clause for verdict in found if verdict.findings} == set()
 
 
+@pytest.mark.parametrize("offset", ["3", "10"])
+def test_an_offset_that_no_read_has_reached_may_be_refused(offset: str) -> None:
+    """The proto calls it undefined, although a later read shows that the stream has the row; after it, it is not."""
+    permitted = Expect(codes=("OK", "FAILED_PRECONDITION"))
+    refused = ReadRows(offset=offset, expect=permitted)
+    early = case_of(CreateSession(), refused, refused, ReadRows())
+    late = case_of(CreateSession(), ReadRows(), ReadRows(offset=offset, expect=permitted))
+
+    def refuse_two(answers: list[Answer]) -> None:
+        read(answers, 0).refuse("FAILED_PRECONDITION")
+        read(answers, 1).refuse("FAILED_PRECONDITION")
+
+    before = verdicts(early, refuse_two)
+    after = verdicts(late, lambda answers: read(answers, 1).refuse("FAILED_PRECONDITION"))
+
+    assert {verdict.clause for verdict in before if verdict.findings} == set()
+    assert len({verdict.clause for verdict in after if verdict.findings}) == 1
+
+
 def test_a_session_that_a_restart_ended_says_nothing_of_offsets() -> None:
     """Its reads may be refused, as of a session that does not exist, wherever they begin."""
     permitted = Expect(codes=("OK", "FAILED_PRECONDITION", "NOT_FOUND"))

@@ -117,6 +117,17 @@ def test_one_lie_is_told_by_its_clause_alone(deviation: Deviation) -> None:
     prove(deviation)
 
 
+def test_an_offset_of_a_second_child_that_nobody_has_read_may_be_refused() -> None:
+    """Only reads of the child itself reach it, and the proto calls an offset undefined that no read has reached."""
+    permitted = Expect(codes=("OK", "FAILED_PRECONDITION"))
+    steps = (ReadRows(stream="x.remainder", offset="2", expect=permitted), ReadRows(stream="x.remainder"))
+    case = case_of(CreateSession(), ReadRows(), SplitStream(), *steps)
+
+    found = verdicts(case, lambda answers: read(answers, 1).refuse("FAILED_PRECONDITION"))
+
+    assert {verdict.clause for verdict in found if verdict.findings} == set()
+
+
 def test_an_empty_answer_is_permitted() -> None:
     """A server may say that it cannot split a stream, whatever its size."""
     found = verdicts(SPLIT, lambda a: split(a).responses[0].Clear())

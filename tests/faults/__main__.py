@@ -34,7 +34,7 @@ def _options() -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument("--label", default="default run", help="the column of the table that this run writes")
     parser.add_argument("--folder", type=Path, default=ROOT / ".conformance/faults", help="where work is kept")
     parser.add_argument("--resume", action="store_true", help="keep what the folder has of an interrupted run")
-    parser.add_argument("--only", metavar="GLOB", default="*", help="only faults whose name matches")
+    parser.add_argument("--only", metavar="GLOB", action="append", help="only faults whose name matches; repeatable")
     parser.add_argument("--publish", action="store_true", help="only write the page, from the report")
     return parser.parse_known_args()
 
@@ -52,7 +52,9 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> dict[str, Any]:
     results: dict[str, Any] = work["results"]
     cost: dict[str, float] = {}
     faults: dict[str, type[Service]] = {
-        name: fault.service for name, fault in FAULTS.items() if fnmatch.fnmatch(name, options.only)
+        name: fault.service
+        for name, fault in FAULTS.items()
+        if any(fnmatch.fnmatch(name, glob) for glob in options.only or ["*"])
     }
     for name, service in [(_REFERENCE, Service), *faults.items()]:
         if name not in results:

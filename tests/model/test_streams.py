@@ -26,9 +26,9 @@ def read(rows: str, offset: int = 0, stream: str = "s", *, ended: bool = True, t
     return StreamRead(0, stream, offset, tuple(rows), ended=ended, together=together)
 
 
-def refused(offset: int, stream: str = "s") -> StreamRead:
+def refused(offset: int, stream: str = "s", *, together: bool = False) -> StreamRead:
     """A refused read."""
-    return StreamRead(0, stream, offset, refused=True)
+    return StreamRead(0, stream, offset, refused=True, together=together)
 
 
 SPLIT = Split(0, "s", "p", "r")
@@ -40,6 +40,15 @@ PERMITTED = {
     "an offset first": (read("ef", 4), read("abcdef")),
     "beyond the end": (read("abcdef"), refused(7), refused(100)),
     "refused before the end is known": (refused(3), read("ab", ended=False)),
+    "refused before a read has reached it": (refused(3), read("ab", ended=False), refused(3), read("abcdef")),
+    "refused at the same time as the read that reaches it": (read("abcdef", together=True), refused(3, together=True)),
+    "refused in a second child that nobody has read": (
+        read("abcdef"),
+        SPLIT,
+        refused(1, "r"),
+        read("ab", stream="p"),
+        read("cdef", stream="r"),
+    ),
     "children": (SPLIT, read("ab", stream="p"), read("cdef", stream="r"), read("abcdef")),
     "a child of a child": (
         SPLIT,
@@ -90,6 +99,16 @@ CONTRADICTIONS = {
     ),
     "a child resumes elsewhere": ((read("abcdef"), SPLIT, read("c", 1, stream="p", ended=False)), Kind.DIVIDED, 3),
     "a resumed read is refused": ((read("abcdef"), refused(6)), Kind.REFUSED, 2),
+    "a read is refused where a partial one has ended": (
+        (read("ab", ended=False), refused(2), read("abcdef")),
+        Kind.REFUSED,
+        2,
+    ),
+    "a first child is refused where its parent was read": (
+        (read("abcd", ended=False), SPLIT, refused(1, "p"), read("ab", stream="p")),
+        Kind.REFUSED,
+        3,
+    ),
     "a read from the start is refused": ((refused(0),), Kind.REFUSED, 1),
     "a split is refused": ((Split(0, "s", refused=True),), Kind.REFUSED, 1),
     "beyond the end is served": ((read("abcdef"), read("", 7)), Kind.BEYOND, 2),

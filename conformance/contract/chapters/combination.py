@@ -198,7 +198,7 @@ _deviates("combination.children-are-the-parent", DeviationKind.DIVIDED,
   "The rows of the two children of a split are those of the parent, in its order, in a split of a child too.",
   _divided, source=STORAGE_PROTO, breaks="Beam loses or repeats rows (from its source)", when=_is_divided)
 _deviates("combination.permitted-request-is-served", DeviationKind.REFUSED,
-  """A read from any row of a stream or from its end is served until the session expires, and so is a split.
+  """A read from an offset that earlier calls have reached is served until the session expires, and so is a split.
 
   Streams of sessions with a restriction, a snapshot or a compression are no exception, nor are children of splits.
   """, _refused, source=(STORAGE_PROTO, JAVA_LIVE_TEST), breaks=RESUMES)

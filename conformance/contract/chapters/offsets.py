@@ -35,6 +35,7 @@ from conformance.contract.subjects import (
     is_child,
     once_per_view,
     outlived,
+    reached,
     refused,
     refused_as,
     served,
@@ -89,6 +90,10 @@ def _at(*places: OffsetPlace) -> Callable[[View], list[Resumed]]:
     return lambda view: [resume for resume in resumed(view) if resume.place in places]
 
 
+def _reached_at(*places: OffsetPlace) -> Callable[[View], list[Resumed]]:
+    return lambda view: [resume for resume in _at(*places)(view) if resume.read.ok or reached(resume.read)]
+
+
 def _ok_at(*places: OffsetPlace) -> Callable[[View], list[Resumed]]:
     return lambda view: [resume for resume in _at(*places)(view) if resume.read.ok]
 
@@ -107,12 +112,15 @@ def _is_suffix(resume: Resumed) -> Iterator[Violation]:
 
 @clause(
     "offsets.resumed-read-is-served",
-    over=_at(OffsetPlace.INSIDE, OffsetPlace.BOUNDARY, OffsetPlace.LAST),
+    over=_reached_at(OffsetPlace.INSIDE, OffsetPlace.BOUNDARY, OffsetPlace.LAST),
     source=JAVA_LIVE_TEST,
     breaks="every client that resumes: its read fails permanently",
 )
 def resumed_read_is_served(resume: Resumed) -> Iterator[Violation]:
-    """A read from any row of the stream ends in OK: a stream can be resumed anywhere until its session expires."""
+    """A read from a row that earlier reads of the stream have reached ends in OK, until the session expires.
+
+    The proto calls an offset undefined that no read has reached: it may be served or refused.
+    """
     yield from served(resume.read, f"offset {resume.read.offset} of {many(resume.rows, 'row')}")
 
 
@@ -140,12 +148,12 @@ _continues("offsets.last-row", OffsetPlace.LAST, (SERVICE_TESTS, MEASURED),
 
 @clause(
     "offsets.end-is-served",
-    over=_at(OffsetPlace.END),
+    over=_reached_at(OffsetPlace.END),
     source=(SERVICE_TESTS, MEASURED),
     breaks="clients that lose the connection after the last response: they resume at exactly this offset",
 )
 def end_is_served(resume: Resumed) -> Iterator[Violation]:
-    """A read from the offset that is the number of rows ends in OK."""
+    """A read from the offset that is the number of rows ends in OK, once the stream was read to its end."""
     yield from served(resume.read, f"offset {resume.read.offset}, the number of rows")
 
 

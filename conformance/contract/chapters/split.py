@@ -22,6 +22,7 @@ from conformance.contract.subjects import (
     answered,
     is_child,
     once_per_view,
+    reached,
     refused,
     refused_as,
     served,
@@ -219,14 +220,14 @@ def _resumed_children(*, beyond: bool) -> Callable[[View], list[ChildResumed]]:
 
 @clause(
     "split.child-resumes",
-    over=_resumed_children(beyond=False),
+    over=lambda view: [one for one in _resumed_children(beyond=False)(view) if one.read.ok or reached(one.read)],
     source=BEAM_SOURCE,
     breaks="Beam, which splits streams (from its source)",
 )
 def child_resumes(resume: ChildResumed) -> Iterator[Violation]:
-    """A read of a child from an offset up to its number of rows ends in OK and gives its rows from there on.
+    """A read of a child from an offset that earlier reads have reached ends in OK and gives its rows from there on.
 
-    Offsets count from the child's own first row.
+    Offsets count from the child's own first row. The first child begins as its parent: reads of the parent reach it.
     """
     yield from served(resume.read, f"offset {resume.read.offset} of a child of {many(resume.rows, 'row')}")
     whole, rest = _full_read_of(resume.read.view, resume.read.stream), rows_of(resume.read)
