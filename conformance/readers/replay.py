@@ -5,8 +5,8 @@ recorded (:mod:`.tape`): any other request gets FAILED_PRECONDITION, because an 
 target's behaviour. It answers CreateReadSession with the recorded session if the rows and columns are those that the
 client asks for; the client chooses the other options itself, and the rows do not depend on them.
 
-A :class:`Desk` chooses the recording, and may end a call early. Readers use :class:`OneRead`; the server for clients
-in any language (:mod:`conformance.replay`) has a desk with a fault plan.
+A :class:`Desk` chooses the recording, and may end a call early: that of :mod:`conformance.replay` has a fault plan.
+Readers, to whose calls nothing happens, use the simpler server of :mod:`.oneread`.
 """
 
 from __future__ import annotations
@@ -14,29 +14,18 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine
 from typing import Any, Final, Protocol, TypeVar
 
 import grpc
 import grpc.aio
 
-from conformance.contain.jsonhttp import JsonServer
 from conformance.contract import proto
-from conformance.readers import rest
-from conformance.readers.fullread import FullRead
-from conformance.readers.tape import Answer, NotRecordedError, Tape, Tapes
+from conformance.readers.oneread import HOST, OPTIONS
+from conformance.readers.tape import Answer, NotRecordedError
 
-__all__ = ["Desk", "Loop", "OneRead", "ReplayServer", "Visit"]
+__all__ = ["Desk", "Loop", "ReplayServer", "Visit"]
 
-OPTIONS: Final = (
-    ("grpc.max_send_message_length", -1),
-    ("grpc.max_receive_message_length", -1),
-    ("grpc.max_metadata_size", 1 << 20),
-    ("grpc.absolute_max_metadata_size", 1 << 20),
-    # Two servers on one port would share its connections; a taken port has to be an error instead.
-    ("grpc.so_reuseport", 0),
-)
-HOST: Final = "127.0.0.1"
 SECONDS: Final = 30.0
 """The most seconds that a step of the server's own takes."""
 
@@ -65,42 +54,6 @@ class Desk(Protocol):
         """The answer to a call of the method with this bare name; raises :class:`NotRecordedError`."""
 
 
-class _Plain:
-    """A call to which nothing happens."""
-
-    def __init__(self, answer: Answer) -> None:
-        self.answer = answer
-
-    async def end(self) -> bool:
-        """The call goes on."""
-        return False
-
-    async def passed(self, _data: bytes) -> bool:
-        """The call goes on."""
-        return False
-
-    def over(self, status: str) -> None:
-        """Nobody asks how it ended."""
-
-
-class OneRead:
-    """The desk of readers: one full read at a time."""
-
-    def __init__(self) -> None:
-        self.tapes: Tapes | None = None
-
-    async def call(self, method: str, request: bytes, _context: Any) -> Visit:
-        """Answer from the read that is played now."""
-        if self.tapes is None:
-            raise NotRecordedError("any call")
-        return _Plain(self.tapes.answer(method, request))
-
-    def rest(self, method: str, target: str, _headers: Mapping[str, str], body: bytes) -> tuple[int, dict[str, Any]]:
-        """Answer a REST request about the table of the read that is played now."""
-        tapes = self.tapes or Tapes()
-        return rest.answer(tapes.described, method, target, body)
-
-
 class Loop:
     """An event loop in a thread of its own."""
 
@@ -121,39 +74,19 @@ class Loop:
 
 
 class ReplayServer:
-    """A server in a thread of its own, from construction to :meth:`close`; ``address`` is ``host:port``.
+    """A server from construction to :meth:`close`; ``address`` is ``host:port``.
 
-    With the desk of readers, it serves the last full read given to :meth:`play`. ``loop`` is shared with others that
-    belong to the server; without one, the server has its own.
+    ``desk`` chooses what is answered, and ``loop`` is shared with others that belong to the server.
     """
 
-    def __init__(self, desk: Desk | None = None, loop: Loop | None = None) -> None:
-        self._reader = OneRead()
-        self._desk: Desk = desk or self._reader
-        self._own = None if loop is not None else Loop("replay")
-        self._loop = loop or self._own or Loop("replay")
+    def __init__(self, desk: Desk, loop: Loop) -> None:
+        self._desk = desk
+        self._loop = loop
         self.address = self._loop.run(self._start())
-        self._http: JsonServer | None = None
-
-    @property
-    def rest(self) -> str:
-        """The URL of the REST answers to the read that is played; their server starts when this is first asked for."""
-        if self._http is None:
-            self._http = JsonServer(self._reader.rest)
-            self._http.start()
-        return f"http://{HOST}:{self._http.port}"
-
-    def play(self, read: FullRead) -> None:
-        """Serve this read from now on, and no other."""
-        self._reader.tapes = Tapes([Tape.of_read(read, alone=True)])
 
     def close(self) -> None:
         """Stop the server and end the calls in progress."""
-        if self._http is not None:
-            self._http.stop()
         self._loop.run(self._server.stop(None))
-        if self._own is not None:
-            self._own.close()
 
     async def _start(self) -> str:
         self._server = grpc.aio.server(options=OPTIONS)

@@ -14,7 +14,7 @@ from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read, ReaderInfo, Takes
 
 if TYPE_CHECKING:
-    from conformance.readers.replay import ReplayServer
+    from conformance.readers.oneread import OneReadServer
 
 T = TypeVar("T")
 
@@ -43,11 +43,11 @@ def loading(read: Read) -> Callable[[], Read]:
 
 
 @functools.cache
-def server() -> ReplayServer:
+def server() -> OneReadServer:
     """The replay server of this process."""
-    from conformance.readers.replay import ReplayServer  # noqa: PLC0415  # a worker of decoders starts without gRPC
+    from conformance.readers.oneread import OneReadServer  # noqa: PLC0415  # a worker of decoders starts without gRPC
 
-    return ReplayServer()
+    return OneReadServer()
 
 
 @functools.cache

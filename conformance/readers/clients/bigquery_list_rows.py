@@ -35,20 +35,23 @@ class NoTable(Exception):  # noqa: N818  # its name becomes a reading's error cl
 
 @functools.cache
 def _client() -> Any:
-    """The client of this process, connected to the replay server's REST."""
+    """The client of this process; its REST requests are answered inside the process."""
     import requests  # noqa: PLC0415  # only a worker imports a library under test
     from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415  # as above
     from google.cloud import bigquery  # noqa: PLC0415  # as above
     from google.cloud.bigquery import _pandas_helpers  # noqa: PLC0415  # as above
 
+    from conformance.readers.clients._rest import ENDPOINT, InProcess  # noqa: PLC0415  # it needs requests
+
     if hasattr(_pandas_helpers, "_PROGRESS_INTERVAL"):
         _pandas_helpers._PROGRESS_INTERVAL = _PROGRESS_INTERVAL  # noqa: SLF001  # it has no public name
     http = requests.Session()
-    http.trust_env = False  # a proxy cannot reach the loopback server
+    http.trust_env = False  # neither a proxy nor a netrc file has to do with it
+    http.mount(ENDPOINT, InProcess(_session.server().rest_answer))
     return bigquery.Client(
         project="conformance",
         credentials=AnonymousCredentials(),  # type: ignore[no-untyped-call]
-        client_options={"api_endpoint": _session.server().rest},
+        client_options={"api_endpoint": ENDPOINT},
         _http=http,
     )
 

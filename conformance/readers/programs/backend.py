@@ -1,4 +1,4 @@
-"""What a client program talks to: the replay server of one full read, with its REST answers, on loopback."""
+"""What a client program talks to: the server of one full read, with its REST answers, on loopback."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from conformance.contract import proto
 from conformance.readers.fullread import FullRead
-from conformance.readers.replay import ReplayServer
+from conformance.readers.oneread import OneReadServer
 
 __all__ = ["Backend", "members"]
 
@@ -15,7 +15,7 @@ class Backend:
     """Serves one full read at a time to a client."""
 
     def __init__(self) -> None:
-        self._server = ReplayServer()
+        self._server = OneReadServer()
         self._addresses = {"grpc": self._server.address, "rest": self._server.rest}
 
     def play(self, read: FullRead) -> dict[str, Any]:

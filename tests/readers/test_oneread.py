@@ -1,4 +1,4 @@
-"""The replay server: recorded bytes as they were, and nothing else."""
+"""The server of one full read: recorded bytes as they were, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import pytest
 
 from conformance.contract import proto
 from conformance.readers import full_reads
-from conformance.readers.replay import ReplayServer
+from conformance.readers.oneread import OneReadServer
 from tests.readers.recorded import EOS, SCHEMA, TABLE, batch, bytes_of, case, exchange, stream
 
 RECORDED = exchange(bytes_of(batch(1, 2, 3)) + EOS, bytes_of(batch(4)), counts=[7, 1])
 
 
 @pytest.fixture
-def server() -> Iterator[ReplayServer]:
+def server() -> Iterator[OneReadServer]:
     """A server that plays RECORDED."""
-    one = ReplayServer()
+    one = OneReadServer()
     one.play(full_reads(case(), RECORDED)[0])
     yield one
     one.close()
 
 
 @pytest.fixture
-def channel(server: ReplayServer) -> Iterator[grpc.Channel]:
+def channel(server: OneReadServer) -> Iterator[grpc.Channel]:
     """A channel to the server."""
     with grpc.insecure_channel(server.address) as one:
         yield one
@@ -93,7 +93,7 @@ def test_splits_are_not_recorded(channel: grpc.Channel) -> None:
     assert error.value.details() == f"not recorded: a split of {stream()!r}"
 
 
-def test_responses_beyond_the_default_message_size(server: ReplayServer) -> None:
+def test_responses_beyond_the_default_message_size(server: OneReadServer) -> None:
     """A response larger than gRPC's default of 4 MiB is served."""
     large = exchange(bytes_of(batch(*range(300_000))), counts=[300_000])
     server.play(full_reads(case(), large)[0])

@@ -1,0 +1,96 @@
+"""A loopback server of one full read at a time, for the client libraries of the suite and for client programs.
+
+It answers as :mod:`.replay` does, with exactly the recorded bytes, but nothing happens to its calls. So it needs no
+event loop, whose turns would take processor time from the client library in the same process.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import grpc
+
+from conformance.contain.jsonhttp import JsonServer
+from conformance.contract import proto
+from conformance.readers import rest
+from conformance.readers.fullread import FullRead
+from conformance.readers.tape import NotRecordedError, Tape, Tapes
+
+__all__ = ["HOST", "OPTIONS", "OneReadServer"]
+
+OPTIONS: Final = (
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_metadata_size", 1 << 20),
+    ("grpc.absolute_max_metadata_size", 1 << 20),
+    # Two servers on one port would share its connections; a taken port has to be an error instead.
+    ("grpc.so_reuseport", 0),
+)
+HOST: Final = "127.0.0.1"
+THREADS: Final = 256
+"""A call holds a thread until its client has taken everything, and a client may read its streams in any order."""
+
+
+class OneReadServer:
+    """A server from construction to :meth:`close`; ``address`` is ``host:port``.
+
+    It serves the last full read given to :meth:`play`.
+    """
+
+    def __init__(self) -> None:
+        self._tapes = Tapes()
+        self._http: JsonServer | None = None
+        self._server = grpc.server(ThreadPoolExecutor(THREADS, "one-read"), options=OPTIONS)
+        self._server.add_generic_rpc_handlers((_Every(self),))
+        self.address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:0')}"
+        self._server.start()
+
+    @property
+    def rest(self) -> str:
+        """The URL of the REST answers to the read that is played; their server starts when this is first asked for."""
+        if self._http is None:
+            self._http = JsonServer(self.rest_answer)
+            self._http.start()
+        return f"http://{HOST}:{self._http.port}"
+
+    def play(self, read: FullRead) -> None:
+        """Serve this read from now on, and no other."""
+        self._tapes = Tapes([Tape.of_read(read, alone=True)])
+
+    def close(self) -> None:
+        """Stop the server and end the calls in progress."""
+        if self._http is not None:
+            self._http.stop()
+        self._server.stop(None).wait()
+
+    def rest_answer(
+        self, method: str, target: str, _headers: Mapping[str, str], body: bytes
+    ) -> tuple[int, dict[str, Any]]:
+        """The status and the JSON of the answer to a REST request about the table of the read that is played now."""
+        return rest.answer(self._tapes.described, method, target, body)
+
+    def answer(self, method: str, request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+        """The recorded responses to a call of the method with this bare name; aborts what was not recorded."""
+        try:
+            responses, _ = self._tapes.answer(method, request)  # all calls of a full read ended in OK
+        except NotRecordedError as error:
+            context.abort(grpc.StatusCode.FAILED_PRECONDITION, f"not recorded: {error}")
+            raise AssertionError("abort raises") from None
+        return iter(responses)
+
+
+class _Every(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone
+    """Handles every method of Storage Read as a stream of responses, which on the wire includes single ones."""
+
+    def __init__(self, server: OneReadServer) -> None:
+        self._server = server
+
+    def service(self, details: grpc.HandlerCallDetails) -> Any:
+        """The handler of a method, None for methods of other services."""
+        name = details.method.removeprefix(proto.SERVICE)
+        if name not in proto.REQUESTS or name == details.method:
+            return None
+        return grpc.unary_stream_rpc_method_handler(functools.partial(self._server.answer, name))
