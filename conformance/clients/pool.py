@@ -14,7 +14,7 @@ from conformance.readers.ipc.info import Hello, Unavailable
 from conformance.readers.ipc.job import JobAnswer, Limits
 from conformance.readers.ipc.program import ProgramRunner
 from conformance.readers.programs.backend import members
-from conformance.readers.programs.slot import WAITS, warm_up_read
+from conformance.readers.programs.slot import WAITS, WARM_UP, warm_up_read
 from conformance.readers.programs.spec import ClientProgram
 from conformance.readers.tape import Tape, Tapes
 from conformance.replay.certificates import CertificateError
@@ -112,9 +112,10 @@ class ClientPool:
         program, path = self._paths[name]
         runner = self._runners[program]
         if runner.ready() is not self._warm.get(program):
-            # A program that has just started loads its code in a read that is not judged.
+            # A program that has just started loads its code in a read that is not judged, which takes longer.
+            runner.hello()
             self._server.shelf.put(Held(NAME, Tapes([Tape.of_read(warm_up_read())])))
-            runner.fetch("warm-up", self._request(program, path, warm_up_read().request))
+            runner.fetch("warm-up", self._request(program, path, warm_up_read().request), times=WARM_UP)
             self._warm[program] = runner.ready()
         held = Held(NAME, asked.tapes, asked.plan)
         self._server.shelf.put(held)

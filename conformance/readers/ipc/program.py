@@ -71,20 +71,24 @@ class ProgramRunner(Runner["_Running"]):
         body = _of_bytes(op, job)
         return self._ask(process, job.id, "rows" if op == "read" else "written", body)
 
-    def fetch(self, job_id: str, members: Mapping[str, Any]) -> JobAnswer:
+    def fetch(self, job_id: str, members: Mapping[str, Any], *, times: float = 1.0) -> JobAnswer:
         """The answer of a client to a request to read a table; raises Unavailable or CannotStart.
 
-        ``members`` are those of ``$defs/fetch`` in the schema, without ``id`` and ``op``.
+        ``members`` are those of ``$defs/fetch`` in the schema, without ``id`` and ``op``. It may take so many times the
+        limits of time.
         """
-        return self._ask(self.ready(), job_id, "rows", {"op": "fetch", **members})
+        return self._ask(self.ready(), job_id, "rows", {"op": "fetch", **members}, times)
 
-    def _ask(self, process: _Running, job_id: str, wanted: str, body: Mapping[str, Any]) -> JobAnswer:
+    def _ask(
+        self, process: _Running, job_id: str, wanted: str, body: Mapping[str, Any], times: float = 1.0
+    ) -> JobAnswer:
         began = time.monotonic()
-        watch = Watch(process.process.root, memory=self._limits.memory, cpu=self._limits.cpu_seconds, stop=process.kill)
+        cpu = self._limits.cpu_seconds * times
+        watch = Watch(process.process.root, memory=self._limits.memory, cpu=cpu, stop=process.kill)
         make = functools.partial(JobAnswer, job_id, self.name, stage=Stage.LIBRARY)
         try:
             with watch:
-                reported = process.ask(body, wanted, limits=self._limits)
+                reported = process.ask(body, wanted, self._limits, self._limits.seconds * times)
             return _answered(job_id, self.name, reported, time.monotonic() - began)
         except LostError as error:
             outcome, error_class, text = self._broken(process, error, watch)
@@ -141,12 +145,12 @@ class _Running:
             )
         return self._hello
 
-    def ask(self, body: Mapping[str, Any], wanted: str, *, limits: Limits) -> dict[str, Any]:
+    def ask(self, body: Mapping[str, Any], wanted: str, limits: Limits, seconds: float) -> dict[str, Any]:
         """The program's answer to a request, of the kind ``wanted`` if it succeeds. Raises LostError, ProtocolError."""
         self.process.tail.clear()
         kinds = (wanted, "unsupported", "error")
         values = HELLO_VALUES + PER_VALUE * limits.values
-        return self._exchange(body, kinds=kinds, seconds=limits.seconds, limit=MAX_LINE, values=values)
+        return self._exchange(body, kinds=kinds, seconds=seconds, limit=MAX_LINE, values=values)
 
     def kill(self) -> None:
         self.process.kill()

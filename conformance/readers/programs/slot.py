@@ -28,10 +28,13 @@ from conformance.readers.programs.spec import ClientProgram
 from conformance.readers.tables import InvalidTable, to_stream_bytes, validate
 from conformance.records import CANNOT, BqType, Column, Reading, ReadingOutcome
 
-__all__ = ["WAITS", "ProgramSlot", "outcome_of", "warm_up_read"]
+__all__ = ["WAITS", "WARM_UP", "ProgramSlot", "outcome_of", "warm_up_read"]
 
 WAITS: Final = 3.0
 """The clock's deadline as a multiple of that in processor time: a program that waits for an answer uses none."""
+
+WARM_UP: Final = 5.0
+"""How many times the time of an answer the first one may take: a virtual machine loads its classes in it."""
 
 _OUTCOMES: Final = {
     JobOutcome.REFUSED: ReadingOutcome.ERROR,
@@ -105,12 +108,12 @@ class ProgramSlot:
         if running is not self._warm:
             self._runner.hello()
             for path in self._paths.values():
-                self._fetch(self._backend, warm_up_read(), path)
+                self._fetch(self._backend, warm_up_read(), path, times=WARM_UP)
             self._warm = self._runner.ready()
         return self._backend
 
-    def _fetch(self, backend: Backend, whole: FullRead, path: str) -> JobAnswer:
-        return self._runner.fetch(whole.case_id, {"path": path, **backend.play(whole)})
+    def _fetch(self, backend: Backend, whole: FullRead, path: str, *, times: float = 1.0) -> JobAnswer:
+        return self._runner.fetch(whole.case_id, {"path": path, **backend.play(whole)}, times=times)
 
 
 def _command(program: ClientProgram) -> Sequence[str]:
