@@ -49,7 +49,7 @@ SETS: Final[dict[str, Callable[..., list[str]]]] = {"bq-arrow": _pairs, "ipc": _
     "--archive",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write nothing but one archive of all vectors, with an index, into this folder.",
+    help="Write nothing but two archives with an index into this folder: all vectors, and the corpus of invalid data.",
 )
 @click.option(
     "--dir",
@@ -89,12 +89,14 @@ def command(*, only_check: bool, chosen: tuple[str, ...], archive: Path | None, 
 
 
 def _archive(vectors: Path, into: Path) -> None:
+    from conformance.generate.invalidarchive import invalid_archive, invalid_name  # noqa: PLC0415  # as above
     from conformance.generate.vectorarchive import archive_name, vector_archive  # noqa: PLC0415  # as above
 
-    data = vector_archive(vectors, conformance.__version__)
-    path = into / archive_name(conformance.__version__)
-    write_whole(path, data)
-    click.echo(f"{path}: written, SHA-256 {hashlib.sha256(data).hexdigest()}")
+    version = conformance.__version__
+    for name, make in ((archive_name(version), vector_archive), (invalid_name(version), invalid_archive)):
+        data = make(vectors, version)
+        write_whole(into / name, data)
+        click.echo(f"{into / name}: written, SHA-256 {hashlib.sha256(data).hexdigest()}")
 
 
 def _kept(done: Sequence[str], name: str, *, only_check: bool) -> str:
