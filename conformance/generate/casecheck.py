@@ -133,7 +133,7 @@ def _check_steps(case: Case) -> None:
             _check_stream(step, path, labels[CreateSession], labels[SplitStream])
         elif not isinstance(step, CreateSession):
             _check_flight(step, path, labels[GetFlightInfo], case.table)
-        if isinstance(step, PollFlightInfo):
+        if isinstance(step, PollFlightInfo | DoAction) and step.label:
             labels[GetFlightInfo].add(step.label)
         if isinstance(step, CreateSession | SplitStream | GetFlightInfo):
             labels[type(step)].add(step.label)
@@ -177,6 +177,8 @@ def _check_action(step: DoAction, path: str, infos: set[str]) -> None:
         raise RecordError(f"{path}.info", "the label of an earlier get-flight-info step", step.info)
     if step.info and step.body:
         raise RecordError(f"{path}.body", "no body where info names its content", step.body)
+    if step.label and not step.endpoint:
+        raise RecordError(f"{path}.label", "no label without the endpoint that is renewed", step.label)
     if step.endpoint and not (step.info and step.endpoint.isdecimal()):
         raise RecordError(f"{path}.endpoint", "an endpoint's index, of the info that is named", step.endpoint)
 

@@ -4,12 +4,21 @@ The docstring of a mutant states its fault.
 """
 
 from conformance.reference.flight.mutants import (  # noqa: F401  # each registers its mutants
+    actions,
+    descriptors,
+    encodings,
     errors,
+    expiry,
     infos,
+    locations,
+    logins,
     puts,
     queries,
+    requests,
     service,
+    sessions,
     streams,
+    uploads,
 )
 from conformance.reference.flight.register import FLIGHT_MUTANTS
 
