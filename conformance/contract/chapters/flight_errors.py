@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterator
 
 from conformance.contain.text import many
+from conformance.contract.chapters.flight_put import LARGE
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.flight.subjects import CODES, REFUSALS, about, asked_for, refusals
 from conformance.contract.flight.view import FlightCall
@@ -15,8 +16,6 @@ from conformance.records import Level
 _clause = functools.partial(clause, profiles=FLIGHT, role=Role.APPLICATION)
 
 EXHAUSTED = "RESOURCE_EXHAUSTED"
-LARGE = "large"
-"""The reason of a request that a server may find too large."""
 UNKNOWN = ("unknown-flight", "unknown-ticket", "unknown-action")
 """The reasons of requests for something that there is not."""
 

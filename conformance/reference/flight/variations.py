@@ -12,6 +12,7 @@ from grpc import StatusCode
 
 from conformance.contract.flight.encoding import data, number, part, text
 from conformance.contract.sources import COLUMNAR, FLIGHT_PAGE, FLIGHT_PROTO, PROTOBUF
+from conformance.reference.flight import freedoms  # noqa: F401  # it registers further ones
 from conformance.reference.flight.register import FLIGHT_VARIATIONS, variation
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.store import Batch, Flight, Store

@@ -93,6 +93,14 @@ class MetadataEndsIt(_Choosing):
         return came
 
 
+@mutant("flight-put.large-is-passed-over", kills=("flight-put.large-is-whole", _LOST))
+class LargeIsPassedOver(_Choosing):
+    """A message of more than 4 MiB is not stored, and nobody is told."""
+
+    def chosen(self, came: list[bytes]) -> list[bytes]:
+        return [one for one in came if len(one) <= 4 << 20]
+
+
 @mutant("flight-put.ends-early", kills=_LOST)
 class EndsEarly(FlightService):
     """A DoPut ends in OK after its first batch, before the client has sent the others."""
