@@ -10,9 +10,9 @@ from typing import Final
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.flight.decoding import Meaning, in_words, meaning_of, message_of
 from conformance.contract.flight.subjects import about
-from conformance.contract.flight.view import FlightView
+from conformance.contract.flight.view import FlightView, InfoSeen
 from conformance.contract.sources import FLIGHT_PROTO
-from conformance.records import Level
+from conformance.records import FlightMethod, Level
 
 _clause = functools.partial(clause, source=FLIGHT_PROTO, profiles=FLIGHT, role=Role.APPLICATION, level=Level.SHOULD)
 
@@ -30,12 +30,20 @@ class _Named:
     meaning: Meaning
 
 
+def _is_echo(seen: InfoSeen) -> bool:
+    """True if the descriptor is the one of the request: what it says was the client's choice."""
+    asked = None
+    if seen.of.raw.method in (FlightMethod.GET_FLIGHT_INFO, FlightMethod.POLL_FLIGHT_INFO):
+        asked = message_of("FlightDescriptor", seen.of.raw.request)
+    return asked is not None and meaning_of(asked) == seen.info.descriptor
+
+
 @about
 def _named(view: FlightView) -> list[_Named]:
     found = [
         _Named(seen.call, seen.response, "flight_descriptor", seen.info.descriptor)
         for seen in view.infos
-        if seen.info.descriptor is not None
+        if seen.info.descriptor is not None and not _is_echo(seen)
     ]
     for call in view.flight_calls:
         for at, poll in enumerate(call.polls if call.ok else ()):
