@@ -12,13 +12,11 @@ from collections.abc import Iterator
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
-from conformance.contract.flight.subjects import Stored, about, asked_for, columns_of, listed, stored
+from conformance.contract.flight.subjects import LARGE, Stored, about, asked_for, columns_of, listed, stored
 from conformance.contract.flight.view import FlightCall
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, INTEGRATION_CLIENT, STATUS_CODES, Inferred
 from conformance.records import FlightMethod, Level
 
-LARGE = "large"
-"""The reason of a request that a server may find too large."""
 _SOURCE = (INTEGRATION_CLIENT, STATUS_CODES, Inferred(FLIGHT_PROTO))
 _clause = functools.partial(clause, over=stored, source=_SOURCE, profiles=FLIGHT, role=Role.APPLICATION)
 
