@@ -262,7 +262,7 @@ class MoreActions(FlightService):
 
 @variation("flight-poll.endpoint-by-endpoint", FLIGHT_PAGE)
 class EndpointByEndpoint(FlightService):
-    """A query has another endpoint each time that it is asked about; its progress goes to and fro."""
+    """A query has another endpoint each time that it is asked about; its progress goes up and down."""
 
     def poll_flight_info(self, requests: Iterator[bytes]) -> Messages:
         request = self.the_one(requests)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from conformance.contract.flight.encoding import part
+from conformance.contract.flight.encoding import number, part
 from conformance.reference.flight.register import mutant
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.store import Batch, Flight
@@ -57,6 +57,15 @@ class LastNameCounts(FlightService):
             if place is not None:
                 key = self.key_of(request[place.value_start : place.end])
         super().keep(key, came)
+
+
+@mutant("flight-put.commands-are-forgotten", kills="flight-put.is-found")
+class CommandsAreForgotten(FlightService):
+    """A table is stored under a path alone; one under a command is nowhere."""
+
+    def keep(self, key: bytes, came: Sequence[bytes]) -> None:
+        if key[:2] == number(1, 1):
+            super().keep(key, came)
 
 
 @mutant("flight-put.late-name-is-taken", kills="flight-put.descriptor-is-needed")
