@@ -143,7 +143,7 @@ def _check_steps(case: Case) -> None:
 
 def _remember_label(step: Step, labels: dict[type[Step], set[str]]) -> None:
     """Add the label of a step's answer to those of its kind."""
-    if isinstance(step, PollFlightInfo):
+    if isinstance(step, PollFlightInfo | DoAction) and step.label:
         labels[GetFlightInfo].add(step.label)
     elif isinstance(step, FlightSqlStep):
         labels[GetFlightInfo].update(filter(None, [info_label(step)]))
@@ -189,6 +189,8 @@ def _check_action(step: DoAction, path: str, infos: set[str]) -> None:
         raise RecordError(f"{path}.info", "the label of an earlier get-flight-info step", step.info)
     if step.info and step.body:
         raise RecordError(f"{path}.body", "no body where info names its content", step.body)
+    if step.label and not step.endpoint:
+        raise RecordError(f"{path}.label", "no label without the endpoint that is renewed", step.label)
     if step.endpoint and not (step.info and step.endpoint.isdecimal()):
         raise RecordError(f"{path}.endpoint", "an endpoint's index, of the info that is named", step.endpoint)
 

@@ -18,6 +18,7 @@ from conformance.contract.flight import encoding
 from conformance.contract.flight.decoding import Info, Poll, message_of, read_endpoint, read_info, read_poll
 from conformance.records import (
     Call,
+    CallEnd,
     Case,
     Descriptor,
     DoAction,
@@ -256,7 +257,7 @@ class FlightConversation:
             caller = self._caller if here else self._plan.elsewhere(place).with_credentials(self._memory.headers)
             call = Call(index, label, "DoGet", spelled("Ticket", encoding.part(1, endpoint.ticket), step.spelled))
             asked = True
-            if self._make(call, take=step.take, caller=caller).end in BROKEN:
+            if self._make(call, take=step.take, caller=caller, away=not here).end in BROKEN:
                 break
         return asked
 
@@ -271,9 +272,12 @@ class FlightConversation:
         awaits = {at for at, (_, has_rows) in enumerate(messages) if has_rows} if step.in_turns else ()
         self._talk(Call(index, "", method, b""), [message for message, _ in messages], awaits, take=take)
 
-    def _make(self, call: Call, *, take: int | None = None, caller: Caller | None = None) -> Call:
+    def _make(self, call: Call, *, take: int | None = None, caller: Caller | None = None, away: bool = False) -> Call:
+        """Make a call; ``away`` from the server under test, a connection that cannot be made is UNAVAILABLE."""
         budget = self._allowance.left()
         made = late(call) if budget is None else (caller or self._caller).stream(call, budget=budget, take=take)
+        if away and made.end is CallEnd.CRASH:
+            made = dataclasses.replace(made, end=CallEnd.COMPLETE, status="UNAVAILABLE")
         return self._keep(made)
 
     def _talk(

@@ -49,6 +49,10 @@ def test_the_reference_is_a_target() -> None:
             "target.flight.seeding: expected one of none, put but got 'all' (str)",
         ),
         (FLIGHT + '[flight]\npath = ["a"]', "target.flight.path: expected a path with {name} in one of its parts but"),
+        (
+            FLIGHT + '[flight.login]\nuser = "u"',
+            "target.flight.login: expected either password or password_variable but got 'u' (str)",
+        ),
         (FLIGHT + '[seed]\ndataset = "d"', "target.seed: expected no such table: [flight] says how data comes in"),
         (FLIGHT + '[ready]\nrest_event = "r"', "target: expected no address of REST: a flight server has none but got"),
         (ELSEWHERE + 'rest = "http://h:2"', "target: expected no address of REST: a flight server has none but got"),

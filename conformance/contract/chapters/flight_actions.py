@@ -8,6 +8,7 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.flight.actions import result_body
 from conformance.contract.flight.decoding import message_of, read_endpoint
 from conformance.contract.flight.subjects import about
 from conformance.contract.flight.view import FlightCall, FlightView
@@ -31,14 +32,6 @@ def _is(step: Step, kind: str) -> bool:
     return isinstance(step, DoAction) and step.type == kind and bool(step.info)
 
 
-def _result(call: FlightCall) -> bytes | None:
-    """The body of the one Result; None if there is not exactly one that can be read."""
-    if len(call.raw.responses) != 1:
-        return None
-    result = message_of("Result", call.raw.responses[0])
-    return None if result is None else bytes(result.data("body"))
-
-
 @_clause(
     "flight-actions.cancel-says-what-happened",
     over=about(_served("CancelFlightInfo")),
@@ -51,7 +44,7 @@ def cancel_says_what_happened(call: FlightCall) -> Iterator[Violation]:
     Flight.proto, on UNSPECIFIED: "Servers should avoid using this value (send a NOT_FOUND error if the requested query
     is not known)."
     """
-    body = _result(call)
+    body = result_body(call)
     result = None if body is None else message_of("CancelFlightInfoResult", body)
     wanted = f"one result with the status {', '.join(_STATUSES.values())}"
     if body is None:
@@ -73,7 +66,7 @@ def renewed_is_an_endpoint(call: FlightCall) -> Iterator[Violation]:
 
     The page: a client "may be able to extend the expiration time by RenewFlightEndpoint action".
     """
-    body = _result(call)
+    body = result_body(call)
     endpoint = None if body is None else read_endpoint(body)
     if endpoint is None or endpoint.expires is None:
         observed = many(len(call.raw.responses), "message") if endpoint is None else "an endpoint without that time"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Iterator
 from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.comparing.matching import match_rows
 from conformance.contract.flight.arrowstream import first_is_no_schema, stream_violations
 from conformance.contract.flight.decoding import in_words
-from conformance.contract.flight.subjects import reads
-from conformance.contract.flight.view import GetView
+from conformance.contract.flight.subjects import about, columns_of, listed, reads, without_dictionaries
+from conformance.contract.flight.view import FlightView, GetView
 from conformance.contract.sources import FLIGHT_CLIENT, FLIGHT_PAGE, FLIGHT_PROTO, IPC_STREAM, Inferred
-from conformance.records import Level
+from conformance.records import DoExchange, DoPut, Level
 from conformance.wire import Header
 
 _PREFIX: Final = b"\xff\xff\xff\xff"
@@ -107,3 +109,59 @@ def no_descriptor_from_the_server(get: GetView) -> Iterator[Violation]:
         if data is not None and data.descriptor is not None:
             yield Violation("no flight_descriptor", in_words(data.descriptor), response=at)
             return
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Again:
+    """Two reads of one ticket, of which the second is judged."""
+
+    before: GetView
+    get: GetView
+    response: None = None
+
+    @property
+    def call(self) -> int:
+        """The index of the second call."""
+        return self.get.index
+
+
+@about
+def _again(view: FlightView) -> list[_Again]:
+    """Return the reads of one ticket without a DoPut between them, if both ended in OK and can be decoded."""
+    found: list[_Again] = []
+    first: dict[bytes, GetView] = {}
+    for call in view.flight_calls:
+        if isinstance(call.step, DoPut | DoExchange):
+            first.clear()
+        if isinstance(call, GetView) and call.ok and call.ticket is not None and call.table is not None:
+            if call.ticket in first:
+                found.append(_Again(first[call.ticket], call))
+            first.setdefault(call.ticket, call)
+    return found
+
+
+@clause(
+    "flight-data.read-again-is-the-same",
+    over=_again,
+    source=(FLIGHT_PAGE, FLIGHT_PROTO),
+    breaks="clients that read again after a lost connection: rows are missing, or come twice, without an error",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def read_again_is_the_same(pair: _Again) -> Iterator[Violation]:
+    """A ticket that is redeemed twice gives the same rows, or a status other than OK.
+
+    The page: "the client can get data multiple times by DoGet". Flight.proto, Ticket: "An opaque identifier that the
+    service can use to retrieve a particular portion of a stream." A server that has cancelled or used the ticket says
+    so by its status.
+    """
+    before, after = pair.before.table, pair.get.table
+    assert before is not None
+    assert after is not None
+    one, other = without_dictionaries(before), without_dictionaries(after)
+    if columns_of(one.schema) != columns_of(other.schema):
+        yield Violation(f"the columns of the first read: {listed(one.schema)}", listed(other.schema))
+        return
+    match = match_rows(one, other)
+    if match.missing or match.repeated or match.foreign or match.changed:
+        yield Violation(f"the {many(one.num_rows, 'row')} of the first read", f"{many(other.num_rows, 'row')}, others")

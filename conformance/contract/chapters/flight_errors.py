@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
-from conformance.contract.flight.subjects import CODES, REFUSALS, about, asked_for, refusals
+from conformance.contract.flight.subjects import CODES, LARGE, REFUSALS, about, asked_for, refusals
 from conformance.contract.flight.view import FlightCall
 from conformance.contract.sources import ERROR_GUIDE, FLIGHT_PAGE, FLIGHT_PROTO, PROTOBUF, STATUS_CODES, Inferred
 from conformance.records import Level
 
 _clause = functools.partial(clause, profiles=FLIGHT, role=Role.APPLICATION)
 
+EXHAUSTED = "RESOURCE_EXHAUSTED"
 UNKNOWN = ("unknown-flight", "unknown-ticket", "unknown-action")
 """The reasons of requests for something that there is not."""
 
@@ -27,9 +28,10 @@ def _answered(call: FlightCall, what: str) -> Iterator[Violation]:
 def code_of_the_table(call: FlightCall) -> Iterator[Violation]:
     """A status other than OK is one to which an error code of Flight belongs.
 
-    The page: "Arrow Flight defines its own set of error codes." Libraries map other gRPC statuses in different ways.
+    The page: "Arrow Flight defines its own set of error codes." Libraries map other gRPC statuses in different ways. A
+    message that is too large for the gRPC library is refused with RESOURCE_EXHAUSTED before Flight sees it.
     """
-    if call.raw.status not in CODES:
+    if call.raw.status not in CODES and not (call.raw.status == EXHAUSTED and call.step.expect.reason == LARGE):
         yield Violation(f"one of {', '.join(sorted(CODES))}", call.raw.status)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.flight.decoding import Poll
 from conformance.contract.flight.subjects import about
-from conformance.contract.flight.view import FlightView
+from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_PAGE
 from conformance.records import Level
 
@@ -31,6 +31,8 @@ def _polls(view: FlightView) -> list[_Polled]:
     found: list[_Polled] = []
     latest: dict[int, Poll] = {}
     for call in view.flight_calls:
+        if call.raw.label.endswith("/again"):  # an earlier answer may come again
+            continue
         for at, poll in enumerate(call.polls if call.ok else ()):
             if poll is not None:
                 found.append(_Polled(call.index, at, poll, latest.get(call.raw.step)))
@@ -81,3 +83,19 @@ def ended_has_an_info(one: _Polled) -> Iterator[Violation]:
     """
     if one.poll.info is None:
         yield Violation("the FlightInfo of the query, which has ended", "a PollInfo without info")
+
+
+@_clause(
+    "flight-poll.older-descriptor-is-recognised",
+    over=about(lambda view: [one for one in view.flight_calls if one.answered and one.raw.label.endswith("/again")]),
+    level=Level.SHOULD,
+    breaks="clients that have missed an answer",
+)
+def older_descriptor_is_recognised(call: FlightCall) -> Iterator[Violation]:
+    """A descriptor of an earlier PollInfo is still known.
+
+    The page: "A server should recognize a PollInfo.flight_descriptor that is not necessarily the latest in case the
+    client misses an update in between."
+    """
+    if not call.ok:
+        yield Violation("status OK for a descriptor that is not the latest", f"{call.raw.status}: {call.raw.details}")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
-from conformance.contract.flight.subjects import Stored, about, asked_for, columns_of, listed, stored
+from conformance.contract.flight.subjects import LARGE, Stored, about, asked_for, columns_of, listed, stored
 from conformance.contract.flight.view import FlightCall
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, INTEGRATION_CLIENT, STATUS_CODES, Inferred
 from conformance.records import FlightMethod, Level
@@ -54,6 +54,26 @@ def nothing_is_lost(one: Stored) -> Iterator[Violation]:
         shown = show_row(one.table, missing[0])
         observed = f"{many(one.rows.num_rows, 'row')}; {many(len(missing), 'row')} missing, the first {shown}"
         yield Violation(f"the {many(one.table.num_rows, 'row')} that were put", observed, call=one.seen.call)
+
+
+@clause(
+    "flight-put.large-is-whole",
+    over=lambda view: [one for one in stored(view) if one.put.step.expect.reason == LARGE],
+    source=_SOURCE,
+    breaks="every client with large messages: rows that the server accepted are gone, without an error",
+    profiles=FLIGHT,
+    role=Role.LIBRARY,
+)
+def large_is_whole(one: Stored) -> Iterator[Violation]:
+    """The rows of messages larger than 4 MiB come back, or the DoPut is refused.
+
+    The status codes of gRPC: OK is "returned on success". A library may refuse a message that is too large for it, with
+    RESOURCE_EXHAUSTED for example; it may not leave the message out.
+    """
+    missing = len(_match(one).missing)
+    if missing:
+        wanted = f"the {many(one.table.num_rows, 'row')} that were put, or a status other than OK"
+        yield Violation(wanted, f"{many(missing, 'row')} missing", call=one.seen.call)
 
 
 @_clause("flight-put.nothing-is-added", breaks="every client: it counts rows twice, or rows that nobody put")

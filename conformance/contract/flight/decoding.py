@@ -37,13 +37,15 @@ Meaning = tuple[int, bytes, tuple[str, ...]]
 class Endpoint:
     """A FlightEndpoint; ``raw`` are its bytes, ``ticket`` is None if it has none.
 
-    ``locations`` are the URIs, ``expires`` the seconds of its expiration time since the Unix epoch, None without one.
+    ``locations`` are the URIs, ``expires`` the seconds of its expiration time since the Unix epoch, None without one,
+    and ``nanos`` the further nanoseconds.
     """
 
     raw: bytes
     ticket: bytes | None
     locations: tuple[str, ...]
     expires: int | None
+    nanos: int = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -61,13 +63,14 @@ class Info:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Poll:
-    """A PollInfo; ``descriptor`` are the bytes of that of the next call, None if the query has ended; ``progress`` is
-    None if it is unset.
+    """A PollInfo; ``descriptor`` are the bytes of that of the next call, None if the query has ended; ``progress`` and
+    ``expires``, seconds and nanoseconds, are None if they are unset.
     """
 
     info: Info | None
     descriptor: bytes | None
     progress: float | None
+    expires: tuple[int, int] | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -116,10 +119,12 @@ def read_poll(data: bytes) -> Poll | None:
     if message is None:
         return None
     held, later = message.last("info"), message.last("flight_descriptor")
+    expires = message.message("expiration_time")
     return Poll(
         None if held is None else read_info(data[held.value_start : held.end]),
         None if later is None else data[later.value_start : later.end],
         message.real("progress") if message.has("progress") else None,
+        None if expires is None else (expires.number("seconds"), expires.number("nanos")),
     )
 
 
@@ -154,6 +159,7 @@ def _endpoint(message: ProtoMessage, data: bytes) -> Endpoint:
         None if ticket is None else bytes(ticket.data("ticket")),
         tuple(location.text("uri") for location in message.messages("location")),
         None if expires is None else expires.number("seconds"),
+        0 if expires is None else expires.number("nanos"),
     )
 
 

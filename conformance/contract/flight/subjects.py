@@ -17,6 +17,7 @@ from conformance.records import DoPut, FlightMethod
 
 __all__ = [
     "CODES",
+    "LARGE",
     "REFUSALS",
     "Stored",
     "about",
@@ -46,6 +47,10 @@ PERMISSION_DENIED.
 
 REFUSALS: Final = frozenset({"NOT_FOUND", "INVALID_ARGUMENT", "UNIMPLEMENTED", "UNAUTHENTICATED", "PERMISSION_DENIED"})
 """The statuses of an error that a client has made, or that the server cannot avoid for this client."""
+
+
+LARGE: Final = "large"
+"""The reason of a request that a server may find too large."""
 
 
 def about(select: Callable[[FlightView], Sequence[T]]) -> Callable[[View], Sequence[T]]:

@@ -12,12 +12,32 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.flight.decoding import Data, Endpoint, Info, Poll, data_of, read_data, read_info, read_poll
-from conformance.contract.flight.encoding import part
+from conformance.contract.flight.decoding import (
+    Data,
+    Endpoint,
+    Info,
+    Poll,
+    data_of,
+    message_of,
+    read_data,
+    read_info,
+    read_poll,
+)
 from conformance.contract.ipc.flight import FlightStreamView
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
-from conformance.records import CallEnd, DoGet, DoPut, FlightMethod, FlightSqlStep, FlightStep, GetFlightInfo, Step
+from conformance.records import (
+    CallEnd,
+    DoGet,
+    DoPut,
+    FlightMethod,
+    FlightSqlStep,
+    FlightStep,
+    GetFlightInfo,
+    Naming,
+    PollFlightInfo,
+    Step,
+)
 from conformance.wire import DecodingError, Message
 from conformance.wire.flightdata import FlightStream, join_flight
 
@@ -110,6 +130,12 @@ class GetView(DataView):
     """A DoGet call."""
 
     @remembered_property
+    def ticket(self) -> bytes | None:
+        """The ticket of the request; None if that is no Ticket."""
+        asked = message_of("Ticket", self.raw.request)
+        return None if asked is None else bytes(asked.data("ticket"))
+
+    @remembered_property
     def info(self) -> InfoSeen | None:
         """The latest info before the call that has the ticket; None for a literal ticket."""
         if self.view.exchange.driven and isinstance(self.step, DoGet) and self.step.ticket is not None:
@@ -149,15 +175,17 @@ class InfoSeen:
 
     @property
     def put(self) -> FlightCall | None:
-        """The latest DoPut under the descriptor of the request that was accepted before; None without one."""
-        if not isinstance(self.of.step, GetFlightInfo):
+        """The latest DoPut under the descriptor of the request that was accepted before; None without one, and for a
+        query that runs.
+        """
+        polled = self.of.polls[self.response] if self.of.polls else None
+        if not isinstance(self.of.step, GetFlightInfo | PollFlightInfo) or (polled and polled.descriptor is not None):
             return None
         return self.of.view.put_before(self.of.step, self.call)
 
 
 def _redeems(get: GetView, endpoint: Endpoint) -> bool:
-    # The driver writes a Ticket as its one field, even if that is empty.
-    return endpoint.ticket is not None and get.raw.request == part(1, endpoint.ticket)
+    return endpoint.ticket is not None and get.ticket == endpoint.ticket
 
 
 class FlightView(View):
@@ -191,7 +219,8 @@ class FlightView(View):
         """The latest DoPut before the call ``index`` that was accepted, under the descriptor of the step ``asked``."""
         wanted = getattr(asked, "descriptor", None)
         for call in reversed(self.flight_calls[:index]):
-            if isinstance(call.step, DoPut) and call.step.descriptor == wanted and call.ok:
+            named = isinstance(call.step, DoPut) and call.step.named is not Naming.LATE
+            if named and getattr(call.step, "descriptor", None) == wanted and call.ok:
                 return call
         return None
 

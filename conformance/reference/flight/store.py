@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -47,6 +49,7 @@ class Store:
         self._lock = threading.Lock()
         self._flights: dict[bytes, Flight] = {}
         self._tickets: dict[bytes, Flight] = {}
+        self._numbers = itertools.count()
 
     def put(self, flight: Flight) -> None:
         """Store a flight in place of an earlier one under its descriptor."""
@@ -66,9 +69,14 @@ class Store:
         """A ticket for some batches of a flight: opaque bytes that are no text."""
         part = dataclasses.replace(flight, batches=tuple(batches))
         with self._lock:
-            ticket = b"\xff" + hashlib.blake2b(b"%d" % len(self._tickets), digest_size=12).digest()
+            ticket = b"\xff" + hashlib.blake2b(b"%d" % next(self._numbers), digest_size=12).digest()
             self._tickets[ticket] = part
         return ticket
+
+    @property
+    def tickets(self) -> Mapping[bytes, Flight]:
+        """What each ticket was given out for."""
+        return MappingProxyType(self._tickets)
 
     def redeem(self, ticket: bytes) -> Flight | None:
         """The part of a flight that a ticket was given out for."""

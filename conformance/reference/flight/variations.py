@@ -12,7 +12,8 @@ from grpc import StatusCode
 
 from conformance.contract.flight.encoding import data, number, part, text
 from conformance.contract.sources import COLUMNAR, FLIGHT_PAGE, FLIGHT_PROTO, PROTOBUF
-from conformance.reference.flight import exchangevariations  # noqa: F401  # it registers its variations
+from conformance.reference.flight import exchangevariations, freedoms  # noqa: F401  # each registers its variations
+from conformance.reference.flight.actions import RENEW
 from conformance.reference.flight.register import FLIGHT_VARIATIONS, variation
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.store import Batch, Flight, Store
@@ -90,7 +91,7 @@ class LocationWithoutTicket(FlightService):
 
 @variation("flight-info.ticket-of-single-use", FLIGHT_PAGE)
 class TicketOfSingleUse(FlightService):
-    """A ticket without an expiration time is redeemed once."""
+    """A ticket is redeemed once, and no endpoint is renewed."""
 
     def __init__(self, store: Store | None = None) -> None:
         super().__init__(store)
@@ -102,6 +103,10 @@ class TicketOfSingleUse(FlightService):
             self.refuse(StatusCode.NOT_FOUND, "the ticket has been used")
         self._used.add(request)
         yield from super().do_get(iter([request]))
+
+    @property
+    def actions(self) -> Mapping[str, tuple[str, Callable[[bytes], bytes]]]:
+        return {name: one for name, one in super().actions.items() if name != RENEW}
 
 
 @variation("flight-info.expiration", FLIGHT_PROTO)

@@ -50,6 +50,7 @@ from conformance.targets.flightlogin import Headers, Memory
 from conformance.targets.flightmessages import Names
 from conformance.targets.flightplaces import Place
 from conformance.targets.flightspec import Login
+from conformance.targets.instants import now
 
 load_chapters()
 FIXTURE: Final = ProofFixture.of(
@@ -149,7 +150,7 @@ def seen(case: Case, service: FlightService | None = None, table: pa.Table | Non
     conversation = FlightConversation(case, rows, caller, plan)
     conversation.run()
     calls, skipped = tuple(conversation.calls), tuple(conversation.skipped)
-    exchange = Exchange(case.id, "direct", calls, skipped_steps=skipped, protocol=ProtocolName.FLIGHT)
+    exchange = Exchange(case.id, "direct", calls, skipped_steps=skipped, now=now(), protocol=ProtocolName.FLIGHT)
     return FlightView(case, exchange, rows)
 
 

@@ -4,16 +4,25 @@ The docstring of a mutant states its fault.
 """
 
 from conformance.reference.flight.mutants import (  # noqa: F401  # each registers its mutants
+    actions,
+    descriptors,
+    encodings,
     errors,
     exchanges,
+    expiry,
     infos,
+    locations,
+    logins,
     puts,
     queries,
+    requests,
     rows,
     service,
+    sessions,
     sql,
     sql_metadata,
     streams,
+    uploads,
 )
 from conformance.reference.flight.register import FLIGHT_MUTANTS
 

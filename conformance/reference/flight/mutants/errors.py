@@ -13,6 +13,8 @@ from conformance.reference.flight.store import Flight
 from conformance.reference.refusals import Refusal
 from conformance.wire.protobufmessages import ProtoMessage
 
+_NOT_FOUND = "an info that was cancelled is unknown, too"
+
 
 class _Refusing(FlightService):
     """A service that refuses what is unknown in another way."""
@@ -30,7 +32,10 @@ class _Refusing(FlightService):
 @mutant(
     "flight-errors.code-of-no-table",
     kills="flight-errors.code-of-the-table",
-    also={"flight-errors.code-of-an-unknown-thing": "it is none of the permitted codes"},
+    also={
+        "flight-errors.code-of-an-unknown-thing": "it is none of the permitted codes",
+        "flight-actions.cancelled-stays-so": _NOT_FOUND,
+    },
 )
 class CodeOfNoTable(_Refusing):
     """What is unknown is refused with DATA_LOSS, which Flight does not know."""
@@ -38,7 +43,11 @@ class CodeOfNoTable(_Refusing):
     code = StatusCode.DATA_LOSS
 
 
-@mutant("flight-errors.internal", kills="flight-errors.code-of-an-unknown-thing")
+@mutant(
+    "flight-errors.internal",
+    kills="flight-errors.code-of-an-unknown-thing",
+    also={"flight-actions.cancelled-stays-so": _NOT_FOUND},
+)
 class Internal(_Refusing):
     """What is unknown is refused with INTERNAL, as if the server had failed."""
 
@@ -52,7 +61,11 @@ class NoWords(_Refusing):
     details = ""
 
 
-@mutant("flight-errors.any-ticket", kills="flight-errors.unknown-ticket-is-refused")
+@mutant(
+    "flight-errors.any-ticket",
+    kills="flight-errors.unknown-ticket-is-refused",
+    also={"flight-data.read-again-is-the-same": "a ticket that was cancelled gives an empty stream too"},
+)
 class AnyTicket(FlightService):
     """A ticket that nobody gave out gives an empty stream."""
 
@@ -78,7 +91,15 @@ class AnyFlight(FlightService):
             return Flight(message, pa.schema([]), ())
 
 
-@mutant("flight-errors.any-action", kills="flight-errors.unknown-action-is-refused")
+@mutant(
+    "flight-errors.any-action",
+    kills="flight-errors.unknown-action-is-refused",
+    also={
+        "flight-actions.cancel-says-what-happened": "it says nothing",
+        "flight-actions.unknown-endpoint-is-not-renewed": "what is unknown to an action ends in OK as well",
+        "flight-session.close-says-what-happened": "it says nothing",
+    },
+)
 class AnyAction(FlightService):
     """An action that nobody knows ends in OK without a result."""
 

@@ -41,7 +41,10 @@ class CancelUnspecified(FlightService):
         return number(1, 0)
 
 
-@mutant("flight-actions.cancel-in-words", kills="flight-actions.cancel-says-what-happened")
+@mutant(
+    "flight-actions.cancel-in-words",
+    kills=("flight-actions.cancel-says-what-happened", "flight-actions.results-decode"),
+)
 class CancelInWords(FlightService):
     """CancelFlightInfo answers with a text in the place of a result."""
 

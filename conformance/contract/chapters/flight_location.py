@@ -1,0 +1,98 @@
+"""The locations of endpoints: that a client can read each URI, and knows how to reach it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import urllib.parse
+from collections.abc import Iterator
+from typing import Final
+
+from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.flight.subjects import about
+from conformance.contract.flight.view import FlightView
+from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
+from conformance.records import Level
+
+_clause = functools.partial(
+    clause, source=(FLIGHT_PAGE, FLIGHT_PROTO), profiles=FLIGHT, role=Role.APPLICATION, level=Level.SHOULD
+)
+
+REUSE: Final = "arrow-flight-reuse-connection://?"
+_WITH_PORT: Final = frozenset({"grpc", "grpc+tcp", "grpc+tls"})
+_WITH_HOST: Final = frozenset({"http", "https"})
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Place:
+    """A location of an endpoint; ``field`` says which."""
+
+    call: int
+    response: int
+    field: str
+    uri: str
+
+    @property
+    def parts(self) -> urllib.parse.SplitResult | None:
+        """The URI in its parts; None if it cannot be read."""
+        try:
+            parts = urllib.parse.urlsplit(self.uri)
+            _ = parts.port
+        except ValueError:
+            return None
+        return parts
+
+
+@about
+def _places(view: FlightView) -> list[_Place]:
+    """Return every location but the empty one, which means the connection of the info."""
+    return [
+        _Place(seen.call, seen.response, f"endpoint[{at}].location[{number}].uri", uri)
+        for seen in view.infos
+        for at, endpoint in enumerate(seen.info.endpoints)
+        for number, uri in enumerate(endpoint.locations)
+        if uri
+    ]
+
+
+@_clause("flight-location.is-a-uri", over=_places, breaks="clients in every language: the URI cannot be parsed")
+def is_a_uri(place: _Place) -> Iterator[Violation]:
+    """A location is a URI with a scheme, or empty.
+
+    Flight.proto, ``location``: "A list of URIs where this ticket can be redeemed via DoGet()." The page: "Clients and
+    servers need to know which transport to use for a given URI in a Location".
+    """
+    if place.parts is None or not place.parts.scheme or place.uri.strip() != place.uri or "://" not in place.uri:
+        yield Violation("a URI such as grpc://host:port", repr(place.uri), place.field)
+
+
+@_clause(
+    "flight-location.reuse-has-one-form",
+    over=lambda view: [one for one in _places(view) if one.uri.startswith("arrow-flight-reuse-connection:")],
+    breaks="clients that compare the URI as text, and those of Java, whose parser refuses the other forms",
+)
+def reuse_has_one_form(place: _Place) -> Iterator[Violation]:
+    """The URI of a connection that is used again is ``arrow-flight-reuse-connection://?``.
+
+    The page: "For compatibility reasons, the URI should always be arrow-flight-reuse-connection://?, with the trailing
+    empty query string."
+    """
+    if place.uri != REUSE:
+        yield Violation(REUSE, repr(place.uri), place.field)
+
+
+@_clause("flight-location.says-where", over=_places, breaks="clients that connect there")
+def says_where(place: _Place) -> Iterator[Violation]:
+    """A URI of gRPC over TCP has a host and a port, one of a Unix socket a path, and one of HTTP a host.
+
+    The page, on the schemes: "Clients and servers need to know which transport to use for a given URI in a Location".
+    """
+    parts = place.parts
+    if parts is None:
+        return
+    if parts.scheme in _WITH_PORT and not (parts.hostname and parts.port):
+        yield Violation("a host and a port", repr(place.uri), place.field)
+    elif parts.scheme in _WITH_HOST and not parts.hostname:
+        yield Violation("a host", repr(place.uri), place.field)
+    elif parts.scheme == "grpc+unix" and not (parts.path or parts.netloc):
+        yield Violation("the path of a socket", repr(place.uri), place.field)

@@ -1,0 +1,155 @@
+"""Mutants of expiration times, of reading again, and of renewing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from grpc import StatusCode
+
+from conformance.contract.flight.encoding import number, part
+from conformance.reference.flight.register import mutant
+from conformance.reference.flight.service import FlightService, Messages
+from conformance.reference.flight.store import Flight, Store
+
+_IS_A_TIME = "flight-expiry.is-a-time"
+_UNTIL = "flight-expiry.is-read-until-then"
+_SAME = "flight-data.read-again-is-the-same"
+
+
+@mutant("flight-expiry.in-milliseconds", kills=_IS_A_TIME)
+class InMilliseconds(FlightService):
+    """An expiration time is given in milliseconds."""
+
+    def expiry(self) -> bytes:
+        return number(1, int(time.time() + 3600) * 1000)
+
+
+@mutant("flight-expiry.nanoseconds-of-more", kills=_IS_A_TIME)
+class NanosecondsOfMore(FlightService):
+    """An expiration time has more nanoseconds than a second."""
+
+    def expiry(self) -> bytes:
+        return super().expiry() + number(2, 1_000_000_000)
+
+
+@mutant("flight-expiry.below-zero", kills=_IS_A_TIME)
+class BelowZero(FlightService):
+    """An expiration time has nanoseconds below zero."""
+
+    def expiry(self) -> bytes:
+        return super().expiry() + number(2, -5)
+
+
+@mutant("flight-expiry.over", kills="flight-expiry.is-not-over")
+class Over(FlightService):
+    """An expiration time is that of the year 1970."""
+
+    def expiry(self) -> bytes:
+        return number(1, 3600)
+
+
+@mutant("flight-expiry.earlier", kills="flight-expiry.renewed-is-not-earlier")
+class Earlier(FlightService):
+    """An endpoint that is renewed again has less time than before."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        super().__init__(store)
+        self._given = iter(range(10_000, 0, -1))
+
+    def expiry(self) -> bytes:
+        return number(1, int(time.time()) + 600 + next(self._given))
+
+
+class _Expiring(FlightService):
+    """A service whose endpoints have an expiration time."""
+
+    def endpoint(self, ticket: bytes) -> bytes:
+        return super().endpoint(ticket) + part(3, self.expiry())
+
+
+class _Counting(_Expiring):
+    """A service that counts the reads of each ticket."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        super().__init__(store)
+        self._reads: dict[bytes, int] = {}
+
+    def do_get(self, requests: Iterator[bytes]) -> Messages:
+        request = self.the_one(requests)
+        self._reads[request] = self._reads.get(request, 0) + 1
+        yield from self.read(request, self._reads[request])
+
+    def read(self, request: bytes, times: int) -> Messages:
+        """The answer to the read number ``times`` of a ticket."""
+        return super().do_get(iter([request]))
+
+
+@mutant("flight-expiry.read-once", kills=_UNTIL)
+class ReadOnce(_Counting):
+    """A ticket is redeemed once, whatever its expiration time says."""
+
+    def read(self, request: bytes, times: int) -> Messages:
+        if times > 1:
+            self.refuse(StatusCode.NOT_FOUND, "the ticket has been used")
+        return super().read(request, times)
+
+
+@mutant("flight-expiry.renewed-is-void", kills=_UNTIL)
+class RenewedIsVoid(FlightService):
+    """A renewed endpoint has a ticket that nobody redeems."""
+
+    def renew(self, body: bytes) -> bytes:
+        super().renew(body)
+        return self.endpoint(b"renewed") + part(3, self.expiry())
+
+
+@mutant("flight-expiry.renewing-ends-it", kills=_UNTIL)
+class RenewingEndsIt(FlightService):
+    """Renewing an endpoint revokes its ticket, and gives it out again."""
+
+    def renew(self, body: bytes) -> bytes:
+        renewed = super().renew(body)
+        for ticket in list(self.store.tickets):
+            self.store.revoke(ticket)
+        return renewed
+
+
+@mutant("flight-expiry.second-read-is-short", kills=_SAME)
+class SecondReadIsShort(_Counting):
+    """The second read of a ticket lacks the last batch."""
+
+    def read(self, request: bytes, times: int) -> Messages:
+        found = list(super().read(request, times))
+        return found[:-1] if times > 1 else found
+
+
+@mutant("flight-expiry.second-read-is-empty", kills=_SAME)
+class SecondReadIsEmpty(_Counting):
+    """The second read of a ticket gives the schema alone, as if the flight had no rows."""
+
+    def read(self, request: bytes, times: int) -> Messages:
+        found = list(super().read(request, times))
+        return found[:1] if times > 1 else found
+
+
+@mutant("flight-actions.cancelled-is-empty", kills=_SAME)
+class CancelledIsEmpty(FlightService):
+    """The ticket of a cancelled info gives an empty stream."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        super().__init__(store)
+        self._void: dict[bytes, Flight] = {}
+
+    def cancel(self, body: bytes) -> bytes:
+        before = dict(self.store.tickets)
+        result = super().cancel(body)
+        self._void.update((ticket, before[ticket]) for ticket in before.keys() - self.store.tickets.keys())
+        return result
+
+    def do_get(self, requests: Iterator[bytes]) -> Messages:
+        request = self.the_one(requests)
+        flight = self._void.get(bytes(self.decode("Ticket", request).data("ticket")))
+        if flight is not None:
+            return self.stream(Flight(flight.descriptor, flight.schema, ()))
+        return super().do_get(iter([request]))

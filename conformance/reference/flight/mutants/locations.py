@@ -1,0 +1,44 @@
+"""Mutants of locations."""
+
+from __future__ import annotations
+
+from conformance.reference.flight.register import mutant, process_mutant
+from conformance.reference.flight.service import FlightService
+
+_REUSE = "arrow-flight-reuse-connection://?"
+
+
+def _at(name: str, kills: str, what: str, *locations: str) -> None:
+    mutant(name, kills=kills)(type(name, (FlightService,), {"__doc__": what, "locations": locations}))
+
+
+_URI, _FORM, _WHERE = "flight-location.is-a-uri", "flight-location.reuse-has-one-form", "flight-location.says-where"
+
+_at("flight-location.no-scheme", _URI, "A location is a host and a port.", "data.invalid:8815", _REUSE)
+_at("flight-location.blanks", _URI, "A location ends with a line feed.", "grpc://data.invalid:1\n", _REUSE)
+_at("flight-location.not-a-number", _URI, "A port is no number.", "grpc://data.invalid:http", _REUSE)
+_at(
+    "flight-location.reuse-without-query",
+    _FORM,
+    "The URI of the connection that there is lacks its question mark.",
+    "arrow-flight-reuse-connection://",
+    _REUSE,
+)
+_at(
+    "flight-location.reuse-with-host",
+    _FORM,
+    "The URI of the connection that there is names a host.",
+    "arrow-flight-reuse-connection://localhost?",
+    _REUSE,
+)
+_at("flight-location.no-port", _WHERE, "A URI of gRPC has no port.", "grpc+tls://data.invalid", _REUSE)
+_at("flight-location.no-host", _WHERE, "A URI of gRPC has no host.", "grpc+tcp://:8815", _REUSE)
+_at("flight-location.no-path", _WHERE, "A URI of a socket has no path.", "grpc+unix://", _REUSE)
+_at("flight-location.nowhere-on-the-web", _WHERE, "A URL has no host.", "https:///part", _REUSE)
+
+
+@process_mutant("flight-location.dead", kills="flight-info.tickets-are-redeemed")
+class DeadLocation(FlightService):
+    """The one location of each endpoint is a port of this machine at which nobody listens."""
+
+    locations = ("grpc://127.0.0.1:1",)
