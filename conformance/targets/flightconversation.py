@@ -31,8 +31,6 @@ from conformance.records import (
     ListFlights,
     PollFlightInfo,
     SendMessages,
-    SqlMetadata,
-    SqlQuery,
     Step,
 )
 from conformance.targets.allowance import Allowance, late
@@ -41,7 +39,7 @@ from conformance.targets.conversation import BROKEN
 from conformance.targets.dialect import SqlSpec, Statements, sql_name
 from conformance.targets.flightmessages import Names, action_of, data_of
 from conformance.targets.flightplaces import Place, place_of
-from conformance.targets.flightsql import SqlSteps
+from conformance.targets.flightsql import UPDATE, SqlSteps
 from conformance.targets.seeds import case_rows
 
 __all__ = ["FlightConversation", "FlightPlan"]
@@ -85,7 +83,8 @@ class FlightConversation:
         self._plan = plan
         self._allowance = plan.allowance
         self._infos: dict[str, Info] = {}
-        self._sql = SqlSteps(case, table, self._statements(), self._make, self._talk)
+        by_query = plan.sql is not None and plan.sql.by_query
+        self._sql = SqlSteps(case, table, self._statements(), self._make, self._talk, by_query)
 
     def _statements(self) -> Statements | None:
         """The statements about the case's table; None if the server speaks no Flight SQL."""
@@ -111,10 +110,7 @@ class FlightConversation:
     def _carried_out(self, index: int, step: Step) -> bool:
         """Make the calls of a step; False if it does not apply."""
         if isinstance(step, FlightSqlStep):
-            made = self._sql.carried_out(index, step)
-            if made is not None and isinstance(step, SqlQuery | SqlMetadata) and not step.schema:
-                self._remember(step.label, read_info(_first(made)))
-            return made is not None
+            return self._ask_sql(index, step)
         match step:
             case PollFlightInfo():
                 self._poll(index, step)
@@ -135,6 +131,15 @@ class FlightConversation:
                 if isinstance(step, GetFlightInfo):
                     self._remember(step.label, read_info(_first(call)))
         return True
+
+    def _ask_sql(self, index: int, step: FlightSqlStep) -> bool:
+        """Make the calls of a step of Flight SQL; False if it does not apply."""
+        made = self._sql.carried_out(index, step)
+        if made is not None and made.method == "GetFlightInfo":
+            self._remember(made.label, read_info(_first(made)))
+        if made is not None and made.label == UPDATE:
+            self._get(index, DoGet(UPDATE))
+        return made is not None
 
     def _asked(self, step: Step) -> tuple[str, str, bytes] | None:
         """The method, the label and the request of a step with one request message; None if it does not apply."""

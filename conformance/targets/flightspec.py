@@ -14,7 +14,8 @@ from conformance.targets.dialect import SqlSpec, check_sql
 __all__ = ["KNOWN_SUFFIXES", "FlightSeeding", "FlightSpec", "KnownFlight", "check_flight"]
 
 KNOWN_SUFFIXES: Final = (".arrow", ".arrows", ".parquet", ".json", ".jsonl")
-"""The suffixes of files with the rows of known flights. CSV is none of them: it does not tell NULL from an empty text."""
+"""The suffixes of files with the rows of known flights. CSV does not tell NULL from an empty text, and is none of them.
+"""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
 

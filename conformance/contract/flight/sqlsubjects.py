@@ -16,6 +16,7 @@ from conformance.contract.flight.view import FlightCall, FlightView, InfoSeen
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import View
 from conformance.records import (
+    FlightMethod,
     FlightSqlStep,
     GetFlightInfo,
     SqlIngest,
@@ -49,10 +50,12 @@ def undisturbed(view: FlightView, index: int) -> bool:
 
 
 def executable(seen: InfoSeen) -> bool:
-    """False for the info of a statement that may be refused when its ticket is redeemed: it is wrong, or what it rests
-    on was refused.
+    """False for the info of a statement that may be refused when its ticket is redeemed: it is wrong, it is an update,
+    or what it rests on was refused.
     """
     step = seen.of.step
+    if isinstance(step, SqlUpdate):
+        return False
     return not isinstance(step, FlightSqlStep) or (not step.expect.reason and undisturbed(seen.of.view, seen.call))
 
 
@@ -81,7 +84,7 @@ def updated(view: FlightView) -> list[Updated]:
     """Return every update and ingestion that ended in OK."""
     found = []
     for call in of_step(SqlUpdate, SqlIngest)(view):
-        if call.ok:
+        if call.ok and call.raw.method == FlightMethod.DO_PUT:
             step = call.step
             count = step.count if isinstance(step, SqlUpdate) and not step.prepared else view.table.num_rows
             found.append(Updated(call.index, None, call, count))
