@@ -36,7 +36,8 @@ class SqlSpec:
     """The content of ``[flight.sql]``: that the server speaks Flight SQL, and its dialect.
 
     ``types`` maps types of the suite (``INT64``) to those of the server; an empty one means that it has none.
-    ``create`` makes a table, ``quote`` is how a single quote is written in a text, ``marker`` is a parameter of a prepared statement, where ``{n}`` is its number from 1.
+    ``create`` makes a table. ``quote`` is how a single quote is written in a text, ``marker`` a parameter of a prepared
+    statement, where ``{n}`` is its number from 1.
     Without ``tables``, the suite makes none: it sends queries that need none, and metadata commands. With ``by_query``,
     updates are executed as queries are, for a server that serves no CommandStatementUpdate.
     """
