@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.flight.service import FlightService
-from conformance.reference.flight.sql import variations as _  # noqa: F401  # it registers its variations
 from conformance.reference.flight.sql.service import SqlFlightService
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 

@@ -14,6 +14,7 @@ from conformance.contract.flight.encoding import data, number, part, text
 from conformance.contract.sources import COLUMNAR, FLIGHT_PAGE, FLIGHT_PROTO, PROTOBUF
 from conformance.reference.flight.register import FLIGHT_VARIATIONS, variation
 from conformance.reference.flight.service import FlightService, Messages
+from conformance.reference.flight.sql import variations as _  # noqa: F401  # those of Flight SQL register themselves
 from conformance.reference.flight.store import Batch, Flight, Store
 from conformance.reference.ipc.options import WriterOptions
 from conformance.reference.refusals import Refusal
