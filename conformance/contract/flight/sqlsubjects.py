@@ -23,6 +23,7 @@ from conformance.records import (
     SqlMetadata,
     SqlQuery,
     SqlUpdate,
+    Step,
 )
 
 __all__ = [
@@ -41,12 +42,19 @@ S = TypeVar("S")
 
 
 def undisturbed(view: FlightView, index: int) -> bool:
-    """True if every call of Flight SQL before the call ``index`` was served, or refused as its step asks for."""
+    """True if everything before the call ``index`` that changes something was served, or refused as its step asks for.
+
+    Queries change nothing.
+    """
     step = view.flight_calls[index].raw.step
-    if any(skipped < step for skipped in view.exchange.skipped_steps):
+    if any(skipped < step and _changes(view.case.steps[skipped]) for skipped in view.exchange.skipped_steps):
         return False
-    before = (call for call in view.flight_calls if call.index < index and isinstance(call.step, FlightSqlStep))
+    before = (call for call in view.flight_calls if call.index < index and _changes(call.step))
     return all(call.ok is (not call.step.expect.reason) for call in before)
+
+
+def _changes(step: Step) -> bool:
+    return isinstance(step, FlightSqlStep) and not isinstance(step, SqlQuery | SqlMetadata)
 
 
 def executable(seen: InfoSeen) -> bool:

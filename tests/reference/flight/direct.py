@@ -105,14 +105,21 @@ def case_of(*steps: Step, table: Table = ROWS) -> Case:
     return Case("by-hand", "a case made by hand", table, steps=steps, protocol=ProtocolName.FLIGHT)
 
 
-def seen(case: Case, service: FlightService | None = None, table: pa.Table | None = None) -> FlightView:
-    """The exchange of a case with a service, the reference unless given."""
+def plan_of(
+    case: Case, sql: SqlSpec | None, service: FlightService | None = None, table: pa.Table | None = None
+) -> tuple[Case, pa.Table, Caller, FlightPlan]:
+    """What a conversation about a case with a service needs."""
     rows = materialise(case.table) if table is None else table
     allowance = Allowance(CallBudget(10.0, 2 * rows.num_rows + 100, 1 << 24), until=float("inf"), case_bytes=1 << 30)
-    asked = service or SqlFlightService()
-    sql = SqlSpec() if isinstance(asked, SqlFlightService) else None
     plan = FlightPlan(Names(case.id), PLACE, allowance, _elsewhere, sql=sql)
-    conversation = FlightConversation(case, rows, Direct(asked), plan)
+    return case, rows, Direct(service or SqlFlightService()), plan
+
+
+def seen(case: Case, service: FlightService | None = None, table: pa.Table | None = None) -> FlightView:
+    """The exchange of a case with a service, the reference unless given; it is asked for SQL if it speaks it."""
+    speaks = service is None or isinstance(service, SqlFlightService)
+    _, rows, caller, plan = plan_of(case, SqlSpec() if speaks else None, service, table)
+    conversation = FlightConversation(case, rows, caller, plan)
     conversation.run()
     calls, skipped = tuple(conversation.calls), tuple(conversation.skipped)
     exchange = Exchange(case.id, "direct", calls, skipped_steps=skipped, protocol=ProtocolName.FLIGHT)
