@@ -67,8 +67,10 @@ def known_cases(spec: TargetSpec) -> list[Case]:
 def _case(spec: TargetSpec, known: KnownFlight) -> Case:
     columns, rows = _rows(spec.here / known.rows)
     every = Expect(rows=tuple(range(len(rows))))
-    steps: tuple[Step, ...] = (SqlQuery(known.sql, expect=every), SqlQuery(known.sql, schema=True, expect=_REFUSED))
-    if not known.sql:
+    steps: tuple[Step, ...]
+    if known.sql:
+        steps = (SqlQuery(known.sql, expect=every), SqlQuery(known.sql, schema=True, expect=_REFUSED))
+    else:
         named = Descriptor(known.path, known.command.encode(), known=True)
         steps = (GetFlightInfo(named, expect=every), GetSchema(named, expect=_REFUSED))
     return Case(

@@ -36,14 +36,18 @@ class SqlSpec:
     """The content of ``[flight.sql]``: that the server speaks Flight SQL, and its dialect.
 
     ``types`` maps types of the suite (``INT64``) to those of the server; an empty one means that it has none.
-    ``create`` makes a table, ``marker`` is a parameter of a prepared statement, where ``{n}`` is its number from 1.
-    Without ``tables``, the suite makes none: it sends queries that need none, and metadata commands.
+    ``create`` makes a table. ``quote`` is how a single quote is written in a text, ``marker`` a parameter of a prepared
+    statement, where ``{n}`` is its number from 1.
+    Without ``tables``, the suite makes none: it sends queries that need none, and metadata commands. With ``by_query``,
+    updates are executed as queries are, for a server that serves no CommandStatementUpdate.
     """
 
     types: Mapping[str, str] = dataclasses.field(default_factory=dict)
     create: str = "CREATE TABLE {table} ({columns})"
+    quote: str = "''"
     marker: str = "?"
     tables: bool = True
+    by_query: bool = False
 
 
 def check_sql(sql: SqlSpec) -> None:
@@ -103,22 +107,23 @@ class Statements:
         return f"{column.name} {kind}" + (" NOT NULL" if column.mode is Mode.REQUIRED else "")
 
     def _values(self, rows: Sequence[Mapping[str, Any]]) -> str:
-        listed = (", ".join(_literal(column.type, row.get(column.name)) for column in self._columns) for row in rows)
+        listed = (
+            ", ".join(self._literal(column.type, row.get(column.name)) for column in self._columns) for row in rows
+        )
         return ", ".join(f"({row})" for row in listed)
 
-
-def _literal(kind: BqType, value: Any) -> str:
-    if value is None:
-        return "NULL"
-    match kind:
-        case BqType.BOOL:
-            return "TRUE" if value else "FALSE"
-        case BqType.INT64:
-            return str(value)
-        case BqType.FLOAT64:
-            mantissa, _, exponent = f"{value:.16e}".partition("e")
-            return f"{mantissa}E{int(exponent)}"
-        case BqType.DATE:
-            return f"DATE '{value}'"
-        case _:
-            return "'" + str(value).replace("'", "''") + "'"
+    def _literal(self, kind: BqType, value: Any) -> str:
+        if value is None:
+            return "NULL"
+        match kind:
+            case BqType.BOOL:
+                return "TRUE" if value else "FALSE"
+            case BqType.INT64:
+                return str(value)
+            case BqType.FLOAT64:
+                mantissa, _, exponent = f"{value:.16e}".partition("e")
+                return f"{mantissa}E{int(exponent)}"
+            case BqType.DATE:
+                return f"DATE '{value}'"
+            case _:
+                return "'" + str(value).replace("'", self._sql.quote) + "'"

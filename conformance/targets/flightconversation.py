@@ -35,8 +35,6 @@ from conformance.records import (
     ListFlights,
     PollFlightInfo,
     SendMessages,
-    SqlMetadata,
-    SqlQuery,
     Step,
 )
 from conformance.targets.allowance import Allowance, late
@@ -48,7 +46,7 @@ from conformance.targets.flightlogin import Memory
 from conformance.targets.flightmessages import Names, action_of
 from conformance.targets.flightplaces import Place, place_of
 from conformance.targets.flightputs import put_messages, spelled
-from conformance.targets.flightsql import SqlSteps
+from conformance.targets.flightsql import UPDATE, SqlSteps
 from conformance.targets.seeds import case_rows
 
 __all__ = ["AGAIN", "FlightConversation", "FlightPlan"]
@@ -100,7 +98,8 @@ class FlightConversation:
         self._caller = caller.with_credentials(self._memory.headers)
         self._allowance = plan.allowance
         self._infos: dict[str, Info] = {}
-        self._sql = SqlSteps(case, table, self._statements(), self._make, self._talk)
+        by_query = plan.sql is not None and plan.sql.by_query
+        self._sql = SqlSteps(case, table, self._statements(), self._make, self._talk, by_query)
 
     def _statements(self) -> Statements | None:
         """The statements about the case's table; None if the server speaks no Flight SQL."""
@@ -131,10 +130,7 @@ class FlightConversation:
     def _carried_out(self, index: int, step: Step) -> bool:
         """Make the calls of a step; False if it does not apply."""
         if isinstance(step, FlightSqlStep):
-            made = self._sql.carried_out(index, step)
-            if made is not None and isinstance(step, SqlQuery | SqlMetadata) and not step.schema:
-                self._remember(step.label, read_info(_first(made)))
-            return made is not None
+            return self._ask_sql(index, step)
         match step:
             case PollFlightInfo():
                 self._poll(index, step)
@@ -162,6 +158,15 @@ class FlightConversation:
         if isinstance(step, GetFlightInfo):
             self._remember(step.label, read_info(_first(call)))
         return True
+
+    def _ask_sql(self, index: int, step: FlightSqlStep) -> bool:
+        """Make the calls of a step of Flight SQL; False if it does not apply."""
+        made = self._sql.carried_out(index, step)
+        if made is not None and made.method == "GetFlightInfo":
+            self._remember(made.label, read_info(_first(made)))
+        if made is not None and made.label == UPDATE:
+            self._get(index, DoGet(UPDATE))
+        return made is not None
 
     def _asked(self, step: Step) -> tuple[str, str, bytes] | None:
         """The method, the label and the request of a step with one request message; None if it does not apply."""

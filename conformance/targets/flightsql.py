@@ -37,7 +37,10 @@ from conformance.targets.dialect import Statements
 from conformance.targets.flightputs import frames
 from conformance.targets.handing import batches_of
 
-__all__ = ["SqlSteps"]
+__all__ = ["UPDATE", "SqlSteps"]
+
+UPDATE: Final = "update"
+"""The label of the info of an update that is executed as a query."""
 
 _IF_EXISTS: Final = {IfExists.FAIL: 1, IfExists.APPEND: 2, IfExists.REPLACE: 3}
 _IF_NOT_EXIST: Final = {IfNotExist.CREATE: 1, IfNotExist.FAIL: 2}
@@ -50,7 +53,8 @@ _NOTHING: Final = pa.schema([])
 class SqlSteps:
     """The steps of one case; ``ask`` makes a call with one request, ``send`` one in which the client streams.
 
-    ``statements`` is None if the target file says nothing of SQL: then no step applies.
+    ``statements`` is None if the target file says nothing of SQL: then no step applies. With ``by_query``, an update
+    asks for an info labelled :data:`UPDATE`, whose tickets are still to be redeemed.
     """
 
     case: Case
@@ -58,6 +62,7 @@ class SqlSteps:
     statements: Statements | None
     ask: Callable[[Call], Call]
     send: Callable[[Call, Iterable[bytes]], Call]
+    by_query: bool = False
     prepared: dict[str, bytes] = dataclasses.field(default_factory=dict)
     transactions: dict[str, bytes] = dataclasses.field(default_factory=dict)
 
@@ -65,6 +70,9 @@ class SqlSteps:
         """The call of a step; None if it does not apply, because an earlier call gave no handle."""
         if self.statements is None or not self._known(step):
             return None
+        if isinstance(step, SqlUpdate) and step.sql and self.by_query:
+            asked = SqlQuery(step.sql, transaction=step.transaction)
+            return self.ask(Call(index, UPDATE, "GetFlightInfo", _descriptor(self._command(asked))))
         if isinstance(step, SqlUpdate | SqlBind | SqlIngest):
             return self._write(index, step)
         if isinstance(step, SqlQuery | SqlMetadata):

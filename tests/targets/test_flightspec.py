@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from conformance.targets import TargetError, TargetKind, load_target
-from conformance.targets.flightspec import FlightSeeding, FlightSpec
+from conformance.targets.dialect import SqlSpec
+from conformance.targets.flightspec import FlightSeeding, FlightSpec, KnownFlight
 from tests.targets.conftest import ROOT, Write
 
 FLIGHT = """
@@ -41,12 +44,52 @@ def test_the_reference_is_a_target() -> None:
     assert spec.flight.seeding is FlightSeeding.PUT
 
 
+def test_sql_has_a_dialect(target_file: Write) -> None:
+    """With the seeding of that name, the default; without it, what the table says."""
+    alone = target_file(FLIGHT + '[flight]\nseeding = "sql"\n').flight
+    both = target_file(FLIGHT + '[flight]\nseeding = "put"\n[flight.sql]\ntables = false\n').flight
+
+    assert alone is not None
+    assert (alone.sql, alone.makes_tables, alone.puts) == (SqlSpec(), True, False)
+    assert both is not None
+    assert (both.sql, both.makes_tables, both.puts) == (SqlSpec(tables=False), False, True)
+
+
+def test_known_flights_are_read(target_file: Write, tmp_path: Path) -> None:
+    """Each by its descriptor or its statement, with its rows."""
+    rows = tmp_path / "rows.json"
+    rows.write_text("{}")
+    text = f'[[flight.known]]\nname = "w"\npath = ["w"]\nrows = "{rows}"\n'
+
+    flight = target_file(FLIGHT + '[flight]\nseeding = "known"\n' + text).flight
+
+    assert flight is not None
+    assert flight.known == (KnownFlight("w", str(rows), path=("w",)),)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (FLIGHT + '[flight]\nseeding = "known"', "target.flight.known: expected at least one flight"),
+        (
+            FLIGHT + '[[flight.known]]\nname = "w"\nrows = "x.json"\nsql = "SELECT 1"',
+            "target.flight.sql: expected [flight.sql], because a known flight is a statement",
+        ),
+        (
+            FLIGHT + '[[flight.known]]\nname = "w"\nrows = "x.json"\ncommand = "c"\npath = ["p"]',
+            "target.flight.known[0]: expected one of path, command and sql",
+        ),
+        (
+            FLIGHT + '[[flight.known]]\nname = "w"\nrows = "x.csv"\ncommand = "c"',
+            "target.flight.known[0].rows: expected an existing file, relative to the target file, of .arrow, ",
+        ),
+        (
+            FLIGHT + '[[flight.known]]\nname = "W"\nrows = "x.json"\ncommand = "c"',
+            "target.flight.known[0].name: expected lower-case letters",
+        ),
         (
             FLIGHT + '[flight]\nseeding = "all"',
-            "target.flight.seeding: expected one of none, put but got 'all' (str)",
+            "target.flight.seeding: expected one of none, put, sql, known but got 'all' (str)",
         ),
         (FLIGHT + '[flight]\npath = ["a"]', "target.flight.path: expected a path with {name} in one of its parts but"),
         (

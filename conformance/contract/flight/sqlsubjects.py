@@ -16,12 +16,14 @@ from conformance.contract.flight.view import FlightCall, FlightView, InfoSeen
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import View
 from conformance.records import (
+    FlightMethod,
     FlightSqlStep,
     GetFlightInfo,
     SqlIngest,
     SqlMetadata,
     SqlQuery,
     SqlUpdate,
+    Step,
 )
 
 __all__ = [
@@ -40,19 +42,28 @@ S = TypeVar("S")
 
 
 def undisturbed(view: FlightView, index: int) -> bool:
-    """True if every call of Flight SQL before the call ``index`` was served, or refused as its step asks for."""
+    """True if everything before the call ``index`` that changes something was served, or refused as its step asks for.
+
+    Queries change nothing.
+    """
     step = view.flight_calls[index].raw.step
-    if any(skipped < step for skipped in view.exchange.skipped_steps):
+    if any(skipped < step and _changes(view.case.steps[skipped]) for skipped in view.exchange.skipped_steps):
         return False
-    before = (call for call in view.flight_calls if call.index < index and isinstance(call.step, FlightSqlStep))
+    before = (call for call in view.flight_calls if call.index < index and _changes(call.step))
     return all(call.ok is (not call.step.expect.reason) for call in before)
 
 
+def _changes(step: Step) -> bool:
+    return isinstance(step, FlightSqlStep) and not isinstance(step, SqlQuery | SqlMetadata)
+
+
 def executable(seen: InfoSeen) -> bool:
-    """False for the info of a statement that may be refused when its ticket is redeemed: it is wrong, or what it rests
-    on was refused.
+    """False for the info of a statement that may be refused when its ticket is redeemed: it is wrong, it is an update,
+    or what it rests on was refused.
     """
     step = seen.of.step
+    if isinstance(step, SqlUpdate):
+        return False
     return not isinstance(step, FlightSqlStep) or (not step.expect.reason and undisturbed(seen.of.view, seen.call))
 
 
@@ -81,7 +92,7 @@ def updated(view: FlightView) -> list[Updated]:
     """Return every update and ingestion that ended in OK."""
     found = []
     for call in of_step(SqlUpdate, SqlIngest)(view):
-        if call.ok:
+        if call.ok and call.raw.method == FlightMethod.DO_PUT:
             step = call.step
             count = step.count if isinstance(step, SqlUpdate) and not step.prepared else view.table.num_rows
             found.append(Updated(call.index, None, call, count))

@@ -16,6 +16,7 @@ from conformance.reference.flight import exchangevariations, freedoms  # noqa: F
 from conformance.reference.flight.actions import RENEW
 from conformance.reference.flight.register import FLIGHT_VARIATIONS, variation
 from conformance.reference.flight.service import FlightService, Messages
+from conformance.reference.flight.sql import variations as _  # noqa: F401  # those of Flight SQL register themselves
 from conformance.reference.flight.store import Batch, Flight, Store
 from conformance.reference.ipc.options import WriterOptions
 from conformance.reference.refusals import Refusal

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
@@ -136,17 +137,24 @@ def case_of(*steps: Step, table: Table = ROWS) -> Case:
     return Case("by-hand", "a case made by hand", table, steps=steps, protocol=ProtocolName.FLIGHT)
 
 
-def seen(case: Case, service: FlightService | None = None, table: pa.Table | None = None) -> FlightView:
-    """The exchange of a case with a service, the reference unless given."""
+def plan_of(
+    case: Case, sql: SqlSpec | None, service: FlightService | None = None, table: pa.Table | None = None
+) -> tuple[Case, pa.Table, Caller, FlightPlan]:
+    """What a conversation about a case with a service needs."""
     rows = materialise(case.table) if table is None else table
     allowance = Allowance(CallBudget(10.0, 2 * rows.num_rows + 100, 1 << 24), until=float("inf"), case_bytes=1 << 30)
-    asked = service or SqlFlightService()
-    caller = Direct(asked)
+    caller = Direct(service or SqlFlightService())
     memory = Memory(None if caller.login is None else Login(*caller.login))
-    sql = SqlSpec() if isinstance(asked, SqlFlightService) else None
-    plan = FlightPlan(Names(case.id), PLACE, allowance, lambda place: _elsewhere(place, caller), memory, sql=sql)
     if memory.login is not None:
         memory.log_in(caller, CallBudget(10.0, 10, 1 << 20))
+    plan = FlightPlan(Names(case.id), PLACE, allowance, partial(_elsewhere, here=caller), memory, sql=sql)
+    return case, rows, caller, plan
+
+
+def seen(case: Case, service: FlightService | None = None, table: pa.Table | None = None) -> FlightView:
+    """The exchange of a case with a service, the reference unless given; it is asked for SQL if it speaks it."""
+    speaks = service is None or isinstance(service, SqlFlightService)
+    _, rows, caller, plan = plan_of(case, SqlSpec() if speaks else None, service, table)
     conversation = FlightConversation(case, rows, caller, plan)
     conversation.run()
     calls, skipped = tuple(conversation.calls), tuple(conversation.skipped)
