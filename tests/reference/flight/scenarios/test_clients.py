@@ -10,8 +10,9 @@ import pytest
 
 from conformance.reference.flight.scenarios import SCENARIOS
 from conformance.reference.flight.server import FlightServer
-from conformance.targets import TargetUnavailable, load_target, prepare
+from conformance.targets import load_target, prepare
 from conformance.targets.environment import Environment, fill, find
+from conformance.targets.installing import missing_clients
 from conformance.targets.spec import TargetSpec
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -33,10 +34,11 @@ def installed(name: str, monkeypatch: pytest.MonkeyPatch, cache: Path) -> tuple[
     """A client in an environment of its own; the test skips without its toolchain."""
     monkeypatch.setenv("CONFORMANCE_CACHE", str(cache))
     spec = load_target(str(HERE / f"{name}.toml"))
-    try:
-        prepare(spec, say=lambda _: None)
-    except TargetUnavailable as error:
-        pytest.skip(str(error))
+    assert spec.environment is not None
+    missing = missing_clients(spec.environment)
+    if missing:
+        pytest.skip(f"not here: {', '.join(missing)}")
+    prepare(spec, say=lambda _: None)
     return spec, find(spec)
 
 

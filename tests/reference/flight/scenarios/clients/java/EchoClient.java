@@ -39,7 +39,11 @@ public final class EchoClient {
         IntVector came = (IntVector) exchange.getReader().getRoot().getVector("number");
         require(came.getValueCount() == 2 && came.get(0) == 10 * batch && came.isNull(1), "other rows in batch " + batch);
         ArrowBuf said = exchange.getReader().getLatestMetadata();
-        String text = said == null ? "" : said.toString(0, (int) said.readableBytes(), StandardCharsets.UTF_8);
+        byte[] bytes = new byte[said == null ? 0 : (int) said.readableBytes()];
+        if (said != null) {
+          said.getBytes(said.readerIndex(), bytes);
+        }
+        String text = new String(bytes, StandardCharsets.UTF_8);
         require(text.equals(batch % 2 == 0 ? Integer.toString(batch) : ""), "the metadata '" + text + "' of batch " + batch);
       }
       exchange.getWriter().completed();
