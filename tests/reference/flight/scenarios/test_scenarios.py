@@ -1,0 +1,111 @@
+"""The services of the scenarios, asked by pyarrow's client and without one."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.flight as pf
+import pytest
+
+from conformance.contract.flight.decoding import message_of, read_info
+from conformance.contract.flight.encoding import action, descriptor, part
+from conformance.records import Descriptor
+from conformance.reference.flight.deviations import scenario_service
+from conformance.reference.flight.scenarios import SCENARIOS
+from conformance.reference.flight.scenarios.actions import Expiring
+from conformance.reference.flight.scenarios.register import scenario
+from conformance.reference.flight.server import FlightServer
+from conformance.reference.flight.service import FlightService
+from conformance.reference.refusals import Refusal
+
+ANY = descriptor(Descriptor(cmd=b"x"))
+
+
+def test_the_scenarios_are_those_of_arrow_without_flight_sql() -> None:
+    """By the names that its clients use; the base case has none."""
+    assert set(SCENARIOS) == {
+        "", "auth:basic_proto", "middleware", "ordered", "expiration_time:do_get", "expiration_time:list_actions",
+        "expiration_time:cancel_flight_info", "expiration_time:renew_flight_endpoint", "do_exchange:echo",
+        "location:reuse_connection", "session_options", "poll_flight_info", "app_metadata_flight_info_endpoint",
+    }  # fmt: skip
+
+
+def test_a_name_is_taken_once() -> None:
+    """A second service under it would never be asked."""
+    with pytest.raises(ValueError, match="not taken"):
+        scenario("ordered")(FlightService)
+
+
+def test_an_unknown_scenario_has_no_service() -> None:
+    """The message lists those that there are."""
+    with pytest.raises(KeyError, match="'ordered'"):
+        scenario_service("orderly")
+
+
+def test_pyarrow_gets_its_batches_back() -> None:
+    """Four batches in turns, every other with metadata."""
+    with FlightServer(SCENARIOS["do_exchange:echo"]()) as server, pf.connect(f"grpc://{server.endpoint}") as client:
+        writer, reader = client.do_exchange(pf.FlightDescriptor.for_command(b"echo"))
+        with writer:
+            for number in range(4):
+                batch = pa.record_batch({"number": pa.array([number, None], pa.int32())})
+                metadata = b"%d" % number if number % 2 == 0 else None
+                if number == 0:
+                    writer.begin(batch.schema)
+                if metadata is None:
+                    writer.write_batch(batch)
+                else:
+                    writer.write_with_metadata(batch, metadata)
+                came = reader.read_chunk()
+                assert came.data.equals(batch)
+                assert (came.app_metadata and came.app_metadata.to_pybytes()) == metadata
+            writer.done_writing()
+            with pytest.raises(StopIteration):
+                reader.read_chunk()
+
+
+def test_pyarrow_reads_the_parts_in_order() -> None:
+    """The info says so, for the command ``ordered`` alone."""
+    with FlightServer(SCENARIOS["ordered"]()) as server, pf.connect(f"grpc://{server.endpoint}") as client:
+        info = client.get_flight_info(pf.FlightDescriptor.for_command(b"ordered"))
+        read = pa.concat_tables(client.do_get(one.ticket).read_all() for one in info.endpoints)
+        other = client.get_flight_info(pf.FlightDescriptor.for_command(b"other"))
+
+    assert (info.ordered, other.ordered) == (True, False)
+    assert read.column("number").to_pylist() == [1, 2, 3, 10, 20, 30, 100, 200, 300]
+
+
+def test_a_ticket_without_a_lifetime_is_read_once() -> None:
+    """The others again and again, until they expire; a renewed one later than before."""
+    service = Expiring()
+    (answer,) = service.get_flight_info(iter([ANY]))
+    info = read_info(answer)
+    assert info is not None
+    once, again, _ = info.endpoints
+    tickets = [part(1, one.ticket or b"") for one in (once, again)]
+    for ticket in (*tickets, tickets[1]):
+        assert list(service.do_get(iter([ticket])))
+    with pytest.raises(Refusal):
+        list(service.do_get(iter([tickets[0]])))
+    service._until[again.ticket or b""] = 0
+    with pytest.raises(Refusal):
+        list(service.do_get(iter([tickets[1]])))
+    list(service.do_action(iter([action("RenewFlightEndpoint", part(1, again.raw))])))
+
+    assert list(service.do_get(iter([tickets[1]])))
+
+
+def test_a_path_is_refused_where_commands_are_asked_for() -> None:
+    """So that a client learns what this server is for."""
+    with pytest.raises(Refusal):
+        list(SCENARIOS["poll_flight_info"]().get_flight_info(iter([descriptor(Descriptor(path=("a",)))])))
+
+
+def test_a_session_begins_with_the_question() -> None:
+    """Its options are none."""
+    service = SCENARIOS["session_options"]().for_call("DoAction", {})
+    (answer,) = service.do_action(iter([action("GetSessionOptions")]))
+    result = message_of("Result", answer)
+
+    assert result is not None
+    assert result.data("body") == b""
+    assert [name for name, _ in service.reply] == ["set-cookie"]
