@@ -78,9 +78,9 @@ class _Counting(_Expiring):
     def do_get(self, requests: Iterator[bytes]) -> Messages:
         request = self.the_one(requests)
         self._reads[request] = self._reads.get(request, 0) + 1
-        yield from self.read(request, self._reads[request])
+        yield from self.nth_read(request, self._reads[request])
 
-    def read(self, request: bytes, times: int) -> Messages:
+    def nth_read(self, request: bytes, times: int) -> Messages:
         """The answer to the read number ``times`` of a ticket."""
         return super().do_get(iter([request]))
 
@@ -89,10 +89,10 @@ class _Counting(_Expiring):
 class ReadOnce(_Counting):
     """A ticket is redeemed once, whatever its expiration time says."""
 
-    def read(self, request: bytes, times: int) -> Messages:
+    def nth_read(self, request: bytes, times: int) -> Messages:
         if times > 1:
             self.refuse(StatusCode.NOT_FOUND, "the ticket has been used")
-        return super().read(request, times)
+        return super().nth_read(request, times)
 
 
 @mutant("flight-expiry.renewed-is-void", kills=_UNTIL)
@@ -119,8 +119,8 @@ class RenewingEndsIt(FlightService):
 class SecondReadIsShort(_Counting):
     """The second read of a ticket lacks the last batch."""
 
-    def read(self, request: bytes, times: int) -> Messages:
-        found = list(super().read(request, times))
+    def nth_read(self, request: bytes, times: int) -> Messages:
+        found = list(super().nth_read(request, times))
         return found[:-1] if times > 1 else found
 
 
@@ -128,8 +128,8 @@ class SecondReadIsShort(_Counting):
 class SecondReadIsEmpty(_Counting):
     """The second read of a ticket gives the schema alone, as if the flight had no rows."""
 
-    def read(self, request: bytes, times: int) -> Messages:
-        found = list(super().read(request, times))
+    def nth_read(self, request: bytes, times: int) -> Messages:
+        found = list(super().nth_read(request, times))
         return found[:1] if times > 1 else found
 
 
