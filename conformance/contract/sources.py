@@ -209,12 +209,6 @@ PYTHON_CLIENT: Final = (
 )
 """The Python client for the Storage API."""
 
-RESUMES_ELSEWHERE: Final = (
-    "https://github.com/airbytehq/airbyte/blob/master/airbyte-integrations/connectors/source-bigquery/src/main/kotlin/"
-    "io/airbyte/integrations/source/bigquery/readapi/BigQueryReadApiPartitionReader.kt"
-)
-"""A reader whose next attempt, in another process, resumes a stream and has no schema but that of its answer."""
-
 IPC_FORMAT: Final = (
     "https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc"
 )
@@ -320,8 +314,8 @@ _BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
         ),
         EvidenceKind.CLIENT: (
             "https://github.com/apache/arrow/blob/main/cpp/", BEAM_SOURCE, ENDLESS_READ, ENDLESS_SPLITS, GO_CLIENT,
-            JAVA_RETRIES, NESTED_PRUNING, NODE_CLIENT, PAYLOAD_CODEC, PERMANENT_AS_UNKNOWN, PYTHON_CLIENT,
-            RESUMES_ELSEWHERE, ROWS_LOST, ROW_COUNTERS, SELECTED_NAMES, STREAMS_BUNDLED, STRICT_CLIENT,
+            JAVA_RETRIES, NESTED_PRUNING, NODE_CLIENT, PAYLOAD_CODEC, PERMANENT_AS_UNKNOWN, PYTHON_CLIENT, ROWS_LOST,
+            ROW_COUNTERS, SELECTED_NAMES, STREAMS_BUNDLED, STRICT_CLIENT,
         ),
         EvidenceKind.DOCUMENTATION: (
             ERROR_GUIDE, GRPC_CANCELLATION, GRPC_STREAM_ENDS, READ_STATS, RETRY_GUIDE, "https://cloud.google.com/bigquery/",

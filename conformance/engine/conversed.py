@@ -54,7 +54,6 @@ _ON_CALLS: Final[Mapping[str, tuple[str, ...]]] = {
         "end-yields-nothing",
         "inside-a-response",
         "last-row",
-        "resumed-read-has-the-schema",
         "resumed-schema-is-the-sessions",
     ),
     "responses": ("stay-within-128-mb",),

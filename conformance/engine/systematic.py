@@ -225,6 +225,7 @@ _OPEN_PROTO: Final = (
     ),
     ("ReadRowsResponse.throttle_state", "absent", "a server need not report that it does not throttle", _STORAGE_PROTO),
     ("ReadRowsResponse.throttle_state.throttle_percent", "+1", "any percentage is one", _STORAGE_PROTO),
+    ("ReadRowsResponse.arrow_schema", "absent", "a resumed call need not repeat the schema", _STORAGE_PROTO),
     ("ReadSession.streams<*>.name", "longer", "ids are opaque", _STREAM_PROTO),
     ("ReadSession.streams", "first two exchanged", "streams have no order", _STREAM_PROTO),
     ("ReadSession.read_options", "absent", "the requested options are returned unchanged or not at all", _STREAM_PROTO),

@@ -23,7 +23,6 @@ from conformance.contract.sources import (
     JAVA_LIVE_TEST,
     MEASURED,
     PYTHON_CLIENT,
-    RESUMES_ELSEWHERE,
     SERVICE_TESTS,
     STORAGE_PROTO,
     Inferred,
@@ -216,29 +215,5 @@ def negative_is_refused(call: CallView) -> Iterator[Violation]:
     breaks="clients that decode a resumed read by its own schema, or rows by the schema that came first",
 )
 def resumed_schema_is_the_sessions(response: ResponseView) -> Iterator[Violation]:
-    """A schema in a response of a resumed read is equal to the session's; a later response may have none."""
+    """A schema in a response of a resumed read is equal to the session's; such a read may also have no schema."""
     yield from schema_differs(response)
-
-
-@clause(
-    "offsets.resumed-read-has-the-schema",
-    over=lambda view: [
-        read.responses[0]
-        for read in view.reads
-        if read.offset > 0 and read.responses and read.responses[0].message is not None
-    ],
-    source=(STORAGE_PROTO, PYTHON_CLIENT, RESUMES_ELSEWHERE),
-    level=Level.SHOULD,
-    breaks=(
-        "google-cloud-bigquery-storage 2.43.0 (Python), asked for an offset without a session: `Unsupported schema type"
-        " in message: None`; Airbyte's source, whose next attempt resumes in another process (from its source)"
-    ),
-)
-def resumed_read_has_the_schema(response: ResponseView) -> Iterator[Violation]:
-    """The first response of a read from an offset has the schema, as that of a read from the start.
-
-    The proto fills it in "the first ReadRowsResponse RPC", and a resumed read is a call of its own. The answer of the
-    service is not recorded. Two clients decode such a read by nothing else.
-    """
-    if response.message.WhichOneof("schema") is None:
-        yield Violation("arrow_schema in the first response", "a response without a schema", field="schema")

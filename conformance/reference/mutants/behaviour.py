@@ -93,11 +93,7 @@ class RowCountUnset(Service):
         return 0
 
 
-@behaviour_mutant(
-    "rows.schema-never",
-    kills="rows.first-response-has-the-schema",
-    also={"offsets.resumed-read-has-the-schema": "a resumed read has no schema either"},
-)
+@behaviour_mutant("rows.schema-never", kills="rows.first-response-has-the-schema")
 class SchemaNever(Service):
     """No response carries the schema; only the session does."""
 

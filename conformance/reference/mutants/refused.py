@@ -246,18 +246,6 @@ class ResumedSchemaDiffers(Service):
             yield answer
 
 
-@behaviour_mutant("schema.resumed-missing", kills="offsets.resumed-read-has-the-schema")
-class ResumedSchemaMissing(Service):
-    """A stream's schema is sent to its first reader alone: a read from an offset has none."""
-
-    def read_rows(self, request: Any) -> Iterator[Any]:
-        for answer in super().read_rows(request):
-            if request.offset:
-                answer.ClearField("arrow_schema")
-                answer.ClearField("avro_schema")
-            yield answer
-
-
 def _renamed(service: Service, columns: Sequence[Column]) -> Any:
     schema = service.served_schema(columns)
     return schema.set(0, schema.field(0).with_name(schema.field(0).name + "_"))
