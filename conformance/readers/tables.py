@@ -49,8 +49,8 @@ def from_pandas(frame: Any) -> pa.Table:
     the record batch has a NULL among them, so the same rows would differ if they were split differently. Other
     Python objects for which Arrow has no type (decimals of 77 digits) become text too.
     """
-    names = [str(name) for name in frame.columns]
-    return pa.Table.from_arrays([_from_series(frame.iloc[:, index]) for index in range(len(names))], names=names)
+    columns = [(str(name), _from_series(series)) for name, series in frame.items()]
+    return pa.Table.from_arrays([column for _, column in columns], names=[name for name, _ in columns])
 
 
 def _from_series(series: Any) -> pa.Array | pa.ChunkedArray:

@@ -19,7 +19,6 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from conformance.contain.text import many
 from conformance.contract.comparing import cells
@@ -337,6 +336,8 @@ class _Walk:
 
     def _leaves(self, left: _Side, right: _Side, where: _Where, kind: str) -> None:
         if kind in ("text", "bytes"):
+            import pyarrow.compute as pc  # noqa: PLC0415  # slow to import, and `check` does without
+
             wanted, got = (_texts(side) for side in (left, right))
             differ = pc.not_equal(wanted, got).to_numpy(zero_copy_only=False)
         elif kind == str(left.array.type):  # no fixed width: no BigQuery type has such a layout

@@ -16,7 +16,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from conformance.contract.comparing.cells import has_float, one_array, take
 
@@ -209,7 +208,7 @@ def _of_texts(array: pa.Array) -> Hashes:
     encoded = array.dictionary_encode()
     values = encoded.dictionary.cast(pa.binary()).to_pylist()
     digests = [int.from_bytes(hashlib.blake2b(value, digest_size=8).digest(), "little") for value in values]
-    indices = pc.fill_null(encoded.indices, 0).to_numpy()
+    indices = encoded.indices.fill_null(0).to_numpy()
     return np.asarray(np.array([*digests, 0], np.uint64)[indices], np.uint64)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from conformance.contract.comparing.bitwise import bit_for_bit
 from conformance.contract.comparing.received import compared
@@ -75,6 +74,8 @@ def outside(array: pa.Array, low: int, high: int) -> tuple[int, int] | None:
 
     The value is the least if any is below ``low``, else the greatest.
     """
+    import pyarrow.compute as pc  # noqa: PLC0415  # slow to import, and `check` of most messages does without
+
     values = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
     beyond = values.filter(pc.or_(pc.less(values, low), pc.greater(values, high)))
     if not len(beyond):
