@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from concurrent import futures
 
 import grpc
-from faults import table
+from buffers import table
 from google.cloud.bigquery_storage_v1.types import ReadRowsRequest, ReadRowsResponse, ReadSession
 
 FAULT, COMMAND = sys.argv[1], sys.argv[2:]
