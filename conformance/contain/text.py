@@ -113,18 +113,27 @@ def keep_safe(record: object, *names: str, limit: int = LIMIT) -> None:
                 object.__setattr__(record, name, kept)
 
 
-def safe_values(value: Any, blocks: Collection[str] = ()) -> Any:
+def safe_values(value: Any, blocks: Collection[str] = (), whole: Collection[str] = ()) -> Any:
     """A JSON value from an untrusted file, with every text in it made safe.
 
-    Texts below the keys ``blocks`` may have several lines (:func:`safe_lines`). Keys are not changed.
+    Texts below the keys ``blocks`` may have several lines (:func:`safe_lines`). Texts of the keys ``whole`` are not cut
+    off, however long they are. Keys are not changed.
     """
     if isinstance(value, str):
         return safe(value)
     if isinstance(value, list):
-        return [safe_values(item, blocks) for item in value]
-    if isinstance(value, dict):
-        return {key: _safe_block(item) if key in blocks else safe_values(item, blocks) for key, item in value.items()}
-    return value
+        return [safe_values(item, blocks, whole) for item in value]
+    if not isinstance(value, dict):
+        return value
+    made = {}
+    for key, item in value.items():
+        if key in blocks:
+            made[key] = _safe_block(item)
+        elif key in whole and isinstance(item, str):
+            made[key] = safe(item, limit=len(item))
+        else:
+            made[key] = safe_values(item, blocks, whole)
+    return made
 
 
 def _safe_block(value: Any) -> Any:

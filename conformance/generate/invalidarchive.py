@@ -73,7 +73,8 @@ class InvalidInput:
     """One input.
 
     ``layouts`` are those that its schema declares, empty if no schema can be read. ``rule`` is the code of the rule
-    that it breaks, and ``reason`` says what was expected and found. ``level`` is that of the requirement to refuse it:
+    that it breaks, and ``reason`` says what was expected and found. Few inputs break no rule, and are hostile by what
+    they declare: a reader may refuse them, and has to survive them. ``level`` is that of the requirement to refuse it:
     *should* and *must* inputs permit only an error, *may* inputs also rows.
     """
 
@@ -81,13 +82,13 @@ class InvalidInput:
     comment: str
     kind: Kind
     layouts: tuple[str, ...]
-    rule: str
     level: Level
     reason: str
     outcomes: tuple[Permitted, ...]
     file: str
     sha256: str
     size: int
+    rule: str = ""
     rows: str = ""
     source: str = ""
 
@@ -162,7 +163,7 @@ def _of_vector(vector: Vector, data: bytes) -> InvalidInput:
         comment=vector.comment,
         kind=kind,
         layouts=_layouts(data, kind),
-        rule=vector.reason.partition(":")[0],
+        rule=_rule(vector.reason),
         level=_level(vector.tier, vector.clauses),
         reason=vector.reason,
         outcomes=_outcomes(vector.tier, rows=bool(vector.rows)),
@@ -186,7 +187,7 @@ def _of_change(base: Vector, number: int, data: bytes) -> InvalidInput | None:
         comment=f"{base.id}, with one change.",
         kind=kind,
         layouts=_layouts(data, kind),
-        rule=expectation.reason.partition(":")[0],
+        rule=_rule(expectation.reason),
         level=_level(expectation.tier, expectation.clauses),
         reason=expectation.reason,
         outcomes=_outcomes(expectation.tier, rows=False),
@@ -194,6 +195,12 @@ def _of_change(base: Vector, number: int, data: bytes) -> InvalidInput | None:
         sha256=hashlib.sha256(data).hexdigest(),
         size=len(data),
     )
+
+
+def _rule(reason: str) -> str:
+    """The code of the rule with which a reason begins; empty for bytes that are legal, and hostile by their size."""
+    rule = reason.partition(":")[0]
+    return "" if rule == "legal" else rule
 
 
 def _level(tier: Tier, clauses: Sequence[str]) -> Level:

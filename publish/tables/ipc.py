@@ -84,8 +84,8 @@ _NOTHING: Final = "–"  # noqa: RUF001  # a dash in an empty cell
 
 def _read(report: Mapping[str, Any] | None, name: str) -> list[str]:
     """The cells on reading."""
-    if report is None:
-        return [_NOTHING] * 7
+    if report is None or not report.get("questions"):
+        return [_NOTHING] * 7  # a report of an earlier suite has one verdict for both questions
     legal, malformed = (
         [each for each in report["clauses"] if each.get("question") == question] for question in Question
     )

@@ -10,6 +10,7 @@ from conformance.records import Outcome, RecordError, Verdict
 from conformance.report.checks import Checks
 from conformance.report.document import Report
 from conformance.report.notrun import ClauseNotRun, NotRun, no_longer_run
+from conformance.report.reading import as_read
 from tests.engine.samples import failing, passing
 from tests.report.samples import report_of
 
@@ -26,6 +27,16 @@ def test_a_report_says_on_which_cases_each_clause_was_judged() -> None:
     verdicts += [passing(case, "rows.x") if case in "abcfg" else silent(case, "rows.x") for case in cases]
 
     assert report_of(*verdicts).checks == (Checks(("framing.x", "types.x"), "0-6"), Checks(("rows.x",), "0-2,5-6"))
+
+
+def test_positions_of_many_cases_are_read_back() -> None:
+    """A text of positions is longer than any other, and is never cut off."""
+    cases = [f"c{number}" for number in range(4000)]
+    verdicts = [passing(case, ("framing.x", "rows.x")[number % 2]) for number, case in enumerate(cases)]
+    report = report_of(*verdicts)
+
+    assert max(len(item.cases) for item in report.checks) > 4096
+    assert as_read(report).checks == report.checks
 
 
 def test_a_clause_that_was_never_judged_is_no_check() -> None:

@@ -43,7 +43,7 @@ async function main(folder, prefix = "") {
     const got = await worker.answer(readFileSync(join(folder, input.file)));
     const right = input.outcomes.some((one) => one.replace("true-", "") === got.outcome); // rows are not compared
     counts[right ? "right" : "wrong"] += 1;
-    if (!right) console.log(`${input.id} [${input.level}, ${input.rule}]: ${got.outcome} ${got.text ?? ""}`);
+    if (!right) console.log(`${input.id} [${input.level}, ${input.rule ?? "legal"}]: ${got.outcome} ${got.text ?? ""}`);
     if (got.outcome === "hang" || got.outcome === "crash") worker = (await worker.end(), await start());
   }
   await worker.end();
