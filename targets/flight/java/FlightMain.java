@@ -88,6 +88,10 @@ public final class FlightMain extends NoOpFlightProducer {
         batches.add(unloader.getRecordBatch());
         rows += stream.getRoot().getRowCount();
       }
+      if (!stream.getDictionaryProvider().getDictionaryIds().isEmpty()) {
+        batches.forEach(ArrowRecordBatch::close);
+        throw CallStatus.UNIMPLEMENTED.withDescription("dictionaries are not stored").toRuntimeException();
+      }
       tables.put(ticket, new Table(stream.getDescriptor(), stream.getSchema(), batches, rows));
       answers.onCompleted();
     };
