@@ -20,18 +20,23 @@ from conformance.records import (
     CallEnd,
     Case,
     Descriptor,
+    EndOfTransaction,
     Exchange,
     Expect,
     FlightLogin,
     FlightMethod,
     FlightToken,
     FlightWriting,
+    IfExists,
+    IfNotExist,
     Json,
     KeyValue,
     MetadataEntry,
     Naming,
     ProtocolName,
     Spelling,
+    SqlQuery,
+    SqlUpdate,
     Table,
     Turn,
     arrow_schema,
@@ -125,6 +130,9 @@ VALUES: dict[object, st.SearchStrategy[Any]] = {
     int | None: st.none() | st.integers(0, 9),
     FlightMethod: st.sampled_from(FlightMethod),
     **{kind: st.sampled_from(kind) for kind in (FlightLogin, FlightToken, FlightWriting, Naming, Spelling)},
+    **{kind: st.sampled_from(kind) for kind in (FlightMethod, EndOfTransaction, IfExists, IfNotExist)},
+    tuple[str, ...]: st.lists(TEXTS, max_size=2).map(tuple),
+    tuple[int, ...]: st.lists(st.integers(0, 9), max_size=2).map(tuple),
     bytes | None: st.none() | BYTES,
     tuple[bytes, ...]: st.lists(BYTES, max_size=2).map(tuple),
     Descriptor: st.builds(Descriptor, path=st.lists(TEXTS, min_size=1, max_size=2).map(tuple))
@@ -136,7 +144,12 @@ VALUES: dict[object, st.SearchStrategy[Any]] = {
 def steps(kind: type) -> st.SearchStrategy[Any]:
     """Any step of a kind; a field of a type that is not among the values above is a mistake here."""
     hints = get_type_hints(kind)
-    return st.builds(kind, **{field.name: VALUES[hints[field.name]] for field in dataclasses.fields(kind)})
+    values = {field.name: VALUES[hints[field.name]] for field in dataclasses.fields(kind)}
+    if kind in (SqlQuery, SqlUpdate):  # a statement, or a prepared one
+        said, left = TEXTS.filter(bool), st.just("")
+        alone = ({"sql": said, "prepared": left}, {"sql": left, "prepared": said})
+        return st.one_of(*(st.builds(kind, **{**values, **one}) for one in alone))
+    return st.builds(kind, **values)
 
 
 CASES = st.builds(
