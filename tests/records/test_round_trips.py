@@ -122,6 +122,9 @@ ARROW_TABLES = st.builds(
     dictionaries=st.lists(JSONS, max_size=1).map(tuple),
     batches=st.lists(JSONS, max_size=1).map(tuple),
 )
+DESCRIPTORS = st.builds(Descriptor, path=st.lists(TEXTS, min_size=1, max_size=2).map(tuple)) | st.builds(
+    Descriptor, cmd=BYTES.filter(bool)
+)
 VALUES: dict[object, st.SearchStrategy[Any]] = {
     str: TEXTS,
     bytes: BYTES,
@@ -135,8 +138,8 @@ VALUES: dict[object, st.SearchStrategy[Any]] = {
     tuple[int, ...]: st.lists(st.integers(0, 9), max_size=2).map(tuple),
     bytes | None: st.none() | BYTES,
     tuple[bytes, ...]: st.lists(BYTES, max_size=2).map(tuple),
-    Descriptor: st.builds(Descriptor, path=st.lists(TEXTS, min_size=1, max_size=2).map(tuple))
-    | st.builds(Descriptor, cmd=BYTES.filter(bool)),
+    Descriptor: DESCRIPTORS,
+    Descriptor | None: st.none() | DESCRIPTORS,
     Expect: st.builds(Expect, codes=st.just(("OK", "NOT_FOUND")), reason=TEXTS),
 }
 

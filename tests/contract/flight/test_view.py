@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from conformance.contract.flight.encoding import part
-from conformance.contract.flight.view import FlightView
+from conformance.contract.flight.view import ExchangeView, FlightView
 from conformance.contract.view import View
 from conformance.contract.viewing import profile_of, view_of
 from conformance.records import (
@@ -14,6 +14,7 @@ from conformance.records import (
     AskerKind,
     CallEnd,
     Descriptor,
+    DoExchange,
     DoGet,
     DoPut,
     Exchange,
@@ -131,3 +132,22 @@ def test_the_protocol_chooses_the_view_and_the_profile() -> None:
     assert type(view_of(view.case, view.exchange, view.table)) is FlightView
     assert type(view_of(view.case, stored, view.table)) is View
     assert [profile_of(one) for one in (ProtocolName.FLIGHT, ProtocolName.STORAGE_READ)] == ["flight", "bq-arrow"]
+
+
+def test_an_exchange_has_what_was_sent_and_what_came() -> None:
+    """Both as FlightData; the rows are those of the answers."""
+    view = seen(case_of(DoExchange(alone=1, metadata=True)))
+    (call,) = view.flight_calls
+
+    assert isinstance(call, ExchangeView)
+    assert [one.metadata for one in call.sent[1:]] == [one.metadata for one in call.data if one is not None]
+    assert call.table is not None
+    assert call.table.equals(view.table)
+
+
+def test_answers_of_metadata_alone_have_no_rows() -> None:
+    """Nothing can be read of them, and nothing is broken."""
+    (call,) = seen(case_of(DoExchange(alone=1, rows=False))).flight_calls
+
+    assert isinstance(call, ExchangeView)
+    assert (call.table, call.joined.filled, call.messages) == (None, (), [])
