@@ -17,8 +17,6 @@ class Spelling(enum.StrEnum):
     """Fields of no known number come before and after the others."""
     REPEATED = "repeated"
     """Each scalar field comes twice, first with another value: the last one counts."""
-    LONG_VARINTS = "long-varints"
-    """Lengths are written with more bytes than they need."""
 
 
 class Naming(enum.StrEnum):

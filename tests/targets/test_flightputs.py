@@ -42,8 +42,8 @@ def test_each_spelling_has_bytes_of_its_own() -> None:
     """Otherwise a case would repeat another one."""
     ticket = part(1, b"ticket")
 
-    assert len({spelled("FlightDescriptor", NAMED, how) for how in Spelling} - {NAMED}) == len(Spelling) - 1 - 1
-    assert len({spelled("Ticket", ticket, how) for how in Spelling}) == 3
+    assert len({spelled("FlightDescriptor", NAMED, how) for how in Spelling}) == len(Spelling)
+    assert len({spelled("Ticket", ticket, how) for how in Spelling}) == len(Spelling) - 1  # one field has one order
 
 
 @pytest.mark.parametrize("written", FlightWriting)
