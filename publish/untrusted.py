@@ -19,7 +19,7 @@ from typing import Final
 
 import conformance
 from conformance.disk.files import data_file, write_whole
-from conformance.generate.invalidarchive import CHANGED, Permitted, invalid_inputs
+from conformance.engine.invalidarchive import CHANGED, Permitted, invalid_inputs
 from conformance.generate.vectors import VectorSet
 from conformance.readers.ipc import IPC_READERS, IpcPool, IpcReaderInfo, Job, JobAnswer, JobOutcome, Limits, Stage
 from conformance.records import to_json

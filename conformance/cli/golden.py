@@ -89,7 +89,7 @@ def command(*, only_check: bool, chosen: tuple[str, ...], archive: Path | None, 
 
 
 def _archive(vectors: Path, into: Path) -> None:
-    from conformance.generate.invalidarchive import invalid_archive, invalid_name  # noqa: PLC0415  # as above
+    from conformance.engine.invalidarchive import invalid_archive, invalid_name  # noqa: PLC0415  # as above
     from conformance.generate.vectorarchive import archive_name, vector_archive  # noqa: PLC0415  # as above
 
     version = conformance.__version__

@@ -74,14 +74,14 @@ def archive(folder: Path, into: Path, *arguments: str) -> click.testing.Result:
 def test_archive_has_the_name_of_the_version(tmp_path: Path) -> None:
     """The vectors stay as they are; the line that is printed has the archive's digest."""
     MADE.write(tmp_path / "ipc")
-    for name in ("README.md", "ARCHIVE.md"):
+    for name in ("README.md", "ARCHIVE.md", "INVALID.md"):
         shutil.copy(data_file("golden", "ipc", name), tmp_path / "ipc")
 
     result = archive(tmp_path, tmp_path / "out")
 
-    path = tmp_path / "out" / f"arrow-ipc-vectors-{conformance.__version__}.zip"
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert (result.exit_code, result.output) == (0, f"{path}: written, SHA-256 {digest}\n")
+    paths = [tmp_path / "out" / f"arrow-ipc-{name}-{conformance.__version__}.zip" for name in ("vectors", "invalid")]
+    lines = [f"{path}: written, SHA-256 {hashlib.sha256(path.read_bytes()).hexdigest()}\n" for path in paths]
+    assert (result.exit_code, result.output) == (0, "".join(lines))
     assert golden(tmp_path, "--check").exit_code == 0
 
 

@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 from conformance.contract.closed import Validity
 from conformance.contract.ipc.expecting import expect
 from conformance.disk.files import data_file
-from conformance.generate.invalidarchive import Permitted, invalid_archive, invalid_inputs
+from conformance.engine.invalidarchive import Permitted, invalid_archive, invalid_inputs
 from conformance.generate.vectors import VectorError, VectorSet
 from conformance.readers.ipc.adapters import ready_command, shipped
 from conformance.readers.ipc.info import Unavailable
