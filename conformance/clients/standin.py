@@ -123,7 +123,7 @@ class WrongRead:
         """The responses of one call."""
         request = proto.ReadRowsRequest(read_stream=name, offset=offset).SerializeToString()
         method = self.channel.unary_stream(f"{proto.SERVICE}ReadRows", bytes, bytes)
-        call = method(request, timeout=None if self.fault == "keeps-calls" else SECONDS)
+        call: Any = method(request, timeout=None if self.fault == "keeps-calls" else SECONDS)
         try:
             yield from map(proto.ReadRowsResponse.FromString, call)
         finally:

@@ -25,7 +25,11 @@ PROGRAMS: Final = {
 """Every program: the files of the faulty server, and what the reports contain."""
 SUITE: Final = re.compile(r"\bconformance\b|\b(?:import|from)\s+(?:adapters|publish|tests)\b")
 VERSION: Final = re.compile(r"\*\*Version\.\*\* .*?\d+\.\d+\.\d+.*?2026-\d\d-\d\d", re.DOTALL)
-FAULTS: Final = set(re.findall(r'"([a-z]+(?:-[a-z0-9]+)*)"', PROGRAMS["faults.py"] + PROGRAMS["server.py"]))
+FAULTS: Final = set(
+    re.findall(
+        r'"([a-z]+(?:-[a-z0-9]+)*)"', "".join(PROGRAMS[name] for name in ("faults.py", "buffers.py", "server.py"))
+    )
+)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -46,7 +46,7 @@ ANY: Final = MESSAGES
 # fmt: off
 rule_clauses(schemas, ANY,
     must("framing.schema-not-empty", Rule.PREFIX_EMPTY,
-      "pyarrow 26.0.1 and the Python clients on it: `Tried reading schema message, was null or length 0`",
+      "google-cloud-bigquery-storage 2.43.0 on pyarrow 26.0.1: `Tried reading schema message, was null or length 0`",
       """`serialized_schema` is not empty.
 
       A response without a schema leaves the whole `arrow_schema` field unset; a set field without bytes is neither a
@@ -133,7 +133,7 @@ rule_clauses(prefixed, ANY_MESSAGE,
 
 rule_clauses(framed_schemas, ANY,
     must("framing.schema-header-kind", Rule.MESSAGE_HEADER_KIND,
-      "pyarrow 26.0.1 and the Python clients on it: `Expected IPC message of type schema but got record batch`",
+      "pyarrow 26.0.1 and programs on it: `Expected IPC message of type schema but got record batch`",
       "The message in `serialized_schema` has a Schema header.", source=BARE),
 )
 # fmt: on
@@ -201,8 +201,8 @@ def _headed(batch: BatchBytes, *headers: Header) -> Iterator[Violation]:
     over=framed_schemas,
     source=BARE,
     breaks=(
-        "Go: `RowIterator` reads the batch after the schema first, then stops before the real ones (from its source):"
-        " https://github.com/goccy/bigquery-emulator/issues/493"
+        "cloud.google.com/go/bigquery 1.86.1: no row and no error by batches, a panic row by row"
+        " (https://github.com/goccy/bigquery-emulator/issues/493), and Node's client 5.1.2: no row and no error"
     ),
     profiles=ANY,
     rules=(Rule.MESSAGE_SECOND_MESSAGE,),

@@ -1,4 +1,4 @@
-"""More bytes for server.py: buffers that are shorter than their column, outside the body, and an old version."""
+"""More bytes for server.py: buffers that are short ones, some outside the body; an old version; one column more."""
 
 import faults
 import pyarrow as pa
@@ -14,8 +14,13 @@ OF_NUMBERS = {
 }
 
 
+TWO = pa.record_batch({"s": ["a", "bb"], "t": ["a", "bb"]})
+
+
 def table(fault: str) -> tuple[bytes, bytes, bytes]:
     """The bytes of the schema and of the two batches."""
+    if fault == "two-columns":
+        return TWO.schema.serialize().to_pybytes(), *([TWO.serialize().to_pybytes()] * 2)
     faults.BATCHES.update(OF_TEXTS)
     faults.OF_NUMBERS.update(OF_NUMBERS)
     return faults.table(fault)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"cloud.google.com/go/bigquery"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
@@ -16,7 +17,9 @@ import (
 )
 
 func main() {
-	ctx, open := context.Background(), option.WithoutAuthentication()
+	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	defer stop()
+	open := option.WithoutAuthentication()
 	plain := option.WithGRPCDialOption(grpc.WithTransportCredentials(insecure.NewCredentials()))
 	client, _ := bigquery.NewClient(ctx, "p", option.WithEndpoint(os.Getenv("REST")+"/bigquery/v2/"), open)
 	client.EnableStorageReadClient(ctx, option.WithEndpoint(os.Getenv("GRPC")), open, plain)

@@ -31,11 +31,11 @@ def _read(request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
     offsets.append(0 if FAULT == "offset-ignored" else ReadRowsRequest.deserialize(request).offset)
     for place in range(offsets[-1] // 2, 2 - (FAULT == "last-missing")):
         made = {"arrow_record_batch": {"serialized_record_batch": BATCHES[place]}}
-        if place == offsets[-1] // 2:
-            made["arrow_schema"] = OTHER if FAULT == "other-schema" else HEADER
+        made |= {"arrow_schema": OTHER if FAULT == "other-schema" else HEADER} if place == offsets[-1] // 2 else {}
         if FAULT == "avro" and place:
             made = {"avro_rows": {"serialized_binary_rows": b"\x06ccc\x08dddd"}}
-        yield ReadRowsResponse.serialize(ReadRowsResponse(row_count=0 if FAULT == "no-row-count" else 2, **made))
+        answer = ReadRowsResponse(row_count=0 if FAULT == "no-row-count" else 2, **made)
+        yield b"\xff" if FAULT == "not-a-message" else ReadRowsResponse.serialize(answer)
         if FAULT == "refused" or (FAULT in {"offset-ignored", "interrupted"} and len(offsets) == 1):
             code = "PERMISSION_DENIED" if FAULT == "refused" else "UNAVAILABLE"
             context.abort(grpc.StatusCode[code], "as the fault says")
