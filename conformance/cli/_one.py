@@ -18,7 +18,7 @@ from conformance.engine.events import CaseJudged, Event
 from conformance.engine.known import known_cases
 from conformance.engine.result import Result, fold
 from conformance.engine.run import CaseJob, run
-from conformance.engine.selection import LeftOut, Plan, Selection, all_clauses, undisputed
+from conformance.engine.selection import LeftOut, Plan, Selection, clauses_on
 from conformance.engine.session import Settings, open_session
 from conformance.generate import draw_scenario, materialise
 from conformance.generate.scenarios import parse_scenario_id
@@ -58,7 +58,7 @@ class _Remembering:
 
 
 def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
-    """Put the case ``name`` to ``target`` and judge it under every clause.
+    """Put the case ``name`` to ``target`` and judge it under every clause on its protocol.
 
     Raises:
         Unusable: the case is unknown, or the target does not offer something that it needs.
@@ -71,9 +71,9 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
         known = {one.id: one for one in known_cases(spec)}
         case = known[name] if name in known else find_case(name, corpus)
     reason = f"only {case.id} is replayed"
-    left_out = tuple(LeftOut("case", other, reason) for other in load_corpus(corpus, None) if other != case.id)
-    clauses, aside = undisputed(all_clauses().values())
-    plan = Plan((case,), clauses, (*left_out, *aside))
+    others = (LeftOut("case", other, reason) for other in load_corpus(corpus, case.protocol) if other != case.id)
+    clauses, aside = clauses_on(case.protocol)
+    plan = Plan((case,), clauses, (*others, *aside))
     with progress(f"running {name}"), open_session(spec, plan, Selection(cases=(name,)), settings) as session:
         remembering = _Remembering(session.driver)
         step = CaseStep(plan.clauses, remembering, session.step.reader)

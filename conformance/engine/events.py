@@ -15,7 +15,7 @@ from conformance.engine.annotated import Line
 from conformance.engine.answers import Answered
 from conformance.engine.provenance import UNKNOWN, Provenance
 from conformance.engine.selection import LeftOut
-from conformance.records import Case, Exchange, Finding, RecordError, Verdict
+from conformance.records import Case, Exchange, Finding, ProtocolName, RecordError, Verdict
 from conformance.targets.spec import ExpectedFailure
 
 __all__ = [
@@ -104,6 +104,11 @@ class RunStarted:
     provenance: Provenance = UNKNOWN
     scenarios: int = 0
     reader: tuple[str, ...] = ()
+
+    @property
+    def protocol(self) -> ProtocolName:
+        """The protocol of the target, which decides what cases and clauses there are."""
+        return ProtocolName.FLIGHT if self.profile == "flight" else ProtocolName.STORAGE_READ
 
     def __post_init__(self) -> None:
         keep_safe(self, "reader", "target", "target_file", "profile", "select", "clause", "not_offered", "capability")

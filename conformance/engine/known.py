@@ -15,6 +15,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from conformance.contract.mapping import arrow_schema
+from conformance.engine.corpus import KNOWN
 from conformance.generate import to_json_rows
 from conformance.records import (
     BqType,
@@ -34,10 +35,8 @@ from conformance.records import (
 from conformance.targets import TargetError, TargetSpec
 from conformance.targets.flightspec import FlightSpec, KnownFlight
 
-__all__ = ["KNOWN", "known_cases"]
+__all__ = ["known_cases"]
 
-KNOWN: Final = "flight-known."
-"""The beginning of the ids of these cases."""
 MOST_ROWS: Final = 10_000
 """The most rows of a known flight: a case holds them one by one."""
 

@@ -23,7 +23,7 @@ from conformance.engine.events import CaseJudged, Event, ExchangeRecorded, RunSt
 from conformance.engine.log import LogError, read_log
 from conformance.engine.offer import Offer
 from conformance.engine.run import CaseJob, run
-from conformance.engine.selection import all_clauses, undisputed
+from conformance.engine.selection import clauses_on
 from conformance.generate import materialise
 from conformance.records import Case, Exchange, ProtocolName
 
@@ -62,9 +62,9 @@ class Recorded:
             yield view_of(one.case, one.exchange, materialise(one.case.table))
 
     def judged(self) -> Iterator[Event]:
-        """The events of a run that judges the exchanges under every clause of this version."""
+        """The events of a run that judges the exchanges under every clause on their protocol."""
         exchanges = tuple(judgeable(self.exchanges))
-        every, aside = undisputed(all_clauses().values())
+        every, aside = clauses_on(self.start.protocol)
         asked, unknown = without_table(every) if self.conversed else (every, ())
         step = CaseStep(asked, Stored({one.case.id: one.exchange for one in exchanges}))
         clauses = tuple(clause.id for clause in step.judge.clauses)

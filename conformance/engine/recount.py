@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 import conformance
 from conformance.contain.text import many
 from conformance.contract.viewing import profile_of
-from conformance.engine.corpus import load_corpus
+from conformance.engine.corpus import KNOWN, load_corpus
 from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.provenance import UNREAD, Digests, remarks
@@ -22,7 +22,7 @@ from conformance.engine.requirements import frozen_releases, release_of
 from conformance.engine.result import cases_of
 from conformance.engine.selection import Plan, Selection, all_clauses, plan
 from conformance.engine.started import digests_of
-from conformance.records import Level, Outcome, ProtocolName
+from conformance.records import Case, Level, Outcome, Table
 
 __all__ = ["equal_releases", "recorded_selection", "recount", "replanned", "unchained"]
 
@@ -59,17 +59,24 @@ def recorded_selection(start: RunStarted) -> Selection:
     return Selection(start.select, start.clause, Level(start.level), start.capability)
 
 
-def replanned(start: RunStarted) -> Plan:
+def replanned(start: RunStarted, described: Iterable[Case] = ()) -> Plan:
     """The cases and clauses that this suite selects for the selection of ``start``, on the day of that run: a dispute
-    that has expired since put its clause aside then.
+    that has expired since put its clause aside then. ``described`` are the cases that the target file describes.
 
     Raises:
         ValueError: the selection is impossible, or the log has no date.
     """
     day = dt.date.fromisoformat(start.provenance.began.partition("T")[0])
-    protocol = ProtocolName.FLIGHT if start.profile == "flight" else ProtocolName.STORAGE_READ
-    cases = list(load_corpus(protocol=protocol).values())
-    return plan(cases, all_clauses(), recorded_selection(start), day, profile=profile_of(protocol))
+    cases = [*load_corpus(protocol=start.protocol).values(), *described]
+    return plan(cases, all_clauses(), recorded_selection(start), day, profile=profile_of(start.protocol))
+
+
+def _described(start: RunStarted) -> Iterator[Case]:
+    """A case for each that the target file described. The log has its id; only another run can check its rows."""
+    left = (one.id for one in start.left_out if one.kind == "case")
+    for name in (*start.cases, *left):
+        if name.startswith(KNOWN):
+            yield Case(name, "a flight that exists", Table((), rows=()), protocol=start.protocol)
 
 
 def unchained(log: Sequence[Event]) -> Iterator[str]:
@@ -90,7 +97,7 @@ def recount(events: Sequence[Event]) -> Iterator[str]:
         return
     yield from _listed(start)
     try:
-        planned = replanned(start)
+        planned = replanned(start, _described(start))
     except ValueError as error:
         yield f"the log records a selection that this suite cannot make: {error}"
         return

@@ -14,9 +14,11 @@ from typing import Final
 from conformance._globs import matches
 from conformance.contract.clause import CLAUSES, PROFILES, Clause, load_chapters
 from conformance.contract.disputes import dispute_of, expired
+from conformance.contract.viewing import profile_of
+from conformance.engine.corpus import KNOWN
 from conformance.engine.requirements import corpus_of
 from conformance.engine.shards import Shard
-from conformance.records import Case, Level
+from conformance.records import Case, Level, ProtocolName
 
 __all__ = [
     "NOT_OF_PROFILE",
@@ -28,6 +30,7 @@ __all__ = [
     "SelectionError",
     "all_clauses",
     "binds",
+    "clauses_on",
     "not_of",
     "plan",
     "today",
@@ -134,6 +137,14 @@ def undisputed(clauses: Iterable[Clause], on: dt.date | None = None) -> tuple[tu
     return kept, tuple(LeftOut("clause", dispute.clause, dispute.text) for dispute in disputes.values() if dispute)
 
 
+def clauses_on(protocol: ProtocolName) -> tuple[tuple[Clause, ...], tuple[LeftOut, ...]]:
+    """The clauses on a protocol that are judged today, and all others with the reasons."""
+    profile, every = profile_of(protocol), all_clauses().values()
+    foreign = (LeftOut("clause", clause.id, not_of(profile)) for clause in every if profile not in clause.profiles)
+    judged, aside = undisputed(clause for clause in every if profile in clause.profiles)
+    return judged, (*foreign, *aside)
+
+
 def today() -> dt.date:
     """The day of a run: disputes depend on it, and no verdict does."""
     return dt.datetime.now(tz=dt.UTC).date()
@@ -161,7 +172,8 @@ def plan(
         raise SelectionError(f"every selected clause is disputed; {aside[0].id} is {aside[0].reason}")
     chosen_cases = _cases(cases, selection, left_out)
     everything_else = (*left_out, *aside)
-    return Plan(tuple(chosen_cases), chosen_clauses, everything_else, tuple(expired(day)), corpus_of(cases).sha256)
+    own = corpus_of(case for case in cases if not case.id.startswith(KNOWN))
+    return Plan(tuple(chosen_cases), chosen_clauses, everything_else, tuple(expired(day)), own.sha256)
 
 
 def binds(clause: Clause, level: Level) -> bool:

@@ -13,9 +13,9 @@ from conformance.contract.judge import Judge
 from conformance.contract.view import View
 from conformance.engine.conversed import as_driven, conversations, without_table
 from conformance.engine.events import ExchangeRecorded
-from conformance.engine.selection import all_clauses, undisputed
+from conformance.engine.selection import clauses_on
 from conformance.generate import materialise
-from conformance.records import Outcome
+from conformance.records import Outcome, ProtocolName
 
 __all__ = ["Live"]
 
@@ -27,7 +27,7 @@ class Live:
     """Judges each recorded call as it is given, and passes the first finding of each clause to ``say`` as a line."""
 
     def __init__(self, say: Callable[[str], object]) -> None:
-        clauses, _ = undisputed(all_clauses().values())
+        clauses, _ = clauses_on(ProtocolName.STORAGE_READ)
         self._judge = Judge(without_table(clauses)[0])
         self._say = say
         self._said: set[str] = set()

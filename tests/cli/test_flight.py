@@ -69,7 +69,25 @@ def test_a_loss_is_found_replayed_and_judged_again() -> None:
     assert "flight-put.nothing-is-lost" in found.output
     assert "rows missing, the first {" in found.output
     assert "flight-put.nothing-is-lost" in again.output
+    assert "the suite itself broke" not in again.output
     assert "flight-put.nothing-is-lost" in judged.output
+    assert "the suite itself broke" not in judged.output
+
+
+def test_a_statement_on_known_flights_is_valid() -> None:
+    """Their cases are those of the target file: the log has them, and the suite has not."""
+    known = '[flight]\nseeding = "known"\n[flight.sql]\n[[flight.known]]\nname = "one"\nrows = "rows.jsonl"\n'
+    server, target = running(None, known + 'sql = "SELECT 7 AS n"\n')
+    Path("rows.jsonl").write_text('{"n": 7}\n')
+    chosen = ("--select", "flight-known.*", "--select", "flight.list", "--json", "report.json")
+    with server:
+        run = conformance_("run", "--target", target, *chosen)
+        written = conformance_("statement", "report.json", "--markdown", "statement.md")
+        valid = conformance_("verify", "statement.md", "--rerun", "--target", target)
+
+    assert run.exit_code == 0, run.output
+    assert written.exit_code == 0, written.output
+    assert valid.output.startswith("valid: running"), valid.output
 
 
 @pytest.mark.parametrize(
