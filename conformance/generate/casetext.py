@@ -27,7 +27,7 @@ SUFFIXES: Final = (JSON, YAML)
 SHALLOW_BRACKETS: Final = 1500
 """Brackets of a text that is read in C; 20,000 levels fit into a stack of 8 MiB, and no case of the suite has 1500."""
 SHALLOW_COLUMNS: Final = 300
-"""Characters of a line of such a text."""
+"""Columns of a line of such a text at which a level can begin."""
 
 
 class CaseFileError(ValueError):
@@ -155,10 +155,12 @@ def _load(text: str) -> Any:
 def _is_shallow(text: str) -> bool:
     """Whether ``text`` cannot nest deeply: PyYAML recurses in C over what libyaml gives it, and would crash.
 
-    A level needs a bracket of its own, or a column of its own: on one column a mapping and a list in it can begin.
+    A level needs a bracket of its own, or a column of its own before the text of a line: on one column a mapping and a
+    list in it can begin.
     """
     brackets = text.count("[") + text.count("{")
-    return brackets <= SHALLOW_BRACKETS and all(len(line) <= SHALLOW_COLUMNS for line in text.splitlines())
+    columns = (len(line) - len(line.lstrip(" \t-?:")) for line in text.splitlines())
+    return brackets <= SHALLOW_BRACKETS and all(column <= SHALLOW_COLUMNS for column in columns)
 
 
 @functools.cache

@@ -23,7 +23,7 @@ from conformance.targets.errors import TargetUnavailable
 from conformance.targets.flightconversation import FlightConversation, FlightPlan
 from conformance.targets.flightlogin import Memory
 from conformance.targets.flightmessages import Names
-from conformance.targets.flightplaces import Place
+from conformance.targets.flightplaces import ServerPlace
 from conformance.targets.flightspec import FlightSpec
 from conformance.targets.instants import now
 from conformance.targets.patience import Patience
@@ -105,7 +105,7 @@ class FlightTarget:
         with ExitStack() as later:
             memory = Memory(self._flight.login)
 
-            def elsewhere(place: Place) -> Caller:
+            def elsewhere(place: ServerPlace) -> Caller:
                 secure = self._starter.secure if place.tls else None
                 channel = open_channel(place.address, message_limit=limits.message, secure=secure)
                 later.callback(close_channel, channel)

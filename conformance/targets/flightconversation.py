@@ -44,7 +44,7 @@ from conformance.targets.dialect import SqlSpec, Statements, sql_name
 from conformance.targets.flightexchange import exchange_of
 from conformance.targets.flightlogin import Memory
 from conformance.targets.flightmessages import Names, action_of
-from conformance.targets.flightplaces import Place, place_of
+from conformance.targets.flightplaces import ServerPlace, place_of
 from conformance.targets.flightputs import put_messages, spelled
 from conformance.targets.flightsql import UPDATE, SqlSteps
 from conformance.targets.seeds import case_rows
@@ -75,7 +75,7 @@ class FlightPlan:
     names: Names
     endpoint: str
     allowance: Allowance
-    elsewhere: Callable[[Place], Caller]
+    elsewhere: Callable[[ServerPlace], Caller]
     memory: Memory = dataclasses.field(default_factory=Memory)
     tls: bool = False
     sql: SqlSpec | None = None
@@ -110,9 +110,9 @@ class FlightConversation:
         return Statements(self._plan.sql, name, self._case.table.columns, rows)
 
     @property
-    def _here(self) -> Place:
+    def _here(self) -> ServerPlace:
         """Where the server is to which all calls go that name no other place."""
-        return Place(self._plan.endpoint, self._plan.tls)
+        return ServerPlace(self._plan.endpoint, self._plan.tls)
 
     @property
     def broken(self) -> bool:

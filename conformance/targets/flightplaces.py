@@ -13,7 +13,7 @@ from conformance.contract.flight.decoding import Endpoint as FlightEndpoint
 from conformance.records import RecordError
 from conformance.targets.endpoint import Endpoint, Tls
 
-__all__ = ["REUSED", "Place", "addressed", "place_at", "place_of"]
+__all__ = ["REUSED", "ServerPlace", "addressed", "place_at", "place_of"]
 
 REUSED: Final = frozenset({"", "arrow-flight-reuse-connection://?"})
 """The URIs of the connection on which the info came. The empty one means the same
@@ -27,7 +27,7 @@ _LOCAL: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Place:
+class ServerPlace:
     """An address as gRPC writes it, ``host:port`` or ``unix:PATH``, and whether it is spoken to over TLS."""
 
     address: str
@@ -44,7 +44,7 @@ class Place:
         return not self.host or self.host in _LOCAL
 
 
-def place_at(uri: str) -> Place | None:
+def place_at(uri: str) -> ServerPlace | None:
     """The place of a Flight URI; None for one that names none, or that gRPC does not speak."""
     try:
         parts = urllib.parse.urlsplit(uri)
@@ -53,11 +53,11 @@ def place_at(uri: str) -> Place | None:
         return None
     if parts.scheme == _SOCKET:
         path = urllib.parse.unquote(parts.path)
-        return Place(f"unix:{path}") if path and not parts.netloc else None
+        return ServerPlace(f"unix:{path}") if path and not parts.netloc else None
     if parts.scheme not in (*_PLAIN, _TLS) or not parts.hostname or not port:
         return None
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return Place(f"{host}:{port}", parts.scheme == _TLS)
+    return ServerPlace(f"{host}:{port}", parts.scheme == _TLS)
 
 
 def addressed(endpoint: Endpoint) -> Endpoint:
@@ -79,7 +79,7 @@ def addressed(endpoint: Endpoint) -> Endpoint:
     return dataclasses.replace(endpoint, grpc=place.address, tls=(endpoint.tls or Tls()) if place.tls else None)
 
 
-def place_of(endpoint: FlightEndpoint, at: Place) -> Place | None:
+def place_of(endpoint: FlightEndpoint, at: ServerPlace) -> ServerPlace | None:
     """The place where the driver redeems a ticket of a server at ``at``; None if it can try none.
 
     The connection that there is comes first. The suite follows no location to another machine. TLS to another address

@@ -17,7 +17,7 @@ from conformance.targets.handing import batches_of
 from conformance.wire.flight import FLIGHT
 from conformance.wire.protobuf import read_protobuf
 
-__all__ = ["Frame", "frames", "put_messages", "spelled"]
+__all__ = ["MessageParts", "frames", "put_messages", "spelled"]
 
 _UNKNOWN: Final = encoding.number(77, 5) + encoding.part(78, b"x")
 """Fields that no version of Flight has."""
@@ -30,7 +30,7 @@ _OPTIONS: Final = {
 }
 
 
-class Frame(NamedTuple):
+class MessageParts(NamedTuple):
     """One IPC message in its two parts."""
 
     header: bytes
@@ -82,7 +82,7 @@ def _name(named: Naming, at: int, of: bytes, other: bytes) -> bytes | None:
 
 def frames(
     schema: pa.Schema, batches: Sequence[pa.RecordBatch], written: FlightWriting = FlightWriting.PLAIN
-) -> Iterator[Frame]:
+) -> Iterator[MessageParts]:
     """The messages of a stream in one of the writings."""
     if written in (FlightWriting.REPLACED, FlightWriting.DELTAS):
         schema, batches = _encoded(schema, batches, growing=written is FlightWriting.DELTAS)
@@ -92,7 +92,7 @@ def frames(
             writer.write_batch(batch)
     for message in pa.ipc.MessageReader.open_stream(pa.py_buffer(sink.getvalue())):
         body = message.body.to_pybytes() if message.body is not None else b""
-        yield Frame(message.metadata.to_pybytes(), body, message.type == "record batch")
+        yield MessageParts(message.metadata.to_pybytes(), body, message.type == "record batch")
 
 
 def _encoded(

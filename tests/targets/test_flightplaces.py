@@ -22,11 +22,11 @@ from conformance.reference.guard import ServerTls
 from conformance.targets import TargetError, TargetSpec, load_target, open_target
 from conformance.targets.endpoint import Endpoint, Tls
 from conformance.targets.errors import TargetUnavailable
-from conformance.targets.flightplaces import Place, addressed, place_at, place_of
+from conformance.targets.flightplaces import ServerPlace, addressed, place_at, place_of
 from tests.certificates import make_certificates
 from tests.reference.flight.direct import FIXTURE, PUT_AND_GET, case_of
 
-HERE = Place("127.0.0.1:4444")
+HERE = ServerPlace("127.0.0.1:4444")
 ENDPOINT = FlightEndpoint(b"\x0a\x03\x0a\x01t", b"t", (), None)
 CASES = ("flight.put-and-get", "flight.poll", "flight.undecodable", "flight.list")
 
@@ -136,12 +136,12 @@ def test_a_location_that_cannot_be_tried_is_named(certificates: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("uri", "place"),
     [
-        ("grpc://h:1", Place("h:1")),
-        ("grpc+tcp://h:1", Place("h:1")),
-        ("grpc+tls://h:1", Place("h:1", tls=True)),
-        ("grpc://[::1]:1", Place("[::1]:1")),
-        ("grpc+unix:///a%20b/c", Place("unix:/a b/c")),
-        ("grpc+unix:/a", Place("unix:/a")),
+        ("grpc://h:1", ServerPlace("h:1")),
+        ("grpc+tcp://h:1", ServerPlace("h:1")),
+        ("grpc+tls://h:1", ServerPlace("h:1", tls=True)),
+        ("grpc://[::1]:1", ServerPlace("[::1]:1")),
+        ("grpc+unix:///a%20b/c", ServerPlace("unix:/a b/c")),
+        ("grpc+unix:/a", ServerPlace("unix:/a")),
         ("grpc+unix://host/a", None),
         ("grpc+unix:", None),
         ("grpc://h", None),
@@ -151,7 +151,7 @@ def test_a_location_that_cannot_be_tried_is_named(certificates: Path, tmp_path: 
         ("http://h:1", None),
     ],
 )
-def test_a_uri_names_a_place(uri: str, place: Place | None) -> None:
+def test_a_uri_names_a_place(uri: str, place: ServerPlace | None) -> None:
     """Of the schemes that gRPC speaks."""
     assert place_at(uri) == place
 
@@ -196,15 +196,15 @@ def test_a_target_file_is_refused_with_its_place(tmp_path: Path) -> None:
         (("arrow-flight-reuse-connection://?",), HERE),
         (("grpc+tls://elsewhere:443", "arrow-flight-reuse-connection://?"), HERE),
         (("grpc://127.0.0.1:5555", "grpc+tcp://127.0.0.1:4444"), HERE),
-        (("grpc+tcp://127.0.0.1:5555",), Place("127.0.0.1:5555")),
-        (("grpc://localhost:5555/path",), Place("localhost:5555")),
-        (("grpc+unix:///s",), Place("unix:/s")),
+        (("grpc+tcp://127.0.0.1:5555",), ServerPlace("127.0.0.1:5555")),
+        (("grpc://localhost:5555/path",), ServerPlace("localhost:5555")),
+        (("grpc+unix:///s",), ServerPlace("unix:/s")),
         (("grpc://elsewhere:5555",), None),
         (("grpc+tls://127.0.0.1:5555",), None),
         (("https://127.0.0.1/x",), None),
     ],
 )
-def test_a_ticket_is_redeemed_where_the_endpoint_says(locations: tuple[str, ...], place: Place | None) -> None:
+def test_a_ticket_is_redeemed_where_the_endpoint_says(locations: tuple[str, ...], place: ServerPlace | None) -> None:
     """On the connection that there is, or at another address of this machine, and nowhere else."""
     assert place_of(dataclasses.replace(ENDPOINT, locations=locations), HERE) == place
 
@@ -213,4 +213,4 @@ def test_a_server_on_another_machine_leads_to_no_port_of_this_one() -> None:
     """Its localhost is not ours."""
     endpoint = dataclasses.replace(ENDPOINT, locations=("grpc://localhost:1",))
 
-    assert place_of(endpoint, Place("far.example:4444")) is None
+    assert place_of(endpoint, ServerPlace("far.example:4444")) is None

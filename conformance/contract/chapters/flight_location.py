@@ -24,7 +24,7 @@ _WITH_HOST: Final = frozenset({"http", "https"})
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _Located:
     """A location of an endpoint; ``field`` says which."""
 
     call: int
@@ -44,10 +44,10 @@ class _Place:
 
 
 @about
-def _places(view: FlightView) -> list[_Place]:
+def _places(view: FlightView) -> list[_Located]:
     """Return every location but the empty one, which means the connection of the info."""
     return [
-        _Place(seen.call, seen.response, f"endpoint[{at}].location[{number}].uri", uri)
+        _Located(seen.call, seen.response, f"endpoint[{at}].location[{number}].uri", uri)
         for seen in view.infos
         for at, endpoint in enumerate(seen.info.endpoints)
         for number, uri in enumerate(endpoint.locations)
@@ -56,7 +56,7 @@ def _places(view: FlightView) -> list[_Place]:
 
 
 @_clause("flight-location.is-a-uri", over=_places, breaks="clients in every language: the URI cannot be parsed")
-def is_a_uri(place: _Place) -> Iterator[Violation]:
+def is_a_uri(place: _Located) -> Iterator[Violation]:
     """A location is a URI with a scheme, or empty.
 
     Flight.proto, ``location``: "A list of URIs where this ticket can be redeemed via DoGet()." The page: "Clients and
@@ -69,9 +69,9 @@ def is_a_uri(place: _Place) -> Iterator[Violation]:
 @_clause(
     "flight-location.reuse-has-one-form",
     over=lambda view: [one for one in _places(view) if one.uri.startswith("arrow-flight-reuse-connection:")],
-    breaks="clients that compare the URI as text, and those of Java, whose parser refuses the other forms",
+    breaks="clients that compare the URI as text",
 )
-def reuse_has_one_form(place: _Place) -> Iterator[Violation]:
+def reuse_has_one_form(place: _Located) -> Iterator[Violation]:
     """The URI of a connection that is used again is ``arrow-flight-reuse-connection://?``.
 
     The page: "For compatibility reasons, the URI should always be arrow-flight-reuse-connection://?, with the trailing
@@ -82,7 +82,7 @@ def reuse_has_one_form(place: _Place) -> Iterator[Violation]:
 
 
 @_clause("flight-location.says-where", over=_places, breaks="clients that connect there")
-def says_where(place: _Place) -> Iterator[Violation]:
+def says_where(place: _Located) -> Iterator[Violation]:
     """A URI of gRPC over TCP has a host and a port, one of a Unix socket a path, and one of HTTP a host.
 
     The page, on the schemes: "Clients and servers need to know which transport to use for a given URI in a Location".

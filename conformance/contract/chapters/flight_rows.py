@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
-from conformance.contract.flight.sqlsubjects import Answered, answered
+from conformance.contract.flight.sqlsubjects import SqlAnswer, answered
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_SQL_PROTO, Inferred
 from conformance.records import Level
 
@@ -25,7 +25,7 @@ _clause = functools.partial(
 )
 
 
-def _match(one: Answered) -> RowMatch:
+def _match(one: SqlAnswer) -> RowMatch:
     def match() -> RowMatch:
         assert one.came is not None, "the selector leaves out what cannot be read"
         return match_rows(one.expected, one.came)
@@ -34,7 +34,7 @@ def _match(one: Answered) -> RowMatch:
 
 
 @_clause("flight-rows.nothing-is-lost", breaks="every client: rows are missing, without an error")
-def nothing_is_lost(one: Answered) -> Iterator[Violation]:
+def nothing_is_lost(one: SqlAnswer) -> Iterator[Violation]:
     """Every row of a known flight comes from its endpoints, and so does every row that a query selects.
 
     The page: "The client must consume all endpoints to retrieve the complete data set." FlightSql.proto, on
@@ -49,7 +49,7 @@ def nothing_is_lost(one: Answered) -> Iterator[Violation]:
 
 
 @_clause("flight-rows.nothing-is-added", breaks="every client: it counts rows twice, or rows that there are not")
-def nothing_is_added(one: Answered) -> Iterator[Violation]:
+def nothing_is_added(one: SqlAnswer) -> Iterator[Violation]:
     """No other row comes, and none more often than it is there.
 
     The page, on downloading data: each endpoint "contains a subset of the response data".
@@ -64,7 +64,7 @@ def nothing_is_added(one: Answered) -> Iterator[Violation]:
 
 
 @_clause("flight-rows.values-are-kept", breaks="every client: it gets wrong values, without an error")
-def values_are_kept(one: Answered) -> Iterator[Violation]:
+def values_are_kept(one: SqlAnswer) -> Iterator[Violation]:
     """The values of each row are those of the table; an integer may have another width, a text another layout.
 
     The page: the data of a flight are "Arrow record batches".
@@ -80,7 +80,7 @@ def values_are_kept(one: Answered) -> Iterator[Violation]:
     level=Level.SHOULD,
     breaks="clients that find a column by its name",
 )
-def columns_are_named(one: Answered) -> Iterator[Violation]:
+def columns_are_named(one: SqlAnswer) -> Iterator[Violation]:
     """The columns of a known flight, or of a query, have their names, in their order; upper and lower case may differ.
 
     Flight.proto, on the schema: "The schema of the dataset".

@@ -26,7 +26,7 @@ _UNKNOWN: Final = -1
     "flight-sql.update-has-a-result",
     over=updated,
     level=Level.SHOULD,
-    breaks="clients that read the number of records: ADBC and JDBC drivers",
+    breaks="clients that read the number of records",
     role=Role.LIBRARY,
 )
 def update_has_a_result(update: Updated) -> Iterator[Violation]:

@@ -27,8 +27,8 @@ from conformance.records import (
 )
 
 __all__ = [
-    "Answered",
     "Described",
+    "SqlAnswer",
     "Updated",
     "answered",
     "described",
@@ -99,7 +99,7 @@ def updated(view: FlightView) -> list[Updated]:
     return found
 
 
-class Answered:
+class SqlAnswer:
     """A result whose rows are known, with the reads of every endpoint of its info."""
 
     response: None = None
@@ -135,14 +135,14 @@ class Answered:
 
 
 @about
-def answered(view: FlightView) -> list[Answered]:
+def answered(view: FlightView) -> list[SqlAnswer]:
     """Return every info of a query, or of a known flight, whose rows the case states."""
     known = [
         seen
         for seen in view.infos
         if isinstance(seen.of.step, SqlQuery | GetFlightInfo) and seen.of.step.expect.rows is not None
     ]
-    return [Answered(seen) for seen in known if undisturbed(view, seen.call)]
+    return [SqlAnswer(seen) for seen in known if undisturbed(view, seen.call)]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

@@ -230,7 +230,7 @@ def data_short(message: Message) -> Message:
 
 # fmt: off
 batch_mutant("buffer.offset-negative", kills="body.buffer-offset-not-negative", defects=("I-104",),
-          fault="A buffer stands 8 bytes before the body.")(
+          fault="A buffer begins 8 bytes before the body.")(
     _first_buffer(lambda _, length: (-8, length)))
 batch_mutant("buffer.length-negative", kills="body.buffer-length-not-negative", defects=("I-104",),
           fault="A buffer's length is negative.")(

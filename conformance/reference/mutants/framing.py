@@ -108,7 +108,7 @@ schema_mutant("schema.empty", kills="framing.schema-not-empty",
 schema_mutant("schema.is-a-batch", kills="framing.schema-header-kind",
            fault="The schema field holds a record batch instead of a schema.")(_batch)
 schema_mutant("schema.with-body", kills="framing.schema-without-body",
-           fault="The schema message announces a body and has one.")(
+           fault="The schema message declares a body and has one.")(
     lambda message: frame({**message.tree, "bodyLength": 16}, bytes(16)))
 # fmt: on
 

@@ -82,7 +82,7 @@ fields_mutant("metadata.geography-without-encoding", kills="schema.metadata-geog
 fields_mutant("metadata.range-key", kills="schema.metadata-range",
            fault="RANGE is marked like the other types, not under its own key.")(_flagged(_under_extension_name))
 fields_mutant("metadata.on-item", kills="schema.metadata-on-list",
-           fault="The element's metadata stands on the list's child, not on the list field.",
+           fault="The element's metadata is on the list's child, not on the list field.",
            defects=("B-81",), source="https://github.com/adbc-drivers/bigquery/pull/8")(
     _items(lambda field, item: (field.with_metadata(None), item.with_metadata(field.metadata))))
 fields_mutant("metadata.on-plain-type", kills="schema.metadata-plain",

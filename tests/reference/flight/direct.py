@@ -49,7 +49,7 @@ from conformance.targets.faulting import Met
 from conformance.targets.flightconversation import FlightConversation, FlightPlan
 from conformance.targets.flightlogin import Headers, Memory
 from conformance.targets.flightmessages import Names
-from conformance.targets.flightplaces import Place
+from conformance.targets.flightplaces import ServerPlace
 from conformance.targets.flightspec import Login
 from conformance.targets.instants import now
 
@@ -162,7 +162,7 @@ def seen(case: Case, service: FlightService | None = None, table: pa.Table | Non
     return FlightView(case, exchange, rows)
 
 
-def _elsewhere(place: Place, here: Caller) -> Caller:
+def _elsewhere(place: ServerPlace, here: Caller) -> Caller:
     assert place.address == PLACE, f"nothing of these tests is at {place}"
     return here
 

@@ -83,7 +83,14 @@ class DescriptorInAnswers(FlightService):
         return data(of=descriptor(Descriptor(cmd=b"echo"))) + super().sent_back(message)
 
 
-@mutant("flight-exchange.without-descriptor", kills="flight-exchange.descriptor-is-needed")
+@mutant(
+    "flight-exchange.without-descriptor",
+    kills="flight-exchange.descriptor-is-needed",
+    also={
+        "flight-exchange.schema-comes-first": "a message that is no schema comes back first",
+        "flight-exchange.is-an-arrow-stream": "as above",
+    },
+)
 class WithoutDescriptor(FlightService):
     """An exchange without a descriptor ends in OK."""
 

@@ -24,7 +24,8 @@ class ByTheBytes(FlightService):
 
     def find(self, message: bytes) -> Flight:
         flight = super().find(message)
-        if message != descriptor(Descriptor(path=meaning_of(self.decode("FlightDescriptor", message))[2])):
+        _, command, path = meaning_of(self.decode("FlightDescriptor", message))
+        if message != descriptor(Descriptor(path=path) if path else Descriptor(cmd=command)):
             self.refuse(StatusCode.NOT_FOUND, "no flight has this descriptor")
         return flight
 

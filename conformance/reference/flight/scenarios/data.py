@@ -6,11 +6,11 @@ from conformance.contract.flight.encoding import part, text
 from conformance.reference.flight.scenarios.register import scenario
 from conformance.reference.flight.service import FlightService
 
-__all__ = ["Echo", "Stored"]
+__all__ = ["Echo", "PlainTables"]
 
 
 @scenario("")
-class Stored(FlightService):
+class PlainTables(FlightService):
     """DoPut stores a table; its endpoint names the address of this server."""
 
     def endpoint(self, ticket: bytes) -> bytes:
