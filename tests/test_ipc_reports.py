@@ -39,7 +39,7 @@ def test_a_published_report_is_whole(path: Path) -> None:
 
     assert report.complete
     assert report.broke == ()
-    assert report.run.select == ("*",)
+    assert report.run.select in ((), ("*",)), "every input"
     assert all(item.replay.startswith(f"conformance {command} {path.stem} ") for item in report.deviations)
 
 

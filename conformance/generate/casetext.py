@@ -26,8 +26,8 @@ YAML: Final = ".yaml"
 SUFFIXES: Final = (JSON, YAML)
 SHALLOW_BRACKETS: Final = 1500
 """Brackets of a text that is read in C; 20,000 levels fit into a stack of 8 MiB, and no case of the suite has 1500."""
-SHALLOW_COLUMNS: Final = 300
-"""Columns of a line of such a text at which a level can begin."""
+SHALLOW_COLUMNS: Final = 960
+"""Characters of a line of such a text: a request as base64 has some hundred."""
 
 
 class CaseFileError(ValueError):
@@ -155,12 +155,10 @@ def _load(text: str) -> Any:
 def _is_shallow(text: str) -> bool:
     """Whether ``text`` cannot nest deeply: PyYAML recurses in C over what libyaml gives it, and would crash.
 
-    A level needs a bracket of its own, or a column of its own before the text of a line: on one column a mapping and a
-    list in it can begin.
+    A level needs a bracket of its own, or a column of its own: on one column a mapping and a list in it can begin.
     """
     brackets = text.count("[") + text.count("{")
-    columns = (len(line) - len(line.lstrip(" \t-?:")) for line in text.splitlines())
-    return brackets <= SHALLOW_BRACKETS and all(column <= SHALLOW_COLUMNS for column in columns)
+    return brackets <= SHALLOW_BRACKETS and all(len(line) <= SHALLOW_COLUMNS for line in text.splitlines())
 
 
 @functools.cache

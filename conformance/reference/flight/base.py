@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NoReturn, Self
 
@@ -34,8 +35,10 @@ class FlightBase:
 
     Each call over a connection has a copy of the service, so that a method can read ``headers``, the metadata of the
     call. What a method adds to ``reply`` goes out before the first message, and ``trailers`` with the status. ``here``
-    is the address at which it is served.
+    is the address at which it is served, and ``clock`` gives the seconds since the Unix epoch.
     """
+
+    clock = staticmethod(time.time)
 
     def __init__(self, store: Store | None = None) -> None:
         self.store = store or Store()

@@ -5,7 +5,6 @@ As in :mod:`.variations`, each names the text that permits it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
@@ -173,7 +172,7 @@ class Now(_Expiring):
         self._used: set[bytes] = set()
 
     def expiry(self) -> bytes:
-        return number(1, int(time.time()))
+        return number(1, int(self.clock()))
 
     def do_get(self, requests: Iterator[bytes]) -> Messages:
         request = self.the_one(requests)

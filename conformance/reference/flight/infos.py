@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -119,4 +118,4 @@ class Infos(FlightBase):
 
     def expiry(self) -> bytes:
         """A Timestamp that lies ahead."""
-        return number(1, int(time.time()) + LIFETIME)
+        return number(1, int(self.clock()) + LIFETIME)

@@ -38,6 +38,7 @@ from conformance.records import (
     Step,
     Table,
 )
+from conformance.reference.flight.base import FlightBase
 from conformance.reference.flight.handshake import LOGIN
 from conformance.reference.flight.service import FlightService
 from conformance.reference.flight.sql.service import SqlFlightService
@@ -51,7 +52,6 @@ from conformance.targets.flightlogin import Headers, Memory
 from conformance.targets.flightmessages import Names
 from conformance.targets.flightplaces import ServerPlace
 from conformance.targets.flightspec import Login
-from conformance.targets.instants import now
 
 load_chapters()
 FIXTURE: Final = ProofFixture.of(
@@ -158,7 +158,9 @@ def seen(case: Case, service: FlightService | None = None, table: pa.Table | Non
     conversation = FlightConversation(case, rows, caller, plan)
     conversation.run()
     calls, skipped = tuple(conversation.calls), tuple(conversation.skipped)
-    exchange = Exchange(case.id, "direct", calls, skipped_steps=skipped, now=now(), protocol=ProtocolName.FLIGHT)
+    exchange = Exchange(
+        case.id, "direct", calls, skipped_steps=skipped, now=int(FlightBase.clock() * 1e6), protocol=ProtocolName.FLIGHT
+    )
     return FlightView(case, exchange, rows)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 from grpc import StatusCode
@@ -22,7 +21,7 @@ class InMilliseconds(FlightService):
     """An expiration time is given in milliseconds."""
 
     def expiry(self) -> bytes:
-        return number(1, int(time.time() + 3600) * 1000)
+        return number(1, int(self.clock() + 3600) * 1000)
 
 
 @mutant("flight-expiry.nanoseconds-of-more", kills=_IS_A_TIME)
@@ -58,7 +57,7 @@ class Earlier(FlightService):
         self._given = iter(range(10_000, 0, -1))
 
     def expiry(self) -> bytes:
-        return number(1, int(time.time()) + 600 + next(self._given))
+        return number(1, int(self.clock()) + 600 + next(self._given))
 
 
 class _Expiring(FlightService):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -50,7 +49,7 @@ class Expiring(Commanded):
         made = []
         for batch, seconds in zip(flight.batches, SECONDS, strict=True):
             ticket = self.store.ticket(flight, [batch])
-            self._until[ticket] = None if seconds is None else int(time.time()) + seconds
+            self._until[ticket] = None if seconds is None else int(self.clock()) + seconds
             made.append(self.endpoint(ticket) + self._expires(ticket))
         return made
 
@@ -63,7 +62,7 @@ class Expiring(Commanded):
         request = self.the_one(requests)
         ticket = bytes(self.decode("Ticket", request).data("ticket"))
         until = self._until.get(ticket)
-        if until is not None and until < time.time():
+        if until is not None and until < self.clock():
             self.refuse(StatusCode.NOT_FOUND, "the ticket has expired")
         yield from super().do_get(iter([request]))
         if until is None:
