@@ -49,13 +49,15 @@ def test_a_built_path_reads_a_table(path: str, pool: ClientPool) -> None:
 
 
 @pytest.mark.timeout(1200)
-def test_an_answer_that_ends_the_virtual_machine_of_spark_is_a_crash(pool: ClientPool) -> None:
+def test_an_answer_that_ends_the_virtual_machine_of_spark_is_blamed_for_it(pool: ClientPool) -> None:
     """A message that declares 1 GiB of metadata ends it, and the next answer is that of a new one."""
     path = "bigquery-spark.load"
     if path not in pool.names:
         pytest.skip("bigquery-spark is not built: run python -m adapters bigquery-spark")
     (huge,) = [one for one in faulty() if one.id == "broken.huge-metadata.response-0"]
 
-    outcomes = [pool.fetch(path, asked)[0].outcome for asked in (huge, healthy())]
+    ended, after = (pool.fetch(path, asked)[0].outcome for asked in (huge, healthy()))
 
-    assert outcomes == [JobOutcome.DIED, JobOutcome.ROWS]
+    # Either its own limit of memory ends the virtual machine, or that of the suite does.
+    assert ended in (JobOutcome.DIED, JobOutcome.EXHAUSTED)
+    assert after is JobOutcome.ROWS
