@@ -104,7 +104,7 @@ class MetadataEndsIt(_Choosing):
 
 @mutant("flight-put.large-is-passed-over", kills=("flight-put.large-is-whole", _LOST))
 class LargeIsPassedOver(_Choosing):
-    """A message of more than 4 MiB is not stored, and nobody is told."""
+    """A message of more than 4 MiB is not stored, and the call ends in OK."""
 
     def chosen(self, came: list[bytes]) -> list[bytes]:
         return [one for one in came if len(one) <= 4 << 20]

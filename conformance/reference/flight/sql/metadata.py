@@ -30,7 +30,7 @@ INFO: Final[Mapping[int, object]] = {
     10: True,
     11: True,
 }
-"""What CommandGetSqlInfo is told, by the numbers of the enumeration SqlInfo."""
+"""The answers to CommandGetSqlInfo, by the numbers of the enumeration SqlInfo."""
 
 _TYPES: Final = (("BIGINT", -5), ("BOOLEAN", -7), ("DATE", 91), ("DOUBLE", 8), ("VARCHAR", 12))
 
