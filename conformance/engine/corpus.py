@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 from conformance.disk.files import data_file
 from conformance.generate import load_case, load_cases
@@ -11,10 +10,7 @@ from conformance.generate.families import redraw
 from conformance.generate.scenarios import draw_scenario, parse_scenario_id
 from conformance.records import Case, ProtocolName
 
-__all__ = ["KNOWN", "load_corpus", "resolve_case"]
-
-KNOWN: Final = "flight-known."
-"""The beginning of the ids of cases that a target file describes; the suite has none of them."""
+__all__ = ["load_corpus", "resolve_case"]
 
 
 def load_corpus(

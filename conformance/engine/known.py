@@ -15,9 +15,9 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from conformance.contract.mapping import arrow_schema
-from conformance.engine.corpus import KNOWN
 from conformance.generate import to_json_rows
 from conformance.records import (
+    KNOWN,
     BqType,
     Case,
     Column,

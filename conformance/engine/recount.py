@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 import conformance
 from conformance.contain.text import many
 from conformance.contract.viewing import profile_of
-from conformance.engine.corpus import KNOWN, load_corpus
+from conformance.engine.corpus import load_corpus
 from conformance.engine.events import CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.provenance import UNREAD, Digests, remarks
@@ -22,7 +22,7 @@ from conformance.engine.requirements import frozen_releases, release_of
 from conformance.engine.result import cases_of
 from conformance.engine.selection import Plan, Selection, all_clauses, plan
 from conformance.engine.started import digests_of
-from conformance.records import Case, Level, Outcome, Table
+from conformance.records import KNOWN, Case, Level, Outcome, Table
 
 __all__ = ["equal_releases", "recorded_selection", "recount", "replanned", "unchained"]
 

@@ -15,10 +15,9 @@ from conformance._globs import matches
 from conformance.contract.clause import CLAUSES, PROFILES, Clause, load_chapters
 from conformance.contract.disputes import dispute_of, expired
 from conformance.contract.viewing import profile_of
-from conformance.engine.corpus import KNOWN
 from conformance.engine.requirements import corpus_of
 from conformance.engine.shards import Shard
-from conformance.records import Case, Level, ProtocolName
+from conformance.records import KNOWN, Case, Level, ProtocolName
 
 __all__ = [
     "NOT_OF_PROFILE",

@@ -8,7 +8,7 @@ of bytes, servers or reports.
 """
 
 from conformance._codec import Json, RecordError, arrow_schema, from_json, from_row, to_json, to_row
-from conformance.records.case import STEPS, Case, Step
+from conformance.records.case import KNOWN, STEPS, Case, Step
 from conformance.records.closed import (
     AskerKind,
     BqType,
@@ -75,6 +75,7 @@ from conformance.records.table import ROW_ID, ArrowField, ArrowTable, Column, Ke
 __all__ = [
     "CANNOT",
     "FORMAT",
+    "KNOWN",
     "ROW_ID",
     "SET_UP",
     "STEPS",

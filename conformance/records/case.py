@@ -14,7 +14,10 @@ from conformance.records.flightsql import FlightSqlStep
 from conformance.records.steps import CreateSession, ReadRows, StorageReadStep
 from conformance.records.table import Table
 
-__all__ = ["STEPS", "Case", "Step"]
+__all__ = ["KNOWN", "STEPS", "Case", "Step"]
+
+KNOWN: Final = "flight-known."
+"""The beginning of the ids of cases that a target file describes; the suite has none of them."""
 
 Step: TypeAlias = StorageReadStep | FlightStep | FlightSqlStep
 
