@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.clients.consequences import served_digest
-from conformance.clients.mutated import INTERRUPTED, Mutated, mutated
+from conformance.clients.mutated import INTERRUPTED, RACES, Mutated, mutated
 from conformance.contract import proto
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
@@ -80,3 +80,10 @@ def test_a_defect_in_an_option_that_few_clients_set_takes_no_part(found: dict[st
     """The recording of a refused session would be served to clients that never set the option."""
     assert "compression.buffers-refused" in MUTANTS
     assert "compression.buffers-refused" not in found
+
+
+def test_a_defect_that_serves_other_rows_in_each_run_takes_no_part() -> None:
+    """What was on its way when a read ended is another number of responses each time."""
+    races = [MUTANTS[name] for name in sorted(RACES)]
+
+    assert [*mutated(races, load_corpus(), client_readers().values())] == []
