@@ -61,7 +61,33 @@ def trust(authority: str) -> None:
         trusted.add(authority)
 
 
+class JavaError(Exception):
+    """The innermost Java exception of a call: the class ``name``, and its message without the stack."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
 def load(asked: Mapping[str, Any]) -> list[pa.RecordBatch]:
+    """The rows of a data frame of the table; raises :class:`JavaError`, and ends the program if Spark ends."""
+    try:
+        return loaded(asked)
+    except Py4JJavaError as error:
+        cause = error.java_exception
+        while cause.getCause() is not None:
+            cause = cause.getCause()
+        name = str(cause.getClass().getName())
+        if name == "java.lang.OutOfMemoryError":
+            # Spark ends its virtual machine after this error, but not at once: the next request would be blamed for it.
+            end(error)
+        raise JavaError(name, str(cause.getMessage())) from None
+    except (Py4JError, ConnectionError) as error:
+        # Not of Java: the connection to the virtual machine broke, and the next request would be blamed for it.
+        end(error)
+
+
+def loaded(asked: Mapping[str, Any]) -> list[pa.RecordBatch]:
     """The rows of a data frame of the table."""
     project, dataset, table = whole(asked)
     trust(asked["ca"])
@@ -81,19 +107,8 @@ def load(asked: Mapping[str, Any]) -> list[pa.RecordBatch]:
 
 
 def class_of(error: Exception) -> str:
-    """The class of the innermost Java exception, else the error's type; ends the program if Spark ends."""
-    if isinstance(error, Py4JError | ConnectionError) and not isinstance(error, Py4JJavaError):
-        # Not of Java: the connection to the virtual machine broke, and the next request would be blamed for it.
-        end(error)
-    if not isinstance(error, Py4JJavaError):
-        return type(error).__name__
-    cause = error.java_exception
-    while cause.getCause() is not None:
-        cause = cause.getCause()
-    if cause.getClass().getName() == "java.lang.OutOfMemoryError":
-        # Spark ends its virtual machine after this error, but not at once: the next request would be blamed for it.
-        end(error)
-    return str(cause.getClass().getName())
+    """The class of a Java exception, else the error's type."""
+    return error.name if isinstance(error, JavaError) else type(error).__name__
 
 
 def end(error: Exception) -> NoReturn:

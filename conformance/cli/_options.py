@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from conformance.cli._numbers import CASES
 from conformance.records import Level
+
+if TYPE_CHECKING:
+    from conformance.readers.programs.backend import Backend
 
 __all__ = [
     "DRAWN",
@@ -22,6 +25,7 @@ __all__ = [
     "json_flag",
     "level_option",
     "readers_option",
+    "secure_backend",
     "select_option",
 ]
 
@@ -97,6 +101,13 @@ def readers_option(function: F) -> F:
         help="Only readers whose name matches, clients in other languages too; may be repeated. See `list readers`.",
     )
     return _readers_switch(one(function))
+
+
+def secure_backend() -> Backend:
+    """The servers of a client program that reads over TLS alone; raises Unavailable if there is no openssl."""
+    from conformance.clients.backend import ReplayBackend  # noqa: PLC0415  # only such a client needs it
+
+    return ReplayBackend()
 
 
 def chosen_readers(globs: tuple[str, ...]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from conformance.cli._judging import judged_again
 from conformance.cli._mutated import replay_input
 from conformance.cli._numbers import deadline_option
 from conformance.cli._one import put
-from conformance.cli._options import FILE, chosen_readers, readers_option
+from conformance.cli._options import FILE, chosen_readers, readers_option, secure_backend
 from conformance.cli._outputs import all_option, print_result
 from conformance.cli._progress import quiet_option
 from conformance.contract.view import View
@@ -74,7 +74,12 @@ def command(
         recorded = read_recorded(Path(name))
         _show(recorded.views())
         sys.exit(1 if judged_again(recorded, complete=complete).fails else 0)
-    settings = Settings(readers=readers, deadline_multiplier=deadline_multiplier, reader=chosen_readers(reader))
+    settings = Settings(
+        readers=readers,
+        deadline_multiplier=deadline_multiplier,
+        reader=chosen_readers(reader),
+        secure=secure_backend,
+    )
     one = put(name, target=target, corpus=corpus, settings=settings)
     if log is not None:
         with LogWriter(log) as writer:

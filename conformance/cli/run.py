@@ -24,6 +24,7 @@ from conformance.cli._options import (
     drawn_options,
     level_option,
     readers_option,
+    secure_backend,
     select_option,
 )
 from conformance.cli._outputs import Outputs, conclude, output_options, reported
@@ -188,6 +189,7 @@ def command(
         repeat=repeat,
         exchanges=exchanges,
         reader=chosen_readers(reader),
+        secure=secure_backend,
     )
     if not only_estimate:
         spec = with_project(spec, project)

@@ -65,8 +65,8 @@ PROBES: Final = ("rows.plain", "rows.nested", "rows.several-streams", "session.e
 RACES: Final = frozenset(
     {"abandon.goes-on", "interruptions.pause-loses-a-response", "interruptions.rows-on-their-way-are-lost"}
 )
-"""Mutants that lose as many responses as were on their way when a read ended or another one overtook it: each run serves
-other rows, and a recording would be one run of many.
+"""Mutants that lose as many responses as were on their way when a read ended or another one overtook it: each run
+serves other rows, and a recording would be one run of many.
 """
 
 _CUT: Final = Fault(FaultKind.STATUS, stream=0, responses=2)

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
+from conformance.clients.backend import NAME, request_of
 from conformance.clients.situations import Set
 from conformance.contain.errors import CannotStart
 from conformance.contract.clients import Situation
@@ -13,7 +14,6 @@ from conformance.readers.info import ReaderInfo
 from conformance.readers.ipc.info import Hello, Unavailable
 from conformance.readers.ipc.job import JobAnswer, Limits
 from conformance.readers.ipc.program import ProgramRunner
-from conformance.readers.programs.backend import members
 from conformance.readers.programs.slot import WAITS, WARM_UP, warm_up_read
 from conformance.readers.programs.spec import ClientProgram
 from conformance.readers.tape import Tape, Tapes
@@ -23,8 +23,6 @@ from conformance.replay.shelf import Held
 
 __all__ = ["ClientPool"]
 
-NAME: Final = "situation"
-"""The name of the only recording on the shelf."""
 CANCEL_SECONDS: Final = 20.0
 """Seconds in which a call that a client has cancelled reaches the server: generous, and waited for if it does not."""
 
@@ -126,13 +124,7 @@ class ClientPool:
         return answer, [*self._server.asked.since(first), *({"event": "open", **call} for call in left)]
 
     def _request(self, program: str, path: str, request: bytes) -> dict[str, Any]:
-        addresses = self._server.addresses
-        grpc, rest = (f"127.0.0.1:{addresses[key]}" for key in ("grpc", "rest"))
-        made = {"path": path, "grpc": grpc, "rest": f"http://{rest}", **members(request)}
-        if program in self._tls:
-            made["proxy"] = f"http://127.0.0.1:{addresses['proxy']}"
-            made |= {"grpc_tls": f"localhost:{addresses['grpc_tls']}", "ca": addresses["ca"]}
-        return made
+        return {"path": path, **request_of(self._server, request, tls=program in self._tls)}
 
 
 def _limits(seconds: float) -> Limits:

@@ -21,6 +21,7 @@ from conformance.generate import materialise
 from conformance.readers.fullread import FullRead, RecordedStream, full_reads
 from conformance.readers.held import held_tables
 from conformance.readers.info import ReaderInfo
+from conformance.readers.programs.slot import ONE_STREAM
 from conformance.readers.tape import Tape, Tapes
 from conformance.records import BqType, Case, Column, Exchange, Fault, FaultKind
 
@@ -89,7 +90,7 @@ def put_to(info: ReaderInfo, asked: Set) -> tuple[Set, str]:
     if not info.one_stream or len(asked.read.streams) < 2:
         return asked, refusal
     if asked.served is not None:
-        return asked, refusal or "this client asks for a session of one stream"
+        return asked, refusal or ONE_STREAM
     return asked.in_one_stream(), refusal
 
 

@@ -6,10 +6,10 @@ Only this module combines the packages below; commands and the pytest plugin say
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from conformance.contract.clause import CLAUSES
 from conformance.engine.casestep import CaseStep
@@ -28,6 +28,9 @@ from conformance.records import Case, ProtocolName
 from conformance.targets import Target, TargetKind, TargetSpec, open_target
 from conformance.targets.flightspec import FlightSpec
 
+if TYPE_CHECKING:
+    from conformance.readers.programs.backend import Backend
+
 __all__ = ["STATE", "Session", "Settings", "default_log", "open_session"]
 
 STATE: Final = Path(".conformance")
@@ -45,7 +48,8 @@ class Settings:
     deadlines, and the number of attempts at each case.
 
     ``smoke`` asks for the smoke phase (:mod:`conformance.engine.smoke`). With
-    ``exchanges``, the log holds every exchange. ``reader`` are the names of the readers, by default all in Python.
+    ``exchanges``, the log holds every exchange. ``reader`` are the names of the readers, by default all in Python, and
+    ``secure`` makes the servers of those that read over TLS alone.
     """
 
     seed: int = 0
@@ -58,6 +62,7 @@ class Settings:
     repeat: int = 1
     exchanges: bool = False
     reader: tuple[str, ...] = ()
+    secure: Callable[[], Backend] | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -201,7 +206,11 @@ def open_session(
             settings = dataclasses.replace(settings, generated=0, scenarios=0)
         if spec.kind is TargetKind.FLIGHT:
             settings = dataclasses.replace(settings, readers=False)
-        pool = stack.enter_context(ReaderPool(readers=settings.reader or None)) if settings.readers else None
+        pool = (
+            stack.enter_context(ReaderPool(readers=settings.reader or None, secure=settings.secure))
+            if settings.readers
+            else None
+        )
         step = CaseStep(plan.clauses, driver, pool)
         owed = stack.enter_context(closing(Owed(plan.clauses, spec.kind, readers=settings.readers)))
         readers = tuple(pool.readers.values()) if pool is not None else ()

@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import functools
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from conformance.contain.errors import CannotStart
@@ -22,6 +22,7 @@ from conformance.readers.registry import MODULES, client_programs, reader_module
 from conformance.records import CANNOT, Case, Exchange, Reading, ReadingOutcome
 
 if TYPE_CHECKING:
+    from conformance.readers.programs.backend import Backend
     from conformance.readers.programs.spec import ClientProgram
 
 __all__ = ["ReaderPool"]
@@ -156,7 +157,12 @@ def _shares(readers: Sequence[str], workers: int) -> list[Sequence[str]]:
 
 
 def _program_slots(
-    programs: Mapping[str, ClientProgram], readers: Sequence[str], *, deadline: float, memory: int
+    programs: Mapping[str, ClientProgram],
+    readers: Sequence[str],
+    secure: Callable[[], Backend] | None,
+    *,
+    deadline: float,
+    memory: int,
 ) -> Iterator[_AnySlot]:
     """A slot for each program with a path among the readers."""
     from conformance.readers.programs.slot import ProgramSlot  # noqa: PLC0415  # workers do not need it
@@ -164,7 +170,7 @@ def _program_slots(
     for program in programs.values():
         paths = [path for path, info in program.paths.items() if info.name in readers]
         if paths:
-            yield ProgramSlot(program, paths, deadline=deadline, memory=memory)
+            yield ProgramSlot(program, paths, deadline=deadline, memory=memory, secure=secure)
 
 
 class ReaderPool:
@@ -177,6 +183,7 @@ class ReaderPool:
         readers: Names of the readers of the pool, those of client programs too; by default all in Python that ship
             with the suite.
         programs: Further client programs, by name.
+        secure: Makes the servers of a client program that reads over TLS alone; without it, that one is unavailable.
         modules: Import paths of further reader modules (see :mod:`conformance.readers.info`).
         deadline: Seconds for one reading.
         memory_limit: Bytes that a reading may map in addition to its loaded libraries, on platforms that can limit
@@ -190,6 +197,7 @@ class ReaderPool:
         readers: Sequence[str] | None = None,
         modules: Sequence[str] = (),
         programs: Mapping[str, ClientProgram] | None = None,
+        secure: Callable[[], Backend] | None = None,
         deadline: float = DEADLINE,
         memory_limit: int = MEMORY,
     ) -> None:
@@ -209,7 +217,7 @@ class ReaderPool:
         local = [name for name in chosen if name not in paths]
         shares = [{name: known[name] for name in share} for share in _shares(local, workers)]
         self._slots: list[_AnySlot] = [_Slot(share, deadline=deadline, memory=memory_limit) for share in shares]
-        self._slots += _program_slots(clients, others, deadline=deadline, memory=memory_limit)
+        self._slots += _program_slots(clients, others, secure, deadline=deadline, memory=memory_limit)
         self._threads = concurrent.futures.ThreadPoolExecutor(max(1, len(self._slots)), thread_name_prefix="readers")
 
     def __enter__(self) -> Self:

@@ -1,18 +1,28 @@
-"""What a client program talks to: the server of one full read, with its REST answers, on loopback."""
+"""What a client program talks to: servers of one full read at a time, with REST answers, on loopback."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from conformance.contract import proto
 from conformance.readers.fullread import FullRead
 from conformance.readers.oneread import OneReadServer
 
-__all__ = ["Backend", "members"]
+__all__ = ["Backend", "PlainBackend", "members"]
 
 
-class Backend:
+class Backend(Protocol):
     """Serves one full read at a time to a client."""
+
+    def play(self, read: FullRead) -> dict[str, Any]:
+        """Serve this read from now on, and return the members of a request that reads it."""
+
+    def close(self) -> None:
+        """Stop the servers."""
+
+
+class PlainBackend:
+    """Servers in plain text, to whose calls nothing happens."""
 
     def __init__(self) -> None:
         self._server = OneReadServer()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -23,18 +23,21 @@ from conformance.readers.ipc.info import Unavailable
 from conformance.readers.ipc.job import LIMIT, MEMORY, JobAnswer, JobOutcome, Limits
 from conformance.readers.ipc.program import ProgramRunner
 from conformance.readers.programs.arrow import plain_to_arrow, sent_schema
-from conformance.readers.programs.backend import Backend
+from conformance.readers.programs.backend import Backend, PlainBackend
 from conformance.readers.programs.spec import ClientProgram
 from conformance.readers.tables import InvalidTable, to_stream_bytes, validate
 from conformance.records import CANNOT, BqType, Column, Reading, ReadingOutcome
 
-__all__ = ["WAITS", "WARM_UP", "ProgramSlot", "outcome_of", "warm_up_read"]
+__all__ = ["ONE_STREAM", "WAITS", "WARM_UP", "ProgramSlot", "outcome_of", "warm_up_read"]
 
 WAITS: Final = 3.0
 """The clock's deadline as a multiple of that in processor time: a program that waits for an answer uses none."""
 
 WARM_UP: Final = 5.0
 """How many times the time of an answer the first one may take: a virtual machine loads its classes in it."""
+
+ONE_STREAM: Final = "this client asks for a session of one stream"
+"""Why a path with ``one_stream`` does not read a recorded session of several."""
 
 _OUTCOMES: Final = {
     JobOutcome.REFUSED: ReadingOutcome.ERROR,
@@ -47,14 +50,27 @@ _OUTCOMES: Final = {
 
 
 class ProgramSlot:
-    """A client program with the servers that it reads from; ``readers`` are the names of its paths."""
+    """A client program with the servers that it reads from; ``readers`` are the names of its paths.
 
-    def __init__(self, program: ClientProgram, paths: Sequence[str], *, deadline: float, memory: int) -> None:
+    ``secure`` makes the servers of a program that reads over TLS alone; it raises Unavailable if it cannot.
+    """
+
+    def __init__(
+        self,
+        program: ClientProgram,
+        paths: Sequence[str],
+        *,
+        deadline: float,
+        memory: int,
+        secure: Callable[[], Backend] | None = None,
+    ) -> None:
+        self._program = program
         self._paths = {program.paths[path].name: path for path in paths}
         self.readers = frozenset(self._paths)
         seconds = program.patience * deadline
         limits = Limits(seconds=WAITS * seconds, memory=memory, cpu=seconds)
-        self._runner = ProgramRunner(program.adapter.name, functools.partial(_command, program), limits)
+        self._runner = ProgramRunner(program.adapter.name, program.command, limits)
+        self._open: Callable[[], Backend] = (secure or _no_secure) if program.tls else PlainBackend
         self._backend: Backend | None = None
         self._warm: object = None
         self._lock = threading.Lock()
@@ -84,6 +100,9 @@ class ProgramSlot:
         make = functools.partial(Reading, name, whole.case_id, whole.label)
         if self._closing:
             return make(ReadingOutcome.UNAVAILABLE, error_text="the pool was closed")
+        if self._program.paths[self._paths[name]].one_stream and len(whole.streams) > 1:
+            # Its streams could be joined, but the server did not send these bytes in one stream.
+            return make(ReadingOutcome.UNAVAILABLE, error_class=CANNOT, error_text=ONE_STREAM)
         try:
             backend = self._ready()
         except (CannotStart, Unavailable) as error:
@@ -103,7 +122,7 @@ class ProgramSlot:
     def _ready(self) -> Backend:
         """The servers of a program that is warm; raises CannotStart or Unavailable."""
         if self._backend is None:
-            self._backend = Backend()
+            self._backend = self._open()
         running = self._runner.ready()
         if running is not self._warm:
             self._runner.hello()
@@ -116,11 +135,8 @@ class ProgramSlot:
         return self._runner.fetch(whole.case_id, {"path": path, **backend.play(whole)}, times=times)
 
 
-def _command(program: ClientProgram) -> Sequence[str]:
-    """The command that starts it; raises Unavailable for a client that cannot read from the servers of this slot."""
-    if program.tls:
-        raise Unavailable("it reads over TLS alone, through a replay server: `conformance clients` judges it")
-    return program.command()
+def _no_secure() -> Backend:
+    raise Unavailable("it reads over TLS alone, and this pool has no servers with TLS")
 
 
 def outcome_of(answer: JobAnswer) -> tuple[ReadingOutcome, str]:

@@ -65,8 +65,8 @@ def test_a_client_says_what_it_needs(tmp_path: Path) -> None:
     assert [(one.tls, one.patience) for one in (plain, needing)] == [(False, 1), (True, 6)]
 
 
-def test_a_client_over_tls_alone_is_no_reader_of_a_run(tmp_path: Path) -> None:
-    """The servers of the readers speak plain text; the reason says which command judges it."""
+def test_a_client_over_tls_alone_needs_servers_with_tls(tmp_path: Path) -> None:
+    """A pool without them says so."""
     program = load_program(client(tmp_path, f'tls = true\n{HEAD}[paths.a]\ntitle = "t"\n'))
     slot = ProgramSlot(program, ["a"], deadline=1.0, memory=1 << 30)
 
@@ -74,7 +74,7 @@ def test_a_client_over_tls_alone_is_no_reader_of_a_run(tmp_path: Path) -> None:
     slot.close()
 
     assert reading.outcome is ReadingOutcome.UNAVAILABLE
-    assert "`conformance clients` judges it" in reading.error_text
+    assert "no servers with TLS" in reading.error_text
 
 
 def test_a_client_that_is_not_built_says_how_to_build_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
