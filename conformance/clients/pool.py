@@ -23,6 +23,10 @@ from conformance.replay.shelf import Held
 
 __all__ = ["ClientPool"]
 
+MEMORY: Final = 2 << 30
+"""Bytes that an answer may take. A situation claims 1 GiB at most, which some clients allocate; at a limit of as much,
+chance decided between the limit and what the client does next.
+"""
 CANCEL_SECONDS: Final = 20.0
 """Seconds in which a call that a client has cancelled reaches the server: generous, and waited for if it does not."""
 
@@ -129,4 +133,4 @@ class ClientPool:
 
 def _limits(seconds: float) -> Limits:
     """The limits of an answer that may take so many seconds of processor time."""
-    return Limits(seconds=WAITS * seconds, cpu=seconds)
+    return Limits(seconds=WAITS * seconds, cpu=seconds, memory=MEMORY)
