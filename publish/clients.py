@@ -54,7 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--client", action="append", metavar="GLOB", help="only paths that match, such as 'bigquery-go.*'; repeatable"
     )
     parser.add_argument("--select", default="*", help="only situations that match, such as 'mutant.batch.*'")
-    parser.add_argument("--renew", action="store_true", help="measure again what the report has")
+    parser.add_argument(
+        "--renew", action="store_true", help="measure again what the report has; what is in the file stays"
+    )
     parser.add_argument("--measured", type=Path, default=STATE / "clients-measured.jsonl", help="the measurements")
     parser.add_argument("--reports", type=Path, default=Path("reports"), help="where the report is and goes")
     parser.add_argument("--seconds", type=float, default=5.0, help="processor time of one answer")
@@ -74,7 +76,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     file = options.reports / REPORT
     before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"situations": [], "absent": {}}
     rows = {row["id"]: row for row in before["situations"]}
-    kept = [one for one in published(before) if not (options.renew and one.client in names)]
+    kept = [
+        one
+        for one in published(before)
+        if not (options.renew and one.client in names and fnmatch.fnmatchcase(one.situation, options.select))
+    ]
     began, seen = time.monotonic(), set[str]()
     with (
         Measurements(options.measured, kept) as into,

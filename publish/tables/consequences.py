@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.clients.consequences import Consequence
-from conformance.readers.ipc.job import Limits
+from conformance.clients.pool import MEMORY
 
 __all__ = ["MARKS", "NAME", "REPORT", "classes_of", "load", "measured", "text", "version_of"]
 
 NAME: Final = "consequences.md"
 REPORT: Final = Path(__file__).resolve().parents[2] / "reports" / "clients.json"
 
-LIMIT: Final = Limits().memory >> 30
+LIMIT: Final = MEMORY >> 30
 """GiB that a client may take."""
 MARKS: Final[Mapping[Consequence, tuple[str, str]]] = {
     Consequence.UNHARMED: ("·", "the rows of the table: the fault does not matter to this client, or it repairs it"),

@@ -64,6 +64,19 @@ def _adbc(_name: str, cache: Path, _scratch: Path) -> list[str]:
     return [sys.executable, str(FAULTY / "front.py"), python, "-W", "ignore", str(FAULTY / "adbc.py")]
 
 
+def _rust(_name: str, cache: Path, scratch: Path) -> list[str]:
+    for file in ("Cargo.lock", "build.rs"):
+        shutil.copyfile(cache / file, scratch / file)
+    # A name of its own, and the libraries that the client was built with.
+    manifest = (cache / "Cargo.toml").read_text(encoding="utf-8").replace('name = "bigquery-rust"', 'name = "faulty"')
+    (scratch / "Cargo.toml").write_text(manifest, encoding="utf-8")
+    (scratch / "src").mkdir()
+    shutil.copyfile(FAULTY / "client.rs", scratch / "src" / "main.rs")
+    target = cache / "target"
+    _run(["cargo", "build", "--release", "--offline", "--quiet", "--target-dir", str(target)], scratch, {})
+    return [str(target / "release" / "faulty")]
+
+
 def _spark(_name: str, cache: Path, _scratch: Path) -> list[str]:
     (jar,) = (cache / "jars").glob("spark-3.5-bigquery-*.jar")
     python = str(cache / "venv" / "bin" / "python")
@@ -78,6 +91,7 @@ COMMANDS: Final[dict[str, tuple[str, Callable[[str, Path, Path], list[str]]]]] =
     "java select": ("bigquery-java-connection", _java_select),
     "node": ("bigquery-node", _node),
     "python": ("bigquery-python", _python),
+    "rust": ("bigquery-rust", _rust),
     "spark": ("bigquery-spark", _spark),
 }
 """The built client whose libraries a program uses, and how to start the program."""
