@@ -18,7 +18,7 @@ from conformance.engine.events import WRITE_PROFILE, CaseJudged, Event, RunEnded
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import LeftOut, Patterns
 from conformance.engine.started import implementation_started
-from conformance.generate.covering import Coverage, Factors, Pair, coverage, covering
+from conformance.generate.covering import Combination, Coverage, Factors, coverage, covering
 from conformance.readers.ipc.info import Hello, IpcReaderInfo
 from conformance.readers.ipc.job import WRITE_OPTIONS, Job, JobAnswer
 from conformance.readers.ipc.job import JobOutcome as Ended
@@ -66,7 +66,7 @@ def factors(hello: Hello, samples: Sequence[str]) -> Factors:
     return {"sample": tuple(samples), "kind": tuple(hello.writes), **exposed}
 
 
-def _go_together(pair: Pair) -> bool:
+def _go_together(pair: Combination) -> bool:
     """False for pairs that the format rules out: a file with replaced dictionaries, savings without a codec."""
     values = dict(pair)
     if values.get("kind") == Kind.FILE and "sample" in values:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.generate.covering import Pair, coverage, covering
+from conformance.generate.covering import Combination, coverage, covering
 
 FACTORS = {"type": tuple(range(12)), "codec": ("", "lz4", "zstd"), "legacy": (False, True), "rows": (0, 1, 9, 64)}
 
@@ -31,7 +31,7 @@ def test_rows_are_few() -> None:
 def test_what_is_not_permitted_stands_nowhere() -> None:
     """A pair that the space excludes is in no row, and is not counted as missing."""
 
-    def permitted(pair: Pair) -> bool:
+    def permitted(pair: Combination) -> bool:
         return dict(pair) != {"codec": "zstd", "legacy": True}
 
     rows = covering(FACTORS, permitted)
@@ -43,7 +43,7 @@ def test_what_is_not_permitted_stands_nowhere() -> None:
 def test_a_pair_that_no_row_can_hold_is_named() -> None:
     """A pair which every value of a third factor excludes is left out and reported as missing."""
 
-    def permitted(pair: Pair) -> bool:
+    def permitted(pair: Combination) -> bool:
         return pair not in ((("a", 1), ("c", 1)), (("b", 1), ("c", 2)))
 
     space = {"a": (1, 2), "b": (1, 2), "c": (1, 2)}
