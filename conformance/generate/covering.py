@@ -12,11 +12,12 @@ https://csrc.nist.gov/projects/automated-combinatorial-testing-for-software. Thi
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-__all__ = ["Combination", "Coverage", "Factors", "Row", "combinations", "coverage", "covering"]
+__all__ = ["Combination", "Coverage", "Factors", "Row", "combinations", "coverage", "covering", "extended"]
 
 Factors: TypeAlias = Mapping[str, Sequence[Hashable]]
 """The values of every factor, by the factor's name."""
@@ -75,6 +76,37 @@ def covering(factors: Factors, permitted: Permitted = _any, *, threes: Collectio
     return rows
 
 
+def extended(rows: Iterable[Row], factors: Factors, permitted: Permitted = _any) -> list[Row]:
+    """Return ``rows``, each completed by values of the factors that it lacks, so that every permitted pair with one of
+    these occurs; rows that already exist are repeated for the pairs that need more.
+
+    The rows have values for the same factors, the first of ``factors``. A pair that fits no row is left out.
+    """
+    known = list(rows)
+    lacking = {name for name in factors if known and name not in known[0]}
+    pairs = (each for each in combinations(factors) if any(name in lacking for name, _ in each))
+    waiting = dict.fromkeys(each for each in pairs if permitted(each))
+    growing = _Growing(factors, permitted, waiting, frozenset())
+    made: list[Row] = []
+
+    def add(row: Row | None) -> bool:
+        if row is None:
+            return False
+        made.append(row)
+        for each in _held(row, factors, ()):
+            waiting.pop(each, None)
+        return True
+
+    for row in known:
+        add(growing.grown(dict(row)))
+    while waiting:
+        seed = dict(next(iter(waiting)))
+        waiting.pop(tuple(seed.items()))
+        bases = (row for row in known if all(row.get(name, value) == value for name, value in seed.items()))
+        any(add(growing.grown({**base, **seed})) for base in bases if permitted(tuple({**base, **seed}.items())))
+    return made
+
+
 def coverage(
     rows: Iterable[Mapping[str, Hashable]],
     factors: Factors,
@@ -114,6 +146,7 @@ class _Growing:
     ) -> None:
         self._factors = factors
         self._permitted = permitted
+        self._pair_permitted = functools.cache(permitted)
         self._waiting = waiting
         self._threes = threes
         self._order = {name: place for place, name in enumerate(factors)}
@@ -132,7 +165,7 @@ class _Growing:
 
     def _fits(self, row: Row, name: str, value: Hashable, longer: Row) -> bool:
         pairs = (self._ordered({other: row[other], name: value}) for other in row)
-        return all(map(self._permitted, pairs)) and self._permitted(self._ordered(longer))
+        return all(map(self._pair_permitted, pairs)) and self._permitted(self._ordered(longer))
 
     def _gain(self, row: Row, name: str, value: Hashable) -> int:
         gain = sum(self._ordered({other: row[other], name: value}) in self._waiting for other in row)

@@ -32,7 +32,11 @@ READ_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         "included_fields": "a list of numbers of top-level fields: only these are read",
         "native_endian": "whether values are swapped to this machine's byte order",
         "threads": "whether the library may use its thread pool",
-        "chunk": "bytes that are pushed into the reader at a time",
+        "chunk": "bytes that the reader gets at a time, by pushing them or from a file object",
+        "mapped": "whether the bytes are in a file that the library maps into memory",
+        "way": 'the interface that reads: "" for the usual one, "batches", "table", "scan" or "streaming-scan"',
+        "after": 'what happens to the rows before their values are compared: "", "cast", "concatenated", "exported"'
+        ' or "objects"',
     }
 )
 """The closed vocabulary of read options with their meanings; a library does not get an option that it lacks."""

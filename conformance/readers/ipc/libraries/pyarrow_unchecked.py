@@ -14,10 +14,19 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.contract.ipc.expectation import STATISTICS
+from conformance.readers.ipc.arrowcpp import AFTER, AsObjects, decoded_as, opened, scanned
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
 
 _LACKS: Final = r"^ArrowNotImplementedError|Cannot read pre-1\.0\.0 Union"
-_READ_OPTIONS: Final = {"included_fields": (), "native_endian": (True, False), "threads": (True, False)}
+_READ_OPTIONS: Final = {
+    "included_fields": (),
+    "native_endian": (True, False),
+    "threads": (True, False),
+    "chunk": (),
+    "mapped": (False, True),
+    "way": ("", "table", "scan"),
+    "after": ("", "cast", "concatenated", "exported", "objects"),
+}
 
 READER = IpcReaderInfo(
     name="pyarrow",
@@ -56,18 +65,37 @@ class PyArrow:
             if options:
                 raise Unsupported("pyarrow's read_record_batch takes no options")
             known = pa.ipc.read_schema(pa.py_buffer(schema))
-            return _decoded(known, [pa.ipc.read_record_batch(pa.py_buffer(data), known)])
+            return decoded_as(known, [pa.ipc.read_record_batch(pa.py_buffer(data), known)])
+        if options.get("way") == "scan":
+            return scanned(data, options)
         how = pa.ipc.IpcReadOptions(
             ensure_native_endian=options.get("native_endian", True),
             use_threads=options.get("threads", True),
             included_fields=options.get("included_fields"),
         )
+        with opened(data, options) as source:
+            return self._read(kind, source, how, whole=options.get("way") == "table")
+
+    @staticmethod
+    def _read(kind: str, source: Any, how: pa.ipc.IpcReadOptions, *, whole: bool) -> Decoded:
+        """Read a stream or file, batch by batch or into one table."""
         if kind == "file":
-            with pa.ipc.open_file(pa.py_buffer(data), options=how) as reader:
-                return _decoded(reader.schema, [reader.get_batch(at) for at in range(reader.num_record_batches)])
-        with pa.ipc.open_stream(pa.py_buffer(data), options=how) as reader:
-            decoded = _decoded(reader.schema, list(reader))
+            with pa.ipc.open_file(source, options=how) as reader:
+                places = range(reader.num_record_batches)
+                batches = reader.read_all().to_batches() if whole else [reader.get_batch(at) for at in places]
+                return decoded_as(reader.schema, batches)
+        with pa.ipc.open_stream(source, options=how) as reader:
+            decoded = decoded_as(reader.schema, reader.read_all().to_batches() if whole else list(reader))
             return dataclasses.replace(decoded, statistics=_counted(reader.stats))
+
+    def after(self, made: Decoded, what: str) -> Decoded:
+        """The batches after a cast, a concatenation, or the way over the C stream interface and back."""
+        try:
+            return decoded_as(made.schema, AFTER[what](made))
+        except pa.ArrowNotImplementedError as error:
+            raise Unsupported(str(error)) from None
+
+    objects: Final = AsObjects()
 
     def hand_over(self, made: Decoded) -> Decoded:
         """Return the result of :meth:`decode`, which is already in pyarrow's form."""
@@ -121,7 +149,3 @@ def load() -> Library:
 
 def _counted(stats: Any) -> dict[str, int]:
     return {name: getattr(stats, f"num_{name}") for name in STATISTICS}
-
-
-def _decoded(schema: pa.Schema, batches: list[pa.RecordBatch]) -> Decoded:
-    return Decoded(schema, batches, [str(field.type) for field in schema])
