@@ -66,7 +66,7 @@ def applies(options: Mapping[str, Any], kind: str) -> bool:
 
 def factors_of(kinds: Iterable[str], options: Mapping[str, Sequence[Any]]) -> Factors:
     """Return the factors of a reader: those of the bytes, and the options that it declares."""
-    bytes_ = {**FACTORS, "container": tuple(each for each in FACTORS["container"] if each in kinds)}
+    bytes_ = {**FACTORS, "container": tuple(each for each in FACTORS["container"] if each in {*kinds})}
     # The first declared value is the default of the library; a list of fields is made a tuple, which can be a key.
     reading = {key: tuple(values) or _ANY[key] for key, values in options.items() if values or key in _ANY}
     return {**bytes_, **reading}
@@ -86,7 +86,7 @@ def readings_of(factors: Factors) -> list[Row]:
 
 
 def _known(factors: Factors) -> list[Row]:
-    """The rows of the space; a reader of streams alone gets the vectors of files as streams, and the other way round."""
+    """The rows of the space; a reader of streams alone gets files as streams, and the other way round."""
     containers = factors["container"]
     twins = (
         {**row, "container": row["container"] if row["container"] in containers else containers[0]} for row in rows()

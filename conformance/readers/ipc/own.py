@@ -2,8 +2,8 @@
 and those that it hands over after a cast or a concatenation.
 
 Only types are compared whose Python value is certain and exact: booleans, integers, floats, decimals, text, binary,
-lists and structs of these, and these in dictionaries and runs. Dates, times and intervals are left out: Python's classes hold fewer of them than Arrow,
-and libraries choose different ones.
+lists and structs of these, and these in dictionaries and runs. Dates, times and intervals are left out: Python's
+classes hold fewer of them than Arrow, and libraries choose different ones.
 """
 
 from __future__ import annotations

@@ -59,17 +59,8 @@ def load() -> Library:
         def after(self, made: Any, what: str) -> Decoded:
             if what == "concatenated":
                 return self.hand_over(made.combine_chunks())
-            schema = pa.schema(made.schema)
-            columns = {}
-            try:
-                for place, field in enumerate(schema):
-                    columns[str(place)] = made.column(place).cast(twin(field.type))
-            except BaseException as error:  # a Rust panic is no Exception
-                if re.search(_LACKS, f"{type(error).__qualname__}: {error}"):
-                    raise Unsupported(str(error)) from None
-                raise
-            names = [*made.column_names]
-            return self.hand_over(arro3.core.Table.from_pydict(columns).rename_columns(names))
+            cast = {str(place): _cast(made.column(place)) for place in range(made.num_columns)}
+            return self.hand_over(arro3.core.Table.from_pydict(cast).rename_columns([*made.column_names]))
 
         def source(self, data: bytes) -> Any:
             return arro3.io.read_ipc_stream(io.BytesIO(data))
@@ -82,3 +73,13 @@ def load() -> Library:
             return sink.getvalue()
 
     return Arro3()
+
+
+def _cast(column: Any) -> Any:
+    """A column as a type of another layout with the same values; raises Unsupported if arrow-rs lacks the cast."""
+    try:
+        return column.cast(twin(pa.field(column.field).type))
+    except BaseException as error:  # a Rust panic is no Exception
+        if re.search(_LACKS, f"{type(error).__qualname__}: {error}"):
+            raise Unsupported(str(error)) from None
+        raise

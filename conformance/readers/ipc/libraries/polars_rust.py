@@ -65,11 +65,7 @@ def load() -> Library:
             del schema  # kind message is not declared
             chosen = options.get("included_fields")
             with contextlib.ExitStack() as stack:
-                source: Any = io.BytesIO(data)
-                if options.get("mapped"):
-                    source = stack.enter_context(on_disk(data))
-                elif "chunk" in options:
-                    source = in_pieces(data, options["chunk"])
+                source = _source(stack, data, options)
                 if options.get("way"):
                     frame = pl.scan_ipc(source)
                     names = frame.collect_schema().names()
@@ -104,3 +100,10 @@ def load() -> Library:
             return sink.getvalue()
 
     return Polars()
+
+
+def _source(stack: contextlib.ExitStack, data: bytes, options: Mapping[str, Any]) -> Any:
+    """What the options ask to read from: a buffer, a file object, or the path of a file, which polars maps."""
+    if options.get("mapped"):
+        return stack.enter_context(on_disk(data))
+    return in_pieces(data, options["chunk"]) if "chunk" in options else io.BytesIO(data)
