@@ -14,7 +14,7 @@ from conformance.readers.ipc.info import Decoded, Unsupported
 from conformance.readers.ipc.sources import in_pieces, on_disk
 from conformance.wire.intervals import has_bare_interval
 
-__all__ = ["AFTER", "AsObjects", "decoded_as", "opened", "scanned", "twin"]
+__all__ = ["AFTER", "METADATA", "AsObjects", "decoded_as", "give", "new_writer", "opened", "scanned", "twin"]
 
 
 def decoded_as(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Decoded:
@@ -53,6 +53,35 @@ class AsObjects:
     def own(self, made: Decoded, place: int) -> Sequence[Any]:
         """The objects of one column."""
         return [value for batch in made.batches for value in batch.column(place).to_pylist()]
+
+
+# --- writing -----------------------------------------------------------------------------------------
+
+METADATA: Final = MappingProxyType({"writer": "pyarrow", "größe": "7", "empty": ""})
+"""The metadata that the option ``metadata`` puts on batches or on a file."""
+_ROWS: Final = 2
+"""The most rows of a batch that a writer makes of a table in chunks."""
+
+
+def new_writer(kind: str, sink: Any, schema: pa.Schema, how: pa.ipc.IpcWriteOptions, options: Mapping[str, Any]) -> Any:
+    """The writer of a stream or file, with metadata of the file if the options ask for it."""
+    if kind != "file":
+        return pa.ipc.new_stream(sink, schema, options=how)
+    metadata = dict(METADATA) if options.get("metadata") == "file" else None
+    return pa.ipc.new_file(sink, schema, options=how, metadata=metadata)
+
+
+def give(writer: Any, batches: pa.RecordBatchReader, options: Mapping[str, Any]) -> None:
+    """Give all batches to a writer, as the options say."""
+    given = options.get("given")
+    if options.get("unify") or given == "chunked":  # only write_table unifies dictionaries
+        writer.write_table(batches.read_all(), max_chunksize=_ROWS if given == "chunked" else None)
+        return
+    metadata = dict(METADATA) if options.get("metadata") == "batches" else None
+    for batch in batches:
+        middle = batch.num_rows // 2
+        for piece in (batch.slice(0, middle), batch.slice(middle)) if given == "sliced" else (batch,):
+            writer.write_batch(piece, custom_metadata=metadata)
 
 
 # --- after reading -----------------------------------------------------------------------------------

@@ -51,6 +51,10 @@ WRITE_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         "unify": "whether the dictionaries of all batches are unified before a file is written",
         "allow_64bit": "whether lengths beyond 31 bits are written",
         "min_space_savings": "the part of a buffer, 0 to 1, that compression has to save",
+        "level": "the level of the codec; 0 for its default",
+        "threads": "whether the library may use its thread pool",
+        "given": 'how the writer gets the batches: "" one by one, "sliced" in two slices each, "chunked" as one table',
+        "metadata": 'key-value metadata: "" for none, of each of the "batches", or of the "file"',
         "compat_level": "how new the layouts may be, as polars counts them: 0 without views, 1 with views",
     }
 )

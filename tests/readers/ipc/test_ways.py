@@ -11,9 +11,10 @@ import pytest
 
 from conformance.engine.combining import applies, factors_of
 from conformance.readers.ipc import Library, Unsupported
-from conformance.readers.ipc.arrowcpp import AFTER, twin
+from conformance.readers.ipc.arrowcpp import AFTER, METADATA, twin
 from conformance.readers.ipc.registry import IPC_READERS
 from conformance.reference.ipc.combined import make, row_of
+from conformance.reference.ipc.samples import SAMPLES
 from conformance.wire.plain import differences, plain_table
 
 LAYOUTS = ("int32", "utf8", "list", "struct", "dictionary")
@@ -101,3 +102,57 @@ def test_intervals_without_a_class_cannot_be_cast() -> None:
 
     with pytest.raises(Unsupported, match="no class for this interval"):
         list(AFTER["cast"](read))
+
+
+SOURCE = make(row_of("combined.stream.V5.plain.little.usual.several.some.utf8"))
+
+
+@pytest.mark.parametrize("given", ["", "sliced", "chunked"])
+@pytest.mark.parametrize("kind", ["stream", "file"])
+def test_rows_are_written_however_they_are_given(kind: str, given: str) -> None:
+    """One by one, in slices, and as a table in chunks: other batches, the same rows."""
+    library = loaded("pyarrow")
+
+    data = library.encode(kind, library.source(SOURCE.data), {"given": given})
+
+    batches = pages(kind, data)
+    assert differences(plain_table(SOURCE.batches), plain_table(batches)) == []
+    lengths = {"": [9, 0, 5], "sliced": [4, 5, 0, 0, 2, 3], "chunked": [2, 2, 2, 2, 1, 0, 2, 2, 1]}
+    assert [batch.num_rows for batch in batches] == lengths[given]
+
+
+def pages(kind: str, data: bytes) -> list[pa.RecordBatch]:
+    """The batches of a stream or file."""
+    if kind == "stream":
+        return list(pa.ipc.open_stream(data))
+    reader = pa.ipc.open_file(data)
+    return [reader.get_batch(place) for place in range(reader.num_record_batches)]
+
+
+def test_metadata_is_on_every_batch_or_on_the_file() -> None:
+    """The option that asks for it has it written, and nothing else has."""
+    library = loaded("pyarrow")
+
+    def written(kind: str, metadata: str) -> bytes:
+        return library.encode(kind, library.source(SOURCE.data), {"metadata": metadata})
+
+    batches = [
+        pairs for _, pairs in pa.ipc.open_stream(written("stream", "batches")).iter_batches_with_custom_metadata()
+    ]
+    assert [dict(pairs) for pairs in batches] == [{key.encode(): value.encode() for key, value in METADATA.items()}] * 3
+    assert pa.ipc.open_file(written("file", "file")).metadata == {
+        key.encode(): value.encode() for key, value in METADATA.items()
+    }
+    assert written("stream", "file") == written("stream", "")
+
+
+def test_a_level_is_one_of_the_codec() -> None:
+    """A higher level makes other bytes; without a codec a level means nothing."""
+    library = loaded("pyarrow")
+    data = SAMPLES["rows.thousand"].stream().encode()
+
+    def written(**options: object) -> bytes:
+        return library.encode("stream", library.source(data), options)
+
+    assert len({written(codec="zstd", level=level) for level in (0, 9)}) == 2
+    assert written(level=9) == written()

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.contract.ipc.expectation import STATISTICS
-from conformance.readers.ipc.arrowcpp import AFTER, AsObjects, decoded_as, opened, scanned
+from conformance.readers.ipc.arrowcpp import AFTER, AsObjects, decoded_as, give, new_writer, opened, scanned
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
 
 _LACKS: Final = r"^ArrowNotImplementedError|Cannot read pre-1\.0\.0 Union"
@@ -48,6 +48,10 @@ WRITER = READER.as_writer(
         "deltas": (False, True),
         "unify": (False, True),
         "allow_64bit": (False, True),
+        "level": (0, 1, 9),
+        "threads": (False, True),
+        "given": ("", "sliced", "chunked"),
+        "metadata": ("", "batches", "file"),
     },
 )
 
@@ -107,23 +111,19 @@ class PyArrow:
 
     def encode(self, kind: str, data: pa.RecordBatchReader, options: Mapping[str, Any]) -> bytes:
         """Write with the writer of streams or of files."""
+        codec, level = options.get("codec"), options.get("level")
         how = pa.ipc.IpcWriteOptions(
             metadata_version=pa.ipc.MetadataVersion[options.get("version", "V5")],
             allow_64bit=options.get("allow_64bit", False),
             use_legacy_format=options.get("legacy", False),
-            compression=options.get("codec") or None,
-            use_threads=False,
+            compression=pa.Codec(codec, level) if codec and level else codec or None,
+            use_threads=options.get("threads", False),
             emit_dictionary_deltas=options.get("deltas", False),
             unify_dictionaries=options.get("unify", False),
         )
         sink = pa.BufferOutputStream()
-        new = pa.ipc.new_file if kind == "file" else pa.ipc.new_stream
-        with new(sink, data.schema, options=how) as writer:
-            if options.get("unify"):
-                writer.write_table(data.read_all())  # only write_table unifies dictionaries
-            else:
-                for batch in data:
-                    writer.write_batch(batch)
+        with new_writer(kind, sink, data.schema, how, options) as writer:
+            give(writer, data, options)
         written: bytes = sink.getvalue().to_pybytes()
         return written
 
