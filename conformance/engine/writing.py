@@ -30,8 +30,8 @@ from conformance.wire import Kind
 
 __all__ = ["WriteTask", "WriterTask", "factors"]
 
-_ANY: Final[Mapping[str, tuple[Hashable, ...]]] = {"min_space_savings": (0.0, 0.5, 1.0)}
-"""Values to try for options that accept any value."""
+_ANY: Final[Mapping[str, tuple[Hashable, ...]]] = {"min_space_savings": (None, 0.0, 0.5, 1.0)}
+"""Values to try for options that accept any value; None means that the option is not given, as without a codec."""
 _THREES: Final = frozenset({"sample", "codec", "given"})
 """What a writer compresses, and how it got it, depend on the sample: these are covered in threes."""
 _ON_TYPES: Final = ("written.types", "written.encoding", "written.rows")

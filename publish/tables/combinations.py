@@ -53,8 +53,9 @@ own, `pyarrow-validated`.
 | option | meaning |
 |---|---|
 {options}
-Not driven from Python: a decoder that is pushed bytes (Arrow C++ has `StreamDecoder`, which pyarrow does not expose;
-`chunk` pushes bytes into Apache Arrow JavaScript).
+No Python interface has a decoder that is pushed bytes: `chunk` pushes them into `StreamDecoder` of Arrow C++ (the adapter
+`arrow-cpp`) and into Apache Arrow JavaScript, and is a file object for the libraries in Python. The adapters for Go,
+Java and flechette are read by their usual readers alone, and the one for JavaScript in chunks.
 
 ## What is excluded
 

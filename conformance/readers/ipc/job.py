@@ -34,7 +34,8 @@ READ_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         "threads": "whether the library may use its thread pool",
         "chunk": "bytes that the reader gets at a time, by pushing them or from a file object",
         "mapped": "whether the bytes are in a file that the library maps into memory",
-        "way": 'the interface that reads: "" for the usual one, "batches", "table", "scan" or "streaming-scan"',
+        "way": 'the interface that reads: "" for the usual one, "batches", "table", "scan", "streaming-scan",'
+        ' "exact" (pushed what the decoder says that it needs), "prebuffered", "embedded" (a file in a larger one)',
         "after": 'what happens to the rows before their values are compared: "", "cast", "concatenated", "exported"'
         ' or "objects"',
     }
@@ -55,6 +56,7 @@ WRITE_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         "threads": "whether the library may use its thread pool",
         "given": 'how the writer gets the batches: "" one by one, "sliced" in two slices each, "chunked" as one table',
         "metadata": 'key-value metadata: "" for none, of each of the "batches", or of the "file"',
+        "depth": "the deepest nesting that the writer accepts",
         "compat_level": "how new the layouts may be, as polars counts them: 0 without views, 1 with views",
     }
 )
