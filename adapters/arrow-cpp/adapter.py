@@ -159,14 +159,14 @@ def _check(asked: Mapping[str, Any]) -> None:
 
 def _answer(arrow: Arrow, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The answer to a request to read or write."""
-    stage = {}
+    stage, options = {}, asked.get("options", {})
     try:
         _check(asked)
         data = base64.b64decode(asked["data"])
         if asked["op"] == "write":
-            written = arrow.write(asked["kind"], data, asked["options"])
+            written = arrow.write(asked["kind"], data, options)
             return {"status": "ok", "data": base64.b64encode(written).decode()}
-        made = arrow.read(asked["kind"], data, asked["options"])
+        made = arrow.read(asked["kind"], data, options)
         stage = {"stage": "values"}
         return _rows(made)
     except LibraryError as error:

@@ -53,9 +53,9 @@ own, `pyarrow-validated`.
 | option | meaning |
 |---|---|
 {options}
-No Python interface has a decoder that is pushed bytes: `chunk` pushes them into `StreamDecoder` of Arrow C++ (the adapter
-`arrow-cpp`) and into Apache Arrow JavaScript, and is a file object for the libraries in Python. The adapters for Go,
-Java and flechette are read by their usual readers alone, and the one for JavaScript in chunks.
+No Python interface has a decoder that is pushed bytes: `chunk` pushes them into `StreamDecoder` of Arrow C++ (the
+adapter `arrow-cpp`) and into Apache Arrow JavaScript, and is a file object for the libraries in Python. Casts,
+concatenation and the C data interface are not driven in the libraries for Go, Java and JavaScript.
 
 ## What is excluded
 
