@@ -45,8 +45,9 @@ _ASK_VERSION: Final = {
     "mvn": ("mvn", "--version"),
     "cargo": ("cargo", "--version"),
     "openssl": ("openssl", "version"),
+    "g++": ("g++", "-dumpfullversion"),
 }
-_NEED: Final = re.compile(r"([a-z][a-z0-9-]*)(?:>=(\d+(?:\.\d+)*))?")
+_NEED: Final = re.compile(r"([a-z][a-z0-9+-]*)(?:>=(\d+(?:\.\d+)*))?")
 _NUMBERS: Final = re.compile(r"\d+(?:\.\d+)+|\d+")
 
 

@@ -74,7 +74,7 @@ def main() -> None:
     options = parser.parse_args()
     if not options.no_build:
         run(module="adapters")
-    drawn = ("--mangled", str(options.mangled), "--seed", str(options.seed))
+    drawn = ("--mangled", str(options.mangled), "--seed", str(options.seed), "--combinations")
     wrong = judge("read", options.reports, ("--select", options.select, *drawn))
     wrong += judge("write", options.reports, ("--select", options.select))
     for text in wrong:

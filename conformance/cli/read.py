@@ -38,6 +38,11 @@ from conformance.records import Level
 )
 @seed_option
 @click.option(
+    "--combinations",
+    is_flag=True,
+    help="Add about 2000 readings in which every two legal features meet, and every three of the main ones.",
+)
+@click.option(
     "--vectors",
     "folder",
     type=FOLDER,
@@ -55,6 +60,7 @@ def command(
     level: str,
     mangled: int,
     seed: int,
+    combinations: bool,
     folder: Path,
     seconds: float,
     reports: Path | None,
@@ -66,6 +72,7 @@ def command(
     \b
     conformance read                                        every installed reader
     conformance read --reader pyarrow --mangled 2000        one reader, with 2000 mangled inputs in addition
+    conformance read --combinations --select 'combined.*'   legal features that meet, for every reader
     conformance read --reader polars --vector ID            one input alone
     conformance read --reports reports/readers              a report for each reader, for `conformance matrix`
 
@@ -77,7 +84,7 @@ def command(
     """  # noqa: D301  # click wants the character, not the escape
     chosen = known_names("reader", names, IPC_READERS)
     all_clauses()
-    inputs = Inputs(VectorSet.load(folder), seed=seed, generated=mangled)
+    inputs = Inputs(VectorSet.load(folder), seed=seed, generated=mangled, combined=combinations)
     inputs.matched(globs := Patterns(select))
     if globs.dead:
         raise Unusable(f"expected globs that match ids of vectors in {folder}, got {globs.dead[0]!r}")

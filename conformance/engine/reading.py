@@ -15,6 +15,7 @@ from conformance.contract.closed import Validity as Said
 from conformance.contract.ipc.expectation import Expectation
 from conformance.contract.ipc.reading import judge_reading
 from conformance.contract.raised import reason_of
+from conformance.engine.combining import covered, factors_of
 from conformance.engine.events import READ_PROFILE, CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.readings import Inputs, ReadInput
@@ -74,8 +75,11 @@ class ReaderTask:
         hello = self.pool.hello(self.reader)
         began = time.monotonic()
         yield self._started(hello)
-        yield from self._judged(hello)
-        yield RunEnded(time.monotonic() - began, tuple(_remarks(hello, self.readers[self.reader])))
+        asked = [*self.inputs.chosen(self.select, hello.read_options, hello.reads)]
+        read: list[ReadInput] = []
+        yield from self._answers(asked, read)
+        remarks = (*_combinations(hello, asked, read), *_remarks(hello, self.readers[self.reader]))
+        yield RunEnded(time.monotonic() - began, remarks)
 
     def one(self, asked: ReadInput) -> Iterator[Event]:
         """As :meth:`events`, for one input alone.
@@ -86,17 +90,16 @@ class ReaderTask:
         hello = self.pool.hello(self.reader)
         began = time.monotonic()
         yield dataclasses.replace(self._started(hello), cases=(asked.id,), generated=0)
-        yield from self._answers([asked])
+        yield from self._answers([asked], [])
         yield RunEnded(time.monotonic() - began)
 
-    def _judged(self, hello: Hello) -> Iterator[Event]:
-        asked = [one for one in self.inputs.chosen(self.select, hello.read_options) if one.kind in hello.reads]
-        yield from self._answers(asked)
-
-    def _answers(self, asked: Sequence[ReadInput]) -> Iterator[Event]:
+    def _answers(self, asked: Sequence[ReadInput], read: list[ReadInput]) -> Iterator[Event]:
+        """Read and judge; append to ``read`` the inputs that the reader did not say that it cannot read."""
         jobs = (Job(str(place), one.kind, one.data, options=one.options) for place, one in enumerate(asked))
         for answer in self.pool.read(jobs, [self.reader]):
             one = asked[int(answer.id)]
+            if answer.outcome not in (Ended.UNSUPPORTED, Ended.UNAVAILABLE):
+                read.append(one)
             yield CaseJudged(
                 case_id=one.id,
                 title=one.title,
@@ -179,6 +182,18 @@ def _well_behaved(answer: JobAnswer, expectation: Expectation) -> JobAnswer:
 
 def _is_legal(expectation: Expectation) -> bool:
     return expectation.result is Said.VALID
+
+
+def _combinations(hello: Hello, asked: Sequence[ReadInput], read: Sequence[ReadInput]) -> Iterator[str]:
+    """How many combinations of legal features the reader was given, and how many it did not say that it lacks."""
+    given = [one.row for one in asked if one.row]
+    if given:
+        factors = factors_of(hello.reads, hello.read_options)
+        reached, possible = covered(given, factors), covered([one.row for one in read if one.row], factors)
+        yield (
+            f"combinations of legal features given: {reached.reached} of {reached.possible}, "
+            f"in {len(given)} readings; of these it lacks no feature in {possible.reached}"
+        )
 
 
 def _remarks(hello: Hello, info: IpcReaderInfo) -> Iterator[str]:

@@ -9,7 +9,7 @@ import dataclasses
 import functools
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -17,10 +17,14 @@ import pyarrow as pa
 from conformance.contract.closed import Validity
 from conformance.contract.ipc.expectation import STATISTICS, Expectation
 from conformance.contract.ipc.expecting import expect
+from conformance.engine.combining import applies, factors_of, options_of, readings_of
 from conformance.engine.selection import Patterns
 from conformance.generate.choices import Seeded
+from conformance.generate.covering import Factors
 from conformance.generate.mangling import mangled
 from conformance.generate.vectors import Vector, VectorError, VectorSet
+from conformance.readers.ipc.job import KINDS
+from conformance.reference.ipc.combined import PREFIX, make, name_of, row_of, rows
 from conformance.wire import Header, Kind, PlainTable, plain_table, read_file, read_stream
 from conformance.wire.arrow import schema_to_arrow
 from conformance.wire.integration import read_integration
@@ -38,7 +42,8 @@ _ANY: Final[Mapping[str, tuple[Any, ...]]] = {"included_fields": ([0], [1]), "ch
 class ReadInput:
     """Bytes to read with some options, and the expectation for readers; ``title`` describes the bytes.
 
-    ``schema`` is the schema of the expected rows, or None if no rows are expected.
+    ``schema`` is the schema of the expected rows, or None if no rows are expected. ``row`` are the values of all
+    factors that meet in a combined vector; it is empty for other inputs.
     """
 
     id: str
@@ -49,20 +54,24 @@ class ReadInput:
     schema: pa.Schema | None = None
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     generated: bool = False
+    row: Mapping[str, Hashable] = dataclasses.field(default_factory=dict)
 
 
 class Inputs:
     """The inputs made from a set of vectors.
 
-    ``generated`` more inputs are mangled from the valid vectors, from ``seed``.
+    ``generated`` more inputs are mangled from the valid vectors, from ``seed``. ``combined`` adds the combined vectors
+    (:mod:`conformance.reference.ipc.combined`).
     """
 
-    def __init__(self, vectors: VectorSet, *, seed: int = 0, generated: int = 0) -> None:
+    def __init__(self, vectors: VectorSet, *, seed: int = 0, generated: int = 0, combined: bool = False) -> None:
         self._set = vectors
+        self._combined = tuple(map(name_of, rows())) if combined else ()
         self._vectors = vectors.vectors
         self._seed = seed
         self._generated = generated
         self._rows = functools.cache(self._read_rows)
+        self._made = functools.cache(_combined)  # so that every reader gets the same
         self._mangled = functools.cache(self._mangle)  # every reader gets them, and judging the bytes is slow
 
     def ids(self, select: Sequence[str] = ()) -> list[str]:
@@ -71,18 +80,34 @@ class Inputs:
 
     def matched(self, globs: Patterns) -> list[str]:
         """The vectors that one of ``globs`` matches."""
-        return [name for name in self._vectors if globs.match(name)]
+        return [name for name in (*self._vectors, *self._combined) if globs.match(name)]
 
-    def chosen(self, select: Sequence[str], options: Mapping[str, Sequence[Any]]) -> Iterator[ReadInput]:
-        """The vectors that match ``select``, each followed by itself under ``options`` (values by name), then the
-        mangled ones.
+    def chosen(
+        self, select: Sequence[str], options: Mapping[str, Sequence[Any]], kinds: Sequence[str] = KINDS
+    ) -> Iterator[ReadInput]:
+        """The vectors of ``kinds`` that match ``select``, each followed by itself under ``options`` (values by name),
+        then the combined ones, then the mangled ones.
         """
         for name in self.ids(select):
-            made = self._of_vector(self._vectors[name])
-            yield made
-            yield from _under(made, options)
+            if name in self._vectors and self._vectors[name].kind in kinds:
+                made = self._of_vector(self._vectors[name])
+                yield made
+                yield from _under(made, options)
+        if self._combined:
+            yield from self._readings(Patterns(select), factors_of(kinds, options))
         for number in range(self._generated):
-            yield self._mangled(self._seed, number)
+            mangled_input = self._mangled(self._seed, number)
+            if mangled_input.kind in kinds:
+                yield mangled_input
+
+    def _readings(self, globs: Patterns, factors: Factors) -> Iterator[ReadInput]:
+        """The chosen combined vectors, each under the options of its readings."""
+        for row in readings_of(factors):
+            if globs.match(name := name_of(row)):
+                made = self._made(name)
+                yield dataclasses.replace(
+                    _with(made, options) if (options := options_of(row, factors)) else made, row=row
+                )
 
     def find(self, name: str) -> ReadInput:
         """The input with that id.
@@ -93,16 +118,21 @@ class Inputs:
         if found := _MANGLED.fullmatch(name):
             return self._mangled(int(found[1]), int(found[2]))
         base, _, option = name.partition("@")
-        if base not in self._vectors:
+        if base in self._vectors:
+            made = self._of_vector(self._vectors[base])
+        elif base.startswith(f"{PREFIX}."):
+            try:
+                made = self._made(base)
+            except ValueError as error:
+                raise VectorError(str(error)) from None
+        else:
             raise VectorError(f"expected the id of a vector or `mangled.s<seed>.i<number>`, got {name!r}")
-        made = self._of_vector(self._vectors[base])
         if not option:
             return made
-        key, _, value = option.partition("=")
         try:
-            return _with(made, key, json.loads(value))
+            return _with(made, _options(option))
         except ValueError:
-            raise VectorError(f"expected an option with a JSON value after the @ of {name!r}") from None
+            raise VectorError(f"expected options with JSON values after the @ of {name!r}") from None
 
     def _of_vector(self, vector: Vector) -> ReadInput:
         data, kind = self._set.contents[vector.file], Kind(vector.kind)
@@ -170,19 +200,45 @@ def _under(made: ReadInput, options: Mapping[str, Sequence[Any]]) -> Iterator[Re
         return
     for key, values in options.items():
         for value in values or _ANY.get(key, ()):
-            if key != "included_fields" or max(value) < len(rows.names):
-                yield _with(made, key, value)
+            fits = key != "included_fields" or max(value) < len(rows.names)
+            if fits and value != "" and applies({key: value}, made.kind):
+                yield _with(made, {key: value})
 
 
-def _with(made: ReadInput, key: str, value: Any) -> ReadInput:
+def _with(made: ReadInput, options: Mapping[str, Any]) -> ReadInput:
+    """The input under options. Raises ValueError if they are none."""
     expectation = made.expectation
-    rows, schema = expectation.rows, made.schema
-    if key == "included_fields" and rows is not None and schema is not None:
-        expectation = dataclasses.replace(expectation, rows=_projected(rows, value))
-        schema = pa.schema([schema.field(place) for place in sorted({*value})])
-    title = f"{made.title} Read with {option_text({key: value})}."
-    name = f"{made.id}@{option_text({key: value})}"
-    return dataclasses.replace(made, id=name, title=title, options={key: value}, expectation=expectation, schema=schema)
+    rows, schema, chosen = expectation.rows, made.schema, options.get("included_fields")
+    if chosen is not None and rows is not None and schema is not None:
+        expectation = dataclasses.replace(expectation, rows=_projected(rows, chosen))
+        schema = pa.schema([schema.field(place) for place in sorted({*chosen})])
+    text = option_text(options)
+    title = f"{made.title} Read with {text}."
+    return dataclasses.replace(
+        made, id=f"{made.id}@{text}", title=title, options=options, expectation=expectation, schema=schema
+    )
+
+
+def _options(text: str) -> dict[str, Any]:
+    """The options of an id. Raises ValueError if they are none."""
+    parts = (part.partition("=") for part in re.split(r",(?=[a-z_]+=)", text))
+    return {key: json.loads(value) for key, _, value in parts}
+
+
+def _combined(name: str) -> ReadInput:
+    """The combined vector with that id.
+
+    Raises:
+        ValueError: no vector has this id.
+        RuntimeError: the suite reads other rows in it than it wrote, or finds fault with it.
+    """
+    made = make(row_of(name))
+    rows_, read = plain_table(made.batches), expect(made.data, made.kind)
+    if read.result is not Validity.VALID or read.rows != rows_:
+        raise RuntimeError(f"{name}: expected the judge to read what was written, but {read.reason}")
+    statistics = counted(made.data) if made.kind is Kind.STREAM else None
+    expectation = dataclasses.replace(read, rows=rows_, statistics=statistics)
+    return ReadInput(name, made.title, made.kind, made.data, expectation, made.batches[0].schema)
 
 
 def _projected(rows: PlainTable, chosen: Sequence[int]) -> PlainTable:

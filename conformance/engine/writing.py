@@ -1,4 +1,4 @@
-"""Judge writers of IPC data over their complete option space: a pairwise covering array of samples and options.
+"""Judge writers of IPC data over their complete option space: a covering array of samples and options.
 
 The writer gets the reference's stream of a sample, reads it with its own library, and writes the same batches again.
 Every clause on bytes and on writers judges the written bytes, given the original batches.
@@ -18,7 +18,7 @@ from conformance.engine.events import WRITE_PROFILE, CaseJudged, Event, RunEnded
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import LeftOut, Patterns
 from conformance.engine.started import implementation_started
-from conformance.generate.covering import Coverage, Factors, Pair, coverage, covering
+from conformance.generate.covering import Combination, Coverage, Factors, coverage, covering
 from conformance.readers.ipc.info import Hello, IpcReaderInfo
 from conformance.readers.ipc.job import WRITE_OPTIONS, Job, JobAnswer
 from conformance.readers.ipc.job import JobOutcome as Ended
@@ -30,8 +30,10 @@ from conformance.wire import Kind
 
 __all__ = ["WriteTask", "WriterTask", "factors"]
 
-_ANY: Final[Mapping[str, tuple[Hashable, ...]]] = {"min_space_savings": (0.0, 0.5, 1.0)}
-"""Values to try for options that accept any value."""
+_ANY: Final[Mapping[str, tuple[Hashable, ...]]] = {"min_space_savings": (None, 0.0, 0.5, 1.0)}
+"""Values to try for options that accept any value; None means that the option is not given, as without a codec."""
+_THREES: Final = frozenset({"sample", "codec", "given"})
+"""What a writer compresses, and how it got it, depend on the sample: these are covered in threes."""
 _ON_TYPES: Final = ("written.types", "written.encoding", "written.rows")
 """Clauses on the types of the given batches, and on values in the units of those types."""
 _OUTCOMES: Final = {
@@ -66,9 +68,17 @@ def factors(hello: Hello, samples: Sequence[str]) -> Factors:
     return {"sample": tuple(samples), "kind": tuple(hello.writes), **exposed}
 
 
-def _go_together(pair: Pair) -> bool:
-    """False for pairs that the format rules out: a file with replaced dictionaries, savings without a codec."""
+def _go_together(pair: Combination) -> bool:
+    """False for pairs that the format rules out: a file with replaced dictionaries, savings or a level without a codec,
+    metadata of a stream's file; and metadata of batches that the writer itself makes of a table.
+    """
     values = dict(pair)
+    if values.get("codec") == "" and values.get("level"):
+        return False
+    of_file = values.get("metadata") == "file" and values.get("kind") == Kind.STREAM
+    of_table = values.get("metadata") == "batches" and (values.get("given") == "chunked" or values.get("unify") is True)
+    if of_file or of_table:
+        return False
     if values.get("kind") == Kind.FILE and "sample" in values:
         return SAMPLES[str(values["sample"])].file
     return not (values.get("codec") == "" and values.get("min_space_savings") is not None)
@@ -102,7 +112,7 @@ class WriterTask:
         """
         space = factors(self.pool.hello(self.writer), self.samples())
         made = []
-        for row in covering(space, _go_together):
+        for row in covering(space, _go_together, threes=_THREES):
             options = {key: row[key] for key in space if key not in ("sample", "kind") and row[key] != space[key][0]}
             made.append(WriteTask(str(row["sample"]), Kind(str(row["kind"])), options))
         return made
@@ -177,9 +187,10 @@ class WriterTask:
     def _covered(self, hello: Hello, written: Sequence[WriteTask]) -> Iterator[str]:
         space = factors(hello, self.samples())
         reached = self.coverage(space, written)
-        yield f"pairs of sample and options written: {reached.reached} of {reached.possible}"
+        yield f"combinations of sample and options written: {reached.reached} of {reached.possible}"
         if reached.missing:
-            yield f"{len(reached.missing)} pairs are not written, because the library refuses or lacks what they need"
+            missing = len(reached.missing)
+            yield f"{missing} combinations are not written, because the library refuses or lacks what they need"
 
     def _remarks(self, hello: Hello) -> Iterator[str]:
         if len(self._asked) < len(self.clauses):
@@ -194,7 +205,7 @@ class WriterTask:
         """The coverage of the writer's option space by the rows that were written."""
         first = {key: values[0] for key, values in space.items()}
         full = [{**first, "sample": row.sample, "kind": str(row.kind), **row.options} for row in written]
-        return coverage(full, space, _go_together)
+        return coverage(full, space, _go_together, threes=_THREES)
 
     def _started(self, hello: Hello, rows: Sequence[WriteTask]) -> RunStarted:
         return implementation_started(

@@ -75,7 +75,7 @@ def test_each_writer_gets_its_reports() -> None:
     assert sorted(path.name for path in Path("reports").iterdir()) == ["standin.html", "standin.json", "standin.svg"]
     report = json.loads(Path("reports/standin.json").read_text(encoding="utf-8"))
     assert report["run"]["target"] == "a library that writes by type 0.2"
-    assert any(text.startswith("pairs of sample and options written: ") for text in report["remarks"])
+    assert any(text.startswith("combinations of sample and options written: ") for text in report["remarks"])
 
 
 @pytest.mark.parametrize(

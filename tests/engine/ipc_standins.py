@@ -32,7 +32,7 @@ READER: Final = IpcReaderInfo(
     language="Python",
     module=__name__,
     kinds=("stream",),
-    options={"included_fields": (), "threads": (True,)},
+    options={"included_fields": (), "threads": (True,), "after": ("", "cast")},
     lacks="too modern",
 )
 WRITER: Final = IpcWriterInfo(
@@ -73,6 +73,13 @@ class Standin:
     def hand_over(self, made: Decoded) -> Decoded:
         """It is handed over already."""
         return made
+
+    def after(self, made: Decoded, what: str) -> Decoded:
+        """A cast that adds one to every number."""
+        del what
+        batch = made.batches[0]
+        numbers = [None if value is None else value + 1 for value in batch.column(0).to_pylist()]
+        return Decoded(made.schema, [pa.record_batch([pa.array(numbers, pa.int64())], names=batch.schema.names)])
 
     def source(self, data: bytes) -> pa.RecordBatchReader:
         """Open what is to be written."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -226,7 +227,7 @@ def test_the_report_names_reader_and_remarks(pool: IpcPool) -> None:
     assert isinstance(end, RunEnded)
     assert (start.target, start.target_file) == ("a library that does what it reads 0.2", "standin")
     assert end.remarks == (
-        "not applicable, because its interface has no such option: native_endian, chunk",
+        "not applicable, because its interface has no such option: native_endian, chunk, mapped, way",
         "not applicable, because it does not read them: files, tensors",
         "written in Python",
     )
@@ -271,3 +272,33 @@ def test_absent_readers_are_told_with_the_reason(pool: IpcPool) -> None:
 
     assert set(missing) == {"absent"}
     assert "No module named 'absent'" in missing["absent"]
+
+
+def test_the_report_counts_the_combinations(pool: IpcPool) -> None:
+    """Those that the reader was given, out of those that there are, and those that it did not say that it lacks."""
+    select = ("combined.*.int32", "combined.*.union-dense")
+    inputs = Inputs(vectors(one=stream("honest")), combined=True)
+
+    result = fold(ReaderTask(pool, "standin", inputs, clauses(), select, readers=READERS).events())
+
+    remark = next(text for text in result.remarks if text.startswith("combinations"))
+    assert re.fullmatch(
+        r"combinations of legal features given: \d+ of \d+, in \d+ readings; of these it lacks no feature in \d+",
+        remark,
+    )
+    given, possible, readings, read = map(int, re.findall(r"\d+", remark))
+    assert 0 < read <= given < possible
+    assert readings == len(result.cases)
+    assert not [verdict for verdict in result.verdicts if verdict.outcome is Outcome.ERROR]
+
+
+def test_a_cast_that_changes_values_is_a_finding(pool: IpcPool) -> None:
+    """The rows that were read are right, and the other way out of the library is not."""
+    result = fold(reading(pool, vectors(one=stream("honest"))).one(Inputs(vectors(one=stream("honest"))).find("one")))
+    assert "reader.ways-out-agree" not in {verdict.clause for verdict in result.verdicts}
+
+    inputs = Inputs(vectors(one=stream("honest")))
+    changed = fold(reading(pool, vectors(one=stream("honest"))).one(inputs.find('one@after="cast"')))
+
+    failed = {verdict.clause for verdict in changed.verdicts if verdict.outcome is Outcome.FAIL}
+    assert failed == {"reader.ways-out-agree"}

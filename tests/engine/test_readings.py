@@ -169,3 +169,39 @@ def test_true_counts_of_a_stream_are_its_messages() -> None:
         "replaced_dictionaries": 0,
     }
     assert (replaced["dictionary_deltas"], replaced["replaced_dictionaries"]) == (0, 1)
+
+
+NAME = "combined.file.V4.zstd.little.reversed.several.some.dictionary"
+
+
+def test_combined_vectors_follow_the_others() -> None:
+    """They are among the ids, globs choose them, and each comes plainly and under options with all its values."""
+    made = Inputs(SOME, combined=True)
+
+    found = list(made.chosen(["combined.stream.*.int32"], {"threads": (True, False)}, ["stream"]))
+
+    assert made.ids()[:3] == Inputs(SOME).ids()
+    assert len(found) > 10
+    assert all(each.kind is Kind.STREAM and each.row["layout"] == "int32" for each in found)
+    assert {each.row["threads"] for each in found} == {True, False}
+    assert {each.id.partition("@")[2] for each in found} == {"", "threads=false"}
+    assert list(Inputs(SOME).chosen(["combined.*"], {})) == []
+
+
+def test_a_combined_vector_is_made_again_from_its_id() -> None:
+    """With all of its options, also where the set of inputs has none of them."""
+    options = {"included_fields": [0, 2], "way": "scan", "mapped": True}
+
+    found = Inputs(SOME).find(f"{NAME}@{option_text(options)}")
+
+    assert found.options == options
+    assert found.expectation.rows is not None
+    assert found.expectation.rows.names == ("before", "after")
+    assert found.expectation.result is Validity.VALID
+    assert found.id == f"{NAME}@{option_text(options)}"
+
+
+def test_a_combination_that_does_not_exist_is_refused() -> None:
+    """The error says which value is unknown."""
+    with pytest.raises(VectorError, match="expected a form of combined vectors, got 'odd'"):
+        Inputs(SOME).find(NAME.replace("reversed", "odd"))

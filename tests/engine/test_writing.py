@@ -97,7 +97,7 @@ def test_what_was_not_written_is_not_counted_as_covered(pool: IpcPool) -> None:
     """A writer that refuses every type has covered nothing."""
     remarks = fold(writing(pool, "types.uint32").events()).remarks
 
-    assert remarks[0].startswith("pairs of sample and options written: 0 of ")
+    assert remarks[0].startswith("combinations of sample and options written: 0 of ")
 
 
 def test_every_pair_is_asked_for(pool: IpcPool) -> None:
@@ -123,7 +123,7 @@ def test_a_file_is_not_asked_for_what_no_file_holds(pool: IpcPool) -> None:
 
 
 def test_the_report_tells_coverage_and_what_does_not_apply(pool: IpcPool) -> None:
-    """Pairs written out of those possible, what is missing, and the options that the interface lacks."""
+    """Combinations written out of those possible, what is missing, and the options that the interface lacks."""
     start, *_, end = writing(pool, "types.int64", "types.uint32").events()
 
     assert isinstance(start, RunStarted)
@@ -132,7 +132,7 @@ def test_the_report_tells_coverage_and_what_does_not_apply(pool: IpcPool) -> Non
     assert (start.seed, start.generated) == (0, 0)
     pairs = coverage([], factors(pool.hello("standin"), ["types.int64", "types.uint32"])).possible
     assert any(text.endswith(f" of {pairs}") for text in end.remarks)
-    assert "pairs are not written, because the library refuses or lacks what they need" in end.remarks[1]
+    assert "combinations are not written, because the library refuses or lacks what they need" in end.remarks[1]
     assert any(text.startswith("not applicable") and "alignment" in text for text in end.remarks)
 
 

@@ -8,16 +8,18 @@ an answer, its exit status describes the end.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import signal
 import time
+from collections.abc import Callable
 from typing import Any, Final
 
 from conformance.contain.channel import Channel, Closed, Frame
 from conformance.contain.limits import limit_cpu, limit_memory, mapped_bytes, unlimit_memory
 from conformance.readers.ipc.info import Decoded, Library, Unsupported
 from conformance.readers.ipc.job import JobOutcome, Stage
-from conformance.readers.ipc.own import OwnWay, compared
+from conformance.readers.ipc.own import Afterwards, Objects, OwnWay, Ways, compared, compared_after
 from conformance.wire.plain import PlainError, PlainTable, plain_table
 
 __all__ = ["MAX_ERROR_TEXT", "serve"]
@@ -70,11 +72,11 @@ def _outcome(library: Library, job: Frame, channel: Channel) -> tuple[dict[str, 
         stage = Stage.VALUES
         decoded = library.hand_over(made)
         reported, table = _rows(decoded, asked["values"])
-        if table is not None and table.rows and isinstance(library, OwnWay):
+        if table is not None and (comparison := _comparison(library, asked["options"].get("after", ""))):
             channel.send({"at": Stage.OWN})
             stage = Stage.OWN
-            ways = compared(library, made, decoded, table)
-            reported |= {"ways": list(ways.differences)} if ways.columns else {}
+            ways = comparison(made, decoded, table)
+            reported |= {"ways": list(ways.differences)} if ways is not None and ways.columns else {}
     except Unsupported as error:
         return {"outcome": JobOutcome.UNSUPPORTED, "stage": stage, "error_text": str(error)}, b"", None
     except BaseException as error:  # noqa: BLE001  # a Rust panic arrives as a BaseException
@@ -82,6 +84,18 @@ def _outcome(library: Library, job: Frame, channel: Channel) -> tuple[dict[str, 
         kind = type(error).__qualname__
         return {"outcome": JobOutcome.REFUSED, "stage": stage, "error_class": kind, "error_text": text}, b"", None
     return reported, b"", table
+
+
+def _comparison(library: Library, after: str) -> Callable[[Any, Decoded, PlainTable], Ways | None] | None:
+    """The comparison of another way out of the library with the table; None if there is no other way."""
+    if after == "objects" and isinstance(library, Objects):
+        return functools.partial(compared, library.objects)
+    if after and isinstance(library, Afterwards):
+        return lambda made, _decoded, table: compared_after(library, made, after, table)
+    if isinstance(library, OwnWay):
+        own = library
+        return lambda made, decoded, table: compared(own, made, decoded, table) if table.rows else None
+    return None
 
 
 def _rows(decoded: Decoded, most: int) -> tuple[dict[str, Any], PlainTable | None]:

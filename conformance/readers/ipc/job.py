@@ -32,7 +32,12 @@ READ_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         "included_fields": "a list of numbers of top-level fields: only these are read",
         "native_endian": "whether values are swapped to this machine's byte order",
         "threads": "whether the library may use its thread pool",
-        "chunk": "bytes that are pushed into the reader at a time",
+        "chunk": "bytes that the reader gets at a time, by pushing them or from a file object",
+        "mapped": "whether the bytes are in a file that the library maps into memory",
+        "way": 'the interface that reads: "" for the usual one, "batches", "table", "scan", "streaming-scan",'
+        ' "exact" (pushed what the decoder says that it needs), "prebuffered", "embedded" (a file in a larger one)',
+        "after": 'what happens to the rows before their values are compared: "", "cast", "concatenated", "exported"'
+        ' or "objects"',
     }
 )
 """The closed vocabulary of read options with their meanings; a library does not get an option that it lacks."""
@@ -47,6 +52,11 @@ WRITE_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         "unify": "whether the dictionaries of all batches are unified before a file is written",
         "allow_64bit": "whether lengths beyond 31 bits are written",
         "min_space_savings": "the part of a buffer, 0 to 1, that compression has to save",
+        "level": "the level of the codec; 0 for its default",
+        "threads": "whether the library may use its thread pool",
+        "given": 'how the writer gets the batches: "" one by one, "sliced" in two slices each, "chunked" as one table',
+        "metadata": 'key-value metadata: "" for none, of each of the "batches", or of the "file"',
+        "depth": "the deepest nesting that the writer accepts",
         "compat_level": "how new the layouts may be, as polars counts them: 0 without views, 1 with views",
     }
 )

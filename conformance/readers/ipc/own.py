@@ -1,8 +1,9 @@
-"""The values that a library gives through its own Python interface, compared with those that it hands over to pyarrow.
+"""The values that a library gives through its own Python interface, compared with those that it hands over to pyarrow;
+and those that it hands over after a cast or a concatenation.
 
 Only types are compared whose Python value is certain and exact: booleans, integers, floats, decimals, text, binary,
-and lists and structs of these. Dates, times and intervals are left out: Python's classes hold fewer of them than Arrow,
-and libraries choose different ones.
+lists and structs of these, and these in dictionaries and runs. Dates, times and intervals are left out: Python's
+classes hold fewer of them than Arrow, and libraries choose different ones.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from typing import Any, Final, Protocol, runtime_checkable
 import pyarrow as pa
 
 from conformance.readers.ipc.info import Decoded, Unsupported
-from conformance.wire.plain import Plain, PlainError, PlainTable, differences
+from conformance.wire.plain import Plain, PlainError, PlainTable, differences, plain_table
 
-__all__ = ["OwnWay", "Ways", "compared", "is_certain"]
+__all__ = ["Afterwards", "Objects", "OwnWay", "Ways", "compared", "compared_after", "is_certain"]
 
 MOST: Final = 5
 """The most differences that are reported."""
@@ -36,6 +37,26 @@ class OwnWay(Protocol):
         """The values of one column of the result of ``decode``, as the Python objects of the library's interface.
 
         Raises :class:`Unsupported` if the interface lacks the type.
+        """
+
+
+@runtime_checkable
+class Objects(Protocol):
+    """A library whose own interface gives the values only if the job asks for them."""
+
+    @property
+    def objects(self) -> OwnWay:
+        """The interface."""
+
+
+@runtime_checkable
+class Afterwards(Protocol):
+    """A library that can do something with what it has read."""
+
+    def after(self, made: Any, what: str) -> Decoded:
+        """Do ``what`` the option ``after`` names with the result of ``decode``, and convert the outcome to pyarrow.
+
+        Raises :class:`Unsupported` if the library cannot.
         """
 
 
@@ -69,9 +90,26 @@ def compared(library: OwnWay, made: Any, decoded: Decoded, table: PlainTable) ->
     return Ways(len(places) - lacking, tuple(itertools.islice(found, MOST)))
 
 
+def compared_after(library: Afterwards, made: Any, what: str, table: PlainTable) -> Ways | None:
+    """Compare the values after ``what`` with those before; None if the library cannot do it."""
+    try:
+        decoded = library.after(made, what)
+        names = tuple(decoded.schema.names)
+        got = plain_table(decoded.batches) if decoded.batches else PlainTable(names, tuple([] for _ in names), 0)
+    except Unsupported:
+        return None
+    except MemoryError:
+        raise
+    except BaseException as error:  # noqa: BLE001  # as above
+        return Ways(len(table.names), (f"{what}: raises {type(error).__qualname__}: {error}",))
+    return Ways(len(table.names), tuple(f"{what}: {text}" for text in differences(table, got, MOST)))
+
+
 def is_certain(kind: pa.DataType) -> bool:
     """True if the Python value of the type is certain and exact."""
-    return kind.id in _SIMPLE or (kind.id in _LISTS and is_certain(kind.value_type)) or _is_plain_struct(kind)
+    if kind.id in _LISTS or kind.id in _ENCODED:
+        return is_certain(kind.value_type)
+    return kind.id in _SIMPLE or _is_plain_struct(kind)
 
 
 def _is_plain_struct(kind: pa.DataType) -> bool:
@@ -85,6 +123,8 @@ def _is_plain_struct(kind: pa.DataType) -> bool:
 def _plain(value: Any, kind: pa.DataType) -> Plain:
     if value is None:
         return None
+    if kind.id in _ENCODED:
+        return _plain(value, kind.value_type)
     if kind.id in _LISTS:
         return [_plain(each, kind.value_type) for each in value]
     if pa.types.is_struct(kind):
@@ -141,3 +181,4 @@ _SIMPLE: Final[dict[int, Callable[[Any, pa.DataType], Plain]]] = {
     number: convert for convert, names in _TABLE for number in _ids(names)
 }
 _LISTS: Final = frozenset(_ids("LIST LARGE_LIST FIXED_SIZE_LIST LIST_VIEW LARGE_LIST_VIEW"))
+_ENCODED: Final = frozenset(_ids("DICTIONARY RUN_END_ENCODED"))

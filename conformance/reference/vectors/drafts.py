@@ -9,7 +9,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.generate.covering import Pair, covering
+from conformance.generate.covering import Combination, covering
 from conformance.reference.ipc.hostile import HOSTILE
 from conformance.reference.ipc.models import MAGIC
 from conformance.reference.ipc.mutants import IPC_MUTANTS
@@ -101,7 +101,7 @@ def options() -> Iterator[Draft]:
         yield dataclasses.replace(draft, id=f"options.{draft.id}", by_codec=bool(row["codec"]))
 
 
-def _go_together(pair: Pair) -> bool:
+def _go_together(pair: Combination) -> bool:
     """Whether two options make sense together: a least saving of space needs a codec."""
     values = dict(pair)
     return not (values.get("codec") == "" and values.get("min_space_savings") is not None)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.readers.ipc import Decoded, Unsupported
-from conformance.readers.ipc.own import Ways, compared, is_certain
+from conformance.readers.ipc.own import Ways, compared, compared_after, is_certain
 from conformance.wire.plain import plain_table
 
 
@@ -90,3 +90,48 @@ def test_values_that_python_cannot_hold_are_not_compared(kind: pa.DataType) -> N
     """Times have fewer values in Python than in Arrow, and a dictionary holds each name once."""
     assert not is_certain(kind)
     assert ways(pa.nulls(1, kind), [object()]) == Ways(0)
+
+
+@pytest.mark.parametrize("name", ["dictionary", "runs"])
+def test_dictionaries_and_runs_have_the_values_of_their_type(name: str) -> None:
+    """What a library decodes is compared as if it had not been encoded."""
+    words = pa.array(["a", None, "b"])
+    array = words.dictionary_encode() if name == "dictionary" else pa.RunEndEncodedArray.from_arrays([1, 2, 3], words)
+
+    assert ways(array, ["a", None, "b"]) == Ways(1)
+    assert ways(array, ["a", None, "c"]).differences == ('column 0 "x", row 2: expected "b", got "c"',)
+
+
+BATCH = pa.record_batch([pa.array([1, None])], names=["x"])
+
+
+class _After:
+    """A library that gives this after whatever it was asked for, or raises it."""
+
+    def __init__(self, given: pa.Array | Exception) -> None:
+        self._given = given
+
+    def after(self, made: Any, what: str) -> Decoded:
+        """The column, under the name that it had."""
+        del made, what
+        if isinstance(self._given, Exception):
+            raise self._given
+        batch = pa.record_batch([self._given], names=["x"])
+        return Decoded(batch.schema, [batch])
+
+
+def after(given: pa.Array | Exception) -> Ways | None:
+    """The comparison of two numbers with what a library has after a cast."""
+    return compared_after(_After(given), None, "cast", plain_table([BATCH]))
+
+
+def test_values_after_a_cast_are_those_before() -> None:
+    """Another type with the same values is no difference; another value is, and so is an error."""
+    assert after(pa.array([1, None], pa.int8())) == Ways(1)
+    assert after(pa.array([2, None])) == Ways(1, ('cast: column 0 "x", row 0: expected 1, got 2',))
+    assert after(ValueError("no")) == Ways(1, ("cast: raises ValueError: no",))
+
+
+def test_what_a_library_cannot_do_is_not_compared() -> None:
+    """It says so, and that is no difference."""
+    assert after(Unsupported("no cast")) is None

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import importlib.metadata
 import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library
+from conformance.readers.ipc.arrowcpp import twin
+from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
+from conformance.readers.ipc.sources import in_pieces
 
 _LACKS: Final = r"Not ?[Yy]et ?[Ii]mplemented|[Nn]ot (yet |currently )?supported"
 
@@ -24,6 +27,7 @@ READER = IpcReaderInfo(
     title="arrow-rs through arro3",
     language="Rust",
     kinds=("stream", "file"),
+    options={"chunk": (), "way": ("", "batches"), "after": ("", "cast", "concatenated")},
     lacks=_LACKS,
 )
 WRITER = READER.as_writer(options={"codec": ("", "lz4", "zstd")})
@@ -31,15 +35,19 @@ WRITER = READER.as_writer(options={"codec": ("", "lz4", "zstd")})
 
 def load() -> Library:
     """Import arro3."""
+    import arro3.core  # noqa: PLC0415  # only a worker imports a library under test
     import arro3.io  # noqa: PLC0415  # only a worker imports a library under test
 
     class Arro3:
         version: str = importlib.metadata.version("arro3-io")
 
         def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Any:
-            del schema, options  # the reader declares neither kind message nor options
+            del schema  # the reader does not declare kind message
             read = arro3.io.read_ipc if kind == "file" else arro3.io.read_ipc_stream
-            return read(io.BytesIO(data)).read_all()
+            reader = read(in_pieces(data, options["chunk"]) if "chunk" in options else io.BytesIO(data))
+            if options.get("way") == "batches":
+                return arro3.core.Table.from_batches(list(reader), schema=reader.schema)
+            return reader.read_all()
 
         def hand_over(self, made: Any) -> Decoded:
             return Decoded.of(pa.RecordBatchReader.from_stream(made))
@@ -47,6 +55,12 @@ def load() -> Library:
         def own(self, made: Any, place: int) -> Sequence[Any]:
             values: Sequence[Any] = made.column(place).to_pylist()
             return values
+
+        def after(self, made: Any, what: str) -> Decoded:
+            if what == "concatenated":
+                return self.hand_over(made.combine_chunks())
+            cast = {str(place): _cast(made.column(place)) for place in range(made.num_columns)}
+            return self.hand_over(arro3.core.Table.from_pydict(cast).rename_columns([*made.column_names]))
 
         def source(self, data: bytes) -> Any:
             return arro3.io.read_ipc_stream(io.BytesIO(data))
@@ -59,3 +73,13 @@ def load() -> Library:
             return sink.getvalue()
 
     return Arro3()
+
+
+def _cast(column: Any) -> Any:
+    """A column as a type of another layout with the same values; raises Unsupported if arrow-rs lacks the cast."""
+    try:
+        return column.cast(twin(pa.field(column.field).type))
+    except BaseException as error:  # a Rust panic is no Exception
+        if re.search(_LACKS, f"{type(error).__qualname__}: {error}"):
+            raise Unsupported(str(error)) from None
+        raise

@@ -13,6 +13,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
+from conformance.readers.ipc.sources import in_pieces
 
 _LACKS: Final = r"\(95\)|not (yet )?supported|unsupported feature|Cannot read pre-1\.0\.0 Union"
 """nanoarrow reports ENOTSUP, which is 95 on Linux; for V4 unions it reports a message instead."""
@@ -22,6 +23,7 @@ READER = IpcReaderInfo(
     title="nanoarrow (C) through its Python bindings",
     language="C",
     kinds=("stream",),
+    options={"chunk": ()},
     lacks=_LACKS,
 )
 WRITER = READER.as_writer()
@@ -36,8 +38,9 @@ def load() -> Library:
         version: str = nanoarrow.__version__
 
         def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Any:
-            del kind, schema, options  # streams without options: nothing else is declared
-            return self.source(data).read_all()
+            del kind, schema  # streams: nothing else is declared
+            source = in_pieces(data, options["chunk"]) if "chunk" in options else io.BytesIO(data)
+            return nanoarrow.ArrayStream(ipc.InputStream.from_readable(source)).read_all()
 
         def hand_over(self, made: Any) -> Decoded:
             return Decoded.of(pa.RecordBatchReader.from_stream(made))

@@ -7,6 +7,7 @@ validating it. The batches therefore have the layout of polars, not the layout i
 
 from __future__ import annotations
 
+import contextlib
 import io
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -15,6 +16,7 @@ import pyarrow as pa
 
 from conformance.readers.info import Rewrite
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library
+from conformance.readers.ipc.sources import in_pieces, on_disk
 
 _DATA_TYPES: Final = "https://docs.pola.rs/api/python/stable/reference/datatypes.html"
 _LACKS: Final = (
@@ -22,12 +24,25 @@ _LACKS: Final = (
 )
 """polars reports missing features by panics as often as by errors."""
 
+_WIDER: Final = {
+    **{f"{sign}nt{bits}": f"{sign}nt{2 * bits}" for sign in ("I", "UI") for bits in (8, 16, 32)},
+    "Float32": "Float64",
+    "Categorical": "String",
+}
+"""Another type with the same values, by polars' name of a type."""
+
 READER = IpcReaderInfo(
     name="polars",
     title="polars",
     language="Rust",
     kinds=("stream", "file"),
-    options={"included_fields": ()},
+    options={
+        "included_fields": (),
+        "chunk": (),
+        "mapped": (False, True),
+        "way": ("", "scan", "streaming-scan"),
+        "after": ("", "cast", "concatenated"),
+    },
     lacks=_LACKS,
     rewrites=(
         *(Rewrite(f"time32[{unit}]", "time64[ns]", _DATA_TYPES) for unit in ("s", "ms")),
@@ -48,8 +63,16 @@ def load() -> Library:
 
         def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Any:
             del schema  # kind message is not declared
-            read = pl.read_ipc if kind == "file" else pl.read_ipc_stream
-            return read(io.BytesIO(data), columns=options.get("included_fields"))
+            chosen = options.get("included_fields")
+            with contextlib.ExitStack() as stack:
+                source = _source(stack, data, options)
+                if options.get("way"):
+                    frame = pl.scan_ipc(source)
+                    names = frame.collect_schema().names()
+                    scanned = frame if chosen is None else frame.select([names[place] for place in sorted(chosen)])
+                    return scanned.collect(engine="streaming" if options["way"] == "streaming-scan" else "in-memory")
+                read = pl.read_ipc if kind == "file" else pl.read_ipc_stream
+                return read(source, columns=chosen)
 
         def hand_over(self, made: Any) -> Decoded:
             return Decoded.of(pa.RecordBatchReader.from_stream(made), [str(dtype) for dtype in made.dtypes])
@@ -57,6 +80,13 @@ def load() -> Library:
         def own(self, made: Any, place: int) -> Sequence[Any]:
             values: Sequence[Any] = made.to_series(place).to_list()
             return values
+
+        def after(self, made: Any, what: str) -> Decoded:
+            if what == "concatenated":
+                middle = made.height // 2
+                return self.hand_over(pl.concat([made.slice(0, middle), made.slice(middle)]).rechunk())
+            wider = {name: getattr(pl, _WIDER[str(kind)]) for name, kind in made.schema.items() if str(kind) in _WIDER}
+            return self.hand_over(made.cast(wider))
 
         def source(self, data: bytes) -> Any:
             return pl.read_ipc_stream(io.BytesIO(data))
@@ -70,3 +100,10 @@ def load() -> Library:
             return sink.getvalue()
 
     return Polars()
+
+
+def _source(stack: contextlib.ExitStack, data: bytes, options: Mapping[str, Any]) -> Any:
+    """What the options ask to read from: a buffer, a file object, or the path of a file, which polars maps."""
+    if options.get("mapped"):
+        return stack.enter_context(on_disk(data))
+    return in_pieces(data, options["chunk"]) if "chunk" in options else io.BytesIO(data)

@@ -14,10 +14,19 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.contract.ipc.expectation import STATISTICS
+from conformance.readers.ipc.arrowcpp import AFTER, AsObjects, decoded_as, give, new_writer, opened, scanned
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
 
 _LACKS: Final = r"^ArrowNotImplementedError|Cannot read pre-1\.0\.0 Union"
-_READ_OPTIONS: Final = {"included_fields": (), "native_endian": (True, False), "threads": (True, False)}
+_READ_OPTIONS: Final = {
+    "included_fields": (),
+    "native_endian": (True, False),
+    "threads": (True, False),
+    "chunk": (),
+    "mapped": (False, True),
+    "way": ("", "table", "scan"),
+    "after": ("", "cast", "concatenated", "exported", "objects"),
+}
 
 READER = IpcReaderInfo(
     name="pyarrow",
@@ -39,6 +48,10 @@ WRITER = READER.as_writer(
         "deltas": (False, True),
         "unify": (False, True),
         "allow_64bit": (False, True),
+        "level": (0, 1, 9),
+        "threads": (False, True),
+        "given": ("", "sliced", "chunked"),
+        "metadata": ("", "batches", "file"),
     },
 )
 
@@ -56,18 +69,37 @@ class PyArrow:
             if options:
                 raise Unsupported("pyarrow's read_record_batch takes no options")
             known = pa.ipc.read_schema(pa.py_buffer(schema))
-            return _decoded(known, [pa.ipc.read_record_batch(pa.py_buffer(data), known)])
+            return decoded_as(known, [pa.ipc.read_record_batch(pa.py_buffer(data), known)])
+        if options.get("way") == "scan":
+            return scanned(data, options)
         how = pa.ipc.IpcReadOptions(
             ensure_native_endian=options.get("native_endian", True),
             use_threads=options.get("threads", True),
             included_fields=options.get("included_fields"),
         )
+        with opened(data, options) as source:
+            return self._read(kind, source, how, whole=options.get("way") == "table")
+
+    @staticmethod
+    def _read(kind: str, source: Any, how: pa.ipc.IpcReadOptions, *, whole: bool) -> Decoded:
+        """Read a stream or file, batch by batch or into one table."""
         if kind == "file":
-            with pa.ipc.open_file(pa.py_buffer(data), options=how) as reader:
-                return _decoded(reader.schema, [reader.get_batch(at) for at in range(reader.num_record_batches)])
-        with pa.ipc.open_stream(pa.py_buffer(data), options=how) as reader:
-            decoded = _decoded(reader.schema, list(reader))
+            with pa.ipc.open_file(source, options=how) as reader:
+                places = range(reader.num_record_batches)
+                batches = reader.read_all().to_batches() if whole else [reader.get_batch(at) for at in places]
+                return decoded_as(reader.schema, batches)
+        with pa.ipc.open_stream(source, options=how) as reader:
+            decoded = decoded_as(reader.schema, reader.read_all().to_batches() if whole else list(reader))
             return dataclasses.replace(decoded, statistics=_counted(reader.stats))
+
+    def after(self, made: Decoded, what: str) -> Decoded:
+        """The batches after a cast, a concatenation, or the way over the C stream interface and back."""
+        try:
+            return decoded_as(made.schema, AFTER[what](made))
+        except pa.ArrowNotImplementedError as error:
+            raise Unsupported(str(error)) from None
+
+    objects: Final = AsObjects()
 
     def hand_over(self, made: Decoded) -> Decoded:
         """Return the result of :meth:`decode`, which is already in pyarrow's form."""
@@ -79,23 +111,19 @@ class PyArrow:
 
     def encode(self, kind: str, data: pa.RecordBatchReader, options: Mapping[str, Any]) -> bytes:
         """Write with the writer of streams or of files."""
+        codec, level = options.get("codec"), options.get("level")
         how = pa.ipc.IpcWriteOptions(
             metadata_version=pa.ipc.MetadataVersion[options.get("version", "V5")],
             allow_64bit=options.get("allow_64bit", False),
             use_legacy_format=options.get("legacy", False),
-            compression=options.get("codec") or None,
-            use_threads=False,
+            compression=pa.Codec(codec, level) if codec and level else codec or None,
+            use_threads=options.get("threads", False),
             emit_dictionary_deltas=options.get("deltas", False),
             unify_dictionaries=options.get("unify", False),
         )
         sink = pa.BufferOutputStream()
-        new = pa.ipc.new_file if kind == "file" else pa.ipc.new_stream
-        with new(sink, data.schema, options=how) as writer:
-            if options.get("unify"):
-                writer.write_table(data.read_all())  # only write_table unifies dictionaries
-            else:
-                for batch in data:
-                    writer.write_batch(batch)
+        with new_writer(kind, sink, data.schema, how, options) as writer:
+            give(writer, data, options)
         written: bytes = sink.getvalue().to_pybytes()
         return written
 
@@ -121,7 +149,3 @@ def load() -> Library:
 
 def _counted(stats: Any) -> dict[str, int]:
     return {name: getattr(stats, f"num_{name}") for name in STATISTICS}
-
-
-def _decoded(schema: pa.Schema, batches: list[pa.RecordBatch]) -> Decoded:
-    return Decoded(schema, batches, [str(field.type) for field in schema])

@@ -13,7 +13,7 @@ from conformance.reference.ipc.variations.bodies import batches_of
 from conformance.reference.ipc.variations.sources import COMPRESSION, LZ4
 from conformance.reference.lz4 import Lz4Options, lz4_frame
 
-__all__: list[str] = []
+__all__ = ["squeeze"]
 
 _COMPRESSED: Final = ("rows.thousand", "dictionary.two", "nested.mixed", "types.string-view", "rows.zero")
 
@@ -46,7 +46,7 @@ def compressed_v4(_: StreamModel) -> None:
     """Buffers are compressed, and the metadata version is V4."""
 
 
-def _squeeze(model: StreamModel, codec: str, lz4_options: Lz4Options | None = None) -> None:
+def squeeze(model: StreamModel, codec: str, lz4_options: Lz4Options | None = None) -> None:
     """Compresses every buffer, also where it grows: with pyarrow, or into LZ4 frames of our own."""
     made = pa.Codec(codec)
     for message in batches_of(model):
@@ -60,13 +60,13 @@ def _squeeze(model: StreamModel, codec: str, lz4_options: Lz4Options | None = No
 @variation("body.always-compressed", COMPRESSION, on=_COMPRESSED, grade="optional")
 def always_compressed(model: StreamModel) -> None:
     """Every buffer is compressed, also where that makes it larger, as Arrow C++ writes."""
-    _squeeze(model, "lz4")
+    squeeze(model, "lz4")
 
 
 @variation("body.always-compressed-zstd", COMPRESSION, on=_COMPRESSED, grade="optional")
 def always_compressed_zstd(model: StreamModel) -> None:
     """Every buffer is compressed with ZSTD, also where that makes it larger."""
-    _squeeze(model, "zstd")
+    squeeze(model, "zstd")
 
 
 @variation(
@@ -106,7 +106,7 @@ def empty_framed(model: StreamModel) -> None:
 
 
 def _prefix_empty(model: StreamModel, data: bytes) -> None:
-    _squeeze(model, "lz4")
+    squeeze(model, "lz4")
     for message in batches_of(model):
         for part in message.parts:
             part.data = part.data or (b"" if part.role == "validity" else data)
@@ -118,14 +118,14 @@ def longer_than_needed(model: StreamModel) -> None:
     for message in batches_of(model):
         for part in message.parts:
             part.data += bytes(-len(part.data) % 64)
-    _squeeze(model, "zstd")
+    squeeze(model, "zstd")
 
 
 def _framed(name: str, what: str, options: Lz4Options) -> None:
     """Register a variation whose buffers are LZ4 frames of this form."""
 
     def vary(model: StreamModel) -> None:
-        _squeeze(model, "lz4", options)
+        squeeze(model, "lz4", options)
 
     vary.__doc__ = what
     variation(f"body.{name}", LZ4, on=("rows.thousand", "dictionary.two", "nested.mixed"), grade="optional")(vary)

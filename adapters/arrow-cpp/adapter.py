@@ -1,0 +1,200 @@
+"""Adapter of Apache Arrow C++ without pyarrow's interface: reads and writes IPC streams and files for the suite.
+
+Built by ``python -m adapters arrow-cpp``. The library of ``ipc.cc`` reads and writes; its batches come over the C
+stream interface, and their values from their buffers. Standard input has one JSON request per line, standard output one
+JSON answer per line. An error of Arrow becomes an answer whose class is its code; a crash ends the program.
+"""
+
+from __future__ import annotations
+
+import base64
+import ctypes
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import pyarrow as pa
+
+from conformance.wire import PlainTable, plain_table
+
+MAX_VALUES = 4194304
+DEPTH = 64
+"""The default of Arrow C++."""
+LACKS = "NotImplemented"
+SOURCE = "source: "
+"""Begins the text of an error that came while the input of a write was read; ipc.cc puts it there."""
+
+
+class LibraryError(Exception):
+    """An error of Arrow: its code and its text."""
+
+    def __init__(self, said: str) -> None:
+        self.stage = {"stage": "source"} if said.startswith(SOURCE) else {}
+        self.code, _, text = said.removeprefix(SOURCE).partition(": ")
+        super().__init__(text)
+
+
+class Unsupported(Exception):  # noqa: N818  # it becomes an answer of this name
+    """The adapter has no way to do what was asked."""
+
+
+class Arrow:
+    """The functions of ``ipc.cc``."""
+
+    def __init__(self, path: str) -> None:
+        self._library = ctypes.CDLL(path)
+        for name in ("ipc_read", "ipc_write"):
+            getattr(self._library, name).restype = ctypes.c_void_p
+        self._library.ipc_free.argtypes = [ctypes.c_void_p]
+
+    def read(self, kind: str, data: bytes, options: Mapping[str, Any]) -> pa.RecordBatchReader:
+        """The batches of a stream or file."""
+        chosen: Sequence[int] = options.get("included_fields", ())
+        count = len(chosen) if "included_fields" in options else -1
+        # An ArrowArrayStream is four functions and a pointer.
+        stream = (ctypes.c_void_p * 5)()
+        self._done(
+            self._library.ipc_read(
+                kind == "file",
+                data,
+                ctypes.c_int64(len(data)),
+                options.get("way", "").encode(),
+                ctypes.c_int64(0 if options.get("way") == "exact" else options.get("chunk", -1)),
+                options.get("native_endian", True),
+                options.get("threads", True),
+                (ctypes.c_int * max(1, len(chosen)))(*chosen),
+                count,
+                stream,
+            )
+        )
+        return pa.RecordBatchReader._import_from_c(ctypes.addressof(stream))  # noqa: SLF001  # documented for this use
+
+    def write(self, kind: str, data: bytes, options: Mapping[str, Any]) -> bytes:
+        """The stream, read and written again."""
+        out, length = ctypes.c_void_p(), ctypes.c_int64()
+        savings = options.get("min_space_savings")
+        self._done(
+            self._library.ipc_write(
+                kind == "file",
+                data,
+                ctypes.c_int64(len(data)),
+                options.get("codec", "").encode(),
+                options.get("version") == "V4",
+                options.get("legacy", False),
+                options.get("alignment", 8),
+                ctypes.c_double(-1.0 if savings is None else savings),
+                options.get("deltas", False),
+                options.get("unify", False),
+                options.get("depth", DEPTH),
+                ctypes.byref(out),
+                ctypes.byref(length),
+            )
+        )
+        written = ctypes.string_at(out.value, length.value) if out.value else b""
+        self._library.ipc_free(out)
+        return written
+
+    def _done(self, said: int | None) -> None:
+        """Raise the error that a function returned, if it returned one."""
+        if said:
+            text = ctypes.string_at(said).decode(errors="replace")
+            self._library.ipc_free(said)
+            raise LibraryError(text)
+
+
+HELLO: dict[str, Any] = {
+    "status": "ok",
+    "protocol": 1,
+    "implementation": "arrow-cpp",
+    "title": "Arrow C++, compiled: StreamDecoder and options that pyarrow lacks",
+    "language": "C++",
+    "version": pa.cpp_version,
+    "reads": ["stream", "file"],
+    "writes": ["stream", "file"],
+    "read_options": {
+        "included_fields": [],
+        "native_endian": [True, False],
+        "threads": [True, False],
+        "chunk": [],
+        "way": ["", "exact", "prebuffered", "embedded"],
+    },
+    "write_options": {
+        "codec": ["", "lz4", "zstd"],
+        "version": ["V5", "V4"],
+        "legacy": [False, True],
+        "alignment": [8, 64],
+        "min_space_savings": [],
+        "deltas": [False, True],
+        "unify": [False, True],
+        "depth": [DEPTH, 200],
+    },
+}
+
+
+def _rows(made: pa.RecordBatchReader) -> dict[str, Any]:
+    schema, batches = made.schema, list(made)
+    rows = sum(batch.num_rows for batch in batches)
+    if rows * max(1, len(schema)) > MAX_VALUES:
+        raise ValueError(f"the library announces more than {MAX_VALUES} values")
+    names = tuple(schema.names)
+    table = plain_table(batches) if batches else PlainTable(names, tuple([] for _ in names), 0)
+    return {"status": "ok", "types": [str(field.type) for field in schema], **table.to_json()}
+
+
+def _check(asked: Mapping[str, Any]) -> None:
+    """Raise Unsupported for an operation, a kind or an option that hello does not list."""
+    op, kind = asked["op"], asked.get("kind")
+    if op not in ("read", "write") or kind not in HELLO[f"{op}s"]:
+        raise Unsupported(f"cannot {op} kind {kind}")
+    known: Mapping[str, Sequence[Any]] = HELLO[f"{op}_options"]
+    for name, value in asked.get("options", {}).items():
+        if name not in known or (known[name] and value not in known[name]):
+            raise Unsupported(f"there is no option {name} with the value {value!r}")
+
+
+def _answer(arrow: Arrow, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to a request to read or write."""
+    stage, options = {}, asked.get("options", {})
+    try:
+        _check(asked)
+        data = base64.b64decode(asked["data"])
+        if asked["op"] == "write":
+            written = arrow.write(asked["kind"], data, options)
+            return {"status": "ok", "data": base64.b64encode(written).decode()}
+        made = arrow.read(asked["kind"], data, options)
+        stage = {"stage": "values"}
+        return _rows(made)
+    except LibraryError as error:
+        if error.code == LACKS:
+            return {"status": "unsupported", "message": str(error)}
+        return {"status": "error", "class": error.code, "message": str(error)[:2000], **error.stage}
+    except Unsupported as error:
+        return {"status": "unsupported", "message": str(error)}
+    except Exception as error:  # noqa: BLE001  # whatever it is, it is the answer
+        return {"status": "error", "class": type(error).__name__, "message": str(error)[:2000], **stage}
+
+
+def main() -> None:
+    """Answer requests until standard input ends."""
+    arrow = Arrow(sys.argv[1])
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        try:
+            asked = json.loads(line)
+        except ValueError as error:
+            asked = {"id": None}
+            made = {"status": "error", "class": "ValueError", "message": str(error)}
+        else:
+            made = HELLO if asked["op"] == "hello" else _answer(arrow, asked)
+        answers.write(json.dumps({"id": asked["id"], **made}) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+// The parts of Arrow C++ that pyarrow does not expose: StreamDecoder, PreBufferMetadata, CountRows, footer offsets,
+// and the alignment and smallest savings of writers. Compiled against the headers and library of the pyarrow wheel.
+//
+// adapter.py calls two functions: one reads bytes into a C stream, the other writes a stream again. Each returns null,
+// or the text of the error, which begins with its code.
+#include <arrow/api.h>
+#include <arrow/c/bridge.h>
+#include <arrow/io/memory.h>
+#include <arrow/ipc/api.h>
+#include <arrow/util/compression.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+using arrow::Result;
+using arrow::Status;
+namespace ipc = arrow::ipc;
+
+namespace {
+
+constexpr char kAfter[] = "bytes of the container after the file";
+
+struct Read {
+  std::shared_ptr<arrow::Schema> schema;
+  arrow::RecordBatchVector batches;
+};
+
+// Pushes the bytes in pieces; a piece of 0 bytes stands for as many as the decoder says that it needs.
+Result<Read> Push(const uint8_t* data, int64_t size, int64_t piece, const ipc::IpcReadOptions& options) {
+  auto listener = std::make_shared<ipc::CollectListener>();
+  ipc::StreamDecoder decoder(listener, options);
+  int64_t at = 0;
+  while (at < size) {
+    int64_t wanted = piece > 0 ? piece : decoder.next_required_size();
+    if (wanted <= 0) break;  // the stream has ended
+    wanted = std::min(wanted, size - at);
+    // The buffers of batches may point into the piece, so it is owned by a buffer.
+    ARROW_ASSIGN_OR_RAISE(auto owned, arrow::AllocateBuffer(wanted));
+    std::memcpy(owned->mutable_data(), data + at, wanted);
+    ARROW_RETURN_NOT_OK(decoder.Consume(std::shared_ptr<arrow::Buffer>(std::move(owned))));
+    at += wanted;
+  }
+  // Nobody tells a decoder that no more bytes come. It needs a word of 4 bytes where a message may begin.
+  if (decoder.next_required_size() != 0 && decoder.next_required_size() != 4) {
+    return Status::Invalid("the stream ends inside of a message: ", decoder.next_required_size(), " bytes are missing");
+  }
+  if (listener->schema() == nullptr) return Status::Invalid("the stream has no schema");
+  return Read{decoder.schema(), listener->record_batches()};
+}
+
+Result<Read> OfFile(std::shared_ptr<arrow::Buffer> data, const std::string& way, const ipc::IpcReadOptions& options) {
+  int64_t end = data->size();
+  if (way == "embedded") {
+    ARROW_ASSIGN_OR_RAISE(data, arrow::ConcatenateBuffers({data, arrow::Buffer::FromString(kAfter)}));
+  }
+  auto source = std::make_shared<arrow::io::BufferReader>(data);
+  ARROW_ASSIGN_OR_RAISE(auto reader, ipc::RecordBatchFileReader::Open(source, end, options));
+  if (way == "prebuffered") ARROW_RETURN_NOT_OK(reader->PreBufferMetadata({}));
+  Read read{reader->schema(), {}};
+  int64_t rows = 0;
+  for (int number = 0; number < reader->num_record_batches(); ++number) {
+    ARROW_ASSIGN_OR_RAISE(auto batch, reader->ReadRecordBatch(number));
+    rows += batch->num_rows();
+    read.batches.push_back(std::move(batch));
+  }
+  ARROW_ASSIGN_OR_RAISE(auto counted, reader->CountRows());
+  if (counted != rows) return Status::UnknownError("CountRows gives ", counted, ", and the batches have ", rows);
+  return read;
+}
+
+Result<Read> Source(const uint8_t* data, int64_t size) {
+  auto source = std::make_shared<arrow::io::BufferReader>(
+      arrow::Buffer::FromString(std::string(reinterpret_cast<const char*>(data), size)));
+  ARROW_ASSIGN_OR_RAISE(auto reader, ipc::RecordBatchStreamReader::Open(source));
+  ARROW_ASSIGN_OR_RAISE(auto batches, reader->ToRecordBatches());
+  return Read{reader->schema(), std::move(batches)};
+}
+
+Result<std::shared_ptr<arrow::Buffer>> Written(const Read& source, bool file, const ipc::IpcWriteOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(auto sink, arrow::io::BufferOutputStream::Create());
+  ARROW_ASSIGN_OR_RAISE(auto writer, file ? ipc::MakeFileWriter(sink, source.schema, options)
+                                          : ipc::MakeStreamWriter(sink, source.schema, options));
+  if (options.unify_dictionaries) {
+    ARROW_ASSIGN_OR_RAISE(auto table, arrow::Table::FromRecordBatches(source.schema, source.batches));
+    ARROW_RETURN_NOT_OK(writer->WriteTable(*table));
+  } else {
+    for (const auto& batch : source.batches) ARROW_RETURN_NOT_OK(writer->WriteRecordBatch(*batch));
+  }
+  ARROW_RETURN_NOT_OK(writer->Close());
+  return sink->Finish();
+}
+
+char* Said(const Status& status, const std::string& where = "") {
+  return status.ok() ? nullptr : strdup((where + status.ToString()).c_str());
+}
+
+}  // namespace
+
+extern "C" {
+
+// `piece` is the bytes of a push; -1 for the reader that pulls. `fields` are `count` numbers of fields; -1 for all.
+char* ipc_read(int file, const uint8_t* data, int64_t size, const char* way, int64_t piece, int native, int threads,
+               const int* fields, int count, struct ArrowArrayStream* out) {
+  auto work = [&]() -> Status {
+    auto options = ipc::IpcReadOptions::Defaults();
+    options.ensure_native_endian = native;
+    options.use_threads = threads;
+    if (count >= 0) options.included_fields.assign(fields, fields + count);
+    Read read;
+    auto owned = arrow::Buffer::FromString(std::string(reinterpret_cast<const char*>(data), size));
+    if (file) {
+      ARROW_ASSIGN_OR_RAISE(read, OfFile(owned, way, options));
+    } else if (piece >= 0) {
+      ARROW_ASSIGN_OR_RAISE(read, Push(data, size, piece, options));
+    } else {
+      auto source = std::make_shared<arrow::io::BufferReader>(owned);
+      ARROW_ASSIGN_OR_RAISE(auto reader, ipc::RecordBatchStreamReader::Open(source, options));
+      ARROW_ASSIGN_OR_RAISE(read.batches, reader->ToRecordBatches());
+      read.schema = reader->schema();
+    }
+    ARROW_ASSIGN_OR_RAISE(auto made, arrow::RecordBatchReader::Make(read.batches, read.schema));
+    return arrow::ExportRecordBatchReader(made, out);
+  };
+  return Said(work());
+}
+
+// Reads a stream and writes it again; `savings` below 0 means none is asked for. `out` gets memory of malloc.
+char* ipc_write(int file, const uint8_t* data, int64_t size, const char* codec, int version4, int legacy, int alignment,
+                double savings, int deltas, int unify, int depth, uint8_t** out, int64_t* length) {
+  auto source = Source(data, size);
+  if (!source.ok()) return Said(source.status(), "source: ");
+  auto work = [&]() -> Status {
+    auto options = ipc::IpcWriteOptions::Defaults();
+    if (*codec != '\0') {
+      ARROW_ASSIGN_OR_RAISE(auto type, arrow::util::Codec::GetCompressionType(codec));
+      ARROW_ASSIGN_OR_RAISE(options.codec, arrow::util::Codec::Create(type));
+    }
+    options.metadata_version = version4 ? ipc::MetadataVersion::V4 : ipc::MetadataVersion::V5;
+    options.write_legacy_ipc_format = legacy;
+    options.alignment = alignment;
+    if (savings >= 0) options.min_space_savings = savings;
+    options.emit_dictionary_deltas = deltas;
+    options.unify_dictionaries = unify;
+    options.max_recursion_depth = depth;
+    ARROW_ASSIGN_OR_RAISE(auto written, Written(*source, file, options));
+    *length = written->size();
+    *out = static_cast<uint8_t*>(malloc(written->size()));
+    std::memcpy(*out, written->data(), written->size());
+    return Status::OK();
+  };
+  return Said(work());
+}
+
+void ipc_free(void* memory) { free(memory); }
+
+}  // extern "C"

@@ -1,0 +1,167 @@
+"""The ways into and out of Arrow C++ that pyarrow has beside its readers: sources, datasets, casts, concatenation."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.types as is_
+
+from conformance.readers.ipc.info import Decoded, Unsupported
+from conformance.readers.ipc.sources import in_pieces, on_disk
+from conformance.wire.intervals import has_bare_interval
+
+__all__ = ["AFTER", "METADATA", "AsObjects", "decoded_as", "give", "new_writer", "opened", "scanned", "twin"]
+
+
+def decoded_as(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Decoded:
+    """The batches with pyarrow's spelling of their types."""
+    return Decoded(schema, list(batches), [str(field.type) for field in schema])
+
+
+@contextlib.contextmanager
+def opened(data: bytes, options: Mapping[str, Any]) -> Iterator[Any]:
+    """The source that the options ask for: a buffer, a file object, or a file that is mapped into memory."""
+    if options.get("mapped"):
+        with on_disk(data) as path, pa.memory_map(path) as source:
+            yield source
+    elif "chunk" in options:
+        yield in_pieces(data, options["chunk"])
+    else:
+        yield pa.py_buffer(data)
+
+
+def scanned(data: bytes, options: Mapping[str, Any]) -> Decoded:
+    """The rows of a file as a dataset scans them."""
+    from pyarrow import dataset, fs  # noqa: PLC0415  # no other way needs them
+
+    with on_disk(data) as path:
+        system = fs.LocalFileSystem(use_mmap=bool(options.get("mapped")))
+        found = dataset.dataset(path, format="ipc", filesystem=system)
+        chosen = options.get("included_fields")
+        names = None if chosen is None else [found.schema.names[place] for place in sorted(chosen)]
+        table = found.to_table(columns=names, use_threads=options.get("threads", True))
+        return decoded_as(table.schema, table.to_batches())
+
+
+class AsObjects:
+    """The values of pyarrow as Python objects."""
+
+    def own(self, made: Decoded, place: int) -> Sequence[Any]:
+        """The objects of one column."""
+        return [value for batch in made.batches for value in batch.column(place).to_pylist()]
+
+
+# --- writing -----------------------------------------------------------------------------------------
+
+METADATA: Final = MappingProxyType({"writer": "pyarrow", "größe": "7", "empty": ""})
+"""The metadata that the option ``metadata`` puts on batches or on a file."""
+_ROWS: Final = 2
+"""The most rows of a batch that a writer makes of a table in chunks."""
+
+
+def new_writer(kind: str, sink: Any, schema: pa.Schema, how: pa.ipc.IpcWriteOptions, options: Mapping[str, Any]) -> Any:
+    """The writer of a stream or file, with metadata of the file if the options ask for it."""
+    if kind != "file":
+        return pa.ipc.new_stream(sink, schema, options=how)
+    metadata = dict(METADATA) if options.get("metadata") == "file" else None
+    return pa.ipc.new_file(sink, schema, options=how, metadata=metadata)
+
+
+def give(writer: Any, batches: pa.RecordBatchReader, options: Mapping[str, Any]) -> None:
+    """Give all batches to a writer, as the options say."""
+    given = options.get("given")
+    if options.get("unify") or given == "chunked":  # only write_table unifies dictionaries
+        writer.write_table(batches.read_all(), max_chunksize=_ROWS if given == "chunked" else None)
+        return
+    metadata = dict(METADATA) if options.get("metadata") == "batches" else None
+    for batch in batches:
+        middle = batch.num_rows // 2
+        for piece in (batch.slice(0, middle), batch.slice(middle)) if given == "sliced" else (batch,):
+            writer.write_batch(piece, custom_metadata=metadata)
+
+
+# --- after reading -----------------------------------------------------------------------------------
+
+
+def _cast(made: Decoded) -> Iterator[pa.RecordBatch]:
+    """Each column as its twin."""
+    if any(map(has_bare_interval, made.schema.types)):
+        raise Unsupported("pyarrow has no class for this interval, and so none of its casts")
+    for batch in made.batches:
+        columns = [column.cast(twin(column.type)) for column in batch.columns]
+        yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _concatenated(made: Decoded) -> Iterator[pa.RecordBatch]:
+    """All batches as one; each is cut in two before, so that slices with offsets are concatenated."""
+    pieces = []
+    for batch in made.batches:
+        middle = batch.num_rows // 2
+        pieces += [batch.slice(0, middle), batch.slice(middle)]
+    if pieces:
+        columns = [pa.concat_arrays([piece.column(place) for piece in pieces]) for place in range(len(made.schema))]
+        yield pa.RecordBatch.from_arrays(columns, schema=made.schema)
+
+
+def _exported(made: Decoded) -> Iterator[pa.RecordBatch]:
+    """The batches after the way through the C stream interface."""
+    source = pa.RecordBatchReader.from_batches(made.schema, made.batches)
+    yield from pa.RecordBatchReader.from_stream(_Exporting(source))
+
+
+class _Exporting:
+    """An object of which pyarrow knows the C stream interface alone."""
+
+    def __init__(self, source: pa.RecordBatchReader) -> None:
+        self._source = source
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The stream as a capsule."""
+        return self._source.__arrow_c_stream__(requested_schema)
+
+
+AFTER: Final[Mapping[str, Callable[[Decoded], Iterator[pa.RecordBatch]]]] = MappingProxyType(
+    {"cast": _cast, "concatenated": _concatenated, "exported": _exported}
+)
+"""What the option ``after`` names."""
+
+_WIDER: Final = {
+    **{f"int{bits}": f"int{2 * bits}" for bits in (8, 16, 32)},
+    **{f"uint{bits}": f"uint{2 * bits}" for bits in (8, 16, 32)},
+    "float": "float64",
+    "halffloat": "float32",
+    "string": "large_utf8",
+    "large_string": "utf8",
+    "string_view": "utf8",
+    "binary": "large_binary",
+    "large_binary": "binary",
+    "binary_view": "binary",
+    "null": "int32",
+}
+"""Another type with the same values, by pyarrow's spelling of a type."""
+
+
+def twin(kind: pa.DataType) -> pa.DataType:
+    """Return a type of another layout that has the same values; the type itself if there is none."""
+    if is_.is_dictionary(kind) or is_.is_run_end_encoded(kind):
+        made = kind.value_type
+    elif is_.is_list(kind):
+        made = pa.large_list(kind.value_field)
+    elif is_.is_large_list(kind) or is_.is_fixed_size_list(kind) or _is_view(kind):
+        made = pa.list_(kind.value_field)
+    elif is_.is_struct(kind):
+        made = pa.struct([field.with_type(twin(field.type)) for field in kind])
+    elif is_.is_decimal(kind) and kind.bit_width < 256:
+        made = pa.decimal256(kind.precision, kind.scale)
+    else:
+        made = getattr(pa, _WIDER.get(str(kind), ""), lambda: kind)()
+    return made
+
+
+def _is_view(kind: pa.DataType) -> bool:
+    tests = (getattr(is_, name, None) for name in ("is_list_view", "is_large_list_view"))
+    return any(test is not None and test(kind) for test in tests)
