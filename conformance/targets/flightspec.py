@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.records import RecordError
 from conformance.targets.dialect import SqlSpec, check_sql
 
@@ -76,6 +78,8 @@ class FlightSpec:
     ``app_metadata``; empty if it does so under none. With ``login`` the suite logs in before each case, and the server
     has to refuse those who did not. With ``sql``, the server speaks Flight SQL as well. ``known`` are flights that
     exist.
+
+    With ``scenario``, it is the server of that scenario of Arrow's integration tests, and is asked nothing else.
     """
 
     seeding: FlightSeeding = FlightSeeding.NONE
@@ -84,10 +88,19 @@ class FlightSpec:
     login: Login | None = None
     sql: SqlSpec | None = None
     known: tuple[KnownFlight, ...] = ()
+    scenario: str | None = None
 
     def __post_init__(self) -> None:
+        played = FLIGHT_SCENARIOS.get(self.scenario or "") if self.scenario is not None else None
+        if played is not None and played.login is not None:
+            object.__setattr__(self, "login", Login(*played.login))
         if self.seeding is FlightSeeding.SQL and self.sql is None:
             object.__setattr__(self, "sql", SqlSpec())
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers that the client of the scenario sends with each call."""
+        return {} if self.scenario is None else FLIGHT_SCENARIOS[self.scenario].headers
 
     @property
     def puts(self) -> bool:
@@ -106,6 +119,8 @@ def check_flight(flight: FlightSpec, here: Path) -> None:
     Raises:
         RecordError: one sentence.
     """
+    if flight.scenario is not None and flight.scenario not in FLIGHT_SCENARIOS:
+        raise RecordError("target.flight.scenario", f"one of {', '.join(map(repr, FLIGHT_SCENARIOS))}", flight.scenario)
     if flight.sql is not None:
         check_sql(flight.sql)
     if (flight.seeding is FlightSeeding.KNOWN) and not flight.known:
