@@ -111,19 +111,26 @@ class Direct(Caller):
             return replace(call, status="UNIMPLEMENTED", details="there is no such method")
         responses: list[bytes] = []
         pairs = self._headers_of().items()
+        service = self._service
         try:
-            service = self._service.for_call(
+            service = service.for_call(
                 call.method, {name: value if isinstance(value, bytes) else value.encode() for name, value in pairs}
             )
             answers = service.methods[call.method](iter(requests))
             responses.extend(itertools.islice(answers, budget.responses + 1))
         except Refusal as refusal:
-            return replace(call, responses=tuple(responses), status=refusal.code.name, details=refusal.details)
-        said = ((name, value if isinstance(value, bytes) else value.encode()) for name, value in service.reply)
-        call = replace(call, initial_metadata=tuple(MetadataEntry(name, value) for name, value in said))
+            call = replace(_told(call, service), status=refusal.code.name, details=refusal.details)
+            return replace(call, responses=tuple(responses))
+        call = _told(call, service)
         if len(responses) > budget.responses:
             return replace(call, responses=tuple(responses), status="", end=CallEnd.OVER_BUDGET)
         return replace(call, responses=tuple(responses))
+
+
+def _told(call: Call, service: FlightService) -> Call:
+    """The call with the metadata that the service answers with."""
+    said = ((name, value if isinstance(value, bytes) else value.encode()) for name, value in service.reply)
+    return replace(call, initial_metadata=tuple(MetadataEntry(name, value) for name, value in said))
 
 
 def _taken(made: Call, take: int | None) -> Call:

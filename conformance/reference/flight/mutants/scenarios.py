@@ -30,13 +30,12 @@ KILLS: Final = "flight-scenario.answers-as-expected"
 _Made = Callable[[type[FlightService]], type[FlightService]]
 
 
-def _of(scenario: str, name: str, **also: str) -> _Made:
+def _of(scenario: str, name: str) -> _Made:
     """Register a mutant of a scenario."""
 
     def register(service: type[FlightService]) -> type[FlightService]:
         service.scenario = scenario
-        declared = {clause.replace("__", ".").replace("_", "-"): why for clause, why in also.items()}
-        mutant(f"flight-scenario.{name}", kills=KILLS, also=declared)(service)
+        mutant(f"flight-scenario.{name}", kills=KILLS)(service)
         return service
 
     return register
@@ -159,11 +158,7 @@ class MoreActions(Expiring):
         return FlightService.actions.fget(self)  # type: ignore[attr-defined, no-any-return]  # it is a property
 
 
-@_of(
-    "expiration_time:cancel_flight_info",
-    "cancelled-is-read",
-    flight_actions__cancelled_stays_so="the tickets of the cancelled info are redeemed",
-)
+@_of("expiration_time:cancel_flight_info", "cancelled-is-read")
 class StillRead(Expiring):
     """What was cancelled is read."""
 
