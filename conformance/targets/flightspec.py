@@ -12,6 +12,7 @@ from typing import Final
 from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.records import RecordError
 from conformance.targets.dialect import SqlSpec, check_sql
+from conformance.targets.endpoint import check_header
 
 __all__ = ["KNOWN_SUFFIXES", "FlightSeeding", "FlightSpec", "KnownFlight", "Login", "LoginForm", "check_flight"]
 
@@ -80,6 +81,7 @@ class FlightSpec:
     exist.
 
     With ``scenario``, it is the server of that scenario of Arrow's integration tests, and is asked nothing else.
+    ``headers`` go along with each call.
     """
 
     seeding: FlightSeeding = FlightSeeding.NONE
@@ -89,18 +91,16 @@ class FlightSpec:
     sql: SqlSpec | None = None
     known: tuple[KnownFlight, ...] = ()
     scenario: str | None = None
+    headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         played = FLIGHT_SCENARIOS.get(self.scenario or "") if self.scenario is not None else None
+        if played is not None:
+            object.__setattr__(self, "headers", {**self.headers, **played.headers})
         if played is not None and played.login is not None:
             object.__setattr__(self, "login", Login(*played.login))
         if self.seeding is FlightSeeding.SQL and self.sql is None:
             object.__setattr__(self, "sql", SqlSpec())
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """The headers that the client of the scenario sends with each call."""
-        return {} if self.scenario is None else FLIGHT_SCENARIOS[self.scenario].headers
 
     @property
     def puts(self) -> bool:
@@ -121,6 +121,8 @@ def check_flight(flight: FlightSpec, here: Path) -> None:
     """
     if flight.scenario is not None and flight.scenario not in FLIGHT_SCENARIOS:
         raise RecordError("target.flight.scenario", f"one of {', '.join(map(repr, FLIGHT_SCENARIOS))}", flight.scenario)
+    for name, value in flight.headers.items():
+        check_header("target.flight.headers", name, value, authorized=flight.login is not None)
     if flight.sql is not None:
         check_sql(flight.sql)
     if (flight.seeding is FlightSeeding.KNOWN) and not flight.known:
