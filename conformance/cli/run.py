@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from conformance.cli._common import corpus_option, target_option
+from conformance.cli._common import corpus_option, known_scenario, target_option
 from conformance.cli._gates import fails_by, gate_option
 from conformance.cli._group import Unusable
 from conformance.cli._interrupts import until_interrupted
@@ -28,7 +28,6 @@ from conformance.cli._options import (
 )
 from conformance.cli._outputs import Outputs, conclude, output_options, reported
 from conformance.cli._progress import progress, quiet_option, watch
-from conformance.contain.text import unknown
 from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.contract.viewing import profile_of
 from conformance.disk.files import DiskError, data_file
@@ -230,12 +229,9 @@ def _playing(spec: TargetSpec, scenario: str | None) -> TargetSpec:
     """``spec`` as the server of the scenario that the user named."""
     if scenario is None:
         return spec
-    if scenario not in FLIGHT_SCENARIOS:
-        names = ", ".join(map(repr, FLIGHT_SCENARIOS))
-        raise Unusable(unknown("scenario", scenario, tuple(FLIGHT_SCENARIOS), f"there are {names}"))
     if spec.kind is not TargetKind.FLIGHT:
         raise click.UsageError(f"expected --scenario with a server of Flight, got it with {spec.name}")
-    return with_scenario(spec, scenario)
+    return with_scenario(spec, known_scenario(scenario, tuple(FLIGHT_SCENARIOS)))
 
 
 def _check_drawn(spec: TargetSpec, generated: int | None, scenarios: int | None) -> None:

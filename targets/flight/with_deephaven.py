@@ -1,6 +1,6 @@
 """A Deephaven server with one table, which anybody may read who says that they are anonymous.
 
-    python with_deephaven.py PORT
+python with_deephaven.py PORT
 """
 
 from __future__ import annotations

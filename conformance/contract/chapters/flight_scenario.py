@@ -11,6 +11,7 @@ from conformance.contract.flight.subjects import about
 from conformance.contract.flight.view import FlightView
 from conformance.contract.sources import INTEGRATION_SCENARIOS
 
+
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _Played:
     """The calls of a scenario."""

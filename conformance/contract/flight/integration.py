@@ -1,8 +1,8 @@
 """What the Flight SQL scenarios of Arrow's integration tests fix: statements, handles, counts and schemas.
 
 The servers of the scenarios execute nothing: they compare what they are asked with these values, and answer with them.
-Three of the schemas differ from the text of FlightSql.proto, in the same way in all of Arrow's libraries; clients of
-these scenarios accept no others. Source:
+Three of the schemas differ from the text of FlightSql.proto: they are those of Arrow Go 18.8.0, whose client accepts no
+others. Source:
 https://github.com/apache/arrow/blob/main/cpp/src/arrow/flight/integration_tests/test_integration.cc.
 """
 
@@ -15,7 +15,6 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.flight.encoding import number, part, text
-from conformance.contract.flight.sqlmessages import packed
 from conformance.contract.flight.sqlschemas import SCHEMAS, VALUES, arrow_schema
 
 __all__ = [
@@ -33,7 +32,6 @@ __all__ = [
     "SQL_INFO",
     "TRANSACTION",
     "UPDATE",
-    "ingestion",
     "metadata_schema",
 ]
 
@@ -80,21 +78,16 @@ INGESTED: Final = pa.schema([pa.field("test_field", pa.int64())])
 """The schema of the three rows that are ingested."""
 
 
-def ingestion(temporary: bool = True) -> bytes:
-    """The CommandStatementIngest of a client: create the table, or replace one that exists."""
-    options = b"".join(part(1000, text(1, f"key{at}") + text(2, f"val{at}")) for at in (1, 2))
-    return (
-        part(1, number(1, 1) + number(2, 3))
-        + text(2, "test_table")
-        + text(3, "test_schema")
-        + text(4, "test_catalog")
-        + (number(5, 1) if temporary else b"")
-        + part(6, b"123")
-        + options
-    )
-
-
-INGESTION: Final = ingestion()
+INGESTION: Final = (
+    part(1, number(1, 1) + number(2, 3))
+    + text(2, "test_table")
+    + text(3, "test_schema")
+    + text(4, "test_catalog")
+    + number(5, 1)
+    + part(6, b"123")
+    + b"".join(part(1000, text(1, f"key{at}") + text(2, f"val{at}")) for at in (1, 2))
+)
+"""The CommandStatementIngest of a client: create a temporary table, or replace one that exists."""
 
 _KEYS: Final = text(1, "catalog") + text(2, "db_schema") + text(3, "table")
 METADATA: Final[Mapping[str, bytes]] = MappingProxyType(
@@ -126,13 +119,13 @@ METADATA: Final[Mapping[str, bytes]] = MappingProxyType(
 """The metadata commands that a client of ``flight_sql`` sends, each with its message."""
 
 
-_REQUIRED: Final = pa.dense_union([one.with_nullable(False) for one in VALUES])
+_REQUIRED: Final = pa.dense_union([one.with_nullable(nullable=False) for one in VALUES])
 
 
 def metadata_schema(name: str) -> pa.Schema:
-    """The schema of the answer to a metadata command, as Arrow's libraries have it.
+    """The schema of the answer to a metadata command, as Arrow Go has it.
 
-    They put ``key_sequence`` before ``key_name``; ``value`` with its children and the items of ``create_params`` are not
+    It puts ``key_sequence`` before ``key_name``; ``value`` with its children and the items of ``create_params`` are not
     nullable there.
     """
     schema = arrow_schema(name)
@@ -147,8 +140,3 @@ def metadata_schema(name: str) -> pa.Schema:
             return schema.set(at, pa.field("create_params", pa.list_(pa.field("item", pa.string(), nullable=False))))
         case _:
             return schema
-
-
-def command(name: str, message: bytes) -> bytes:
-    """A command of Flight SQL."""
-    return packed(name, message)

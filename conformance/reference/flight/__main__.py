@@ -58,9 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     try:
         login = LOGIN if options.login else None
-        serve_flight(
-            mutant=options.mutant, host=options.host, say=_line, login=login, scenario=options.scenario
-        )
+        serve_flight(mutant=options.mutant, host=options.host, say=_line, login=login, scenario=options.scenario)
     except KeyError as error:
         name = "mutant" if options.scenario is None else "scenario"
         parser.error(f"argument --{name}: {error.args[0]}")

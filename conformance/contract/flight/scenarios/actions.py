@@ -101,7 +101,10 @@ OPTIONS: Final[Mapping[str, bytes]] = {
     ),
 }
 """The options that the server accepts, as SessionOptionValues."""
-_REFUSED: Final = {"lol_invalid": (text(1, "this won't get set"), 1), "key_with_invalid_value": (text(1, "lol_invalid"), 2)}
+_REFUSED: Final = {
+    "lol_invalid": (text(1, "this won't get set"), 1),
+    "key_with_invalid_value": (text(1, "lol_invalid"), 2),
+}
 _CLOSED: Final = 1
 _SET: Final = b"".join(
     _option(name, value) for name, value in (*OPTIONS.items(), *((name, one) for name, (one, _) in _REFUSED.items()))
@@ -150,6 +153,4 @@ def _compared(
 def _value(message: ProtoMessage | None) -> Mapping[str, object]:
     """The fields of a value by name, whatever their bytes."""
     fields = () if message is None else message.fields
-    return {
-        one.name: one.value.texts("values") if isinstance(one.value, ProtoMessage) else one.value for one in fields
-    }
+    return {one.name: one.value.texts("values") if isinstance(one.value, ProtoMessage) else one.value for one in fields}

@@ -199,7 +199,9 @@ def _read(answers: Sequence[bytes]) -> Read | None:
         schema, batches = content.to_arrow().schema, content.to_batches()
     except DecodingError:
         return None
-    framed = zip((reading.stream.parts[at].reading.message for at in reading.stream.filled), content.messages, strict=True)
+    framed = zip(
+        (reading.stream.parts[at].reading.message for at in reading.stream.filled), content.messages, strict=True
+    )
     metadata = [
         bytes(message.data("app_metadata")) if message.has("app_metadata") else None
         for message, found in framed

@@ -10,11 +10,10 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.flight.decoding import message_of, read_info
-from conformance.contract.flight.encoding import descriptor, number, part, text
+from conformance.contract.flight.decoding import message_of
+from conformance.contract.flight.encoding import descriptor, number
 from conformance.contract.flight.scenarios.form import ANY_ERROR, Answers, Read, Unlike, frames, register, same
 from conformance.records import (
-    Call,
     Descriptor,
     DoAction,
     DoGet,
@@ -84,9 +83,7 @@ ECHOED: Final = Read(
 @register(
     "do_exchange:echo",
     "Four batches go out, and each comes back before the next one",
-    SendMessages(
-        FlightMethod.DO_EXCHANGE, tuple(frames(descriptor(Descriptor(cmd=b"echo")), *ECHOED)), in_turns=True
-    ),
+    SendMessages(FlightMethod.DO_EXCHANGE, tuple(frames(descriptor(Descriptor(cmd=b"echo")), *ECHOED)), in_turns=True),
 )
 def echo(answers: Answers) -> Iterator[Unlike]:
     """The batches and their metadata come back, and no metadata where there was none."""
@@ -97,7 +94,9 @@ def echo(answers: Answers) -> Iterator[Unlike]:
 _NUMBERS: Final = pa.schema([pa.field("number", pa.int32())])
 
 
-@register("ordered", "The endpoints of an ordered info are read in order", GetFlightInfo(Descriptor(cmd=b"ordered")), DoGet())
+@register(
+    "ordered", "The endpoints of an ordered info are read in order", GetFlightInfo(Descriptor(cmd=b"ordered")), DoGet()
+)
 def ordered(answers: Answers) -> Iterator[Unlike]:
     """The info is ordered, its endpoints have no locations, and together they have nine rows in order."""
     for index, info in answers.infos(0):
@@ -121,7 +120,11 @@ def concatenated(answers: Answers, step: int, schema: pa.Schema, numbers: list[i
         yield Unlike(f"the numbers {numbers}", f"the rows {rows}", reads[-1][0])
 
 
-@register("location:reuse_connection", "An endpoint names the connection on which it came", GetFlightInfo(Descriptor(cmd=b"reuse")))
+@register(
+    "location:reuse_connection",
+    "An endpoint names the connection on which it came",
+    GetFlightInfo(Descriptor(cmd=b"reuse")),
+)
 def reuse(answers: Answers) -> Iterator[Unlike]:
     """There is one endpoint with one location, of one form."""
     for index, info in answers.infos(0):
@@ -143,7 +146,10 @@ def described(answers: Answers) -> Iterator[Unlike]:
         if info is None:
             yield Unlike("a FlightInfo", "no message", index)
             continue
-        found = [bytes(info.data("app_metadata")), *(bytes(one.data("app_metadata")) for one in info.messages("endpoint"))]
+        found = [
+            bytes(info.data("app_metadata")),
+            *(bytes(one.data("app_metadata")) for one in info.messages("endpoint")),
+        ]
         if found != [b"foobar", b"foobar"]:
             yield Unlike("b'foobar' in the info and in its one endpoint", str(found), index)
 
@@ -191,16 +197,25 @@ def polled(answers: Answers) -> Iterator[Unlike]:
             continue
         progress = poll.real("progress") if poll.has("progress") else None
         said = f"progress {progress}" + "".join(
-            f", {word}" for field, word in (("flight_descriptor", "a descriptor"), ("expiration_time", "an expiration time")) if poll.has(field)
+            f", {word}"
+            for field, word in (("flight_descriptor", "a descriptor"), ("expiration_time", "an expiration time"))
+            if poll.has(field)
         )
-        runs = poll.has("flight_descriptor") and poll.has("expiration_time") and progress is not None and 0 <= progress <= 1
+        runs = (
+            poll.has("flight_descriptor")
+            and poll.has("expiration_time")
+            and progress is not None
+            and 0 <= progress <= 1
+        )
         ended = not poll.has("flight_descriptor") and not poll.has("expiration_time") and progress == 1
         if at == 0 and not runs:
             yield Unlike("a descriptor, a progress from 0 to 1, and an expiration time", said, index)
         if at == 1 and not ended:
             yield Unlike("progress 1.0, and neither a descriptor nor an expiration time", said, index)
     if len(polls) == 1:
-        yield Unlike("a query that has ended at the second question", "a query that has ended at the first", polls[0][0])
+        yield Unlike(
+            "a query that has ended at the second question", "a query that has ended at the first", polls[0][0]
+        )
 
 
 def _all_of(index: int, read: Read | None, wanted: Read) -> Iterator[Unlike]:
@@ -209,7 +224,9 @@ def _all_of(index: int, read: Read | None, wanted: Read) -> Iterator[Unlike]:
         return
     if [len(batch) for batch, _ in read.batches] != [len(batch) for batch, _ in wanted.batches]:
         lengths = [len(batch) for batch, _ in wanted.batches]
-        yield Unlike(f"batches of {lengths} rows", f"batches of {[len(batch) for batch, _ in read.batches]} rows", index)
+        yield Unlike(
+            f"batches of {lengths} rows", f"batches of {[len(batch) for batch, _ in read.batches]} rows", index
+        )
         return
     # An empty field and no field are the same to Arrow's clients.
     came, sent = ([metadata or b"" for _, metadata in one.batches] for one in (read, wanted))

@@ -101,7 +101,9 @@ def _bound(handle: bytes) -> Checked:
     return check
 
 
-def _asked(command: bytes, schema: pa.Schema, of_schema: bytes = b"", result: pa.Schema | None = None) -> Iterator[Part]:
+def _asked(
+    command: bytes, schema: pa.Schema, of_schema: bytes = b"", result: pa.Schema | None = None
+) -> Iterator[Part]:
     """A query: its info, its data without rows, and its schema."""
     yield GetFlightInfo(Descriptor(cmd=command)), _endpoints
     yield DoGet(), _rows(schema)
@@ -130,22 +132,22 @@ def _metadata() -> Iterator[Part]:
 _PARAMETERS: Final = pa.record_batch([pa.array([1], pa.int64())], schema=fixed.QUERY)
 
 
-def _inside(field: int, transaction: bool) -> bytes:
+def _inside(field: int, *, transaction: bool) -> bytes:
     return part(field, fixed.TRANSACTION) if transaction else b""
 
 
-def _statement(message: str, content: bytes, transaction: bool) -> Iterator[Part]:
+def _statement(message: str, content: bytes, *, transaction: bool) -> Iterator[Part]:
     """A query by a statement or by a plan."""
     schema = fixed.QUERY_IN_TRANSACTION if transaction else fixed.QUERY
-    yield from _asked(packed(message, content + _inside(2, transaction)), schema)
+    yield from _asked(packed(message, content + _inside(2, transaction=transaction)), schema)
 
 
-def _prepared(kind: str, request: str, content: bytes, transaction: bool, *, update: bool) -> Iterator[Part]:
+def _prepared(kind: str, request: str, content: bytes, *, transaction: bool, update: bool) -> Iterator[Part]:
     """A prepared query with its parameters, or a prepared update; the handle says which it is."""
     name = b"PLAN" if kind.endswith("Plan") else fixed.PREPARED[update].encode()
     handle = name + (b" WITH TXN" if transaction else b"") + b" HANDLE"
     given = _given("ActionCreatePreparedStatementResult", "prepared_statement_handle", handle)
-    yield _act(kind, request, content + _inside(2, transaction)), given
+    yield _act(kind, request, content + _inside(2, transaction=transaction)), given
     if update:
         yield _put(packed("CommandPreparedStatementUpdate", part(1, handle))), _count(fixed.COUNTS[True, transaction])
     else:

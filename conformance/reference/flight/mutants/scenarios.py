@@ -196,13 +196,13 @@ class WrongCount(FixedSql):
 class BareColumns(FixedSql):
     """The columns of a result lack their metadata."""
 
-    def result_schema_in(self, transaction: bool) -> pa.Schema:
-        return super().result_schema_in(transaction).remove_metadata().set(0, pa.field("id", pa.int64()))
+    def result_schema_in(self, *, transaction: bool) -> pa.Schema:
+        return super().result_schema_in(transaction=transaction).remove_metadata().set(0, pa.field("id", pa.int64()))
 
 
 @_of("flight_sql", "keys-as-in-the-text")
 class AsInTheText(FixedSql):
-    """The columns of CommandGetPrimaryKeys have the order of FlightSql.proto, and not that of Arrow's libraries."""
+    """The columns of CommandGetPrimaryKeys have the order of FlightSql.proto, and not that of Arrow Go."""
 
     def metadata(self, message: bytes, name: str, asked: ProtoMessage) -> Flight:
         found = super().metadata(message, name, asked)

@@ -10,7 +10,7 @@ from grpc import StatusCode
 
 from conformance.contract.flight import integration as fixed
 from conformance.contract.flight.decoding import message_of, read_info
-from conformance.contract.flight.encoding import number, part, text
+from conformance.contract.flight.encoding import number, part
 from conformance.contract.flight.sqlmessages import command_in, packed, type_of, unpacked
 from conformance.contract.flight.sqlschemas import WITH_SCHEMA
 from conformance.reference.flight.actions import CANCEL
@@ -94,12 +94,12 @@ class FixedSql(Fixed):
                 self.check_plan(asked)
             case "CommandPreparedStatementQuery":
                 handle = self.handle_in(self.unpack(command, name), "SELECT PREPARED STATEMENT")
-                return Flight(message, self.result_schema_in(handle.endswith(IN_TRANSACTION + HANDLE)), ())
+                return Flight(message, self.result_schema_in(transaction=handle.endswith(IN_TRANSACTION + HANDLE)), ())
             case _:
                 self.refuse(StatusCode.UNIMPLEMENTED, f"{name or 'this descriptor'} is not served")
-        return Flight(message, self.result_schema_in(asked.has("transaction_id")), ())
+        return Flight(message, self.result_schema_in(transaction=asked.has("transaction_id")), ())
 
-    def result_schema_in(self, transaction: bool) -> pa.Schema:
+    def result_schema_in(self, *, transaction: bool) -> pa.Schema:
         """The schema of a result."""
         return fixed.QUERY_IN_TRANSACTION if transaction else fixed.QUERY
 
@@ -149,7 +149,9 @@ class FixedSql(Fixed):
             case "CommandPreparedStatementQuery":
                 handle = self.handle_in(self.unpack(command, name), "SELECT PREPARED STATEMENT")
                 schema, _ = self.table_of(came)
-                self.require(schema.equals(fixed.QUERY), True, "the schema of the parameters is that of the query")
+                self.require(
+                    schema.equals(fixed.QUERY), wanted=True, what="the schema of the parameters is that of the query"
+                )
                 yield part(1, part(1, handle))
             case _:
                 yield from super().put(name, command, came)
@@ -198,7 +200,7 @@ class FixedSql(Fixed):
     def end_transaction(self, asked: ProtoMessage) -> None:
         """Commit it, or roll it back."""
         self.require(bytes(asked.data("transaction_id")), fixed.TRANSACTION, "the transaction")
-        self.require(asked.number("action") in (1, 2), True, "the action is a commit or a rollback")
+        self.require(asked.number("action") in (1, 2), wanted=True, what="the action is a commit or a rollback")
 
     def begin_savepoint(self, asked: ProtoMessage) -> bytes:
         """The id of the savepoint."""
@@ -209,7 +211,7 @@ class FixedSql(Fixed):
     def end_savepoint(self, asked: ProtoMessage) -> None:
         """Release it, or roll back to it."""
         self.require(bytes(asked.data("savepoint_id")), fixed.SAVEPOINT, "the savepoint")
-        self.require(asked.number("action") in (1, 2), True, "the action is a release or a rollback")
+        self.require(asked.number("action") in (1, 2), wanted=True, what="the action is a release or a rollback")
 
     def cancel_query(self, asked: ProtoMessage) -> bytes:
         """The older form of CancelFlightInfo; both have the same numbers for their results."""
@@ -233,7 +235,7 @@ class Ingesting(Fixed):
         assert wanted is not None, "the suite writes it"
         self.require(_ingestion(asked), _ingestion(wanted), "the command")
         schema, batches = self.table_of(came)
-        self.require(schema.equals(fixed.INGESTED), True, "the schema is that of the scenario")
+        self.require(schema.equals(fixed.INGESTED), wanted=True, what="the schema is that of the scenario")
         yield from self.counted(sum(batch.rows.num_rows for batch in batches))
 
 

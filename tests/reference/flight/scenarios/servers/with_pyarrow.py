@@ -6,8 +6,6 @@ pyarrow has neither PollFlightInfo nor sessions nor Flight SQL for servers: thos
 two actions are written and read by hand, because pyarrow has no classes for them.
 """
 
-# ruff: noqa: ARG002  # the base class gives these arguments
-
 from __future__ import annotations
 
 import datetime as dt
