@@ -39,8 +39,10 @@ FLIGHT: Final = (
     "flight-arrow-go",
     "flight-sqlite-go",
     "flight-arrow-java",
+    "flight-arrow-rs",
     "flight-roapi-0.12.7",
     "flight-sail-0.7.2",
+    "flight-deephaven-42.7",
 )
 """Servers of Arrow Flight RPC."""
 MATRICES: Final = {"": TARGETS, "flight": FLIGHT}

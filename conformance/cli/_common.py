@@ -12,6 +12,8 @@ from conformance.contain.text import unknown
 from conformance.disk.files import data_file
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from conformance.contract.clause import Clause
     from conformance.records import Case
 
@@ -49,6 +51,17 @@ def find_clause(clause_id: str) -> Clause:
     if clause_id not in clauses:
         raise Unusable(unknown("clause", clause_id, clauses))
     return clauses[clause_id]
+
+
+def known_scenario(name: str, known: Sequence[str]) -> str:
+    """The name of a scenario of Arrow's integration tests.
+
+    Raises:
+        Unusable: it is none of those ``known``; all of them are named, because nothing else lists them.
+    """
+    if name not in known:
+        raise Unusable(f"{unknown('scenario', name, known, 'see below')}\nthe scenarios: {', '.join(map(repr, known))}")
+    return name
 
 
 def find_case(name: str, corpus: Path) -> Case:

@@ -15,7 +15,7 @@ from conformance.contract.viewing import view_of
 from conformance.engine.casestep import CaseStep, Driver
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import CaseJudged, Event
-from conformance.engine.known import known_cases
+from conformance.engine.known import known_cases, played
 from conformance.engine.result import Result, fold
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import LeftOut, Plan, Selection, clauses_on
@@ -63,7 +63,7 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
     Raises:
         Unusable: the case is unknown, or the target does not offer something that it needs.
     """
-    spec = load_target(target)
+    spec = played(load_target(target), [name])
     place = parse_scenario_id(name)
     if place is not None:
         case = draw_scenario(*place, not_offered=spec.not_offered)

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
-from conformance.cli._common import corpus_option, target_option
+from conformance.cli._common import corpus_option, known_scenario, target_option
 from conformance.cli._gates import fails_by, gate_option
 from conformance.cli._group import Unusable
 from conformance.cli._interrupts import until_interrupted
@@ -29,11 +29,12 @@ from conformance.cli._options import (
 )
 from conformance.cli._outputs import Outputs, conclude, output_options, reported
 from conformance.cli._progress import progress, quiet_option, watch
+from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.contract.viewing import profile_of
 from conformance.disk.files import DiskError, data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import Event, ExchangeRecorded, RunStarted
-from conformance.engine.known import known_cases
+from conformance.engine.known import known_cases, with_scenario
 from conformance.engine.log import LogWriter
 from conformance.engine.parallel import judged_in, run_parts
 from conformance.engine.result import Result, fold
@@ -61,6 +62,9 @@ from conformance.targets.service import sized
 @level_option
 @drawn_options
 @seed_option
+@click.option(
+    "--scenario", metavar="NAME", help="Ask what Arrow's integration client of this name asks of a server of Flight."
+)
 @click.option(
     "--shard", metavar="I/N", help="Run only shard I of N, by a hash of the case id; `report` merges the logs."
 )
@@ -122,6 +126,7 @@ def command(
     generated: int | None,
     scenarios: int | None,
     seed: int,
+    scenario: str | None,
     shard: str | None,
     parallel: int,
     repeat: int,
@@ -148,6 +153,7 @@ def command(
     conformance run --target mine.toml --clause 'framing.*'     some clauses
     conformance run --target mine.toml --cases 500 --seed 7     with 500 generated cases in addition
     conformance run --target mine.toml --scenarios 1000         with 1,000 drawn histories in addition
+    conformance run --target mine.toml --scenario ordered       as Arrow's integration client of that scenario
     conformance run --target mine.toml --shard 2/4              a quarter of the cases
     conformance run --target mine.toml --parallel 2             on two cores
     conformance run --target mine.toml --repeat 5               each case five times, to find what fails sometimes
@@ -159,7 +165,7 @@ def command(
     Exit status: 0 nothing unexpected, 1 findings, 2 unusable input or a file that cannot be written.
     An interrupted run is reported as incomplete, with 1; if it had judged nothing, the status is 130.
     """  # noqa: D301  # click wants the character, not the escape
-    spec = _limited(load_target(target), max_bytes)
+    spec = _playing(_limited(load_target(target), max_bytes), scenario)
     serves = spec.kind is TargetKind.SERVER
     flies = spec.kind is TargetKind.FLIGHT
     protocol = ProtocolName.FLIGHT if flies else ProtocolName.STORAGE_READ
@@ -172,6 +178,8 @@ def command(
             "expected --exchanges without --repeat and --parallel: a log has one exchange of each case"
         )
     _check_drawn(spec, generated, scenarios)
+    if spec.flight is not None and spec.flight.scenario is not None:
+        select = select or tuple(case.id for case in known_cases(spec))
     if not (select or capability or corpus != data_file("cases")):
         generated = DRAWN if generated is None and not flies else generated
         scenarios = DRAWN if scenarios is None and serves else scenarios
@@ -217,6 +225,15 @@ def command(
         judged = (event for event in events if not isinstance(event, ExchangeRecorded))  # they are many, and in the log
         result = fold(until_interrupted(judged)[0])
     _finish(result, writer, outputs, gate, left)
+
+
+def _playing(spec: TargetSpec, scenario: str | None) -> TargetSpec:
+    """``spec`` as the server of the scenario that the user named."""
+    if scenario is None:
+        return spec
+    if spec.kind is not TargetKind.FLIGHT:
+        raise click.UsageError(f"expected --scenario with a server of Flight, got it with {spec.name}")
+    return with_scenario(spec, known_scenario(scenario, tuple(FLIGHT_SCENARIOS)))
 
 
 def _check_drawn(spec: TargetSpec, generated: int | None, scenarios: int | None) -> None:
@@ -306,6 +323,8 @@ def _as_asked(event: Event) -> Event:
 
 def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:
     """The arguments of the run for each shard, without the options for sharding and for report files."""
+    if asked["scenario"] is not None:
+        yield from ("--scenario", asked["scenario"])
     for option in ("target", "level", "seed", "deadline_multiplier", "repeat"):
         yield from (f"--{option.replace('_', '-')}", str(asked[option]))
     if asked["corpus"] != data_file("cases"):  # a directory that is named is taken whole, whatever a target speaks

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from conformance.cli._common import known_scenario
 from conformance.cli._group import Unusable
 from conformance.cli._options import FILE
 from conformance.contain.text import unknown
@@ -134,8 +135,8 @@ def _serve_flight(
         raise Unusable(unknown("mutant", mutant, FLIGHT_NAMES, "`conformance serve --flight --mutants` lists them all"))
     if scenario is not None and mutant is not None:
         raise click.UsageError(f"expected --scenario or --mutant, got both: {scenario!r} and {mutant}")
-    if scenario is not None and scenario not in SCENARIOS:
-        raise Unusable(unknown("scenario", scenario, tuple(SCENARIOS), "these are all"))
+    if scenario is not None:
+        known_scenario(scenario, tuple(SCENARIOS))
     try:
         path = None if socket is None else socket.absolute()
         serve_flight(mutant=mutant, scenario=scenario, host=host, say=click.echo, tls=tls, path=path)

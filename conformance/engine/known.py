@@ -5,8 +5,9 @@ The rows are those of the implementer, so that the suite judges the server by wh
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
+from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS, scenario_of
 from conformance.contract.mapping import arrow_schema
 from conformance.generate import to_json_rows
 from conformance.records import (
@@ -35,7 +37,7 @@ from conformance.records import (
 from conformance.targets import TargetError, TargetSpec
 from conformance.targets.flightspec import FlightSpec, KnownFlight
 
-__all__ = ["known_cases"]
+__all__ = ["known_cases", "played", "with_scenario"]
 
 MOST_ROWS: Final = 10_000
 """The most rows of a known flight: a case holds them one by one."""
@@ -55,12 +57,26 @@ _REFUSED: Final = Expect(("OK", "UNIMPLEMENTED", "INVALID_ARGUMENT", "UNKNOWN", 
 
 
 def known_cases(spec: TargetSpec) -> list[Case]:
-    """The cases of the known flights of a target, in the order of its file.
+    """The cases of the known flights of a target, in the order of its file; that of its scenario, if it serves one.
 
     Raises:
         TargetError: a file with rows cannot be read, or has rows that a case cannot hold.
     """
-    return [_case(spec, known) for known in (spec.flight or FlightSpec()).known]
+    flight = spec.flight or FlightSpec()
+    if flight.scenario is not None:
+        return [FLIGHT_SCENARIOS[flight.scenario].case]
+    return [_case(spec, known) for known in flight.known]
+
+
+def with_scenario(spec: TargetSpec, name: str) -> TargetSpec:
+    """A Flight target as the server of a scenario of Arrow's integration tests."""
+    return dataclasses.replace(spec, flight=dataclasses.replace(spec.flight or FlightSpec(), scenario=name))
+
+
+def played(spec: TargetSpec, cases: Iterable[str]) -> TargetSpec:
+    """A target as the server of the scenario that one of these cases stands for; as it is if there is none."""
+    found = next(filter(None, map(scenario_of, cases)), None)
+    return spec if found is None else with_scenario(spec, found.name)
 
 
 def _case(spec: TargetSpec, known: KnownFlight) -> Case:

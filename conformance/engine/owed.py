@@ -36,11 +36,15 @@ _UNJUDGED: Final = frozenset({Outcome.UNSUPPORTED, Outcome.UNTESTABLE, Outcome.D
 
 
 @contextmanager
-def reference_target(kind: TargetKind = TargetKind.SERVER, *, mutant: str | None = None) -> Iterator[Target]:
-    """The reference in this process as a target of ``kind``; a server may have the deviation of a mutant."""
+def reference_target(
+    kind: TargetKind = TargetKind.SERVER, *, mutant: str | None = None, scenario: str | None = None
+) -> Iterator[Target]:
+    """The reference in this process as a target of ``kind``; a server may have the deviation of a mutant, or be that of
+    a ``scenario`` of Arrow's integration tests.
+    """
     with ExitStack() as stack:
         if kind is TargetKind.FLIGHT:
-            spec = stack.enter_context(_flight(mutant))
+            spec = stack.enter_context(_flight(mutant, scenario))
         elif kind is TargetKind.SERVER:
             from conformance.reference.server import ReferenceServer  # noqa: PLC0415  # a serializer does not need gRPC
 
@@ -54,18 +58,22 @@ def reference_target(kind: TargetKind = TargetKind.SERVER, *, mutant: str | None
 
 
 @contextmanager
-def _flight(mutant: str | None) -> Iterator[TargetSpec]:
+def _flight(mutant: str | None, scenario: str | None) -> Iterator[TargetSpec]:
     """The Flight reference in this process, which stores what is put into it."""
-    from conformance.reference.flight.deviations import flight_service, speaks_sql  # noqa: PLC0415  # few need it
+    from conformance.reference.flight import deviations  # noqa: PLC0415  # few need it
     from conformance.reference.flight.handshake import LOGIN  # noqa: PLC0415  # as above
     from conformance.reference.flight.server import FlightServer  # noqa: PLC0415  # as above
 
-    service = flight_service(mutant)()
-    service.login = LOGIN
+    made = deviations.flight_service(mutant) if scenario is None else deviations.scenario_service(scenario)
+    service, scenario = made(), made.scenario if scenario is None else scenario
+    if scenario is None:
+        service.login = LOGIN
+        sql = SqlSpec() if deviations.speaks_sql(mutant) else None
+        flight = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=sql)
+    else:
+        flight = FlightSpec(scenario=scenario)
     with FlightServer(service) as server:
-        sql = SqlSpec() if speaks_sql(mutant) else None
-        put = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=sql)
-        yield TargetSpec("reference", TargetKind.FLIGHT, endpoint=Endpoint(grpc=server.endpoint), flight=put)
+        yield TargetSpec("reference", TargetKind.FLIGHT, endpoint=Endpoint(grpc=server.endpoint), flight=flight)
 
 
 class Owed:

@@ -25,6 +25,7 @@ import pyarrow as pa
 from conformance._globs import matches
 from conformance.contract.clause import Clause
 from conformance.contract.files import judge_bytes
+from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.contract.judge import judge, judge_view
 from conformance.contract.viewing import profile_of, view_of
 from conformance.engine.owed import reference_target
@@ -48,6 +49,7 @@ __all__ = [
     "by_bytes",
     "by_process",
     "by_readings",
+    "by_scenario",
     "by_server",
     "is_heavy",
     "note_failures",
@@ -225,6 +227,13 @@ def _serialized(tried: Tried, serializer: Serializer) -> Exchange:
     return Exchange(tried.case.id, "mutant", calls=tuple(calls))
 
 
+def by_scenario(proof_fixture: ProofFixture, scenario: str, mutant: str | None = None) -> Iterator[list[Verdict]]:
+    """The verdicts on the answers of the reference, or of a mutant, as the server of a scenario."""
+    case = FLIGHT_SCENARIOS[scenario].case
+    with reference_target(TargetKind.FLIGHT, mutant=mutant, scenario=None if mutant else scenario) as target:
+        yield from _driven(target, proof_fixture, iter([Tried(case, materialise(case.table))]), isolated=None)
+
+
 def by_server(
     proof_fixture: ProofFixture, mutant: str | None, kills: Sequence[str] = (), kind: TargetKind = TargetKind.SERVER
 ) -> Iterator[list[Verdict]]:
@@ -287,12 +296,16 @@ def try_mutant(proof_fixture: ProofFixture, mutant: Mutant) -> Trial:
     """The clauses that fail on one mutant; the cases of the fixture are of the mutant's protocol."""
     failures: dict[str, tuple[str, ...]] = {}
     kind = TargetKind.SERVER if mutant.flight is None else TargetKind.FLIGHT
+    scenario = getattr(mutant.flight, "scenario", None)
     if mutant.serializer is not None:
         failures.update(by_bytes(proof_fixture, mutant.serializer))
     if mutant.readings is not None:
         failures.update(by_readings(proof_fixture, mutant.readings))
     elif mutant.process:
         for verdicts in by_process(proof_fixture, mutant.name, mutant.kills, kind):
+            note_failures(verdicts, failures)
+    elif scenario is not None:
+        for verdicts in by_scenario(proof_fixture, scenario, mutant.name):
             note_failures(verdicts, failures)
     elif mutant.service is not None or any(clause not in failures for clause in mutant.kills):  # only servers show it
         for verdicts in by_server(proof_fixture, mutant.name, mutant.kills, kind):

@@ -18,10 +18,20 @@ from typing import Any, Final
 
 from conformance.contain.crew import crew
 from conformance.contract.clause import CLAUSES, PROFILES, Clause, load_chapters
+from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS, scenario_of
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.events import CaseJudged
 from conformance.engine.owed import Owed, reference_target
-from conformance.engine.proof import Failures, ProofFixture, Trial, by_bytes, by_server, note_failures, try_mutant
+from conformance.engine.proof import (
+    Failures,
+    ProofFixture,
+    Trial,
+    by_bytes,
+    by_scenario,
+    by_server,
+    note_failures,
+    try_mutant,
+)
 from conformance.engine.standing import Standing, standings
 from conformance.engine.substituted import type_fates
 from conformance.engine.systematic import Fate, conversations, fates
@@ -34,7 +44,7 @@ from conformance.targets.spec import TargetKind
 
 __all__ = ["Proof", "prove"]
 
-ALARMS: Final = ("alarm", "flight alarm")
+ALARMS: Final = ("alarm", "flight alarm", "scenario alarm")
 """The kinds of tasks in which nothing may fail."""
 
 REFERENCE_NAME: Final = "flight reference"
@@ -118,6 +128,7 @@ def prove(
     tasks += [("alarm", "", thin)] + [("alarm", name, 0) for name in VARIATIONS]
     if flies:
         tasks += [("flight alarm", name, 0) for name in (REFERENCE_NAME, *FLIGHT_VARIATIONS)]
+        tasks += [("scenario alarm", one.case.id, 0) for one in FLIGHT_SCENARIOS.values()]
     # Mutants of a server take longest. They go first, so that no process is left with one at the end.
     tasks += [("mutant", name, 0) for name in sorted(chosen, key=lambda name: PROVEN_MUTANTS[name].service is None)]
     results = _run(tasks, (cases, asked), workers or os.cpu_count() or 1, reported)
@@ -150,7 +161,7 @@ def _put_together(chosen: Sequence[str], to_prove: Collection[str], results: Map
         types=dict(types),
         survivors=tuple(fate for fate in found if fate.survived),
         raised=tuple(fate for fate in found if fate.errors),
-        variations=sum(kind in ALARMS and name not in ("", REFERENCE_NAME) for kind, name in results),
+        variations=sum(kind in ALARMS[:2] and name not in ("", REFERENCE_NAME) for kind, name in results),
     )
 
 
@@ -194,6 +205,8 @@ def _task(kind: str, name: str, step: int) -> Any:
             return try_mutant(proof_fixture if mutant.flight is None else flights, mutant)
         case "flight alarm":
             return _answered(proven_flights, None if name == REFERENCE_NAME else name, TargetKind.FLIGHT)
+        case "scenario alarm":
+            return _played(proven_flights, name)
         case "server":
             return held(proof_fixture.thinned(step), name)
         case "systematic":
@@ -210,6 +223,16 @@ def _answered(proof_fixture: ProofFixture, name: str | None, kind: TargetKind = 
     """The clauses that fail on the answers of the reference, or of one of its legal variations."""
     failures: dict[str, tuple[str, ...]] = {}
     for verdicts in by_server(proof_fixture, name, [clause.id for clause in proof_fixture.clauses], kind):
+        note_failures(verdicts, failures)
+    return failures
+
+
+def _played(proof_fixture: ProofFixture, case_id: str) -> Failures:
+    """The clauses that fail on the answers of the reference as the server of a scenario."""
+    scenario = scenario_of(case_id)
+    assert scenario is not None, "the task names one"
+    failures: dict[str, tuple[str, ...]] = {}
+    for verdicts in by_scenario(proof_fixture, scenario.name):
         note_failures(verdicts, failures)
     return failures
 

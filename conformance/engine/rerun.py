@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.engine.events import Event, RunStarted
-from conformance.engine.known import known_cases
+from conformance.engine.known import known_cases, played
 from conformance.engine.recount import recorded_selection, replanned
 from conformance.engine.session import Settings, open_session
 from conformance.targets import load_target
@@ -30,6 +30,6 @@ def rerun(start: RunStarted, target: str) -> Iterator[Event]:
         repeat=start.repeat,
         reader=start.reader,
     )
-    spec = load_target(target)
+    spec = played(load_target(target), start.cases)
     with open_session(spec, replanned(start, known_cases(spec)), recorded_selection(start), settings) as session:
         yield from session.events()

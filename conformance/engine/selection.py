@@ -17,7 +17,7 @@ from conformance.contract.disputes import dispute_of, expired
 from conformance.contract.viewing import profile_of
 from conformance.engine.requirements import corpus_of
 from conformance.engine.shards import Shard
-from conformance.records import KNOWN, Case, Level, ProtocolName
+from conformance.records import DESCRIBED, Case, Level, ProtocolName
 
 __all__ = [
     "NOT_OF_PROFILE",
@@ -171,7 +171,7 @@ def plan(
         raise SelectionError(f"every selected clause is disputed; {aside[0].id} is {aside[0].reason}")
     chosen_cases = _cases(cases, selection, left_out)
     everything_else = (*left_out, *aside)
-    own = corpus_of(case for case in cases if not case.id.startswith(KNOWN))
+    own = corpus_of(case for case in cases if not case.id.startswith(DESCRIBED))
     return Plan(tuple(chosen_cases), chosen_clauses, everything_else, tuple(expired(day)), own.sha256)
 
 

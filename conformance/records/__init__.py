@@ -8,7 +8,7 @@ of bytes, servers or reports.
 """
 
 from conformance._codec import Json, RecordError, arrow_schema, from_json, from_row, to_json, to_row
-from conformance.records.case import KNOWN, STEPS, Case, Step
+from conformance.records.case import DESCRIBED, KNOWN, SCENARIO, STEPS, Case, Step
 from conformance.records.closed import (
     AskerKind,
     BqType,
@@ -74,9 +74,11 @@ from conformance.records.table import ROW_ID, ArrowField, ArrowTable, Column, Ke
 
 __all__ = [
     "CANNOT",
+    "DESCRIBED",
     "FORMAT",
     "KNOWN",
     "ROW_ID",
+    "SCENARIO",
     "SET_UP",
     "STEPS",
     "AppendRows",

@@ -14,10 +14,16 @@ from conformance.records.flightsql import FlightSqlStep
 from conformance.records.steps import CreateSession, ReadRows, StorageReadStep
 from conformance.records.table import Table
 
-__all__ = ["KNOWN", "STEPS", "Case", "Step"]
+__all__ = ["DESCRIBED", "KNOWN", "SCENARIO", "STEPS", "Case", "Step"]
 
 KNOWN: Final = "flight-known."
 """The beginning of the ids of cases that a target file describes; the suite has none of them."""
+
+SCENARIO: Final = "flight-scenario."
+"""The beginning of the ids of the scenarios of Arrow's integration tests, which only their servers are asked."""
+
+DESCRIBED: Final = (KNOWN, SCENARIO)
+"""The beginnings of the ids of cases that are not in the corpus."""
 
 Step: TypeAlias = StorageReadStep | FlightStep | FlightSqlStep
 

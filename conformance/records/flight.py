@@ -211,12 +211,16 @@ class ListActions:
 
 @record
 class SendMessages:
-    """Call ``method`` with these request messages as they are, whatever they mean, and half-close."""
+    """Call ``method`` with these request messages as they are, whatever they mean, and half-close.
+
+    ``in_turns``: the client waits for an answer after each message but the first.
+    """
 
     TAG: ClassVar[str] = "send"
 
     method: FlightMethod
     messages: tuple[bytes, ...] = ()
+    in_turns: bool = False
     expect: Expect = Expect()
 
 

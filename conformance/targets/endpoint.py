@@ -95,7 +95,7 @@ def check_endpoint(endpoint: Endpoint, here: Path, *, longest: float) -> None:
         _check_tls(tls, here)
     for place, names in (("headers", endpoint.headers), ("header_variables", endpoint.header_variables)):
         for name, value in names.items():
-            _check_header(f"target.endpoint.{place}", name, value, authorized=token is not None)
+            check_header(f"target.endpoint.{place}", name, value, authorized=token is not None)
     if twice := sorted(set(endpoint.headers) & set(endpoint.header_variables)):
         raise RecordError("target.endpoint.header_variables", "other names than those of headers", twice)
     if token is not None:
@@ -138,7 +138,7 @@ def _check_file(where: str, path: str, here: Path) -> None:
         raise RecordError(where, "an existing file, relative to the target file", path)
 
 
-def _check_header(where: str, name: str, value: str, *, authorized: bool) -> None:
+def check_header(where: str, name: str, value: str, *, authorized: bool) -> None:
     """Refuse a header that HTTP or gRPC would refuse later, with its value in the message."""
     if not _HEADER.fullmatch(name) or name.endswith("-bin") or name.startswith("grpc-") or name in _OWN:
         wanted = "names in lower case of headers that neither gRPC nor the suite sets itself, and none in -bin"

@@ -148,7 +148,9 @@ def fill(template: str, environment: Environment, **more: str) -> str:
         "jars": str(environment.places.jars),
         "classpath": environment.places.classpath,
     }
-    return template.format_map({"host": "", "project": "", "grpc_port": "", "rest_port": "", **values, **more})
+    return template.format_map(
+        {"host": "", "project": "", "grpc_port": "", "rest_port": "", "scenario": "", **values, **more}
+    )
 
 
 def command_environment(spec: TargetSpec, environment: Environment, **more: str) -> dict[str, str]:

@@ -103,7 +103,7 @@ class FlightTarget:
             service=SERVICE,
         )
         with ExitStack() as later:
-            memory = Memory(self._flight.login)
+            memory = Memory(self._flight.login, self._flight.headers)
 
             def elsewhere(place: ServerPlace) -> Caller:
                 secure = self._starter.secure if place.tls else None

@@ -141,7 +141,8 @@ class FlightConversation:
             case Handshake():
                 return self._shake_hands(index, step)
             case SendMessages() if step.method in STREAMED or len(step.messages) != 1:
-                self._talk(Call(index, "", step.method, b""), step.messages)
+                awaits = range(1, len(step.messages)) if step.in_turns else ()
+                self._talk(Call(index, "", step.method, b""), step.messages, awaits)
             case _:
                 return self._ask_once(index, step)
         return True

@@ -33,12 +33,15 @@ Headers = Mapping[str, str | bytes]
 class Memory:
     """What the client of one case remembers: its token and its cookies; ``login`` is that of the target file.
 
+    ``fixed`` are headers that go along with each call.
+
     Raises:
         TargetUnavailable: the variable with the password is not set.
     """
 
-    def __init__(self, login: Login | None = None) -> None:
+    def __init__(self, login: Login | None = None, fixed: Mapping[str, str] | None = None) -> None:
         self.login = login
+        self._fixed = dict(fixed or {})
         self._token: str | bytes = b""
         self._cookies: dict[str, str] = {}
         self._password = "" if login is None else _password(login)
@@ -46,7 +49,7 @@ class Memory:
     def headers(self) -> Headers:
         """The metadata of a call."""
         cookies = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
-        return {**self.token(FlightToken.OWN), **({"cookie": cookies} if cookies else {})}
+        return {**self._fixed, **self.token(FlightToken.OWN), **({"cookie": cookies} if cookies else {})}
 
     def token(self, which: FlightToken) -> Headers:
         """The metadata of a token: the client's own, none, or one that nobody gave out."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.records import RecordError
 from conformance.targets.dialect import SqlSpec, check_sql
+from conformance.targets.endpoint import check_header
 
 __all__ = ["KNOWN_SUFFIXES", "FlightSeeding", "FlightSpec", "KnownFlight", "Login", "LoginForm", "check_flight"]
 
@@ -76,6 +79,9 @@ class FlightSpec:
     ``app_metadata``; empty if it does so under none. With ``login`` the suite logs in before each case, and the server
     has to refuse those who did not. With ``sql``, the server speaks Flight SQL as well. ``known`` are flights that
     exist.
+
+    With ``scenario``, it is the server of that scenario of Arrow's integration tests, and is asked nothing else.
+    ``headers`` go along with each call.
     """
 
     seeding: FlightSeeding = FlightSeeding.NONE
@@ -84,8 +90,15 @@ class FlightSpec:
     login: Login | None = None
     sql: SqlSpec | None = None
     known: tuple[KnownFlight, ...] = ()
+    scenario: str | None = None
+    headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        played = FLIGHT_SCENARIOS.get(self.scenario or "") if self.scenario is not None else None
+        if played is not None:
+            object.__setattr__(self, "headers", {**self.headers, **played.headers})
+        if played is not None and played.login is not None:
+            object.__setattr__(self, "login", Login(*played.login))
         if self.seeding is FlightSeeding.SQL and self.sql is None:
             object.__setattr__(self, "sql", SqlSpec())
 
@@ -106,6 +119,10 @@ def check_flight(flight: FlightSpec, here: Path) -> None:
     Raises:
         RecordError: one sentence.
     """
+    if flight.scenario is not None and flight.scenario not in FLIGHT_SCENARIOS:
+        raise RecordError("target.flight.scenario", f"one of {', '.join(map(repr, FLIGHT_SCENARIOS))}", flight.scenario)
+    for name, value in flight.headers.items():
+        check_header("target.flight.headers", name, value, authorized=flight.login is not None)
     if flight.sql is not None:
         check_sql(flight.sql)
     if (flight.seeding is FlightSeeding.KNOWN) and not flight.known:

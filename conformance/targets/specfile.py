@@ -35,6 +35,7 @@ PLACEHOLDERS: Final = {
     "grpc_port": "the gRPC port to bind; 0 if [ready] grpc_event names the event that reports the bound one",
     "rest_port": "the REST port to bind; 0 if [ready] rest_event names the event that reports the bound one",
     "project": "the project that the cases read from",
+    "scenario": "the scenario of Arrow's integration tests that a Flight server is started for",
     "home": "a directory made for this start of the target, and removed when it ends",
     "here": "the directory of the TOML file",
     **environmentspec.PLACEHOLDERS,

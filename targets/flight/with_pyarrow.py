@@ -3,7 +3,9 @@
 https://arrow.apache.org/cookbook/py/flight.html: DoPut stores a table under the path of its descriptor, and the path is
 also the ticket. Findings are about pyarrow unless they are about the few lines below.
 
-    python with_pyarrow.py HOST
+    python with_pyarrow.py HOST | URI [CERTIFICATE KEY]
+
+With a URI it listens there: at a socket, or over TLS with a certificate and its key, two PEM files.
 """
 
 # ruff: noqa: ARG002  # the base class gives these arguments
@@ -13,6 +15,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.flight
@@ -24,8 +27,9 @@ SEPARATOR = "\0"
 class Server(pyarrow.flight.FlightServerBase):  # type: ignore[misc]  # it has no types
     """The tables by their tickets; every other method is that of pyarrow's base class."""
 
-    def __init__(self, location: str) -> None:
-        super().__init__(location)
+    def __init__(self, location: str, *pair: str) -> None:
+        certificates = [tuple(Path(file).read_bytes() for file in pair)] if pair else None
+        super().__init__(location, tls_certificates=certificates)
         self.tables: dict[bytes, pa.Table] = {}
 
     def list_flights(self, context: object, criteria: bytes) -> Iterator[pyarrow.flight.FlightInfo]:
@@ -99,7 +103,8 @@ def _ticket(descriptor: pyarrow.flight.FlightDescriptor) -> bytes:
 
 
 if __name__ == "__main__":
-    server = Server(f"grpc://{sys.argv[1]}:0")
+    place, *pair = sys.argv[1:]
+    server = Server(place if "://" in place else f"grpc://{place}:0", *pair)
     sys.stdout.write(json.dumps({"event": "grpc.listen", "port": server.port}) + "\n")
     sys.stdout.flush()
     server.serve()

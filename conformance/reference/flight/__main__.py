@@ -52,13 +52,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The command."""
     parser = argparse.ArgumentParser(prog="python -m conformance.reference.flight", description=__doc__)
     parser.add_argument("--mutant", metavar="NAME", help="serve with this one deviation")
+    parser.add_argument("--scenario", metavar="NAME", help="serve this scenario of Arrow's integration tests")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--login", action="store_true", help="serve those alone who log in as the proof does")
     options = parser.parse_args(arguments)
     try:
-        serve_flight(mutant=options.mutant, host=options.host, say=_line, login=LOGIN if options.login else None)
+        login = LOGIN if options.login else None
+        serve_flight(mutant=options.mutant, host=options.host, say=_line, login=login, scenario=options.scenario)
     except KeyError as error:
-        parser.error(f"argument --mutant: {error.args[0]}")
+        name = "mutant" if options.scenario is None else "scenario"
+        parser.error(f"argument --{name}: {error.args[0]}")
 
 
 def _line(text: str) -> None:

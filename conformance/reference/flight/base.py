@@ -39,6 +39,8 @@ class FlightBase:
     """
 
     clock = staticmethod(time.time)
+    scenario: str | None = None
+    """The one scenario of Arrow's integration tests that a mutant plays; None if any case can be put to the service."""
 
     def __init__(self, store: Store | None = None) -> None:
         self.store = store or Store()

@@ -14,10 +14,11 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.clause import CLAUSES, FLIGHT, load_chapters
+from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS, scenario_of
 from conformance.contract.flight.view import FlightView
 from conformance.contract.judge import judge_view
 from conformance.engine.corpus import load_corpus
-from conformance.engine.proof import ProofFixture
+from conformance.engine.proof import ProofFixture, Tried
 from conformance.generate import materialise
 from conformance.records import (
     BqType,
@@ -110,19 +111,26 @@ class Direct(Caller):
             return replace(call, status="UNIMPLEMENTED", details="there is no such method")
         responses: list[bytes] = []
         pairs = self._headers_of().items()
+        service = self._service
         try:
-            service = self._service.for_call(
+            service = service.for_call(
                 call.method, {name: value if isinstance(value, bytes) else value.encode() for name, value in pairs}
             )
             answers = service.methods[call.method](iter(requests))
             responses.extend(itertools.islice(answers, budget.responses + 1))
         except Refusal as refusal:
-            return replace(call, responses=tuple(responses), status=refusal.code.name, details=refusal.details)
-        said = ((name, value if isinstance(value, bytes) else value.encode()) for name, value in service.reply)
-        call = replace(call, initial_metadata=tuple(MetadataEntry(name, value) for name, value in said))
+            call = replace(_told(call, service), status=refusal.code.name, details=refusal.details)
+            return replace(call, responses=tuple(responses))
+        call = _told(call, service)
         if len(responses) > budget.responses:
             return replace(call, responses=tuple(responses), status="", end=CallEnd.OVER_BUDGET)
         return replace(call, responses=tuple(responses))
+
+
+def _told(call: Call, service: FlightService) -> Call:
+    """The call with the metadata that the service answers with."""
+    said = ((name, value if isinstance(value, bytes) else value.encode()) for name, value in service.reply)
+    return replace(call, initial_metadata=tuple(MetadataEntry(name, value) for name, value in said))
 
 
 def _taken(made: Call, take: int | None) -> Call:
@@ -144,7 +152,8 @@ def plan_of(
     rows = materialise(case.table) if table is None else table
     allowance = Allowance(CallBudget(10.0, 2 * rows.num_rows + 100, 1 << 24), until=float("inf"), case_bytes=1 << 30)
     caller = Direct(service or SqlFlightService())
-    memory = Memory(None if caller.login is None else Login(*caller.login))
+    scenario = scenario_of(case.id)
+    memory = Memory(None if caller.login is None else Login(*caller.login), scenario and scenario.headers)
     if memory.login is not None:
         memory.log_in(caller, CallBudget(10.0, 10, 1 << 20))
     plan = FlightPlan(Names(case.id), PLACE, allowance, partial(_elsewhere, here=caller), memory, sql=sql)
@@ -162,6 +171,12 @@ def seen(case: Case, service: FlightService | None = None, table: pa.Table | Non
         case.id, "direct", calls, skipped_steps=skipped, now=int(FlightBase.clock() * 1e6), protocol=ProtocolName.FLIGHT
     )
     return FlightView(case, exchange, rows)
+
+
+def scenario_cases(scenario: str) -> Iterator[Tried]:
+    """The case of a scenario of Arrow's integration tests."""
+    case = FLIGHT_SCENARIOS[scenario].case
+    yield Tried(case, materialise(case.table))
 
 
 def _elsewhere(place: ServerPlace, here: Caller) -> Caller:
@@ -192,8 +207,9 @@ def tried(service: type[FlightService], kills: Sequence[str] = ()) -> Iterator[t
         AssertionError: a clause raised an exception.
     """
     own = service()
-    own.login = LOGIN
-    for one in FIXTURE.served(kills):
+    if own.scenario is None:
+        own.login = LOGIN
+    for one in FIXTURE.served(kills) if own.scenario is None else scenario_cases(own.scenario):
         for verdict in judge_view(seen(one.case, own, one.table), FIXTURE.clauses):
             assert verdict.outcome is not Outcome.ERROR, f"{verdict.clause}: {verdict.reason}"
             if verdict.outcome is Outcome.FAIL:

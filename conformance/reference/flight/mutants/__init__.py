@@ -17,6 +17,7 @@ from conformance.reference.flight.mutants import (  # noqa: F401  # each registe
     queries,
     requests,
     rows,
+    scenarios,
     service,
     sessions,
     sql,

@@ -13,6 +13,7 @@ from conformance.reference.flight.scenarios import (  # noqa: F401  # each regis
     logins,
     polls,
     sessions,
+    sql,
 )
 from conformance.reference.flight.scenarios.register import SCENARIOS
 

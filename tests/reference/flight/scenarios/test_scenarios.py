@@ -8,6 +8,7 @@ import pytest
 
 from conformance.contract.flight.decoding import message_of, read_info
 from conformance.contract.flight.encoding import action, descriptor, part
+from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.records import Descriptor
 from conformance.reference.flight.deviations import scenario_service
 from conformance.reference.flight.scenarios import SCENARIOS
@@ -16,16 +17,19 @@ from conformance.reference.flight.scenarios.register import scenario
 from conformance.reference.flight.server import FlightServer
 from conformance.reference.flight.service import FlightService
 from conformance.reference.refusals import Refusal
+from tests.reference.flight.direct import tried
 
 ANY = descriptor(Descriptor(cmd=b"x"))
 
 
-def test_the_scenarios_are_those_of_arrow_without_flight_sql() -> None:
-    """By the names that its clients use; the base case has none."""
+def test_the_scenarios_are_those_of_arrow() -> None:
+    """By the names that its clients use; the base case has none. Servers and clients have the same."""
+    assert set(SCENARIOS) == set(FLIGHT_SCENARIOS)
     assert set(SCENARIOS) == {
         "", "auth:basic_proto", "middleware", "ordered", "expiration_time:do_get", "expiration_time:list_actions",
         "expiration_time:cancel_flight_info", "expiration_time:renew_flight_endpoint", "do_exchange:echo",
         "location:reuse_connection", "session_options", "poll_flight_info", "app_metadata_flight_info_endpoint",
+        "flight_sql", "flight_sql:extension", "flight_sql:ingestion",
     }  # fmt: skip
 
 
@@ -109,3 +113,11 @@ def test_a_session_begins_with_the_question() -> None:
     assert result is not None
     assert result.data("body") == b""
     assert [name for name, _ in service.reply] == ["set-cookie"]
+
+
+@pytest.mark.parametrize("name", FLIGHT_SCENARIOS, ids=lambda name: name or "base")
+def test_the_reference_answers_the_suite_as_its_scenarios_ask(name: str) -> None:
+    """Server and client agree, and no other clause fails."""
+    service = type("Playing", (scenario_service(name),), {"scenario": name})
+
+    assert dict(tried(service)) == {}
