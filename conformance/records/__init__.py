@@ -46,7 +46,15 @@ from conformance.records.flight import (
     PollFlightInfo,
     SendMessages,
 )
-from conformance.records.flightforms import FlightLogin, FlightToken, FlightWriting, Naming, Spelling
+from conformance.records.flightforms import (
+    FlightLogin,
+    FlightToken,
+    FlightWriting,
+    GivingUp,
+    NameForm,
+    Naming,
+    Spelling,
+)
 from conformance.records.flightsql import (
     FlightSqlStep,
     SqlBegin,
@@ -110,6 +118,7 @@ __all__ = [
     "FlightWriting",
     "GetFlightInfo",
     "GetSchema",
+    "GivingUp",
     "Handshake",
     "Happening",
     "IfExists",
@@ -122,6 +131,7 @@ __all__ = [
     "Meanwhile",
     "MetadataEntry",
     "Mode",
+    "NameForm",
     "Naming",
     "NullPattern",
     "Outcome",

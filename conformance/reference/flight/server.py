@@ -107,13 +107,15 @@ def _handler(shared: FlightService, method: str) -> Callable[[Any, grpc.Servicer
         service = shared
         begun = False
         try:
-            service = shared.for_call(method, headers)
+            service = shared.for_call(method, headers, context.peer())
             for answer in service.methods[method](iter(requests)):
                 if not begun:
                     context.send_initial_metadata(tuple(service.reply))
                     begun = True
                 yield answer
             context.set_trailing_metadata(tuple(service.trailers if begun else (*service.reply, *service.trailers)))
+        except grpc.RpcError:
+            return  # the client is gone
         except Refusal as refusal:
             if service.reply and not begun:
                 context.send_initial_metadata(tuple(service.reply))
