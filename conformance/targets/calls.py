@@ -218,7 +218,7 @@ class Caller:
 
         After the message of an index in ``awaits``, the client waits for one more response before it goes on; after
         ``take`` responses, if given, it cancels the call, and it sends no more messages than ``leaving`` says. A call
-        that the client gave up is CANCELLED, unless the target ended it before.
+        that the client gave up is CANCELLED, whatever the target says then.
         """
         started = time.monotonic()
         said = _Said(messages, awaits, leaving)
@@ -245,7 +245,7 @@ class Caller:
             return self._as(call, running, CallEnd.CANCELLED, tuple(said.responses), started)
         if over:
             return self._over(call, running, tuple(said.responses), started, over)
-        if said.left and running.code() in _OWN:
+        if said.left and not is_lost(running.code(), running.details() or ""):
             details = f"the client gave the call up: {said.left.how}"
             return self._as(call, running, CallEnd.CANCELLED, tuple(said.responses), started, details=details)
         return self._ended(call, running, tuple(said.responses), started=started, budget=budget)

@@ -16,6 +16,7 @@ import pyarrow as pa
 from conformance.contain.secrets import masked_bytes
 from conformance.contract.flight import encoding
 from conformance.contract.flight.decoding import Endpoint, Info, Poll, message_of, read_endpoint, read_info, read_poll
+from conformance.contract.flight.view import AT
 from conformance.records import (
     Call,
     CallEnd,
@@ -50,16 +51,13 @@ from conformance.targets.flightputs import put_messages, spelled
 from conformance.targets.flightsql import UPDATE, SqlSteps
 from conformance.targets.seeds import case_rows
 
-__all__ = ["AGAIN", "AT", "FlightConversation", "FlightPlan"]
+__all__ = ["AGAIN", "FlightConversation", "FlightPlan"]
 
 MOST_ENDPOINTS: Final = 1000
 """The number of endpoints of one info that are redeemed."""
 
 AGAIN: Final = "again"
 """The end of the label of a call that polls with a descriptor which is not the latest."""
-
-AT: Final = " at "
-"""What stands before the address in the label of a call to another place, or over another connection."""
 
 OTHER: Final = Descriptor(path=("another",))
 """The flight that the later messages of a DoPut name if a step asks for that."""
@@ -104,7 +102,7 @@ class FlightConversation:
         self._infos: dict[str, Info] = {}
         self._later: dict[str, bytes] = {}
         by_query = plan.sql is not None and plan.sql.by_query
-        self._sql = SqlSteps(case, table, self._statements(), self._make, self._talk, by_query)
+        self._sql = SqlSteps(case, table, self._statements(), self._make, self._talk, by_query, infos=self._infos)
 
     def _statements(self) -> Statements | None:
         """The statements about the case's table; None if the server speaks no Flight SQL."""

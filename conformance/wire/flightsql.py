@@ -21,6 +21,8 @@ TYPE_URL: Final = "type.googleapis.com/arrow.flight.protocol.sql."
 
 _ENUMS: Final = {
     "EndTransaction": {0: "UNSPECIFIED", 1: "COMMIT", 2: "ROLLBACK"},
+    "EndSavepoint": {0: "UNSPECIFIED", 1: "RELEASE", 2: "ROLLBACK"},
+    "CancelResult": {0: "UNSPECIFIED", 1: "CANCELLED", 2: "CANCELLING", 3: "NOT_CANCELLABLE"},
     "TableNotExistOption": {0: "UNSPECIFIED", 1: "CREATE", 2: "FAIL"},
     "TableExistsOption": {0: "UNSPECIFIED", 1: "FAIL", 2: "APPEND", 3: "REPLACE"},
 }
@@ -81,6 +83,13 @@ _MESSAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "ActionBeginTransactionRequest": (),
     "ActionBeginTransactionResult": ("1 transaction_id bytes",),
     "ActionEndTransactionRequest": ("1 transaction_id bytes", "2 action enum:EndTransaction"),
+    "ActionBeginSavepointRequest": ("1 transaction_id bytes", "2 name string"),
+    "ActionBeginSavepointResult": ("1 savepoint_id bytes",),
+    "ActionEndSavepointRequest": ("1 savepoint_id bytes", "2 action enum:EndSavepoint"),
+    "SubstraitPlan": ("1 plan bytes", "2 version string"),
+    "CommandStatementSubstraitPlan": ("1 plan SubstraitPlan", "2 transaction_id bytes?"),
+    "ActionCancelQueryRequest": ("1 info bytes",),
+    "ActionCancelQueryResult": ("1 result enum:CancelResult",),
 }
 
 FLIGHT_SQL: Final[Mapping[str, MessageSpec]] = declare(SOURCE, _MESSAGES, _ENUMS)
@@ -105,6 +114,9 @@ ACTIONS: Final[Mapping[str, SqlAction]] = MappingProxyType(
         "ClosePreparedStatement": SqlAction("ActionClosePreparedStatementRequest"),
         "BeginTransaction": SqlAction("ActionBeginTransactionRequest", "ActionBeginTransactionResult"),
         "EndTransaction": SqlAction("ActionEndTransactionRequest"),
+        "BeginSavepoint": SqlAction("ActionBeginSavepointRequest", "ActionBeginSavepointResult"),
+        "EndSavepoint": SqlAction("ActionEndSavepointRequest"),
+        "CancelQuery": SqlAction("ActionCancelQueryRequest", "ActionCancelQueryResult"),
     }
 )
 """The actions of Flight SQL by their types."""

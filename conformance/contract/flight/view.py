@@ -42,8 +42,10 @@ from conformance.records import (
 from conformance.wire import DecodingError, Message
 from conformance.wire.flightdata import FlightStream, join_flight
 
-__all__ = ["DataView", "ExchangeView", "FlightCall", "FlightView", "GetView", "InfoSeen", "gave_up"]
+__all__ = ["AT", "DataView", "ExchangeView", "FlightCall", "FlightView", "GetView", "InfoSeen", "gave_up"]
 
+AT: Final = " at "
+"""What stands before the address in the label of a call to another place, or over another connection."""
 _METHODS: Final = frozenset(FlightMethod)
 
 
@@ -135,6 +137,11 @@ class GetView(DataView):
         """The ticket of the request; None if that is no Ticket."""
         asked = message_of("Ticket", self.raw.request)
         return None if asked is None else bytes(asked.data("ticket"))
+
+    @property
+    def elsewhere(self) -> bool:
+        """True if the ticket was redeemed at another place, or over a connection of its own."""
+        return AT in self.raw.label
 
     @remembered_property
     def info(self) -> InfoSeen | None:

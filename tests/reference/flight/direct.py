@@ -73,6 +73,8 @@ PUT_AND_GET: Final = (DoPut(PATH), GetFlightInfo(PATH), DoGet())
 class Direct(Caller):
     """Calls the methods of a service in this process."""
 
+    _others = itertools.count()
+
     def __init__(self, service: FlightService, headers: Callable[[], Headers] = dict, peer: str = "first") -> None:
         self._service = service
         self._headers_of = headers
@@ -84,7 +86,7 @@ class Direct(Caller):
 
     def again(self) -> Direct:
         """A caller over another connection."""
-        return Direct(self._service, self._headers_of, f"{self._peer}, and another")
+        return Direct(self._service, self._headers_of, f"another, number {next(self._others)}")
 
     @property
     def login(self) -> tuple[str, str] | None:
