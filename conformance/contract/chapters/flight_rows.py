@@ -139,8 +139,8 @@ def order_is_kept(one: SqlAnswer) -> Iterator[Violation]:
 def order_is_said(one: SqlAnswer) -> Iterator[Violation]:
     """A query with ORDER BY whose rows come from several endpoints has an info with ``ordered``.
 
-    Flight.proto, ``endpoint``: "If the returned data has an ordering, an application can use "FlightInfo.ordered = true"
-    or should return the all data in a single endpoint."
+    Flight.proto, ``endpoint``: "If the returned data has an ordering, an application can use "FlightInfo.ordered =
+    true" or should return the all data in a single endpoint."
     """
     if not one.seen.info.ordered:
         yield Violation(

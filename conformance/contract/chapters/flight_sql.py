@@ -80,8 +80,8 @@ def actions_have_results(call: FlightCall) -> Iterator[Violation]:
     """CreatePreparedStatement, BeginTransaction and BeginSavepoint that end in OK have one result: their message in an
     Any.
 
-    FlightSql.proto, on all three: "The result should be wrapped in a google.protobuf.Any message." Without it there is no
-    handle, and the status OK is all that the client learns.
+    FlightSql.proto, on all three: "The result should be wrapped in a google.protobuf.Any message." Without it there is
+    no handle, and the status OK is all that the client learns.
     """
     wanted = ACTIONS[call.raw.label].result
     answers = call.raw.responses
@@ -151,8 +151,8 @@ def _uses_handle(call: FlightCall) -> bool:
     breaks="every client whose statement was wrong: the server says that it was executed",
 )
 def nonsense_is_refused(call: FlightCall) -> Iterator[Violation]:
-    """A text that is no SQL in any dialect, or no plan of Substrait, does not end in OK; a query may be refused when its
-    ticket is redeemed.
+    """A text that is no SQL in any dialect, or no plan of Substrait, does not end in OK; a query may be refused when
+    its ticket is redeemed.
 
     FlightSql.proto: "cause the server to execute the included SQL update". OK, which gRPC defines as "returned on
     success", would say that it was.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import pyarrow as pa
@@ -54,25 +54,22 @@ _FEATURES: Final = {
 }
 
 
-def _needed(step: Step) -> tuple[tuple[int, frozenset[object]], ...]:
-    """The numbers of the features that a step needs, each with the values that say that it is there."""
-    true, writes = frozenset({True}), (_READ_ONLY, frozenset({False}))
-    match step:
-        case SqlQuery(plan=plan) if plan:
-            return ((_SUBSTRAIT, true),)
-        case SqlQuery(sql=sql) if sql:
-            return ((_SQL, true),)
-        case SqlBegin():
-            return ((_TRANSACTION, frozenset({1, 2})),)
-        case SqlSavepoint():
-            return ((_TRANSACTION, frozenset({2})),)
-        case SqlCancel():
-            return ((_CANCEL, true),)
-        case SqlUpdate():
-            return (writes,)
-        case SqlIngest():
-            return (writes, (_INGESTION, true))
-    return ()
+_TRUE: Final = frozenset({True})
+_NEEDS: Final[Mapping[type, Mapping[int, frozenset[object]]]] = {
+    SqlBegin: {_TRANSACTION: frozenset({1, 2})},
+    SqlSavepoint: {_TRANSACTION: frozenset({2})},
+    SqlCancel: {_CANCEL: _TRUE},
+    SqlUpdate: {_READ_ONLY: frozenset({False})},
+    SqlIngest: {_READ_ONLY: frozenset({False}), _INGESTION: _TRUE},
+}
+"""The features that a step needs, each with the values that say that it is there."""
+
+
+def _needed(step: Step) -> Mapping[int, frozenset[object]]:
+    """What a step needs; of queries, a statement and a plan need another feature each, and a handle needs none."""
+    if isinstance(step, SqlQuery):
+        return {_SUBSTRAIT: _TRUE} if step.plan else {_SQL: _TRUE} if step.sql else {}
+    return _NEEDS.get(type(step), {})
 
 
 @about
@@ -86,7 +83,7 @@ def _claims(view: FlightView) -> list[_Claim]:
         _Claim(call.index, call, code, said[code], said[code] in values)
         for call in view.flight_calls
         if call.answered
-        for code, values in _needed(call.step)
+        for code, values in _needed(call.step).items()
         if isinstance(said.get(code), bool | int)
     ]
 

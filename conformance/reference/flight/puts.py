@@ -34,7 +34,7 @@ class Puts(FlightBase):
                     message.has("app_metadata") and not is_schema(message.data("data_header"))
                 ):
                     yield from self.acknowledge(message)
-        except grpc.RpcError:
+        except (grpc.RpcError, GeneratorExit):  # the latter while the client does not take the answer
             self.given_up(came)
             raise
         named = message_of("FlightData", came[0]) if came else None

@@ -100,6 +100,16 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is gene
         return grpc.stream_stream_rpc_method_handler(_handler(self._service, name))
 
 
+def _until_gone(requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[bytes]:
+    """The requests; raises :class:`grpc.RpcError` where the client has gone without a half-close.
+
+    gRPC ends them as after a half-close where a deadline passed.
+    """
+    yield from requests
+    if not context.is_active():
+        raise grpc.RpcError
+
+
 def _handler(shared: FlightService, method: str) -> Callable[[Any, grpc.ServicerContext], Iterator[bytes]]:
     def call(requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[bytes]:
         pairs = context.invocation_metadata()
@@ -108,7 +118,7 @@ def _handler(shared: FlightService, method: str) -> Callable[[Any, grpc.Servicer
         begun = False
         try:
             service = shared.for_call(method, headers, context.peer())
-            for answer in service.methods[method](iter(requests)):
+            for answer in service.methods[method](_until_gone(requests, context)):
                 if not begun:
                     context.send_initial_metadata(tuple(service.reply))
                     begun = True

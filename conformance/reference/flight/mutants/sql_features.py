@@ -103,7 +103,11 @@ class _Parted(SqlFlightService):
         return [self.endpoint(self.store.ticket(flight, one)) for one in parts]
 
 
-@mutant("flight-sql.endpoints-from-the-back", kills="flight-rows.order-is-kept")
+@mutant(
+    "flight-sql.endpoints-from-the-back",
+    kills="flight-rows.order-is-kept",
+    also={"flight-sql-metadata.rows-are-ordered": "an answer to a metadata command has an endpoint for each row, too"},
+)
 class EndpointsFromTheBack(_Parted):
     """The endpoints of a result come in the opposite order, and the info says that they are in order."""
 
