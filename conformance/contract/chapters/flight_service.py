@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 from conformance.contain.text import many
@@ -10,6 +11,7 @@ from conformance.contract.flight.decoding import message_of
 from conformance.contract.flight.subjects import about, answered_calls, of_method
 from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_PROTO, GRPC, GRPC_CANCELLATION, PROTOBUF, Inferred
+from conformance.contract.subjects import after_abandoned
 from conformance.records import CallEnd, FlightMethod, Level
 from conformance.wire.flight import FLIGHT as FLIGHT_MESSAGES
 from conformance.wire.flight import METHODS
@@ -116,3 +118,35 @@ def serves_on(call: FlightCall) -> Iterator[Violation]:
     """
     if not call.ok:
         yield Violation("status OK, as before a client gave up a call", f"{call.raw.status}: {call.raw.details}")
+
+
+_AFTER = functools.partial(
+    clause,
+    over=about(lambda view: [call for call in view.flight_calls if after_abandoned(call)]),
+    source=(GRPC, Inferred(GRPC_CANCELLATION)),
+    breaks="every other client of the server: one that gives up a call takes the service from it",
+    profiles=FLIGHT,
+    role=Role.LIBRARY,
+)
+
+
+@_AFTER("flight-service.later-calls-end")
+def later_calls_end(call: FlightCall) -> Iterator[Violation]:
+    """After a client gave a call up, every call ends within its deadline: no thread, slot or lock stays occupied.
+
+    The protocol of gRPC: each call ends with trailers that have a status. The guide on cancellation: a server stops
+    the work for a call that was cancelled.
+    """
+    if call.raw.end is CallEnd.DEADLINE:
+        yield Violation("a status", f"no status by the deadline, after {many(len(call.raw.responses), 'response')}")
+
+
+@_AFTER("flight-service.lives-on")
+def lives_on(call: FlightCall) -> Iterator[Violation]:
+    """After a client gave a call up, the server still runs, and so does the connection.
+
+    The protocol of gRPC: each call ends with trailers that have a status. A call that was cancelled is over; the others
+    on its connection are not.
+    """
+    if call.raw.end is CallEnd.CRASH:
+        yield Violation("a status", f"the server died or hung up: {call.raw.details}")

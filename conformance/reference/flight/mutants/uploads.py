@@ -251,7 +251,7 @@ class GivenUpEndsTheService(FlightService):
         return super().list_actions(requests)
 
 
-@process_mutant("flight-put.given-up-holds-the-lock", kills="calls.end-in-time")
+@process_mutant("flight-put.given-up-holds-the-lock", kills="flight-service.later-calls-end")
 class GivenUpHoldsTheLock(FlightService):
     """A DoPut that its client gave up keeps the lock of the store: the next one waits for it."""
 
@@ -260,7 +260,8 @@ class GivenUpHoldsTheLock(FlightService):
         self._given_up = threading.Event()
 
     def given_up(self, came: Sequence[bytes]) -> None:
-        self._given_up.set()
+        if any(self.decode("FlightData", one).has("data_header") for one in came):
+            self._given_up.set()
 
     def do_put(self, requests: Iterator[bytes]) -> Messages:
         if self._given_up.is_set():
@@ -268,7 +269,7 @@ class GivenUpHoldsTheLock(FlightService):
         return super().do_put(requests)
 
 
-@process_mutant("flight-put.given-up-ends-the-process", kills="calls.leave-the-server-alive")
+@process_mutant("flight-put.given-up-ends-the-process", kills="flight-service.lives-on")
 class GivenUpEndsTheProcess(FlightService):
     """A client that gives a DoPut up ends the process."""
 
