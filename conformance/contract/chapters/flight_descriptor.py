@@ -11,7 +11,7 @@ from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
 from conformance.contract.flight.decoding import Meaning, in_words, meaning_of, message_of
-from conformance.contract.flight.subjects import Stored, about, look_alike
+from conformance.contract.flight.subjects import Stored, about, look_alike, without_dictionaries
 from conformance.contract.flight.view import FlightView, InfoSeen
 from conformance.contract.sources import FLIGHT_PROTO, Inferred
 from conformance.records import FlightMethod, Level
@@ -92,7 +92,8 @@ def paths_are_apart(one: Stored) -> Iterator[Violation]:
     a path "conceptually similar to a path inside a filesystem", where the elements may be joined.
     """
     assert one.rows is not None, "the selector leaves out what cannot be read"
-    match = match_rows(one.table, one.rows)
-    if match.missing or match.repeated or match.foreign:
+    every = without_dictionaries(one.put.view.table)  # the rows of both paths
+    others = len(match_rows(one.table, one.rows).foreign) - len(match_rows(every, one.rows).foreign)
+    if others > 0:
         wanted = f"the {many(one.table.num_rows, 'row')} that were put under this path"
-        yield Violation(wanted, f"{many(one.rows.num_rows, 'row')}, others", call=one.seen.call)
+        yield Violation(wanted, f"{many(others, 'row')} that were put under the other path", call=one.seen.call)

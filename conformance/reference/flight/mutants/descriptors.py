@@ -139,7 +139,7 @@ class WithoutEmptyElements(_Alike):
         return super().key(command, [one for one in path if one])
 
 
-@mutant("flight-descriptor.command-is-a-path", kills="flight-put.nothing-is-lost")
+@mutant("flight-descriptor.command-is-a-path", kills="flight-put.nothing-is-added")
 class CommandIsAPath(_Alike):
     """A command is taken for the path of the same bytes."""
 
