@@ -203,6 +203,15 @@ class EndOfTransaction(enum.StrEnum):
     """What it changed is undone."""
 
 
+class EndOfSavepoint(enum.StrEnum):
+    """How a savepoint of Flight SQL ends."""
+
+    RELEASE = "release"
+    """It is forgotten; what was changed after it stays."""
+    ROLLBACK = "rollback"
+    """What was changed after it is undone."""
+
+
 class IfExists(enum.StrEnum):
     """What an ingestion does if its table exists."""
 

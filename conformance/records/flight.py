@@ -10,7 +10,15 @@ from typing import ClassVar, TypeAlias
 from conformance._codec import RecordError
 from conformance.records.base import record
 from conformance.records.closed import FlightMethod
-from conformance.records.flightforms import FlightLogin, FlightToken, FlightWriting, Naming, Spelling
+from conformance.records.flightforms import (
+    FlightLogin,
+    FlightToken,
+    FlightWriting,
+    GivingUp,
+    NameForm,
+    Naming,
+    Spelling,
+)
 from conformance.records.steps import Expect
 
 __all__ = [
@@ -34,16 +42,25 @@ __all__ = [
 class Descriptor:
     """The name of a flight: a ``path`` or an opaque command ``cmd``.
 
-    The target file says how the suite's own paths become those of the server; one that is ``known`` is the server's.
+    The target file says how the suite's own paths become those of the server, and ``form`` what becomes of several
+    parts; one that is ``known`` is the server's.
     """
 
     path: tuple[str, ...] = ()
     cmd: bytes = b""
     known: bool = False
+    form: NameForm = NameForm.DOTTED
 
     def __post_init__(self) -> None:
         if bool(self.path) == bool(self.cmd):
             raise RecordError("descriptor", "either a path or a cmd", self.path)
+
+
+def _check_stop(stop: int | None, gives_up: GivingUp, path: str) -> None:
+    if stop is not None and stop < 1:
+        raise RecordError(f"{path}.stop", "at least one message", stop)
+    if stop is None and gives_up is not GivingUp.CANCEL:
+        raise RecordError(f"{path}.gives_up", "a number of messages in stop", gives_up)
 
 
 @record
@@ -95,7 +112,8 @@ class PollFlightInfo:
     """Call PollFlightInfo until an answer names no further descriptor, at most ``most`` times.
 
     Each call after the first has the descriptor of the answer before it. The latest FlightInfo is remembered as
-    ``label``. With ``again``, the descriptor of the first answer is asked for once more after the others.
+    ``label``. With ``again``, the descriptor of the first answer is asked for once more after the others. With
+    ``resume``, the label of an earlier step, the first call has the descriptor that the last answer to it gave.
     """
 
     TAG: ClassVar[str] = "poll-flight-info"
@@ -104,6 +122,7 @@ class PollFlightInfo:
     label: str = "i"
     most: int = 20
     again: bool = False
+    resume: str = ""
     expect: Expect = Expect()
 
 
@@ -122,8 +141,9 @@ class DoGet:
     """Call DoGet with the tickets of the FlightInfo ``info``, or with a literal ``ticket``.
 
     ``endpoint`` is ``"*"`` (each endpoint, one call each) or an endpoint's index. ``take`` is the number of messages
-    after which the driver cancels. An endpoint that no location of it lets the driver redeem is left out; if there is
-    no other, the step is skipped.
+    after which the driver gives up as ``gives_up`` says. An endpoint that no location of it lets the driver redeem is
+    left out; if there is no other, the step is skipped. With ``everywhere``, the ticket is redeemed at each location
+    that can be reached, over a connection of its own.
     """
 
     TAG: ClassVar[str] = "do-get"
@@ -132,8 +152,14 @@ class DoGet:
     endpoint: str = "*"
     ticket: bytes | None = None
     take: int | None = None
+    gives_up: GivingUp = GivingUp.CANCEL
+    everywhere: bool = False
     spelled: Spelling = Spelling.PLAIN
     expect: Expect = Expect()
+
+    def __post_init__(self) -> None:
+        if self.gives_up is GivingUp.HALF_CLOSE or (self.gives_up is GivingUp.DEADLINE and self.take is None):
+            raise RecordError("do-get.gives_up", "cancel, or deadline with a number of messages in take", self.gives_up)
 
 
 @record
@@ -143,6 +169,9 @@ class DoPut:
     The descriptor comes with the schema; with ``ahead``, in a message of its own before it. ``named`` says what the
     messages after the schema name, ``written`` how the rows are written, ``spelled`` how each message is. With
     ``metadata`` each message with rows has ``app_metadata``, and messages of metadata alone come between them.
+
+    After ``stop`` messages the client gives up as ``gives_up`` says. ``expect.rows`` are the rows that it sends, if
+    these are not all.
     """
 
     TAG: ClassVar[str] = "do-put"
@@ -154,7 +183,12 @@ class DoPut:
     written: FlightWriting = FlightWriting.PLAIN
     spelled: Spelling = Spelling.PLAIN
     metadata: bool = False
+    stop: int | None = None
+    gives_up: GivingUp = GivingUp.CANCEL
     expect: Expect = Expect()
+
+    def __post_init__(self) -> None:
+        _check_stop(self.stop, self.gives_up, "do-put")
 
 
 @record
@@ -163,7 +197,8 @@ class DoExchange:
 
     Without a ``descriptor``, it is the one under which the target file says that data comes back. ``alone`` messages of
     ``app_metadata`` alone follow it. Without ``rows``, neither schema nor batches are sent; with ``metadata``, each
-    batch has ``app_metadata``. ``take`` is the number of answers after which the driver cancels.
+    batch has ``app_metadata``. ``take`` is the number of answers after which the driver cancels. ``stop`` and
+    ``gives_up`` are those of :class:`DoPut`.
     """
 
     TAG: ClassVar[str] = "do-exchange"
@@ -174,9 +209,12 @@ class DoExchange:
     rows: bool = True
     metadata: bool = False
     take: int | None = None
+    stop: int | None = None
+    gives_up: GivingUp = GivingUp.CANCEL
     expect: Expect = Expect()
 
     def __post_init__(self) -> None:
+        _check_stop(self.stop, self.gives_up, "do-exchange")
         if self.alone < 0:
             raise RecordError("do-exchange.alone", "a number of messages", self.alone)
 
@@ -214,6 +252,7 @@ class SendMessages:
     """Call ``method`` with these request messages as they are, whatever they mean, and half-close.
 
     ``in_turns``: the client waits for an answer after each message but the first.
+    ``take`` is the number of answers after which the driver cancels; with 0, it does so as soon as it has called.
     """
 
     TAG: ClassVar[str] = "send"
@@ -221,6 +260,7 @@ class SendMessages:
     method: FlightMethod
     messages: tuple[bytes, ...] = ()
     in_turns: bool = False
+    take: int | None = None
     expect: Expect = Expect()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["FlightLogin", "FlightToken", "FlightWriting", "Naming", "Spelling"]
+__all__ = ["FlightLogin", "FlightToken", "FlightWriting", "GivingUp", "NameForm", "Naming", "Spelling"]
 
 
 class Spelling(enum.StrEnum):
@@ -63,3 +63,27 @@ class FlightToken(enum.StrEnum):
     NONE = "none"
     WRONG = "wrong"
     """One that no server gave out."""
+
+
+class GivingUp(enum.StrEnum):
+    """The ways in which a client ends a call before it has sent or received everything."""
+
+    CANCEL = "cancel"
+    """It cancels the call."""
+    HALF_CLOSE = "half-close"
+    """It says that it sends nothing more, and waits for the status: what it sent is everything."""
+    DEADLINE = "deadline"
+    """It does nothing more, and the deadline that came with the call passes."""
+
+
+class NameForm(enum.StrEnum):
+    """The forms of a path on the server: several descriptors look alike, and none is another one."""
+
+    DOTTED = "dotted"
+    """One name, in which dots join the parts."""
+    SPLIT = "split"
+    """The name of the first part, and each further part as an element of its own."""
+    SLASHED = "slashed"
+    """One name, in which slashes join the parts."""
+    COMMAND = "command"
+    """A command whose bytes are those of the path."""

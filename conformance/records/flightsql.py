@@ -12,19 +12,22 @@ from typing import ClassVar, TypeAlias
 
 from conformance._codec import RecordError
 from conformance.records.base import record
-from conformance.records.closed import EndOfTransaction, IfExists, IfNotExist
+from conformance.records.closed import EndOfSavepoint, EndOfTransaction, IfExists, IfNotExist
 from conformance.records.steps import Expect
 
 __all__ = [
     "FlightSqlStep",
     "SqlBegin",
     "SqlBind",
+    "SqlCancel",
     "SqlClose",
     "SqlEnd",
+    "SqlEndSavepoint",
     "SqlIngest",
     "SqlMetadata",
     "SqlPrepare",
     "SqlQuery",
+    "SqlSavepoint",
     "SqlUpdate",
 ]
 
@@ -38,7 +41,9 @@ def _check_one(sql: str, prepared: str, path: str) -> None:
 class SqlQuery:
     """Ask for the FlightInfo of a query, or with ``schema`` for its schema, and remember the info as ``label``.
 
-    ``prepared`` is the label of a prepared statement, ``transaction`` that of a transaction.
+    ``prepared`` is the label of a prepared statement, ``transaction`` that of a transaction. ``plan`` is a plan of
+    Substrait in the place of a statement. With ``ordered``, the rows of the result are those of ``expect.rows`` in this
+    order.
     """
 
     TAG: ClassVar[str] = "sql-query"
@@ -48,10 +53,15 @@ class SqlQuery:
     prepared: str = ""
     transaction: str = ""
     schema: bool = False
+    plan: bytes = b""
+    ordered: bool = False
     expect: Expect = Expect()
 
     def __post_init__(self) -> None:
-        _check_one(self.sql, self.prepared, "sql-query")
+        if not self.plan:
+            _check_one(self.sql, self.prepared, "sql-query")
+        elif self.sql or self.prepared:
+            raise RecordError("sql-query.plan", "no statement beside a plan", self.sql or self.prepared)
 
 
 @record
@@ -128,6 +138,38 @@ class SqlEnd:
 
 
 @record
+class SqlSavepoint:
+    """Begin a savepoint in a transaction, and remember its id as ``label``."""
+
+    TAG: ClassVar[str] = "sql-savepoint"
+
+    label: str = "s"
+    transaction: str = "t"
+    expect: Expect = Expect()
+
+
+@record
+class SqlEndSavepoint:
+    """End a savepoint; one that is rolled back to can be used again."""
+
+    TAG: ClassVar[str] = "sql-end-savepoint"
+
+    action: EndOfSavepoint
+    savepoint: str = "s"
+    expect: Expect = Expect()
+
+
+@record
+class SqlCancel:
+    """Cancel the query of an info by CancelQuery, which is deprecated."""
+
+    TAG: ClassVar[str] = "sql-cancel"
+
+    info: str = "i"
+    expect: Expect = Expect()
+
+
+@record
 class SqlIngest:
     """Load the table by CommandStatementIngest, with these options for a table that exists and for one that does not.
 
@@ -163,5 +205,16 @@ class SqlMetadata:
 
 
 FlightSqlStep: TypeAlias = (
-    SqlQuery | SqlUpdate | SqlPrepare | SqlBind | SqlClose | SqlBegin | SqlEnd | SqlIngest | SqlMetadata
+    SqlQuery
+    | SqlUpdate
+    | SqlPrepare
+    | SqlBind
+    | SqlClose
+    | SqlBegin
+    | SqlEnd
+    | SqlSavepoint
+    | SqlEndSavepoint
+    | SqlCancel
+    | SqlIngest
+    | SqlMetadata
 )

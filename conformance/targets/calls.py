@@ -18,11 +18,11 @@ import grpc
 
 from conformance.contain.secrets import masked, masked_bytes
 from conformance.contract import proto
-from conformance.records import Call, CallEnd, MetadataEntry, Turn
+from conformance.records import Call, CallEnd, GivingUp, MetadataEntry, Turn
 from conformance.targets.faulting import Met
 from conformance.targets.tls import SecureLine
 
-__all__ = ["CallBudget", "Caller", "close_channel", "is_lost", "open_channel"]
+__all__ = ["CallBudget", "Caller", "Leaving", "close_channel", "is_lost", "open_channel"]
 
 # The texts of grpcio when no status came from the peer. They are those of grpc-core since 1.50; a test compares them
 # with the installed version by killing a server during a call.
@@ -36,6 +36,11 @@ AHEAD: Final = 4 << 10
 EARLY_SECONDS: Final = 0.05
 """Seconds by which the library's timer, or a server that watches the deadline, may fire before the deadline."""
 
+PATIENCE_SECONDS: Final = 0.3
+"""The deadline of a call that a client gives up by its deadline. It does nothing until then: the deadline passes,
+whatever the server does.
+"""
+
 EXIT_SECONDS: Final = 0.5
 """Seconds within which a process has to be seen dead after its connection broke."""
 
@@ -47,6 +52,18 @@ class CallBudget:
     seconds: float
     responses: int
     bytes: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Leaving:
+    """When a client gives up a call, after this number of messages, and how."""
+
+    after: int
+    how: GivingUp = GivingUp.CANCEL
+
+    def timeout(self, seconds: float) -> float:
+        """The seconds that the call gets, of those that there are for it."""
+        return min(seconds, PATIENCE_SECONDS) if self.how is GivingUp.DEADLINE else seconds
 
 
 def is_lost(code: grpc.StatusCode, details: str) -> bool:
@@ -195,16 +212,20 @@ class Caller:
         budget: CallBudget,
         awaits: Container[int] = (),
         take: int | None = None,
+        leaving: Leaving | None = None,
     ) -> Call:
         """Make a call in which the client streams ``messages``, and record how they interleave with the responses.
 
         After the message of an index in ``awaits``, the client waits for one more response before it goes on; after
-        ``take`` responses, if given, it cancels the call.
+        ``take`` responses, if given, it cancels the call, and it sends no more messages than ``leaving`` says. A call
+        that the client gave up is CANCELLED, whatever the target says then.
         """
         started = time.monotonic()
-        said = _Said(messages, awaits)
+        said = _Said(messages, awaits, leaving)
         stub = self._channel.stream_stream(self._service + call.method, bytes, bytes)
-        running: Any = stub(said, timeout=budget.seconds, metadata=self._headers(""))
+        seconds = budget.seconds if leaving is None else leaving.timeout(budget.seconds)
+        running: Any = stub(said, timeout=seconds, metadata=self._headers(""))
+        said.leaves(running.cancel)
         size = 0
         over, taken = "", False
         with contextlib.suppress(grpc.RpcError):  # the status of the call says the same
@@ -224,7 +245,33 @@ class Caller:
             return self._as(call, running, CallEnd.CANCELLED, tuple(said.responses), started)
         if over:
             return self._over(call, running, tuple(said.responses), started, over)
+        if said.left and not is_lost(running.code(), running.details() or ""):
+            details = f"the client gave the call up: {said.left.how}"
+            return self._as(call, running, CallEnd.CANCELLED, tuple(said.responses), started, details=details)
         return self._ended(call, running, tuple(said.responses), started=started, budget=budget)
+
+    def left_alone(self, call: Call, *, leaving: Leaving, budget: CallBudget) -> Call:
+        """Make a server-streaming call, take some responses, and none until the client's own deadline has passed."""
+        started = time.monotonic()
+        stub = self._channel.unary_stream(self._service + call.method, bytes, bytes)
+        timeout = leaving.timeout(budget.seconds)
+        running: Any = stub(call.request, timeout=timeout, metadata=self._headers(""))
+        over = threading.Event()
+        running.add_callback(over.set)
+        responses: list[bytes] = []
+        try:
+            while len(responses) < leaving.after:
+                data = next(running, None)
+                if data is None:
+                    return self._ended(call, running, tuple(responses), started=started, budget=budget)
+                responses.append(data)
+        except grpc.RpcError:
+            if running.code() not in _OWN:
+                return self._ended(call, running, tuple(responses), started=started, budget=budget)
+        over.wait(timeout)
+        running.cancel()
+        details = f"the client gave the call up: {leaving.how}"
+        return self._as(call, running, CallEnd.CANCELLED, tuple(responses), started, details=details)
 
     def _broken_off(self, call: Call, running: Any, responses: Sequence[bytes], started: float, met: Met) -> Call:
         details = f"the fault plan broke the call off: {met.fault}"
@@ -290,11 +337,21 @@ class Caller:
         )
 
 
-class _Said:
-    """The two sides of a call in which the client streams: an iterator of its messages, and what came back."""
+_OWN: Final = frozenset({grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXCEEDED})
+"""The statuses of a call that its client ended."""
 
-    def __init__(self, messages: Iterable[bytes], awaits: Container[int]) -> None:
+
+class _Said:
+    """The two sides of a call in which the client streams: an iterator of its messages, and what came back.
+
+    ``left`` says how the client gave the call up, None as long as it has not.
+    """
+
+    def __init__(self, messages: Iterable[bytes], awaits: Container[int], leaving: Leaving | None = None) -> None:
         self.responses: list[bytes] = []
+        self.left: Leaving | None = None
+        self._leaving = leaving
+        self._cancel: Callable[[], object] | None = None
         self._messages = enumerate(messages)
         self._awaits = awaits
         self._sent: list[bytes] = []
@@ -314,6 +371,9 @@ class _Said:
                 self._heard = len(self.responses)
             if self._over:
                 raise StopIteration
+            if self._leaving is not None and len(self._sent) == self._leaving.after:
+                self._leave(self._leaving)
+                raise StopIteration
             for _, message in self._messages:
                 self._sent.append(message)
                 self._order.append(Turn.REQUEST)
@@ -321,6 +381,25 @@ class _Said:
             self._order.append(Turn.HALF_CLOSE)
             self._over = True
             raise StopIteration
+
+    def leaves(self, cancel: Callable[[], object]) -> None:
+        """Take the function that cancels the call."""
+        with self._changed:
+            self._cancel = cancel
+            self._changed.notify_all()
+
+    def _leave(self, leaving: Leaving) -> None:
+        """Give the call up; for the thread of gRPC, which holds the lock."""
+        if leaving.how is GivingUp.HALF_CLOSE:
+            self._order.append(Turn.HALF_CLOSE)
+            self._over = True
+            return
+        self.left = leaving
+        if leaving.how is GivingUp.CANCEL:
+            self._changed.wait_for(lambda: self._over or self._cancel is not None)
+            if self._cancel is not None:
+                self._cancel()
+        self._changed.wait_for(lambda: self._over)
 
     def hears(self, response: bytes) -> int:
         """Take a response, and return how many there are."""

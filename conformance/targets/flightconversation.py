@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from conformance.contain.secrets import masked_bytes
 from conformance.contract.flight import encoding
-from conformance.contract.flight.decoding import Info, Poll, message_of, read_endpoint, read_info, read_poll
+from conformance.contract.flight.decoding import Endpoint, Info, Poll, message_of, read_endpoint, read_info, read_poll
+from conformance.contract.flight.view import AT
 from conformance.records import (
     Call,
     CallEnd,
@@ -30,6 +31,7 @@ from conformance.records import (
     FlightToken,
     GetFlightInfo,
     GetSchema,
+    GivingUp,
     Handshake,
     ListActions,
     ListFlights,
@@ -38,13 +40,13 @@ from conformance.records import (
     Step,
 )
 from conformance.targets.allowance import Allowance, late
-from conformance.targets.calls import Caller
+from conformance.targets.calls import Caller, Leaving
 from conformance.targets.conversation import BROKEN
 from conformance.targets.dialect import SqlSpec, Statements, sql_name
 from conformance.targets.flightexchange import exchange_of
 from conformance.targets.flightlogin import Memory
 from conformance.targets.flightmessages import Names, action_of
-from conformance.targets.flightplaces import ServerPlace, place_of
+from conformance.targets.flightplaces import ServerPlace, place_of, places_of
 from conformance.targets.flightputs import put_messages, spelled
 from conformance.targets.flightsql import UPDATE, SqlSteps
 from conformance.targets.seeds import case_rows
@@ -98,8 +100,9 @@ class FlightConversation:
         self._caller = caller.with_credentials(self._memory.headers)
         self._allowance = plan.allowance
         self._infos: dict[str, Info] = {}
+        self._later: dict[str, bytes] = {}
         by_query = plan.sql is not None and plan.sql.by_query
-        self._sql = SqlSteps(case, table, self._statements(), self._make, self._talk, by_query)
+        self._sql = SqlSteps(case, table, self._statements(), self._make, self._talk, by_query, infos=self._infos)
 
     def _statements(self) -> Statements | None:
         """The statements about the case's table; None if the server speaks no Flight SQL."""
@@ -133,7 +136,7 @@ class FlightConversation:
             return self._ask_sql(index, step)
         match step:
             case PollFlightInfo():
-                self._poll(index, step)
+                return self._poll(index, step)
             case DoGet():
                 return self._get(index, step)
             case DoPut() | DoExchange():
@@ -142,7 +145,9 @@ class FlightConversation:
                 return self._shake_hands(index, step)
             case SendMessages() if step.method in STREAMED or len(step.messages) != 1:
                 awaits = range(1, len(step.messages)) if step.in_turns else ()
-                self._talk(Call(index, "", step.method, b""), step.messages, awaits)
+                leaving = None if step.take != 0 else Leaving(len(step.messages))
+                call = Call(index, "", step.method, b"")
+                self._talk(call, step.messages, awaits, take=step.take, leaving=leaving)
             case _:
                 return self._ask_once(index, step)
         return True
@@ -153,7 +158,8 @@ class FlightConversation:
         if asked is None or caller is None:
             return False
         method, label, request = asked
-        call = self._make(Call(index, label, method, request), caller=caller)
+        take = step.take if isinstance(step, SendMessages) else None
+        call = self._make(Call(index, label, method, request), caller=caller, take=take)
         if isinstance(step, DoAction) and step.label:
             self._remember(step.label, _renewed(_first(call)))
         if isinstance(step, GetFlightInfo):
@@ -225,14 +231,19 @@ class FlightConversation:
         if info is not None:
             self._infos[label] = info
 
-    def _poll(self, index: int, step: PollFlightInfo) -> None:
-        first = poll = self._ask(index, f"{step.label}/0", step.label, self._descriptor(step.descriptor))
+    def _poll(self, index: int, step: PollFlightInfo) -> bool:
+        """Ask until the query has ended; False if the step resumes one that there is not."""
+        if step.resume and step.resume not in self._later:
+            return False
+        request = self._later[step.resume] if step.resume else self._descriptor(step.descriptor)
+        first = poll = self._ask(index, f"{step.label}/0", step.label, request)
         number = 1
         while poll is not None and poll.descriptor is not None and number < step.most:
             poll = self._ask(index, f"{step.label}/{number}", step.label, poll.descriptor)
             number += 1
         if step.again and poll is not None and first is not None and first.descriptor is not None:
             self._ask(index, f"{step.label}/{AGAIN}", "", first.descriptor)
+        return True
 
     def _ask(self, index: int, label: str, info: str, request: bytes) -> Poll | None:
         """Call PollFlightInfo; None if it gave no PollInfo. Its FlightInfo is remembered as ``info``."""
@@ -240,6 +251,10 @@ class FlightConversation:
         poll = read_poll(_first(call)) if call.status == "OK" and call.end not in BROKEN else None
         if info and poll is not None and poll.info is not None:
             self._remember(info, poll.info)
+        if info:
+            self._later.pop(info, None)
+            if poll is not None and poll.descriptor is not None:
+                self._later[info] = poll.descriptor
         return poll
 
     def _get(self, index: int, step: DoGet) -> bool:
@@ -254,18 +269,28 @@ class FlightConversation:
         for number, endpoint in endpoints:
             if step.endpoint not in ("*", str(number)) or endpoint.ticket is None:
                 continue
-            place = place_of(endpoint, self._here)
-            if place is None:
+            places = self._places(endpoint, everywhere=step.everywhere)
+            if not places:
                 self.untried.extend(endpoint.locations)
-                continue
-            here = place == self._here
-            label = f"{step.info}/{number}" + ("" if here else f" at {place.address}")
-            caller = self._caller if here else self._plan.elsewhere(place).with_credentials(self._memory.headers)
-            call = Call(index, label, "DoGet", spelled("Ticket", encoding.part(1, endpoint.ticket), step.spelled))
-            asked = True
-            if self._make(call, take=step.take, caller=caller, away=not here).end in BROKEN:
-                break
+            for place in places:
+                asked = True
+                if self._redeem(index, step, number, endpoint, place).end in BROKEN:
+                    return True
         return asked
+
+    def _places(self, endpoint: Endpoint, *, everywhere: bool) -> list[ServerPlace | None]:
+        """Where a ticket is redeemed; None is the connection on which the info came."""
+        place = place_of(endpoint, self._here)
+        first = [] if place is None else [None if place == self._here else place]
+        return [*first, *(one for one in places_of(endpoint, self._here) if one not in first)] if everywhere else first
+
+    def _redeem(self, index: int, step: DoGet, number: int, endpoint: Endpoint, place: ServerPlace | None) -> Call:
+        """Redeem the ticket of an endpoint at a place."""
+        label = f"{step.info}/{number}" + ("" if place is None else f"{AT}{place.address}")
+        caller = self._caller if place is None else self._plan.elsewhere(place).with_credentials(self._memory.headers)
+        ticket = encoding.part(1, endpoint.ticket or b"")
+        call = Call(index, label, "DoGet", spelled("Ticket", ticket, step.spelled))
+        return self._make(call, take=step.take, caller=caller, away=place is not None, how=step.gives_up)
 
     def _send_table(self, index: int, step: DoPut | DoExchange) -> None:
         of = self._descriptor(step.descriptor or Descriptor(cmd=self._plan.names.echo.encode()))
@@ -276,23 +301,48 @@ class FlightConversation:
             method, take = "DoExchange", step.take
             messages = list(exchange_of(self._case, self._table, step, of))
         awaits = {at for at, (_, has_rows) in enumerate(messages) if has_rows} if step.in_turns else ()
-        self._talk(Call(index, "", method, b""), [message for message, _ in messages], awaits, take=take)
+        leaving = None if step.stop is None else Leaving(step.stop, step.gives_up)
+        self._talk(
+            Call(index, "", method, b""), [message for message, _ in messages], awaits, take=take, leaving=leaving
+        )
 
-    def _make(self, call: Call, *, take: int | None = None, caller: Caller | None = None, away: bool = False) -> Call:
-        """Make a call; ``away`` from the server under test, a connection that cannot be made is UNAVAILABLE."""
-        budget = self._allowance.left()
-        made = late(call) if budget is None else (caller or self._caller).stream(call, budget=budget, take=take)
+    def _make(
+        self,
+        call: Call,
+        *,
+        take: int | None = None,
+        caller: Caller | None = None,
+        away: bool = False,
+        how: GivingUp = GivingUp.CANCEL,
+    ) -> Call:
+        """Make a call, given up after ``take`` answers as ``how`` says; ``away`` from the server under test, a
+        connection that cannot be made is UNAVAILABLE.
+        """
+        budget, caller = self._allowance.left(), caller or self._caller
+        if budget is None:
+            made = late(call)
+        elif take is not None and how is GivingUp.DEADLINE:
+            made = caller.left_alone(call, leaving=Leaving(take, how), budget=budget)
+        else:
+            made = caller.stream(call, budget=budget, take=take)
         if away and made.end is CallEnd.CRASH:
             made = dataclasses.replace(made, end=CallEnd.COMPLETE, status="UNAVAILABLE")
         return self._keep(made)
 
     def _talk(
-        self, call: Call, messages: Iterable[bytes], awaits: Iterable[int] = (), *, take: int | None = None
+        self,
+        call: Call,
+        messages: Iterable[bytes],
+        awaits: Iterable[int] = (),
+        *,
+        take: int | None = None,
+        leaving: Leaving | None = None,
     ) -> Call:
-        budget = self._allowance.left()
+        budget, awaited = self._allowance.left(), frozenset(awaits)
         if budget is None:
             return self._keep(late(call))
-        return self._keep(self._caller.converse(call, messages, budget=budget, awaits=frozenset(awaits), take=take))
+        made = self._caller.converse(call, messages, budget=budget, awaits=awaited, take=take, leaving=leaving)
+        return self._keep(made)
 
     def _keep(self, call: Call) -> Call:
         self._memory.learn(call)

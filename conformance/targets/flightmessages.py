@@ -10,7 +10,7 @@ import dataclasses
 
 from conformance.contract.flight import encoding
 from conformance.contract.flight.decoding import Info
-from conformance.records import Descriptor, DoAction
+from conformance.records import Descriptor, DoAction, NameForm
 
 __all__ = ["Names", "action_of"]
 
@@ -33,8 +33,18 @@ class Names:
         """The descriptor as the server gets it; a command is left as it is, and so is a path that the server has."""
         if not named.path or named.known:
             return named
-        name = ".".join(filter(None, (self.case_id, *named.path, self.token)))
-        return Descriptor(path=tuple(step.replace("{name}", name) for step in self.path))
+        dotted = named.form is NameForm.DOTTED
+        first, rest = (named.path, ()) if dotted else (named.path[:1], named.path[1:])
+        name = ".".join(filter(None, (self.case_id, *first, self.token)))
+        path = tuple(step.replace("{name}", name) for step in self.path)
+        match named.form:
+            case NameForm.SPLIT:
+                path = (*path, *rest)
+            case NameForm.SLASHED:
+                path = (*path[:-1], "/".join((path[-1], *rest)))
+            case NameForm.COMMAND:
+                return Descriptor(cmd="/".join((*path, *rest)).encode())
+        return Descriptor(path=path)
 
 
 def action_of(step: DoAction, info: Info | None) -> bytes | None:

@@ -13,7 +13,7 @@ from conformance.contract.flight.decoding import Endpoint as FlightEndpoint
 from conformance.records import RecordError
 from conformance.targets.endpoint import Endpoint, Tls
 
-__all__ = ["REUSED", "ServerPlace", "addressed", "place_at", "place_of"]
+__all__ = ["REUSED", "ServerPlace", "addressed", "place_at", "place_of", "places_of"]
 
 REUSED: Final = frozenset({"", "arrow-flight-reuse-connection://?"})
 """The URIs of the connection on which the info came. The empty one means the same
@@ -87,8 +87,12 @@ def place_of(endpoint: FlightEndpoint, at: ServerPlace) -> ServerPlace | None:
     """
     if not endpoint.locations or not REUSED.isdisjoint(endpoint.locations):
         return at
+    near = places_of(endpoint, at)
+    return at if at in near else next(iter(near), None)
+
+
+def places_of(endpoint: FlightEndpoint, at: ServerPlace) -> list[ServerPlace]:
+    """Every place that the driver can try of those that an endpoint names, each once and in their order."""
     found = [place for uri in endpoint.locations if (place := place_at(uri)) is not None]
-    if at in found:
-        return at
-    near = (place for place in found if place.local and at.local and (at.tls or not place.tls))
-    return next(near, None)
+    near = (one for one in found if one == at or (one.local and at.local and (at.tls or not one.tls)))
+    return list(dict.fromkeys(near))

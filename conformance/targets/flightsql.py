@@ -7,30 +7,35 @@ decodes an answer only for them.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Callable, Container, Iterable, Mapping
+from typing import Final, TypeAlias
 
 import pyarrow as pa
 
 from conformance.contract.flight import encoding
+from conformance.contract.flight.decoding import Info
 from conformance.contract.flight.encoding import number, part, text
 from conformance.contract.flight.sqlmessages import packed, rebound, result_in, unpacked
 from conformance.records import (
     Call,
     Case,
     Descriptor,
+    EndOfSavepoint,
     EndOfTransaction,
     FlightSqlStep,
     IfExists,
     IfNotExist,
     SqlBegin,
     SqlBind,
+    SqlCancel,
     SqlClose,
     SqlEnd,
+    SqlEndSavepoint,
     SqlIngest,
     SqlMetadata,
     SqlPrepare,
     SqlQuery,
+    SqlSavepoint,
     SqlUpdate,
 )
 from conformance.targets.dialect import Statements
@@ -45,6 +50,7 @@ UPDATE: Final = "update"
 _IF_EXISTS: Final = {IfExists.FAIL: 1, IfExists.APPEND: 2, IfExists.REPLACE: 3}
 _IF_NOT_EXIST: Final = {IfNotExist.CREATE: 1, IfNotExist.FAIL: 2}
 _ENDS: Final = {EndOfTransaction.COMMIT: 1, EndOfTransaction.ROLLBACK: 2}
+_SAVEPOINT_ENDS: Final = {EndOfSavepoint.RELEASE: 1, EndOfSavepoint.ROLLBACK: 2}
 _NOTHING: Final = pa.schema([])
 """The schema of an update without parameters."""
 
@@ -54,7 +60,8 @@ class SqlSteps:
     """The steps of one case; ``ask`` makes a call with one request, ``send`` one in which the client streams.
 
     ``statements`` is None if the target file says nothing of SQL: then no step applies. With ``by_query``, an update
-    asks for an info labelled :data:`UPDATE`, whose tickets are still to be redeemed.
+    asks for an info labelled :data:`UPDATE`, whose tickets are still to be redeemed. ``infos`` are those of the
+    conversation by their labels.
     """
 
     case: Case
@@ -65,6 +72,8 @@ class SqlSteps:
     by_query: bool = False
     prepared: dict[str, bytes] = dataclasses.field(default_factory=dict)
     transactions: dict[str, bytes] = dataclasses.field(default_factory=dict)
+    savepoints: dict[str, bytes] = dataclasses.field(default_factory=dict)
+    infos: Mapping[str, Info] = dataclasses.field(default_factory=dict)
 
     def carried_out(self, index: int, step: FlightSqlStep) -> Call | None:
         """The call of a step; None if it does not apply, because an earlier call gave no handle."""
@@ -93,11 +102,19 @@ class SqlSteps:
             case SqlIngest():
                 return self._put(index, packed("CommandStatementIngest", self._ingestion(step)), self.table)
 
-    def _act(self, index: int, step: SqlPrepare | SqlClose | SqlBegin | SqlEnd) -> Call:
+    def _act(self, index: int, step: _Action) -> Call:
         """A call of DoAction."""
         match step:
-            case SqlPrepare() | SqlBegin():
+            case SqlPrepare() | SqlBegin() | SqlSavepoint():
                 return self._begin(index, step)
+            case SqlEndSavepoint():
+                ended = part(1, self.savepoints[step.savepoint]) + number(2, _SAVEPOINT_ENDS[step.action])
+                if step.action is EndOfSavepoint.RELEASE:
+                    del self.savepoints[step.savepoint]
+                return self._action(index, "EndSavepoint", "ActionEndSavepointRequest", ended)
+            case SqlCancel():
+                info = part(1, self.infos[step.info].raw)
+                return self._action(index, "CancelQuery", "ActionCancelQueryRequest", info)
             case SqlClose():
                 handle = part(1, self.prepared.pop(step.prepared))
                 return self._action(index, "ClosePreparedStatement", "ActionClosePreparedStatementRequest", handle)
@@ -106,8 +123,15 @@ class SqlSteps:
                 return self._action(index, "EndTransaction", "ActionEndTransactionRequest", ended)
 
     def _known(self, step: FlightSqlStep) -> bool:
-        prepared, transaction = getattr(step, "prepared", ""), getattr(step, "transaction", "")
-        return (not prepared or prepared in self.prepared) and (not transaction or transaction in self.transactions)
+        """True if what the step refers to by labels was given out before."""
+        known: dict[str, Container[str]] = {
+            "prepared": self.prepared,
+            "transaction": self.transactions,
+            "savepoint": self.savepoints,
+            "info": self.infos if isinstance(step, SqlCancel) else (),
+        }
+        named = ((getattr(step, field, ""), labels) for field, labels in known.items())
+        return all(not isinstance(label, str) or not label or label in labels for label, labels in named)
 
     def _filled(self, template: str) -> str:
         assert self.statements is not None
@@ -120,6 +144,8 @@ class SqlSteps:
         """The command of a statement, of a prepared one, or of a question about metadata."""
         if isinstance(step, SqlMetadata):
             return packed(step.command, self._metadata(step))
+        if isinstance(step, SqlQuery) and step.plan:
+            return packed("CommandStatementSubstraitPlan", part(1, part(1, step.plan)))
         kind = "Query" if isinstance(step, SqlQuery) else "Update"
         if step.prepared:
             return packed(f"CommandPreparedStatement{kind}", part(1, self.prepared[step.prepared]))
@@ -148,15 +174,18 @@ class SqlSteps:
         assert self.statements is not None
         return part(1, options) + text(2, self.statements.name) + self._in_transaction(step.transaction, 6)
 
-    def _begin(self, index: int, step: SqlPrepare | SqlBegin) -> Call:
+    def _begin(self, index: int, step: SqlPrepare | SqlBegin | SqlSavepoint) -> Call:
         """Ask for a handle, and keep it."""
         if isinstance(step, SqlBegin):
             kind, kept, asked = "BeginTransaction", self.transactions, b""
+        elif isinstance(step, SqlSavepoint):
+            kind, kept = "BeginSavepoint", self.savepoints
+            asked = self._in_transaction(step.transaction, 1) + text(2, step.label)
         else:
             kind, kept = "CreatePreparedStatement", self.prepared
             asked = text(1, self._filled(step.sql)) + self._in_transaction(step.transaction)
         call = self._action(index, kind, f"Action{kind}Request", asked)
-        name = "prepared_statement_handle" if kept is self.prepared else "transaction_id"
+        name = _HANDLES[kind]
         for answer in call.responses[:1] if call.status == "OK" else ():
             found = unpacked(result_in(answer) or b"", f"Action{kind}Result")
             if found is not None and found.has(name):
@@ -183,6 +212,16 @@ class SqlSteps:
             for at, frame in enumerate(frames(table.schema, batches))
         ]
         return self.send(Call(index, "", "DoPut", b""), messages)
+
+
+_Action: TypeAlias = SqlPrepare | SqlClose | SqlBegin | SqlEnd | SqlSavepoint | SqlEndSavepoint | SqlCancel
+
+_HANDLES: Final = {
+    "CreatePreparedStatement": "prepared_statement_handle",
+    "BeginTransaction": "transaction_id",
+    "BeginSavepoint": "savepoint_id",
+}
+"""The fields of the handles that actions give out."""
 
 
 def _descriptor(command: bytes) -> bytes:

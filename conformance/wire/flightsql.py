@@ -115,6 +115,9 @@ ACTIONS: Final[Mapping[str, SqlAction]] = MappingProxyType(
         "ClosePreparedStatement": SqlAction("ActionClosePreparedStatementRequest"),
         "BeginTransaction": SqlAction("ActionBeginTransactionRequest", "ActionBeginTransactionResult"),
         "EndTransaction": SqlAction("ActionEndTransactionRequest"),
+        "BeginSavepoint": SqlAction("ActionBeginSavepointRequest", "ActionBeginSavepointResult"),
+        "EndSavepoint": SqlAction("ActionEndSavepointRequest"),
+        "CancelQuery": SqlAction("ActionCancelQueryRequest", "ActionCancelQueryResult"),
     }
 )
 """The actions of Flight SQL by their types."""

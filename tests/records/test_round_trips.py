@@ -20,6 +20,10 @@ from conformance.records import (
     CallEnd,
     Case,
     Descriptor,
+    DoExchange,
+    DoGet,
+    DoPut,
+    EndOfSavepoint,
     EndOfTransaction,
     Exchange,
     Expect,
@@ -27,11 +31,13 @@ from conformance.records import (
     FlightMethod,
     FlightToken,
     FlightWriting,
+    GivingUp,
     IfExists,
     IfNotExist,
     Json,
     KeyValue,
     MetadataEntry,
+    NameForm,
     Naming,
     ProtocolName,
     Spelling,
@@ -122,9 +128,9 @@ ARROW_TABLES = st.builds(
     dictionaries=st.lists(JSONS, max_size=1).map(tuple),
     batches=st.lists(JSONS, max_size=1).map(tuple),
 )
-DESCRIPTORS = st.builds(Descriptor, path=st.lists(TEXTS, min_size=1, max_size=2).map(tuple)) | st.builds(
-    Descriptor, cmd=BYTES.filter(bool)
-)
+DESCRIPTORS = st.builds(
+    Descriptor, path=st.lists(TEXTS, min_size=1, max_size=2).map(tuple), form=st.sampled_from(NameForm)
+) | st.builds(Descriptor, cmd=BYTES.filter(bool))
 VALUES: dict[object, st.SearchStrategy[Any]] = {
     str: TEXTS,
     bytes: BYTES,
@@ -133,7 +139,8 @@ VALUES: dict[object, st.SearchStrategy[Any]] = {
     int | None: st.none() | st.integers(0, 9),
     FlightMethod: st.sampled_from(FlightMethod),
     **{kind: st.sampled_from(kind) for kind in (FlightLogin, FlightToken, FlightWriting, Naming, Spelling)},
-    **{kind: st.sampled_from(kind) for kind in (FlightMethod, EndOfTransaction, IfExists, IfNotExist)},
+    **{kind: st.sampled_from(kind) for kind in (FlightMethod, EndOfTransaction, EndOfSavepoint, IfExists, IfNotExist)},
+    GivingUp: st.sampled_from(GivingUp),
     tuple[str, ...]: st.lists(TEXTS, max_size=2).map(tuple),
     tuple[int, ...]: st.lists(st.integers(0, 9), max_size=2).map(tuple),
     bytes | None: st.none() | BYTES,
@@ -150,8 +157,20 @@ def steps(kind: type) -> st.SearchStrategy[Any]:
     values = {field.name: VALUES[hints[field.name]] for field in dataclasses.fields(kind)}
     if kind in (SqlQuery, SqlUpdate):  # a statement, or a prepared one
         said, left = TEXTS.filter(bool), st.just("")
-        alone = ({"sql": said, "prepared": left}, {"sql": left, "prepared": said})
+        alone = [{"sql": said, "prepared": left}, {"sql": left, "prepared": said}]
+        if kind is SqlQuery:
+            unplanned: dict[str, st.SearchStrategy[Any]] = {"plan": st.just(b"")}
+            alone = [{**one, **unplanned} for one in alone]
+            alone.append({"sql": left, "prepared": left, "plan": BYTES.filter(bool)})
         return st.one_of(*(st.builds(kind, **{**values, **one}) for one in alone))
+    if kind in (DoPut, DoExchange):  # a client that gives up does so after some message
+        left_up = {"stop": st.integers(1, 9)}, {"stop": st.none(), "gives_up": st.just(GivingUp.CANCEL)}
+        return st.one_of(*(st.builds(kind, **{**values, **one}) for one in left_up))
+    if kind is DoGet:
+        late = {"take": st.integers(0, 9), "gives_up": st.just(GivingUp.DEADLINE)}
+        return st.builds(kind, **{**values, **late}) | st.builds(
+            kind, **{**values, "gives_up": st.just(GivingUp.CANCEL)}
+        )
     return st.builds(kind, **values)
 
 

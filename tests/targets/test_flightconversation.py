@@ -17,6 +17,7 @@ from conformance.records import (
     FlightMethod,
     GetFlightInfo,
     GetSchema,
+    GivingUp,
     Handshake,
     ListActions,
     ListFlights,
@@ -27,7 +28,7 @@ from conformance.records import (
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.store import Store
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
-from tests.reference.flight.direct import PATH, PUT_AND_GET, case_of, seen
+from tests.reference.flight.direct import PATH, PLACE, PUT_AND_GET, case_of, seen
 
 NAMED = descriptor(Descriptor(path=("by-hand.table",)))
 
@@ -156,3 +157,54 @@ def test_a_read_may_be_cancelled() -> None:
     (*_, call) = seen(case_of(*PUT_AND_GET[:2], DoGet(take=1))).flight_calls
 
     assert (len(call.raw.responses), call.raw.end) == (1, CallEnd.CANCELLED)
+
+
+def test_a_ticket_is_redeemed_at_each_place() -> None:
+    """The server's own address is another place than the connection of the info."""
+    service = FLIGHT_VARIATIONS["flight-location.two-places"].service
+    made = calls(*PUT_AND_GET[:2], DoGet(everywhere=True), service=service())[2:]
+
+    assert [label for _, label, _ in made] == ["i/0", f"i/0 at {PLACE}"]
+
+
+def test_a_poll_goes_on_where_another_step_stopped() -> None:
+    """A query that has ended is not asked about again."""
+    query = PollFlightInfo(PATH, label="q", most=1)
+    resumed = PollFlightInfo(PATH, label="r", resume="q")
+    view = seen(case_of(DoPut(PATH), query, resumed, PollFlightInfo(PATH, resume="r")))
+
+    (poll,) = view.flight_calls[1].polls
+    later = None if poll is None else poll.descriptor
+
+    assert [call.raw.label for call in view.flight_calls[1:]] == ["q/0", "r/0"]
+    assert view.flight_calls[2].raw.request == later
+    assert view.exchange.skipped_steps == (3,)
+
+
+@pytest.mark.parametrize(
+    ("how", "end", "stored"),
+    [
+        (GivingUp.CANCEL, CallEnd.CANCELLED, "NOT_FOUND"),
+        (GivingUp.DEADLINE, CallEnd.CANCELLED, "NOT_FOUND"),
+        (GivingUp.HALF_CLOSE, CallEnd.COMPLETE, "OK"),
+    ],
+)
+def test_a_client_gives_an_upload_up(how: GivingUp, end: CallEnd, stored: str) -> None:
+    """After as many messages as the step says; what it half-closes, it has sent."""
+    put, info = seen(case_of(DoPut(PATH, stop=2, gives_up=how), GetFlightInfo(PATH))).flight_calls
+
+    assert (len(put.raw.requests), put.raw.end, info.raw.status) == (2, end, stored)
+
+
+def test_a_client_gives_a_read_up_by_its_deadline() -> None:
+    """It has the messages that it took."""
+    (*_, call) = seen(case_of(*PUT_AND_GET[:2], DoGet(take=1, gives_up=GivingUp.DEADLINE))).flight_calls
+
+    assert (len(call.raw.responses), call.raw.end) == (1, CallEnd.CANCELLED)
+
+
+def test_a_call_is_cancelled_as_soon_as_it_is_made() -> None:
+    """Whether the client streams or not."""
+    steps = (SendMessages(FlightMethod.LIST_ACTIONS, (b"",), take=0), SendMessages(FlightMethod.DO_PUT, take=0))
+
+    assert [call.raw.end for call in seen(case_of(*steps)).flight_calls] == [CallEnd.CANCELLED] * 2

@@ -10,7 +10,7 @@ import pytest
 from conformance.contract.flight.decoding import Endpoint, Info, message_of, read_data
 from conformance.contract.flight.encoding import descriptor, part
 from conformance.generate import materialise
-from conformance.records import Descriptor, DoAction, DoPut, Json, Table
+from conformance.records import Descriptor, DoAction, DoPut, Json, NameForm, Table
 from conformance.targets.flightmessages import Names, action_of
 from conformance.targets.flightputs import put_messages
 from tests.reference.flight.direct import PATH, ROWS, case_of
@@ -92,3 +92,19 @@ def test_an_action_has_its_body_or_what_the_server_gave_out() -> None:
     assert action_of(cancel, None) is None
     assert action_of(dataclasses.replace(renew, endpoint="1"), INFO) is None
     assert message_of("Action", action_of(DoAction("x"), None) or b"") is not None
+
+
+@pytest.mark.parametrize(
+    ("form", "named"),
+    [
+        (NameForm.DOTTED, Descriptor(path=("db", "c.table.part.x1"))),
+        (NameForm.SPLIT, Descriptor(path=("db", "c.table.x1", "part"))),
+        (NameForm.SLASHED, Descriptor(path=("db", "c.table.x1/part"))),
+        (NameForm.COMMAND, Descriptor(cmd=b"db/c.table.x1/part")),
+    ],
+)
+def test_a_path_of_several_parts_has_forms(form: NameForm, named: Descriptor) -> None:
+    """They look alike, and each is another descriptor."""
+    names = Names("c", ("db", "{name}"), "x1")
+
+    assert names.descriptor(Descriptor(path=("table", "part"), form=form)) == named

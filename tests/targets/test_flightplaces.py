@@ -22,7 +22,7 @@ from conformance.reference.guard import ServerTls
 from conformance.targets import TargetError, TargetSpec, load_target, open_target
 from conformance.targets.endpoint import Endpoint, Tls
 from conformance.targets.errors import TargetUnavailable
-from conformance.targets.flightplaces import ServerPlace, addressed, place_at, place_of
+from conformance.targets.flightplaces import ServerPlace, addressed, place_at, place_of, places_of
 from tests.certificates import make_certificates
 from tests.reference.flight.direct import FIXTURE, PUT_AND_GET, case_of
 
@@ -214,3 +214,11 @@ def test_a_server_on_another_machine_leads_to_no_port_of_this_one() -> None:
     endpoint = dataclasses.replace(ENDPOINT, locations=("grpc://localhost:1",))
 
     assert place_of(endpoint, ServerPlace("far.example:4444")) is None
+
+
+def test_every_place_that_can_be_tried_is_named_once() -> None:
+    """Those on other machines, and those that are no address of gRPC, are left out."""
+    uris = ("grpc://127.0.0.1:4444", "https://x.invalid", "grpc://127.0.0.1:5555", "grpc://far.example:1")
+    endpoint = dataclasses.replace(ENDPOINT, locations=(*uris, uris[0]))
+
+    assert places_of(endpoint, HERE) == [HERE, ServerPlace("127.0.0.1:5555")]

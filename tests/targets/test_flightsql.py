@@ -9,16 +9,20 @@ from conformance.contract.flight.sqlmessages import command_in, type_of, unpacke
 from conformance.records import (
     Call,
     DoGet,
+    EndOfSavepoint,
     EndOfTransaction,
     IfExists,
     SqlBegin,
     SqlBind,
+    SqlCancel,
     SqlClose,
     SqlEnd,
+    SqlEndSavepoint,
     SqlIngest,
     SqlMetadata,
     SqlPrepare,
     SqlQuery,
+    SqlSavepoint,
     SqlUpdate,
     Step,
 )
@@ -144,3 +148,29 @@ def test_an_update_may_be_executed_as_a_query() -> None:
     assert [(call.method, call.label) for call in conversation.calls] == [("GetFlightInfo", "update")]
     assert isinstance(plan, FlightPlan)
     assert plan.names == Names("by-hand")
+
+
+def test_a_savepoint_is_gone_back_to_twice_and_released() -> None:
+    """Its id is kept until it is released."""
+    back, released = SqlEndSavepoint(EndOfSavepoint.ROLLBACK), SqlEndSavepoint(EndOfSavepoint.RELEASE)
+    view = seen(case_of(SqlBegin(), SqlSavepoint(), back, back, released, back))
+
+    assert [(call.raw.label, call.raw.status) for call in view.flight_calls[1:]] == [
+        ("BeginSavepoint", "OK"), ("EndSavepoint", "OK"), ("EndSavepoint", "OK"), ("EndSavepoint", "OK"),
+    ]  # fmt: skip
+    assert view.exchange.skipped_steps == (5,)
+
+
+def test_a_query_is_cancelled_by_its_info() -> None:
+    """There is nothing to cancel without one."""
+    view = seen(case_of(SqlCancel(), SqlQuery("SELECT 7 AS n"), SqlCancel()))
+
+    assert [(call.raw.label, call.raw.status) for call in view.flight_calls] == [("i", "OK"), ("CancelQuery", "OK")]
+    assert view.exchange.skipped_steps == (0,)
+
+
+def test_a_plan_is_a_command_of_its_own() -> None:
+    """The reference executes none."""
+    (call,) = made(SqlQuery(plan=b"\xff"))
+
+    assert (type_of(command_of(call)), call.status) == ("CommandStatementSubstraitPlan", "UNIMPLEMENTED")

@@ -138,7 +138,7 @@ def _again(view: FlightView) -> list[_Again]:
     for call in view.flight_calls:
         if call.raw.method in _WRITING or isinstance(call.step, FlightSqlStep):
             first.clear()
-        if isinstance(call, GetView) and call.ticket is not None and _lasts(call):
+        if isinstance(call, GetView) and call.ticket is not None and not call.elsewhere and _lasts(call):
             if call.ticket in first:
                 found.append(_Again(first[call.ticket], call))
             first.setdefault(call.ticket, call)
@@ -179,3 +179,34 @@ def read_again_is_the_same(pair: _Again) -> Iterator[Violation]:
     match = match_rows(one, other)
     if match.missing or match.repeated or match.foreign or match.changed:
         yield Violation(f"the {many(one.num_rows, 'row')} of the first read", f"{many(other.num_rows, 'row')}, others")
+
+
+def _ordered(pair: _Again) -> bool:
+    seen = pair.get.info
+    return seen is not None and seen.info.ordered
+
+
+@clause(
+    "flight-data.order-stays",
+    over=lambda view: [pair for pair in _again(view) if _ordered(pair)],
+    source=FLIGHT_PROTO,
+    breaks="clients that rely on the order, which the info promises",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def order_stays(pair: _Again) -> Iterator[Violation]:
+    """An endpoint of an info with ``ordered`` gives its rows in the same order when it is read again.
+
+    Flight.proto, ``ordered``: "FlightEndpoints are in the same order as the data." Without ``ordered`` and with several
+    endpoints "there is no ordering defined on endpoints or the data within". The first column of the table, which
+    numbers its rows, is compared.
+    """
+    before, after = pair.before.table, pair.get.table
+    assert before is not None
+    assert after is not None
+    if not before.num_columns or not after.num_columns:
+        return
+    one, other = before.column(0).to_pylist(), after.column(0).to_pylist()
+    at = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
+    if at is not None and sorted(one, key=repr) == sorted(other, key=repr):
+        yield Violation(f"row {at}: {one[at]!r}, as in the first read", repr(other[at]))

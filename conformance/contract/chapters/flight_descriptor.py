@@ -7,11 +7,13 @@ import functools
 from collections.abc import Iterator
 from typing import Final
 
+from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.comparing.matching import match_rows
 from conformance.contract.flight.decoding import Meaning, in_words, meaning_of, message_of
-from conformance.contract.flight.subjects import about
+from conformance.contract.flight.subjects import Stored, about, look_alike, without_dictionaries
 from conformance.contract.flight.view import FlightView, InfoSeen
-from conformance.contract.sources import FLIGHT_PROTO
+from conformance.contract.sources import FLIGHT_PROTO, Inferred
 from conformance.records import FlightMethod, Level
 
 _clause = functools.partial(clause, source=FLIGHT_PROTO, profiles=FLIGHT, role=Role.APPLICATION, level=Level.SHOULD)
@@ -72,3 +74,26 @@ def fields_are_of_the_kind(named: _Named) -> Iterator[Violation]:
     kind, command, path = named.meaning
     if (kind == _PATH and command) or (kind == _CMD and path):
         yield Violation(f"the fields of a {_KINDS[kind]}", in_words(named.meaning), named.field)
+
+
+@clause(
+    "flight-descriptor.paths-are-apart",
+    over=look_alike,
+    source=Inferred(FLIGHT_PROTO),
+    level=Level.SHOULD,
+    breaks="every client of two flights with such names: it gets the rows of the other one",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def paths_are_apart(one: Stored) -> Iterator[Violation]:
+    """Two paths are two flights: ``["a", "b"]`` is not ``["a/b"]``, and ``["a", ""]`` is not ``["a"]``.
+
+    Flight.proto, ``path``: "List of strings identifying a particular dataset." It is no MUST, because the text calls
+    a path "conceptually similar to a path inside a filesystem", where the elements may be joined.
+    """
+    assert one.rows is not None, "the selector leaves out what cannot be read"
+    every = without_dictionaries(one.put.view.table)  # the rows of both paths
+    others = len(match_rows(one.table, one.rows).foreign) - len(match_rows(every, one.rows).foreign)
+    if others > 0:
+        wanted = f"the {many(one.table.num_rows, 'row')} that were put under this path"
+        yield Violation(wanted, f"{many(others, 'row')} that were put under the other path", call=one.seen.call)

@@ -17,7 +17,7 @@ from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
 from conformance.contract.flight.arrowstream import first_is_no_schema, stream_violations
 from conformance.contract.flight.decoding import in_words
-from conformance.contract.flight.subjects import about, asked_for, columns_of, listed, without_dictionaries
+from conformance.contract.flight.subjects import about, asked_for, columns_of, listed, sent_rows, without_dictionaries
 from conformance.contract.flight.view import ExchangeView, FlightCall, FlightView
 from conformance.contract.sources import (
     FLIGHT_PAGE,
@@ -110,12 +110,12 @@ def descriptor_is_needed(call: FlightCall) -> Iterator[Violation]:
 
 def _came(call: ExchangeView) -> pa.Table:
     """The rows of the answers; answers without a schema have none."""
-    sent = without_dictionaries(call.view.table)
+    sent = sent_rows(call)
     return sent.slice(0, 0) if call.table is None else without_dictionaries(call.table)
 
 
 def _match(call: ExchangeView) -> RowMatch:
-    sent = without_dictionaries(call.view.table)
+    sent = sent_rows(call)
     return call.view.once(("echo", call.index), lambda: match_rows(sent, _came(call)))
 
 
@@ -125,7 +125,7 @@ def columns_are_kept(call: ExchangeView) -> Iterator[Violation]:
 
     The integration client of Arrow reads each batch of its echo as one of the schema that it sent.
     """
-    wanted, came = without_dictionaries(call.view.table).schema, _came(call).schema
+    wanted, came = sent_rows(call).schema, _came(call).schema
     if columns_of(wanted) != columns_of(came):
         yield Violation(listed(wanted), listed(came))
 
@@ -138,7 +138,7 @@ def nothing_is_lost(call: ExchangeView) -> Iterator[Violation]:
     """
     missing = _match(call).missing
     if missing:
-        table = without_dictionaries(call.view.table)
+        table = sent_rows(call)
         observed = f"{many(_came(call).num_rows, 'row')}; {many(len(missing), 'row')} missing, the first "
         yield Violation(f"the {many(table.num_rows, 'row')} that were sent", observed + show_row(table, missing[0]))
 
@@ -154,7 +154,7 @@ def nothing_is_added(call: ExchangeView) -> Iterator[Violation]:
     if surplus:
         kinds = f"{many(len(match.repeated), 'row')} repeated, {len(match.foreign)} never sent"
         observed = f"{many(_came(call).num_rows, 'row')}: {kinds}, the first {show_row(_came(call), surplus[0])}"
-        yield Violation(f"the {many(call.view.table.num_rows, 'row')} that were sent", observed)
+        yield Violation(f"the {many(sent_rows(call).num_rows, 'row')} that were sent", observed)
 
 
 @_rows("flight-exchange.values-are-kept", breaks="every client: it gets wrong values, without an error")
@@ -164,7 +164,7 @@ def values_are_kept(call: ExchangeView) -> Iterator[Violation]:
     The integration client of Arrow compares each batch with the one that it sent.
     """
     for expected, got in _match(call).changed[:1]:
-        yield Violation(show_row(without_dictionaries(call.view.table), expected), show_row(_came(call), got))
+        yield Violation(show_row(sent_rows(call), expected), show_row(_came(call), got))
 
 
 @clause(

@@ -7,13 +7,15 @@ import functools
 from collections.abc import Iterator
 from typing import Final
 
+from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
-from conformance.contract.flight.actions import result_body
+from conformance.contract.comparing.matching import match_rows
+from conformance.contract.flight.actions import action_body, result_body
 from conformance.contract.flight.decoding import Endpoint, message_of, read_endpoint
-from conformance.contract.flight.subjects import about
+from conformance.contract.flight.subjects import about, columns_of, without_dictionaries
 from conformance.contract.flight.view import FlightCall, FlightView, GetView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, TIMESTAMP_MESSAGE
-from conformance.records import DoAction, Level
+from conformance.records import DoAction, FlightSqlStep, Level
 
 _clause = functools.partial(clause, source=(FLIGHT_PAGE, FLIGHT_PROTO), profiles=FLIGHT, role=Role.APPLICATION)
 
@@ -168,13 +170,76 @@ def renewed_is_not_earlier(call: FlightCall) -> Iterator[Violation]:
     The page: "If the expiration time is short, the client may be able to extend the expiration time by
     RenewFlightEndpoint action."
     """
-    action = message_of("Action", call.raw.request)
-    body = b"" if action is None else bytes(action.data("body"))
-    asked = message_of("RenewFlightEndpointRequest", body)
-    held = None if asked is None else asked.last("endpoint")
-    before = None if held is None else read_endpoint(body[held.value_start : held.end])
+    before = _asked_to_renew(call)
     after = _renewed(call)
     if before is None or after is None or before.expires is None or after.expires is None:
         return
     if (after.expires, after.nanos) < (before.expires, before.nanos):
         yield Violation(f"not before {before.expires} s", f"{after.expires} s", "expiration_time", response=0)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Renewed:
+    """The reads of an endpoint before and after it was renewed, if that gave it another ticket."""
+
+    before: GetView
+    after: GetView
+    response: None = None
+
+    @property
+    def call(self) -> int:
+        """The index of the second read."""
+        return self.after.index
+
+
+def _asked_to_renew(call: FlightCall) -> Endpoint | None:
+    """The endpoint in a request of RenewFlightEndpoint."""
+    body = action_body(call)
+    asked = message_of("RenewFlightEndpointRequest", body)
+    held = None if asked is None else asked.last("endpoint")
+    return None if held is None else read_endpoint(body[held.value_start : held.end])
+
+
+@about
+def _read_and_renewed(view: FlightView) -> list[_Renewed]:
+    found: list[_Renewed] = []
+    reads: dict[bytes, GetView] = {}
+    old: dict[bytes, bytes] = {}
+    for call in view.flight_calls:
+        after = _renewed(call)
+        if after is not None:
+            before = _asked_to_renew(call)
+            if before is not None and before.ticket and after.ticket and before.ticket != after.ticket:
+                old[after.ticket] = before.ticket
+        elif isinstance(call, GetView):
+            if call.ok and call.table is not None and call.ticket is not None:
+                earlier = reads.get(old.get(call.ticket, b""))
+                if earlier is not None:
+                    found.append(_Renewed(earlier, call))
+                reads.setdefault(call.ticket, call)
+        elif call.raw.method in _WRITING or isinstance(call.step, FlightSqlStep):
+            reads.clear()
+    return found
+
+
+_WRITING: Final = frozenset({"DoPut", "DoExchange"})
+
+
+@_clause(
+    "flight-expiry.renewed-is-the-same-data",
+    over=_read_and_renewed,
+    breaks="clients that renew an endpoint in order to read it later: rows are missing, without an error",
+)
+def renewed_is_the_same_data(pair: _Renewed) -> Iterator[Violation]:
+    """An endpoint that was renewed under another ticket gives the rows that it gave before, or a status other than OK.
+
+    The page: "If the expiration time is short, the client may be able to extend the expiration time by
+    RenewFlightEndpoint action." It is the time that is another one. A ticket that stays is judged by
+    ``flight-data.read-again-is-the-same``.
+    """
+    assert pair.before.table is not None
+    assert pair.after.table is not None
+    one, other = without_dictionaries(pair.before.table), without_dictionaries(pair.after.table)
+    match = match_rows(one, other)
+    if columns_of(one.schema) != columns_of(other.schema) or match.missing or match.repeated or match.foreign:
+        yield Violation(f"the {many(one.num_rows, 'row')} of before", f"{many(other.num_rows, 'row')}, others")

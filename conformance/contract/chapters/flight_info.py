@@ -23,6 +23,8 @@ _AFTER: Final = frozenset({Rule.MESSAGE_SECOND_MESSAGE, Rule.MESSAGE_END_OF_STRE
 """Rules about bytes after the schema."""
 _FLIGHT_SCHEMES: Final = ("grpc:", "grpc+", "arrow-flight-reuse-connection:")
 """The beginnings of URIs of Flight servers (https://arrow.apache.org/docs/format/Flight.html#location-uris)."""
+_MARGIN: Final = 60
+"""Seconds by which the clocks of both sides may differ."""
 _PADDING: Final = Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8
 """A rule about streams: the text on this field names no padding."""
 
@@ -229,12 +231,24 @@ def descriptor_is_the_one_asked_for(seen: InfoSeen) -> Iterator[Violation]:
 def _redeemed(view: FlightView) -> list[GetView]:
     """Return the first call for each ticket of an info, before its tickets were cancelled.
 
-    Whether a ticket can be redeemed again is the application's choice (the page, on expiration times), and a statement
-    that cannot be executed may be refused only there.
+    Whether a ticket can be redeemed again, or after its expiration time, is the application's choice (the page, on
+    expiration times), and a statement that cannot be executed may be refused only there.
     """
-    first = [get for get in view.gets if get.info is not None and any(get is read for read in get.info.reads)]
-    first = [get for get in first if get.info is not None and executable(get.info)]
+    redeemed: dict[bytes | None, GetView] = {}
+    for get in view.gets:
+        redeemed.setdefault(get.ticket, get)
+    first = [get for get in redeemed.values() if get.info is not None and any(get is one for one in get.info.reads)]
+    first = [get for get in first if get.info is not None and executable(get.info) and not _may_be_over(get)]
     return [get for get in first if get.answered and not _cancelled(view, get.index)]
+
+
+def _may_be_over(get: GetView) -> bool:
+    """True for a read that was refused when its endpoint may have expired by the server's clock."""
+    endpoint = None if get.info is None else get.info.endpoint_of(get)
+    if get.ok or endpoint is None or endpoint.expires is None:
+        return False
+    now = get.view.exchange.now
+    return not now or now / 1e6 + get.raw.started + _MARGIN >= endpoint.expires
 
 
 def _cancelled(view: View, index: int) -> bool:

@@ -8,9 +8,11 @@ import urllib.parse
 from collections.abc import Iterator
 from typing import Final
 
+from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
-from conformance.contract.flight.subjects import about
-from conformance.contract.flight.view import FlightView
+from conformance.contract.comparing.matching import match_rows
+from conformance.contract.flight.subjects import about, columns_of, without_dictionaries
+from conformance.contract.flight.view import FlightView, GetView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.records import Level
 
@@ -96,3 +98,55 @@ def says_where(place: _Located) -> Iterator[Violation]:
         yield Violation("a host", repr(place.uri), place.field)
     elif parts.scheme == "grpc+unix" and not (parts.path or parts.netloc):
         yield Violation("the path of a socket", repr(place.uri), place.field)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _TwoPlaces:
+    """The reads of one ticket at two places that its endpoint names."""
+
+    one: GetView
+    other: GetView
+    response: None = None
+
+    @property
+    def call(self) -> int:
+        """The index of the second read."""
+        return self.other.index
+
+
+@about
+def _everywhere(view: FlightView) -> list[_TwoPlaces]:
+    """Return the reads that one step makes of one ticket, each with the first of them, if they ended in OK."""
+    first: dict[tuple[int, bytes], GetView] = {}
+    found: list[_TwoPlaces] = []
+    for get in view.gets:
+        if get.ok and get.table is not None and get.ticket is not None:
+            one = first.setdefault((get.raw.step, get.ticket), get)
+            if one is not get and get.elsewhere:
+                found.append(_TwoPlaces(one, get))
+    return found
+
+
+@clause(
+    "flight-location.places-are-equivalent",
+    over=_everywhere,
+    source=FLIGHT_PROTO,
+    breaks="every client that takes the other location: it gets other rows, or fewer, without an error",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def places_are_equivalent(pair: _TwoPlaces) -> Iterator[Violation]:
+    """A ticket gives the same rows at each location of its endpoint where it can be redeemed.
+
+    Flight.proto, ``location``: "the expectation is that the ticket can be redeemed at any of the locations, and that
+    the data returned will be equivalent." A place that refuses the ticket is not judged: tickets "are meant to be
+    single use".
+    """
+    assert pair.one.table is not None
+    assert pair.other.table is not None
+    one, other = without_dictionaries(pair.one.table), without_dictionaries(pair.other.table)
+    match = match_rows(one, other)
+    if columns_of(one.schema) != columns_of(other.schema):
+        yield Violation("the columns of the other place", ", ".join(other.schema.names))
+    elif match.missing or match.repeated or match.foreign or match.changed:
+        yield Violation(f"the {many(one.num_rows, 'row')} of the other place", f"{many(other.num_rows, 'row')}, others")

@@ -7,11 +7,12 @@ import functools
 from collections.abc import Iterator
 
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
-from conformance.contract.flight.decoding import Poll
+from conformance.contract.flight.actions import action_body, result_body
+from conformance.contract.flight.decoding import Poll, message_of, read_info
 from conformance.contract.flight.subjects import about
 from conformance.contract.flight.view import FlightCall, FlightView
-from conformance.contract.sources import FLIGHT_PAGE
-from conformance.records import Level
+from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
+from conformance.records import DoAction, Level, PollFlightInfo
 
 _clause = functools.partial(clause, source=FLIGHT_PAGE, profiles=FLIGHT, role=Role.APPLICATION)
 
@@ -99,3 +100,107 @@ def older_descriptor_is_recognised(call: FlightCall) -> Iterator[Violation]:
     """
     if not call.ok:
         yield Violation("status OK for a descriptor that is not the latest", f"{call.raw.status}: {call.raw.details}")
+
+
+_MARGIN = 60
+"""Seconds by which the clocks of both sides may differ."""
+_UNKNOWN = frozenset({"NOT_FOUND", "INVALID_ARGUMENT"})
+_CANCELLED = 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Next:
+    """A call with the descriptor of a PollInfo, which was the latest."""
+
+    of: FlightCall
+    before: Poll
+    response: None = None
+
+    @property
+    def call(self) -> int:
+        """The index of the call."""
+        return self.of.index
+
+
+def _cancelled_tickets(call: FlightCall) -> frozenset[bytes] | None:
+    """The tickets of the info that CancelFlightInfo said is CANCELLED; None if it did not."""
+    if not call.ok or not isinstance(call.step, DoAction) or call.step.type != "CancelFlightInfo":
+        return None
+    body, asked = result_body(call), action_body(call)
+    result = None if body is None else message_of("CancelFlightInfoResult", body)
+    request = message_of("CancelFlightInfoRequest", asked)
+    held = None if request is None else request.last("info")
+    info = None if held is None else read_info(asked[held.value_start : held.end])
+    if result is None or info is None or result.number("status") != _CANCELLED:
+        return None
+    return frozenset(one.ticket for one in info.endpoints if one.ticket is not None)
+
+
+def _followed(view: FlightView, *, cancelled: bool) -> list[_Next]:
+    """Return the calls with the descriptor of an earlier PollInfo, whose query was cancelled between, or was not."""
+    found: list[_Next] = []
+    given: dict[bytes, Poll] = {}
+    void: set[bytes] = set()
+    acted = False
+    for call in view.flight_calls:
+        if isinstance(call.step, DoAction):
+            acted = True
+            void |= _cancelled_tickets(call) or frozenset()
+        if not isinstance(call.step, PollFlightInfo) or call.raw.label.endswith("/again"):
+            continue
+        before = given.get(call.raw.request)
+        if before is not None and call.answered:
+            tickets = {one.ticket for one in before.info.endpoints} if before.info is not None else set()
+            if (bool(tickets) and tickets <= void) if cancelled else not acted:
+                found.append(_Next(call, before))
+        for poll in call.polls if call.ok else ():
+            if poll is not None and poll.descriptor is not None:
+                given[poll.descriptor] = poll
+    return found
+
+
+def _instant(call: FlightCall) -> float:
+    now = call.view.exchange.now
+    return now / 1e6 + call.raw.started if now else float("inf")
+
+
+@about
+def _before_its_time(view: FlightView) -> list[_Next]:
+    found = _followed(view, cancelled=False)
+    return [one for one in found if one.before.expires and _instant(one.of) + _MARGIN < one.before.expires[0]]
+
+
+@_clause(
+    "flight-poll.descriptor-is-known-until-then",
+    over=_before_its_time,
+    source=FLIGHT_PROTO,
+    level=Level.SHOULD,
+    breaks="every client that polls: the query is lost while it runs",
+)
+def descriptor_is_known_until_then(one: _Next) -> Iterator[Violation]:
+    """Before its expiration time the descriptor of the latest PollInfo is not unknown; the query itself may fail.
+
+    Flight.proto, ``expiration_time``: "After this passes, the server might not accept the retry descriptor anymore".
+    Before that time it is the one to ask with.
+    """
+    if one.of.raw.status in _UNKNOWN:
+        raw = one.of.raw
+        yield Violation(f"the descriptor until {one.before.expires}", f"{raw.status}: {raw.details}")
+
+
+@_clause(
+    "flight-poll.cancelled-has-ended",
+    over=about(lambda view: _followed(view, cancelled=True)),
+    source=FLIGHT_PROTO,
+    level=Level.SHOULD,
+    breaks="clients that wait for the end of a query that they cancelled",
+)
+def cancelled_has_ended(one: _Next) -> Iterator[Violation]:
+    """A query whose info was CANCELLED does not run any more when it is asked about.
+
+    Flight.proto, PollFlightInfo: "A client may use the CancelFlightInfo action with PollInfo.info to cancel the running
+    query", and on CANCELLED: "The cancellation request is complete."
+    """
+    for poll in one.of.polls if one.of.ok else ():
+        if poll is not None and poll.descriptor is not None:
+            yield Violation("an error, or no further descriptor", "the query runs: there is a further descriptor")

@@ -13,9 +13,9 @@ from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
 from conformance.contract.flight.subjects import LARGE, Stored, about, asked_for, columns_of, listed, stored
-from conformance.contract.flight.view import FlightCall
+from conformance.contract.flight.view import FlightCall, FlightView, gave_up
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, INTEGRATION_CLIENT, STATUS_CODES, Inferred
-from conformance.records import FlightMethod, Level
+from conformance.records import FlightMethod, GetFlightInfo, Level
 
 _SOURCE = (INTEGRATION_CLIENT, STATUS_CODES, Inferred(FLIGHT_PROTO))
 _clause = functools.partial(clause, over=stored, source=_SOURCE, profiles=FLIGHT, role=Role.APPLICATION)
@@ -160,3 +160,38 @@ def descriptor_is_needed(call: FlightCall) -> Iterator[Violation]:
     """
     if call.ok:
         yield Violation("a status other than OK for data of no flight", "OK")
+
+
+@about
+def _given_up(view: FlightView) -> list[Stored]:
+    """Return every flight that was read after a client had given up a DoPut of it, the first under its descriptor."""
+    found = []
+    for seen in view.infos:
+        puts = list(view.puts_before(seen.of.step, seen.call)) if isinstance(seen.of.step, GetFlightInfo) else []
+        if len(puts) == 1 and gave_up(puts[0]):
+            found.append(Stored(puts[0], seen))
+    return [one for one in found if one.rows is not None and one.rows.num_rows]
+
+
+@clause(
+    "flight-put.given-up-is-what-was-sent",
+    over=_given_up,
+    source=_SOURCE,
+    breaks="every client of the flight: it reads rows that nobody put",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def given_up_is_what_was_sent(one: Stored) -> Iterator[Violation]:
+    """After a DoPut that its client gave up, the flight has rows that were sent, each once, or it has none.
+
+    Flight.proto, DoPut: "Push a stream to the flight service". How much of a stream is stored that has no end is left
+    to the application.
+    """
+    match = _match(one)
+    surplus = (*match.repeated, *match.foreign)
+    if surplus or match.changed:
+        assert one.rows is not None
+        row = surplus[0] if surplus else match.changed[0][1]
+        kinds = f"{many(len(match.repeated), 'row')} repeated, {len(match.foreign)} never sent"
+        observed = f"{kinds}, {len(match.changed)} changed, the first {show_row(one.rows, row)}"
+        yield Violation("rows that were sent before the client gave up, each once", observed, call=one.seen.call)

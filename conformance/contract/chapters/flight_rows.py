@@ -9,12 +9,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
+import pyarrow as pa
+
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
 from conformance.contract.flight.sqlsubjects import SqlAnswer, answered
-from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_SQL_PROTO, Inferred
-from conformance.records import Level
+from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, FLIGHT_SQL_PROTO, Inferred
+from conformance.contract.view import View
+from conformance.records import Level, SqlQuery
 
 _clause = functools.partial(
     clause,
@@ -89,3 +92,57 @@ def columns_are_named(one: SqlAnswer) -> Iterator[Violation]:
     wanted, came = one.columns
     if [name.casefold() for name in came] != [name.casefold() for name in wanted]:
         yield Violation(", ".join(wanted), ", ".join(came) or "no columns", call=one.call)
+
+
+def _in_order(view: View) -> list[SqlAnswer]:
+    """Return the results of queries whose rows have an order, if the rows are those expected."""
+    asked = [one for one in answered(view) if isinstance(one.seen.of.step, SqlQuery) and one.seen.of.step.ordered]
+    whole = [one for one in asked if one.came is not None]
+    return [one for one in whole if sorted(map(repr, _numbers(one.came))) == sorted(map(repr, _numbers(one.expected)))]
+
+
+def _numbers(table: pa.Table | None) -> list[object]:
+    """The values of the first column, which numbers the rows."""
+    return [] if table is None else list(table.column(0).to_pylist())
+
+
+def _with_rows(one: SqlAnswer) -> int:
+    """The number of the endpoints that give rows."""
+    return sum(1 for read in one.seen.whole or () if read.table is not None and read.table.num_rows)
+
+
+@_clause(
+    "flight-rows.order-is-kept",
+    over=lambda view: [one for one in _in_order(view) if one.seen.info.ordered or _with_rows(one) == 1],
+    source=(FLIGHT_PROTO, Inferred(FLIGHT_SQL_PROTO)),
+    breaks="every client of a query with ORDER BY: the first rows are other ones",
+)
+def order_is_kept(one: SqlAnswer) -> Iterator[Violation]:
+    """The rows of a query with ORDER BY come in that order: in its one endpoint, or in all of them front to back.
+
+    Flight.proto, ``endpoint``: "A client can read ordered data by reading data from returned endpoints, in order, from
+    front to back."
+    """
+    wanted, came = _numbers(one.expected), _numbers(one.came)
+    at = next((at for at, pair in enumerate(zip(wanted, came, strict=True)) if pair[0] != pair[1]), None)
+    if at is not None:
+        yield Violation(f"row {at}: {wanted[at]!r}", repr(came[at]), call=one.call)
+
+
+@_clause(
+    "flight-rows.order-is-said",
+    over=lambda view: [one for one in _in_order(view) if _with_rows(one) > 1],
+    source=FLIGHT_PROTO,
+    level=Level.SHOULD,
+    breaks="every client that reads endpoints at the same time: it cannot know the order",
+)
+def order_is_said(one: SqlAnswer) -> Iterator[Violation]:
+    """A query with ORDER BY whose rows come from several endpoints has an info with ``ordered``.
+
+    Flight.proto, ``endpoint``: "If the returned data has an ordering, an application can use "FlightInfo.ordered =
+    true" or should return the all data in a single endpoint."
+    """
+    if not one.seen.info.ordered:
+        yield Violation(
+            "ordered, or one endpoint", f"{_with_rows(one)} endpoints with rows, not ordered", call=one.call
+        )

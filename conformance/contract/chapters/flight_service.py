@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.flight.decoding import message_of
-from conformance.contract.flight.subjects import answered_calls, of_method
-from conformance.contract.flight.view import FlightCall
-from conformance.contract.sources import FLIGHT_PROTO, GRPC, PROTOBUF
-from conformance.records import FlightMethod, Level
+from conformance.contract.flight.subjects import about, answered_calls, of_method
+from conformance.contract.flight.view import FlightCall, FlightView
+from conformance.contract.sources import FLIGHT_PROTO, GRPC, GRPC_CANCELLATION, PROTOBUF, Inferred
+from conformance.contract.subjects import after_abandoned
+from conformance.records import CallEnd, FlightMethod, Level
 from conformance.wire.flight import FLIGHT as FLIGHT_MESSAGES
 from conformance.wire.flight import METHODS
 from conformance.wire.protobuf import read_protobuf
@@ -74,3 +76,77 @@ def actions_have_names(call: FlightCall) -> Iterator[Violation]:
         if not name or name in seen:
             yield Violation("the name of another action", repr(name), response=at)
         seen.add(name)
+
+
+_ASKING = frozenset({FlightMethod.LIST_ACTIONS, FlightMethod.LIST_FLIGHTS, FlightMethod.GET_FLIGHT_INFO})
+"""Methods that change nothing: the same request may be made again."""
+
+
+@about
+def _asked_again(view: FlightView) -> list[FlightCall]:
+    """Return the calls whose request ended in OK before a client gave a call up, with no other change between."""
+    found: list[FlightCall] = []
+    served: dict[tuple[str, bytes], bool] = {}
+    for call in view.flight_calls:
+        key = (call.raw.method, call.raw.request)
+        if call.raw.method in _ASKING:
+            if call.answered and served.get(key):
+                found.append(call)
+            elif call.ok:
+                served.setdefault(key, False)
+        elif call.raw.end is CallEnd.CANCELLED:
+            served = dict.fromkeys(served, True)
+        elif call.raw.method not in (FlightMethod.DO_GET, FlightMethod.HANDSHAKE):
+            served.clear()  # it may have changed what is served
+    return found
+
+
+@clause(
+    "flight-service.serves-on",
+    over=_asked_again,
+    source=(GRPC_CANCELLATION, Inferred(FLIGHT_PROTO)),
+    level=Level.SHOULD,
+    breaks="every other client of the server: one that gives up a call takes the service from it",
+    profiles=FLIGHT,
+    role=Role.LIBRARY,
+)
+def serves_on(call: FlightCall) -> Iterator[Violation]:
+    """A request that was served before a client gave up another call is served after it.
+
+    The guide of gRPC on cancellation: a cancelled call ends, and the server is to stop the work for it. It says nothing
+    of other calls: they do not depend on it.
+    """
+    if not call.ok:
+        yield Violation("status OK, as before a client gave up a call", f"{call.raw.status}: {call.raw.details}")
+
+
+_AFTER = functools.partial(
+    clause,
+    over=about(lambda view: [call for call in view.flight_calls if after_abandoned(call)]),
+    source=(GRPC, Inferred(GRPC_CANCELLATION)),
+    breaks="every other client of the server: one that gives up a call takes the service from it",
+    profiles=FLIGHT,
+    role=Role.LIBRARY,
+)
+
+
+@_AFTER("flight-service.later-calls-end")
+def later_calls_end(call: FlightCall) -> Iterator[Violation]:
+    """After a client gave a call up, every call ends within its deadline: no thread, slot or lock stays occupied.
+
+    The protocol of gRPC: each call ends with trailers that have a status. The guide on cancellation: a server stops
+    the work for a call that was cancelled.
+    """
+    if call.raw.end is CallEnd.DEADLINE:
+        yield Violation("a status", f"no status by the deadline, after {many(len(call.raw.responses), 'response')}")
+
+
+@_AFTER("flight-service.lives-on")
+def lives_on(call: FlightCall) -> Iterator[Violation]:
+    """After a client gave a call up, the server still runs, and so does the connection.
+
+    The protocol of gRPC: each call ends with trailers that have a status. A call that was cancelled is over; the others
+    on its connection are not.
+    """
+    if call.raw.end is CallEnd.CRASH:
+        yield Violation("a status", f"the server died or hung up: {call.raw.details}")

@@ -14,7 +14,18 @@ from conformance.contract.flight.sqlsubjects import Updated, of_step, undisturbe
 from conformance.contract.flight.subjects import about, asked_for
 from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_SQL_PAGE, FLIGHT_SQL_PROTO, STATUS_CODES, Inferred
-from conformance.records import FlightMethod, Level, SqlBegin, SqlClose, SqlEnd, SqlPrepare, SqlQuery
+from conformance.records import (
+    FlightMethod,
+    Level,
+    SqlBegin,
+    SqlCancel,
+    SqlClose,
+    SqlEnd,
+    SqlEndSavepoint,
+    SqlPrepare,
+    SqlQuery,
+    SqlSavepoint,
+)
 from conformance.wire.flightsql import ACTIONS
 
 _clause = functools.partial(clause, source=(FLIGHT_SQL_PROTO, FLIGHT_SQL_PAGE), profiles=FLIGHT, role=Role.APPLICATION)
@@ -61,15 +72,16 @@ def update_counts(update: Updated) -> Iterator[Violation]:
 
 @_clause(
     "flight-sql.actions-have-results",
-    over=lambda view: [call for call in of_step(SqlPrepare, SqlBegin)(view) if call.ok],
+    over=lambda view: [call for call in of_step(SqlPrepare, SqlBegin, SqlSavepoint)(view) if call.ok],
     breaks="every client: it has no handle to go on with",
     role=Role.LIBRARY,
 )
 def actions_have_results(call: FlightCall) -> Iterator[Violation]:
-    """CreatePreparedStatement and BeginTransaction that end in OK have one result: their message in an Any.
+    """CreatePreparedStatement, BeginTransaction and BeginSavepoint that end in OK have one result: their message in an
+    Any.
 
-    FlightSql.proto, on both: "The result should be wrapped in a google.protobuf.Any message." Without it there is no
-    handle, and the status OK is all that the client learns.
+    FlightSql.proto, on all three: "The result should be wrapped in a google.protobuf.Any message." Without it there is
+    no handle, and the status OK is all that the client learns.
     """
     wanted = ACTIONS[call.raw.label].result
     answers = call.raw.responses
@@ -100,15 +112,15 @@ def dataset_schema_is_a_message(call: FlightCall) -> Iterator[Violation]:
 
 @_clause(
     "flight-sql.end-of-statement-is-served",
-    over=of_step(SqlClose, SqlEnd),
+    over=of_step(SqlClose, SqlEnd, SqlEndSavepoint),
     breaks="every client: transactions and statements stay open",
 )
 def end_of_statement_is_served(call: FlightCall) -> Iterator[Violation]:
-    """A statement that was prepared can be closed, and a transaction that was begun can be ended.
+    """A statement that was prepared can be closed, and a transaction or a savepoint that was begun can be ended.
 
     FlightSql.proto, on transactions: "The transaction can be manipulated with the "EndTransaction" action"; on prepared
-    statements: "The resultant PreparedStatement can be closed". A server that gives out a handle and does not take it
-    contradicts itself.
+    statements: "The resultant PreparedStatement can be closed"; on savepoints: "Rolling back to a savepoint does not
+    invalidate the savepoint". A server that gives out a handle and does not take it contradicts itself.
     """
     if not call.ok:
         yield Violation("status OK for a handle that was just given out", f"{call.raw.status}: {call.raw.details}")
@@ -139,13 +151,14 @@ def _uses_handle(call: FlightCall) -> bool:
     breaks="every client whose statement was wrong: the server says that it was executed",
 )
 def nonsense_is_refused(call: FlightCall) -> Iterator[Violation]:
-    """A text that is no SQL in any dialect does not end in OK; a query may be refused when its ticket is redeemed.
+    """A text that is no SQL in any dialect, or no plan of Substrait, does not end in OK; a query may be refused when
+    its ticket is redeemed.
 
     FlightSql.proto: "cause the server to execute the included SQL update". OK, which gRPC defines as "returned on
     success", would say that it was.
     """
     if call.ok and not _fails_later(call):
-        yield Violation("a status other than OK for a text that is no SQL", "OK")
+        yield Violation("a status other than OK for what is no statement", "OK")
 
 
 def _fails_later(call: FlightCall) -> bool:
@@ -176,3 +189,26 @@ def ingestion_fails_as_asked(call: FlightCall) -> Iterator[Violation]:
     if call.ok:
         exists = call.step.expect.reason == "table-exists"
         yield Violation(f"a status other than OK: the table {'exists' if exists else 'does not exist'}", "OK")
+
+
+_CANCELS: Final = {1: "CANCELLED", 2: "CANCELLING", 3: "NOT_CANCELLABLE"}
+
+
+@_clause(
+    "flight-sql.cancel-says-what-happened",
+    over=lambda view: [call for call in of_step(SqlCancel)(view) if call.ok],
+    level=Level.SHOULD,
+    breaks="clients of before version 13, which cancel by this action",
+)
+def cancel_says_what_happened(call: FlightCall) -> Iterator[Violation]:
+    """CancelQuery that ends in OK has one result in an Any: CANCELLED, CANCELLING or NOT_CANCELLABLE.
+
+    FlightSql.proto, ActionCancelQueryResult: "The result should be wrapped in a google.protobuf.Any message", and on
+    UNSPECIFIED: "Servers should avoid using this value". The action is deprecated; a server need not have it.
+    """
+    answers = call.raw.responses
+    body = result_in(answers[0]) if len(answers) == 1 else None
+    found = None if body is None else unpacked(body, "ActionCancelQueryResult")
+    if found is None or found.number("result") not in _CANCELS:
+        came = many(len(answers), "message") if found is None else f"the result {found.number('result')}"
+        yield Violation(f"one ActionCancelQueryResult in an Any: {', '.join(_CANCELS.values())}", came)

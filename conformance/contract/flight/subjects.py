@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 import pyarrow as pa
 
 from conformance.contract.comparing.matching import shape
+from conformance.contract.flight.decoding import read_data
 from conformance.contract.flight.view import FlightCall, FlightView, GetView, InfoSeen
 from conformance.contract.raised import remembered_property
 from conformance.contract.subjects import once_per_view
@@ -26,9 +27,11 @@ __all__ = [
     "columns_of",
     "infos",
     "listed",
+    "look_alike",
     "of_method",
     "reads",
     "refusals",
+    "sent_rows",
     "stored",
     "without_dictionaries",
 ]
@@ -109,7 +112,7 @@ class Stored:
     @property
     def table(self) -> pa.Table:
         """The rows that were sent."""
-        return without_dictionaries(self.put.view.table)
+        return sent_rows(self.put)
 
     @remembered_property
     def rows(self) -> pa.Table | None:
@@ -125,12 +128,47 @@ class Stored:
         return pa.concat_tables([one.cast(tables[0].schema) for one in tables])
 
 
+def sent_rows(call: FlightCall) -> pa.Table:
+    """The rows that a client sends in a call: those that the step names, or all of the case."""
+    rows, table = call.step.expect.rows, call.view.table
+    return without_dictionaries(table if rows is None else table.take(pa.array(rows, pa.int64())))
+
+
 @about
-def stored(view: FlightView) -> list[Stored]:
-    """Return every table that was put, accepted and asked for again, if all that was given out was read."""
+def _read_back(view: FlightView) -> list[Stored]:
     found = [(seen, seen.put) for seen in view.infos]
     made = [Stored(put, seen) for seen, put in found if put is not None and isinstance(put.step, DoPut)]
     return [one for one in made if one.rows is not None]
+
+
+def stored(view: View) -> list[Stored]:
+    """Return every table that was put, accepted and asked for again, if all that was given out was read.
+
+    A table whose path looks like that of another one is left out: :func:`look_alike`.
+    """
+    return [one for one in _read_back(view) if not _alike(one)]
+
+
+def look_alike(view: View) -> list[Stored]:
+    """Return every table that was put, accepted and read, where another one was accepted under a path like its own."""
+    return [one for one in _read_back(view) if _alike(one)]
+
+
+def _alike(one: Stored) -> bool:
+    """True if another path, of other elements, is the same after slashes join its elements that are not empty."""
+    calls = [call for call in one.put.view.flight_calls if isinstance(call.step, DoPut) and call.ok]
+    own = _path(one.put)
+    others = (_path(call) for call in calls if call.index < one.seen.call)
+    return bool(own) and any(other != own and _joined(other) == _joined(own) for other in others)
+
+
+def _path(put: FlightCall) -> tuple[str, ...]:
+    data = read_data(put.raw.request)
+    return () if data is None or data.descriptor is None else data.descriptor[2]
+
+
+def _joined(path: tuple[str, ...]) -> str:
+    return "/".join(filter(None, path))
 
 
 def columns_of(schema: pa.Schema) -> list[tuple[str, object]]:

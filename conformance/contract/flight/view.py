@@ -7,7 +7,7 @@ It judges nothing and never raises on foreign bytes. The stream of a DoGet is re
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -34,6 +34,7 @@ from conformance.records import (
     FlightSqlStep,
     FlightStep,
     GetFlightInfo,
+    GivingUp,
     Naming,
     PollFlightInfo,
     Step,
@@ -41,8 +42,10 @@ from conformance.records import (
 from conformance.wire import DecodingError, Message
 from conformance.wire.flightdata import FlightStream, join_flight
 
-__all__ = ["DataView", "ExchangeView", "FlightCall", "FlightView", "GetView", "InfoSeen"]
+__all__ = ["AT", "DataView", "ExchangeView", "FlightCall", "FlightView", "GetView", "InfoSeen", "gave_up"]
 
+AT: Final = " at "
+"""What stands before the address in the label of a call to another place, or over another connection."""
 _METHODS: Final = frozenset(FlightMethod)
 
 
@@ -135,6 +138,11 @@ class GetView(DataView):
         asked = message_of("Ticket", self.raw.request)
         return None if asked is None else bytes(asked.data("ticket"))
 
+    @property
+    def elsewhere(self) -> bool:
+        """True if the ticket was redeemed at another place, or over a connection of its own."""
+        return AT in self.raw.label
+
     @remembered_property
     def info(self) -> InfoSeen | None:
         """The latest info before the call that has the ticket; None for a literal ticket."""
@@ -215,14 +223,31 @@ class FlightView(View):
         """Every FlightInfo of a call that ended in OK."""
         return tuple(InfoSeen(call, at, info) for call in self.flight_calls if call.ok for at, info in call.infos)
 
-    def put_before(self, asked: Step, index: int) -> FlightCall | None:
-        """The latest DoPut before the call ``index`` that was accepted, under the descriptor of the step ``asked``."""
+    def puts_before(self, asked: Step, index: int) -> Iterator[FlightCall]:
+        """The DoPuts before the call ``index``, latest first, under the descriptor of the step ``asked``."""
         wanted = getattr(asked, "descriptor", None)
         for call in reversed(self.flight_calls[:index]):
-            named = isinstance(call.step, DoPut) and call.step.named is not Naming.LATE
-            if named and getattr(call.step, "descriptor", None) == wanted and call.ok:
+            if isinstance(call.step, DoPut) and call.step.named is not Naming.LATE and call.step.descriptor == wanted:
+                yield call
+
+    def put_before(self, asked: Step, index: int) -> FlightCall | None:
+        """The latest DoPut before the call ``index`` that was accepted, under the descriptor of the step ``asked``.
+
+        None if the client gave up a later one: what is stored then is open.
+        """
+        for call in self.puts_before(asked, index):
+            if gave_up(call):
+                return None
+            if call.ok:
                 return call
         return None
+
+
+def gave_up(call: FlightCall) -> bool:
+    """True for a DoPut that ended before the client had sent everything that it had: what is stored is open."""
+    step = call.step
+    unfinished = isinstance(step, DoPut) and step.stop is not None and step.gives_up is not GivingUp.HALF_CLOSE
+    return unfinished and (call.ok or call.raw.end is CallEnd.CANCELLED)
 
 
 _VIEWS: Final[dict[str, type[FlightCall]]] = {FlightMethod.DO_GET: GetView, FlightMethod.DO_EXCHANGE: ExchangeView}

@@ -34,8 +34,9 @@ class FlightBase:
     """A service over a store; each group of methods extends it.
 
     Each call over a connection has a copy of the service, so that a method can read ``headers``, the metadata of the
-    call. What a method adds to ``reply`` goes out before the first message, and ``trailers`` with the status. ``here``
-    is the address at which it is served, and ``clock`` gives the seconds since the Unix epoch.
+    call; ``peer`` tells the connections of clients apart. What a method adds to ``reply`` goes out before the first
+    message, and ``trailers`` with the status. ``here`` is the address at which it is served, and ``clock`` gives the
+    seconds since the Unix epoch.
     """
 
     clock = staticmethod(time.time)
@@ -45,14 +46,15 @@ class FlightBase:
     def __init__(self, store: Store | None = None) -> None:
         self.store = store or Store()
         self.here = ""
+        self.peer = ""
         self.headers: Mapping[str, bytes] = {}
         self.reply: list[tuple[str, str | bytes]] = []
         self.trailers: list[tuple[str, str | bytes]] = []
 
-    def for_call(self, method: str, headers: Mapping[str, bytes]) -> Self:  # noqa: ARG002  # mutants use the method
+    def for_call(self, method: str, headers: Mapping[str, bytes], peer: str = "") -> Self:  # noqa: ARG002  # mutants use it
         """The service for one call of ``method``: what it stores is shared."""
         one = copy.copy(self)
-        one.headers, one.reply, one.trailers = headers, [], []
+        one.headers, one.peer, one.reply, one.trailers = headers, peer, [], []
         return one
 
     def refuse(self, code: StatusCode, details: str) -> NoReturn:

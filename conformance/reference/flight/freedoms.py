@@ -395,3 +395,98 @@ class ReplacedDictionaries(_Encoding):
 
     def encoded(self, rows: pa.RecordBatch, words: dict[str, None]) -> pa.RecordBatch:
         return super().encoded(rows, {})
+
+
+# --- calls that a client gives up, and paths of several elements -------------------------------------
+
+
+@variation("flight-put.given-up-keeps-what-came", FLIGHT_PROTO)
+class GivenUpKeepsWhatCame(FlightService):
+    """What came of a DoPut before its client gave it up is stored."""
+
+    def given_up(self, came: Sequence[bytes]) -> None:
+        named = self.decode("FlightData", came[0]).last("flight_descriptor") if came else None
+        if named is not None:
+            self.keep(self.key_of(came[0][named.value_start : named.end]), came)
+
+
+@variation("flight-put.given-up-keeps-a-batch", FLIGHT_PROTO)
+class GivenUpKeepsABatch(GivenUpKeepsWhatCame):
+    """The first batch of a DoPut that its client gave up is stored, whatever came after it."""
+
+    def given_up(self, came: Sequence[bytes]) -> None:
+        super().given_up(came[:2])
+
+
+@variation("flight-put.one-element", FLIGHT_PAGE)
+class OneElement(FlightService):
+    """A flight is named by a path of one element that is not empty; any other is refused."""
+
+    def key_of(self, message: bytes) -> bytes:
+        path = self.decode("FlightDescriptor", message).texts("path")
+        if len(path) > 1 or "" in path or any("/" in one for one in path):
+            self.refuse(StatusCode.INVALID_ARGUMENT, "the path of a flight has one element")
+        return super().key_of(message)
+
+
+@variation("flight-location.two-places", FLIGHT_PROTO)
+class TwoPlaces(FlightService):
+    """An endpoint names the connection of its info, and the server's own address."""
+
+    def endpoint(self, ticket: bytes) -> bytes:
+        places = ("arrow-flight-reuse-connection://?", self.here)
+        return super().endpoint(ticket) + b"".join(part(2, text(1, uri)) for uri in places)
+
+
+@variation("flight-expiry.over-at-once", FLIGHT_PAGE)
+class OverAtOnce(_Expiring):
+    """The clock of the server is half a minute slow; an endpoint has expired before it is read, and is refused."""
+
+    def expiry(self) -> bytes:
+        return number(1, int(self.clock()) - 30)
+
+    def do_get(self, requests: Iterator[bytes]) -> Messages:
+        ticket = bytes(self.decode("Ticket", self.the_one(requests)).data("ticket"))
+        return self.refuse(StatusCode.NOT_FOUND, f"no ticket {ticket!r}, or it has expired")
+
+
+@variation("flight-poll.cancelled-has-its-result", FLIGHT_PAGE)
+class CancelledHasItsResult(FlightService):
+    """A query that was cancelled has ended; its info, whose tickets are void, is all that there was."""
+
+    def poll_flight_info(self, requests: Iterator[bytes]) -> Messages:
+        request = self.the_one(requests)
+        command = bytes(self.decode("FlightDescriptor", request).data("cmd"))
+        kept = self._queries.get(command.removeprefix(POLLED)) if command.startswith(POLLED) else None
+        if kept is not None:
+            return (part(1, kept),)
+        return super().poll_flight_info(iter([request]))
+
+
+@variation("flight-handshake.of-the-connection", FLIGHT_PAGE)
+class OfTheConnection(FlightService):
+    """A connection over which a client has logged in needs no token; its tokens are good elsewhere as well."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        super().__init__(store)
+        self._known: set[str] = set()
+
+    def admit(self, headers: Mapping[str, bytes]) -> None:
+        if self.peer not in self._known:
+            super().admit(headers)
+
+    def token_for(self, user: str, password: str) -> bytes:
+        token = super().token_for(user, password)
+        self._known.add(self.peer)
+        return token
+
+
+@variation("flight-handshake.of-two-rounds", FLIGHT_PROTO)
+class OfTwoRounds(FlightService):
+    """Without a login, a Handshake of several rounds ends after the second one."""
+
+    def handshake(self, requests: Iterator[bytes]) -> Messages:
+        for number_of, answer in enumerate(super().handshake(requests)):
+            yield answer
+            if self.login is None and number_of == 1:
+                return

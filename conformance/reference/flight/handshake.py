@@ -34,9 +34,9 @@ class Handshakes(FlightBase):
         super().__init__(store)
         self._tokens: set[bytes] = set()
 
-    def for_call(self, method: str, headers: Mapping[str, bytes]) -> Self:
+    def for_call(self, method: str, headers: Mapping[str, bytes], peer: str = "") -> Self:
         """The service for one call; without a token that it gave out, the call is refused."""
-        one = super().for_call(method, headers)
+        one = super().for_call(method, headers, peer)
         if self.login is not None and method != "Handshake":
             one.admit(headers)
         return one

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from grpc import StatusCode
+
+from conformance.contract.flight.decoding import read_info
 from conformance.contract.flight.encoding import descriptor, double, number, part, text
 from conformance.records import Descriptor
 from conformance.reference.flight.base import FlightBase, Messages
@@ -49,7 +52,22 @@ class Infos(FlightBase):
         command = bytes(self.decode("FlightDescriptor", request).data("cmd"))
         again = command.startswith(POLLED)
         flight = self.find(command.removeprefix(POLLED) if again else request)
+        if self.is_void(flight):
+            if again:
+                self.forgotten(flight)
+            else:
+                del self._queries[flight.descriptor]
         yield self.poll(flight, ended=again)
+
+    def is_void(self, flight: Flight) -> bool:
+        """True if the query of a flight was cancelled: none of the tickets in its info is valid any more."""
+        info = read_info(self._queries.get(flight.descriptor, b""))
+        endpoints = () if info is None else info.endpoints
+        return bool(endpoints) and not any(self.store.redeem(one.ticket or b"") for one in endpoints)
+
+    def forgotten(self, flight: Flight) -> None:  # noqa: ARG002  # mutants use it
+        """What becomes of a call with the descriptor of a query that was cancelled."""
+        self.refuse(StatusCode.NOT_FOUND, "the query was cancelled")
 
     def poll(self, flight: Flight, *, ended: bool) -> bytes:
         """The PollInfo of a query that runs or has ended."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import grpc
 import pyarrow as pa
 from grpc import StatusCode
 
@@ -24,17 +25,26 @@ class Puts(FlightBase):
     def do_put(self, requests: Iterator[bytes]) -> Messages:
         """Store a table under the descriptor of the first message; each batch is answered when it has come."""
         came: list[bytes] = []
-        for request in requests:
-            message = self.decode("FlightData", request)
-            came.append(request)
-            # Some clients send the metadata of the first batch with the schema as well; they wait for one answer.
-            if message.has("data_body") or (message.has("app_metadata") and not is_schema(message.data("data_header"))):
-                yield from self.acknowledge(message)
+        try:
+            for request in requests:
+                message = self.decode("FlightData", request)
+                came.append(request)
+                # Some clients send the metadata of the first batch with the schema as well; they wait for one answer.
+                if message.has("data_body") or (
+                    message.has("app_metadata") and not is_schema(message.data("data_header"))
+                ):
+                    yield from self.acknowledge(message)
+        except (grpc.RpcError, GeneratorExit):  # the latter while the client does not take the answer
+            self.given_up(came)
+            raise
         named = message_of("FlightData", came[0]) if came else None
         place = None if named is None else named.last("flight_descriptor")
         if place is None:
             self.refuse(StatusCode.INVALID_ARGUMENT, "the first message has no descriptor")
         self.keep(self.key_of(came[0][place.value_start : place.end]), came)
+
+    def given_up(self, came: Sequence[bytes]) -> None:
+        """What becomes of the messages of a client that gave the call up: nothing."""
 
     def acknowledge(self, message: ProtoMessage) -> Messages:
         """The PutResult of a message with rows or metadata."""

@@ -100,6 +100,16 @@ class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is gene
         return grpc.stream_stream_rpc_method_handler(_handler(self._service, name))
 
 
+def _until_gone(requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[bytes]:
+    """The requests; raises :class:`grpc.RpcError` where the client has gone without a half-close.
+
+    gRPC ends them as after a half-close where a deadline passed.
+    """
+    yield from requests
+    if not context.is_active():
+        raise grpc.RpcError
+
+
 def _handler(shared: FlightService, method: str) -> Callable[[Any, grpc.ServicerContext], Iterator[bytes]]:
     def call(requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[bytes]:
         pairs = context.invocation_metadata()
@@ -107,13 +117,15 @@ def _handler(shared: FlightService, method: str) -> Callable[[Any, grpc.Servicer
         service = shared
         begun = False
         try:
-            service = shared.for_call(method, headers)
-            for answer in service.methods[method](iter(requests)):
+            service = shared.for_call(method, headers, context.peer())
+            for answer in service.methods[method](_until_gone(requests, context)):
                 if not begun:
                     context.send_initial_metadata(tuple(service.reply))
                     begun = True
                 yield answer
             context.set_trailing_metadata(tuple(service.trailers if begun else (*service.reply, *service.trailers)))
+        except grpc.RpcError:
+            return  # the client is gone
         except Refusal as refusal:
             if service.reply and not begun:
                 context.send_initial_metadata(tuple(service.reply))

@@ -10,14 +10,26 @@ from conformance.contract.flight.subjects import (
     answered_calls,
     columns_of,
     infos,
+    look_alike,
     of_method,
     reads,
     refusals,
+    sent_rows,
     stored,
     without_dictionaries,
 )
 from conformance.contract.view import View
-from conformance.records import Descriptor, DoGet, DoPut, Exchange, FlightMethod, GetFlightInfo
+from conformance.records import (
+    Descriptor,
+    DoGet,
+    DoPut,
+    Exchange,
+    Expect,
+    FlightMethod,
+    GetFlightInfo,
+    GivingUp,
+    NameForm,
+)
 from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.service import FlightService
 from conformance.reference.flight.store import Flight
@@ -99,3 +111,23 @@ def test_dictionaries_are_replaced_by_their_values() -> None:
 
     assert plain.schema == pa.schema([("w", pa.string()), ("n", pa.int64())])
     assert plain.to_pylist() == table.to_pylist()
+
+
+def test_paths_look_alike_if_slashes_join_them() -> None:
+    """A table is then judged by the clause on such paths alone."""
+    split = Descriptor(path=("table", "part"), form=NameForm.SPLIT)
+    slashed = Descriptor(path=("table", "part"), form=NameForm.SLASHED)
+    dotted = Descriptor(path=("table", "part"))
+    alike = seen(case_of(DoPut(split), DoPut(slashed), GetFlightInfo(split), DoGet()))
+    apart = seen(case_of(DoPut(split), DoPut(dotted), GetFlightInfo(split), DoGet()))
+
+    assert (len(look_alike(alike)), len(stored(alike))) == (1, 0)
+    assert (len(look_alike(apart)), len(stored(apart))) == (0, 1)
+
+
+def test_the_rows_that_a_step_names_are_those_sent() -> None:
+    """They are all rows of the case otherwise."""
+    part = DoPut(PATH, stop=2, gives_up=GivingUp.HALF_CLOSE, expect=Expect(rows=(0, 1)))
+    calls = seen(case_of(part, DoPut(PATH))).flight_calls
+
+    assert [sent_rows(call).num_rows for call in calls] == [2, 3]

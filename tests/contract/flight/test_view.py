@@ -19,6 +19,7 @@ from conformance.records import (
     DoPut,
     Exchange,
     GetFlightInfo,
+    GivingUp,
     PollFlightInfo,
     ProtocolName,
 )
@@ -151,3 +152,12 @@ def test_answers_of_metadata_alone_have_no_rows() -> None:
 
     assert isinstance(call, ExchangeView)
     assert (call.table, call.joined.filled, call.messages) == (None, (), [])
+
+
+def test_what_a_given_up_upload_stored_is_open() -> None:
+    """Also where an earlier one was accepted; one that was half-closed was sent."""
+    for how, found in ((GivingUp.CANCEL, None), (GivingUp.DEADLINE, None), (GivingUp.HALF_CLOSE, 1)):
+        view = seen(case_of(DoPut(PATH), DoPut(PATH, stop=2, gives_up=how), GetFlightInfo(PATH)))
+        put = view.put_before(GetFlightInfo(PATH), 2)
+
+        assert (put if put is None else put.index) == found

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+import grpc
 import pyarrow as pa
 
 from conformance.contract.clause import CLAUSES, FLIGHT, load_chapters
@@ -32,6 +33,7 @@ from conformance.records import (
     Exchange,
     Finding,
     GetFlightInfo,
+    GivingUp,
     Json,
     MetadataEntry,
     Outcome,
@@ -45,7 +47,7 @@ from conformance.reference.flight.service import FlightService
 from conformance.reference.flight.sql.service import SqlFlightService
 from conformance.reference.refusals import Refusal
 from conformance.targets.allowance import Allowance
-from conformance.targets.calls import CallBudget, Caller
+from conformance.targets.calls import CallBudget, Caller, Leaving
 from conformance.targets.dialect import SqlSpec
 from conformance.targets.faulting import Met
 from conformance.targets.flightconversation import FlightConversation, FlightPlan
@@ -72,13 +74,24 @@ PUT_AND_GET: Final = (DoPut(PATH), GetFlightInfo(PATH), DoGet())
 class Direct(Caller):
     """Calls the methods of a service in this process."""
 
-    def __init__(self, service: FlightService, headers: Callable[[], Headers] = dict) -> None:
+    _others = itertools.count()
+
+    def __init__(self, service: FlightService, headers: Callable[[], Headers] = dict, peer: str = "first") -> None:
         self._service = service
         self._headers_of = headers
+        self._peer = peer
 
     def with_credentials(self, credentials: Callable[[], Headers]) -> Direct:
         """A caller with this metadata."""
-        return Direct(self._service, credentials)
+        return Direct(self._service, credentials, self._peer)
+
+    def again(self) -> Direct:
+        """A caller over another connection."""
+        return Direct(self._service, self._headers_of, f"another, number {next(self._others)}")
+
+    def to_nobody(self) -> Direct:
+        """A caller of a place where nobody listens."""
+        return Nobody(self._service)
 
     @property
     def login(self) -> tuple[str, str] | None:
@@ -91,6 +104,13 @@ class Direct(Caller):
         """Make a call with one request."""
         return _taken(self._made(call, [call.request], budget), take)
 
+    def left_alone(self, call: Call, *, leaving: Leaving, budget: CallBudget) -> Call:
+        """Make a call, and take some of its responses."""
+        made = self._made(call, [call.request], budget)
+        if made.status != "OK" or len(made.responses) < leaving.after:
+            return made
+        return _given_up(made, made.responses[: leaving.after])
+
     def converse(
         self,
         call: Call,
@@ -99,14 +119,16 @@ class Direct(Caller):
         budget: CallBudget,
         awaits: Container[int] = (),
         take: int | None = None,
+        leaving: Leaving | None = None,
     ) -> Call:
         """Make a call with these requests; all of them are recorded before the responses."""
-        sent = list(messages)
-        made = _taken(self._made(replace(call, request=b""), sent, budget), take)
+        sent = list(messages)[: None if leaving is None else leaving.after]
+        left = leaving is not None and leaving.how is not GivingUp.HALF_CLOSE
+        made = _taken(self._made(replace(call, request=b""), sent, budget, left=left), take)
         order = ">" * len(sent) + "|" + "<" * len(made.responses)
         return replace(made, request=(sent or [b""])[0], more_requests=tuple(sent[1:]), order=order)
 
-    def _made(self, call: Call, requests: Sequence[bytes], budget: CallBudget) -> Call:
+    def _made(self, call: Call, requests: Sequence[bytes], budget: CallBudget, *, left: bool = False) -> Call:
         if call.method not in self._service.methods:
             return replace(call, status="UNIMPLEMENTED", details="there is no such method")
         responses: list[bytes] = []
@@ -114,10 +136,14 @@ class Direct(Caller):
         service = self._service
         try:
             service = service.for_call(
-                call.method, {name: value if isinstance(value, bytes) else value.encode() for name, value in pairs}
+                call.method,
+                {name: value if isinstance(value, bytes) else value.encode() for name, value in pairs},
+                self._peer,
             )
-            answers = service.methods[call.method](iter(requests))
+            answers = service.methods[call.method](_then_gone(requests) if left else iter(requests))
             responses.extend(itertools.islice(answers, budget.responses + 1))
+        except grpc.RpcError:
+            return _given_up(call, responses)
         except Refusal as refusal:
             call = replace(_told(call, service), status=refusal.code.name, details=refusal.details)
             return replace(call, responses=tuple(responses))
@@ -131,6 +157,24 @@ def _told(call: Call, service: FlightService) -> Call:
     """The call with the metadata that the service answers with."""
     said = ((name, value if isinstance(value, bytes) else value.encode()) for name, value in service.reply)
     return replace(call, initial_metadata=tuple(MetadataEntry(name, value) for name, value in said))
+
+
+class Nobody(Direct):
+    """A caller of a place where nobody listens."""
+
+    def _made(self, call: Call, requests: Sequence[bytes], budget: CallBudget, *, left: bool = False) -> Call:
+        del requests, budget, left
+        return replace(call, status="", end=CallEnd.CRASH)
+
+
+def _then_gone(requests: Sequence[bytes]) -> Iterator[bytes]:
+    """The requests of a client that gives the call up, as gRPC shows them to a server."""
+    yield from requests
+    raise grpc.RpcError
+
+
+def _given_up(call: Call, responses: Sequence[bytes]) -> Call:
+    return replace(call, responses=tuple(responses), status="", end=CallEnd.CANCELLED)
 
 
 def _taken(made: Call, take: int | None) -> Call:
@@ -151,7 +195,9 @@ def plan_of(
     """What a conversation about a case with a service needs."""
     rows = materialise(case.table) if table is None else table
     allowance = Allowance(CallBudget(10.0, 2 * rows.num_rows + 100, 1 << 24), until=float("inf"), case_bytes=1 << 30)
-    caller = Direct(service or SqlFlightService())
+    service = service or SqlFlightService()
+    service.here = f"grpc+tcp://{PLACE}"
+    caller = Direct(service)
     scenario = scenario_of(case.id)
     memory = Memory(None if caller.login is None else Login(*caller.login), scenario and scenario.headers)
     if memory.login is not None:
@@ -179,9 +225,8 @@ def scenario_cases(scenario: str) -> Iterator[Tried]:
     yield Tried(case, materialise(case.table))
 
 
-def _elsewhere(place: ServerPlace, here: Caller) -> Caller:
-    assert place.address == PLACE, f"nothing of these tests is at {place}"
-    return here
+def _elsewhere(place: ServerPlace, here: Direct) -> Caller:
+    return here.again() if place.address == PLACE else here.to_nobody()
 
 
 def failures(view: FlightView) -> dict[str, Finding]:

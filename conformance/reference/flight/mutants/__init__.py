@@ -21,6 +21,7 @@ from conformance.reference.flight.mutants import (  # noqa: F401  # each registe
     service,
     sessions,
     sql,
+    sql_features,
     sql_metadata,
     streams,
     uploads,

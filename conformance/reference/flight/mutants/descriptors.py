@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from grpc import StatusCode
 
+from conformance.contract.flight.decoding import meaning_of
+from conformance.contract.flight.encoding import descriptor as encoded
 from conformance.contract.flight.encoding import double, number, part
+from conformance.records import Descriptor
 from conformance.reference.flight.register import mutant
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.store import Flight, Store
 
+_APART = "flight-descriptor.paths-are-apart"
 _ECHO = {"flight-info.descriptor-is-the-one-asked-for": "it is another one then"}
 
 
@@ -102,3 +106,42 @@ class LastEndpointMissing(FlightService):
             return super().poll(flight, ended=ended)
         empty = self.info(Flight(flight.descriptor, flight.schema, ()))
         return part(1, empty) + double(3, 1.0)
+
+
+class _Alike(FlightService):
+    """A service to which some descriptors are the same; its infos name none."""
+
+    def key_of(self, message: bytes) -> bytes:
+        _, command, path = meaning_of(self.decode("FlightDescriptor", message))
+        return self.key(command, path)
+
+    def key(self, command: bytes, path: Sequence[str]) -> bytes:
+        """What a flight is stored under."""
+        return encoded(Descriptor(path=tuple(path)) if path else Descriptor(cmd=command or b"\x00"))
+
+    def echo(self, flight: Flight) -> bytes:
+        return b""
+
+
+@mutant("flight-descriptor.joined-by-slashes", kills=_APART)
+class JoinedBySlashes(_Alike):
+    """The elements of a path are joined by slashes, and the flight is found by that text."""
+
+    def key(self, command: bytes, path: Sequence[str]) -> bytes:
+        return super().key(command, ["/".join(path)] if path else [])
+
+
+@mutant("flight-descriptor.without-empty-elements", kills=_APART)
+class WithoutEmptyElements(_Alike):
+    """Empty elements of a path are passed over."""
+
+    def key(self, command: bytes, path: Sequence[str]) -> bytes:
+        return super().key(command, [one for one in path if one])
+
+
+@mutant("flight-descriptor.command-is-a-path", kills="flight-put.nothing-is-added")
+class CommandIsAPath(_Alike):
+    """A command is taken for the path of the same bytes."""
+
+    def key(self, command: bytes, path: Sequence[str]) -> bytes:
+        return super().key(path[0].encode(), ()) if len(path) == 1 else super().key(command, path)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from grpc import StatusCode
 
 from conformance.contract.flight.encoding import number, part
 from conformance.reference.flight.register import mutant
 from conformance.reference.flight.service import FlightService, Messages
-from conformance.reference.flight.store import Flight, Store
+from conformance.reference.flight.store import Batch, Flight, Store
 
 _IS_A_TIME = "flight-expiry.is-a-time"
 _UNTIL = "flight-expiry.is-read-until-then"
@@ -152,3 +152,39 @@ class CancelledIsEmpty(FlightService):
         if flight is not None:
             return self.stream(Flight(flight.descriptor, flight.schema, ()))
         return super().do_get(iter([request]))
+
+
+@mutant("flight-expiry.renewed-is-short", kills="flight-expiry.renewed-is-the-same-data")
+class RenewedIsShort(FlightService):
+    """A renewed endpoint has another ticket, which gives the first batch alone."""
+
+    def renew(self, body: bytes) -> bytes:
+        super().renew(body)
+        asked = self.decode("RenewFlightEndpointRequest", body).message("endpoint")
+        ticket = None if asked is None else asked.message("ticket")
+        flight = self.store.tickets[b"" if ticket is None else bytes(ticket.data("ticket"))]
+        return self.endpoint(self.store.ticket(flight, self.kept(flight))) + part(3, self.expiry())
+
+    def kept(self, flight: Flight) -> Sequence[Batch]:
+        """The batches behind the new ticket."""
+        return flight.batches[:1]
+
+
+@mutant("flight-expiry.renewed-is-empty", kills="flight-expiry.renewed-is-the-same-data")
+class RenewedIsEmpty(RenewedIsShort):
+    """A renewed endpoint has another ticket, which gives no rows."""
+
+    def kept(self, flight: Flight) -> Sequence[Batch]:
+        return ()
+
+
+@mutant("flight-data.second-read-in-another-order", kills="flight-data.order-stays")
+class SecondReadInAnotherOrder(_Counting):
+    """An info says that its endpoints are in order, and the second read of a ticket has the batches in another one."""
+
+    def after_info(self, flight: Flight) -> bytes:
+        return super().after_info(flight) + number(6, 1)
+
+    def nth_read(self, request: bytes, times: int) -> Messages:
+        schema, *batches = super().nth_read(request, times)
+        return [schema, *(batches[::-1] if times > 1 else batches)]

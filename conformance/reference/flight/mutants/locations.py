@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from conformance.contract.flight.encoding import part, text
 from conformance.reference.flight.register import mutant, process_mutant
-from conformance.reference.flight.service import FlightService
+from conformance.reference.flight.service import FlightService, Messages
+from conformance.reference.flight.store import Store
 
 _REUSE = "arrow-flight-reuse-connection://?"
 
@@ -42,3 +46,42 @@ class DeadLocation(FlightService):
     """The one location of each endpoint is a port of this machine at which nobody listens."""
 
     locations = ("grpc://127.0.0.1:1",)
+
+
+class _TwoPlaces(FlightService):
+    """A service whose endpoints name the connection of their info, and the server's own address."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        super().__init__(store)
+        self._peers: dict[bytes, str] = {}
+
+    def endpoint(self, ticket: bytes) -> bytes:
+        self._peers[ticket] = self.peer
+        places = ("arrow-flight-reuse-connection://?", self.here)
+        return super().endpoint(ticket) + b"".join(part(2, text(1, uri)) for uri in places)
+
+    def do_get(self, requests: Iterator[bytes]) -> Messages:
+        request = self.the_one(requests)
+        ticket = bytes(self.decode("Ticket", request).data("ticket"))
+        found = super().do_get(iter([request]))
+        return self.away(list(found)) if self._peers.get(ticket, self.peer) != self.peer else found
+
+    def away(self, messages: list[bytes]) -> Messages:
+        """The answer over another connection than that of the info."""
+        return messages
+
+
+@mutant("flight-location.other-place-lags", kills="flight-location.places-are-equivalent")
+class OtherPlaceLags(_TwoPlaces):
+    """The other place of an endpoint does not have the last batch yet."""
+
+    def away(self, messages: list[bytes]) -> Messages:
+        return messages[:-1]
+
+
+@mutant("flight-location.other-place-is-empty", kills="flight-location.places-are-equivalent")
+class OtherPlaceIsEmpty(_TwoPlaces):
+    """The other place of an endpoint gives the schema alone."""
+
+    def away(self, messages: list[bytes]) -> Messages:
+        return messages[:1]

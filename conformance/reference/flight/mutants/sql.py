@@ -50,7 +50,11 @@ class IngestionUncounted(SqlFlightService):
         return 0
 
 
-@mutant("flight-sql.result-without-any", kills="flight-sql.actions-have-results")
+@mutant(
+    "flight-sql.result-without-any",
+    kills="flight-sql.actions-have-results",
+    also={"flight-sql.cancel-says-what-happened": "the result of CancelQuery is in no Any, either"},
+)
 class ResultWithoutAny(SqlFlightService):
     """The result of an action is its message, without the Any around it."""
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
+from grpc import StatusCode
 
 from conformance.contract.flight.encoding import number, part
-from conformance.reference.flight.register import mutant
+from conformance.reference.flight.register import mutant, process_mutant
 from conformance.reference.flight.service import FlightService, Messages
-from conformance.reference.flight.store import Batch, Flight
+from conformance.reference.flight.store import Batch, Flight, Store
 from conformance.wire.flightdata import read_flight
 from conformance.wire.protobufmessages import ProtoMessage
 
@@ -191,3 +194,84 @@ class AnswersUnreadable(FlightService):
 
     def acknowledge(self, message: ProtoMessage) -> Messages:
         yield part(1, b"done")[:-1]
+
+
+class _Unfinished(FlightService):
+    """A service that stores what came before the client gave a DoPut up."""
+
+    def given_up(self, came: Sequence[bytes]) -> None:
+        named = self.decode("FlightData", came[0]).last("flight_descriptor") if came else None
+        if named is not None:
+            key = self.key_of(came[0][named.value_start : named.end])
+            schema, batches = self.table_of(came)
+            self.store.put(Flight(key, schema, tuple(map(Batch, self.left([one.rows for one in batches])))))
+
+    def left(self, rows: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+        """What is stored of the batches that came."""
+        return rows
+
+
+_GIVEN_UP = "flight-put.given-up-is-what-was-sent"
+
+
+@mutant("flight-put.given-up-is-stored-twice", kills=_GIVEN_UP)
+class GivenUpIsStoredTwice(_Unfinished):
+    """The last batch before the client gave up is stored twice."""
+
+    def left(self, rows: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+        return [*rows, *rows[-1:]]
+
+
+@mutant("flight-put.given-up-is-padded", kills=_GIVEN_UP)
+class GivenUpIsPadded(_Unfinished):
+    """A table that was not finished is filled up with rows that nobody sent."""
+
+    def left(self, rows: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+        return [*rows, *(self._others(one) for one in rows[-1:])]
+
+    def _others(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        numbers = pa.array([1000 + at for at in range(rows.num_rows)], pa.int64())
+        return rows.set_column(0, rows.schema.field(0), numbers)
+
+
+@mutant("flight-put.given-up-ends-the-service", kills="flight-service.serves-on")
+class GivenUpEndsTheService(FlightService):
+    """After a DoPut that its client gave up, no action is listed any more."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        super().__init__(store)
+        self._gone: list[bool] = []
+
+    def given_up(self, came: Sequence[bytes]) -> None:
+        self._gone.append(True)
+
+    def list_actions(self, requests: Iterator[bytes]) -> Messages:
+        if self._gone:
+            self.refuse(StatusCode.UNAVAILABLE, "a stream is still open")
+        return super().list_actions(requests)
+
+
+@process_mutant("flight-put.given-up-holds-the-lock", kills="flight-service.later-calls-end")
+class GivenUpHoldsTheLock(FlightService):
+    """A DoPut that its client gave up keeps the lock of the store: the next one waits for it."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        super().__init__(store)
+        self._given_up = threading.Event()
+
+    def given_up(self, came: Sequence[bytes]) -> None:
+        if any(self.decode("FlightData", one).has("data_header") for one in came):
+            self._given_up.set()
+
+    def do_put(self, requests: Iterator[bytes]) -> Messages:
+        if self._given_up.is_set():
+            threading.Event().wait(10)
+        return super().do_put(requests)
+
+
+@process_mutant("flight-put.given-up-ends-the-process", kills="flight-service.lives-on")
+class GivenUpEndsTheProcess(FlightService):
+    """A client that gives a DoPut up ends the process."""
+
+    def given_up(self, came: Sequence[bytes]) -> None:
+        os._exit(3)

@@ -37,9 +37,9 @@ class LoggedIn(FlightService):
 class Mirrored(Commanded):
     """A header of each call comes back, with data and with an error."""
 
-    def for_call(self, method: str, headers: Mapping[str, bytes]) -> Self:
+    def for_call(self, method: str, headers: Mapping[str, bytes], peer: str = "") -> Self:
         """The service for one call, with the header in its answer."""
-        one = super().for_call(method, headers)
+        one = super().for_call(method, headers, peer)
         one.reply.append((HEADER, headers.get(HEADER, b"")))
         return one
 

@@ -43,6 +43,7 @@ class Database:
         self._tables: Tables = {}
         self._open: dict[bytes, Tables] = {}
         self._begun = 0
+        self._savepoints: dict[bytes, tuple[bytes, Tables]] = {}
 
     def tables(self, transaction: bytes = b"") -> Tables:
         """The tables, as the transaction sees them; raises :class:`KeyError` for one that is not open."""
@@ -60,8 +61,38 @@ class Database:
         """End a transaction; raises :class:`KeyError` for one that is not open."""
         with self.lock:
             tables = self._open.pop(transaction)
+            self._savepoints = {one: held for one, held in self._savepoints.items() if held[0] != transaction}
             if commit:
                 self._tables = tables
+
+    def savepoint(self, transaction: bytes) -> bytes:
+        """Begin a savepoint; raises :class:`KeyError` for a transaction that is not open."""
+        with self.lock:
+            self._begun += 1
+            savepoint = b"\xffs%d" % self._begun
+            self._savepoints[savepoint] = (transaction, dict(self._open[transaction]))
+            return savepoint
+
+    def release(self, savepoint: bytes) -> None:
+        """Forget a savepoint; raises :class:`KeyError` for one that there is not."""
+        with self.lock:
+            del self._savepoints[savepoint]
+
+    def empty(self, savepoint: bytes) -> None:
+        """Leave no row in the tables of the transaction of a savepoint, which a mutant does."""
+        with self.lock:
+            transaction, tables = self._savepoints[savepoint]
+            self._open[transaction] = {name: table.slice(0, 0) for name, table in tables.items()}
+
+    def back_to(self, savepoint: bytes) -> None:
+        """Undo what was changed after a savepoint, and forget the later ones; raises :class:`KeyError`."""
+        with self.lock:
+            transaction, tables = self._savepoints[savepoint]
+            self._open[transaction] = dict(tables)
+            every = list(self._savepoints)
+            for later in every[every.index(savepoint) + 1 :]:
+                if self._savepoints[later][0] == transaction:
+                    del self._savepoints[later]
 
 
 def found(tables: Tables, name: str) -> pa.Table:
@@ -114,6 +145,8 @@ def selected(tables: Tables, statement: Statement, parameters: Sequence[object] 
         (value,) = _bound((statement.value,), parameters)
         kind = table.schema.field(statement.where).type
         table = table.filter(pc.equal(table.column(statement.where), pa.scalar(value, kind)))
+    if statement.order:
+        table = table.sort_by([(statement.order, "descending" if statement.descending else "ascending")])
     return table if statement.names == ("*",) else table.select(list(statement.names))
 
 

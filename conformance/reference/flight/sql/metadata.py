@@ -25,8 +25,8 @@ INFO: Final[Mapping[int, object]] = {
     3: False,
     4: True,
     5: False,
-    8: 1,
-    9: False,
+    8: 2,
+    9: True,
     10: True,
     11: True,
 }

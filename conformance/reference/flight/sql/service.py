@@ -39,6 +39,7 @@ __all__ = ["SqlFlightService"]
 _APPEND, _REPLACE = 2, 3
 _CREATE: Final = 1
 _COMMIT: Final = 1
+_RELEASE: Final = 1
 
 
 class Prepared:
@@ -298,6 +299,13 @@ class SqlFlightService(FlightService):
             case "EndTransaction":
                 transaction = self.transaction_of(asked)
                 self.end(transaction, commit=asked.number("action") == _COMMIT)
+            case "BeginSavepoint":
+                yield self.result(kind, part(1, self.database.savepoint(self.transaction_of(asked))))
+            case "EndSavepoint":
+                self.end_savepoint(bytes(asked.data("savepoint_id")), release=asked.number("action") == _RELEASE)
+            case "CancelQuery":
+                status = self.cancel(part(1, bytes(asked.data("info"))))
+                yield self.result(kind, status)
 
     def result(self, kind: str, message: bytes) -> bytes:
         """The Result of an action."""
@@ -322,6 +330,13 @@ class SqlFlightService(FlightService):
         """Forget a prepared statement."""
         if self.prepared.pop(handle, None) is None:
             self.refuse(StatusCode.NOT_FOUND, "no such statement is prepared")
+
+    def end_savepoint(self, savepoint: bytes, *, release: bool) -> None:
+        """Release a savepoint, or go back to it."""
+        if release:
+            self.database.release(savepoint)
+        else:
+            self.database.back_to(savepoint)
 
     def end(self, transaction: bytes, *, commit: bool) -> None:
         """End a transaction."""

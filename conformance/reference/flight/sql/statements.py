@@ -60,6 +60,8 @@ class Select:
     names: tuple[str, ...]
     where: str = ""
     value: object = None
+    order: str = ""
+    descending: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -175,7 +177,11 @@ class _Parser:
             names.append(self._take())
         self._take("FROM")
         table = self._take()
-        return Select(table, tuple(names), *self._where()) if self._met("WHERE") else Select(table, tuple(names))
+        found = Select(table, tuple(names), *self._where()) if self._met("WHERE") else Select(table, tuple(names))
+        if self._met("ORDER"):
+            self._take("BY")
+            found = dataclasses.replace(found, order=self._take(), descending=self._met("DESC"))
+        return found
 
     def _where(self) -> tuple[str, object]:
         name = self._take()

@@ -99,16 +99,41 @@ class NothingButQueries(SqlFlightService):
 
 @variation("flight-sql.no-transactions", FLIGHT_SQL_PROTO)
 class NoTransactions(SqlFlightService):
-    """Transactions and ingestion are not served."""
+    """Transactions, ingestion and CancelQuery are not served, and the server says so."""
+
+    def info_values(self) -> Mapping[int, object]:
+        return {**super().info_values(), 8: 0, 9: False, 10: False}
 
     def act(self, kind: str, asked: ProtoMessage) -> Messages:
-        if kind == "BeginTransaction":
+        if kind in ("BeginTransaction", "CancelQuery"):
             self.refuse(StatusCode.UNIMPLEMENTED, f"{kind} is not served")
         return super().act(kind, asked)
 
     def ingest(self, asked: ProtoMessage, rows: pa.Table) -> int:
         del asked, rows
         self.refuse(StatusCode.UNIMPLEMENTED, "ingestion is not served")
+
+
+@variation("flight-sql.no-savepoints", FLIGHT_SQL_PROTO)
+class NoSavepoints(SqlFlightService):
+    """Transactions have no savepoints, and the server says so."""
+
+    def info_values(self) -> Mapping[int, object]:
+        return {**super().info_values(), 8: 1}
+
+    def act(self, kind: str, asked: ProtoMessage) -> Messages:
+        if kind == "BeginSavepoint":
+            self.refuse(StatusCode.UNIMPLEMENTED, f"{kind} is not served")
+        return super().act(kind, asked)
+
+
+@variation("flight-sql.statements-are-not-cancellable", FLIGHT_SQL_PROTO)
+class StatementsAreNotCancellable(SqlFlightService):
+    """A statement that was executed cannot be cancelled, and its ticket stays valid."""
+
+    def cancel(self, body: bytes) -> bytes:
+        del body
+        return number(1, 3)
 
 
 @variation("flight-sql.other-type-url", PROTOBUF)
@@ -195,7 +220,7 @@ class OtherWidths(SqlFlightService):
 
 @variation("flight-rows.many-batches", FLIGHT_PROTO)
 class ManyBatches(SqlFlightService):
-    """Each row of a result has a batch and an endpoint of its own."""
+    """Each row of a result has a batch and an endpoint of its own, and they are in order."""
 
     def flight(self, descriptor: bytes, table: pa.Table) -> Flight:
         batches = tuple(Batch(rows) for at in range(table.num_rows) for rows in table.slice(at, 1).to_batches())
@@ -204,3 +229,6 @@ class ManyBatches(SqlFlightService):
     def endpoints(self, flight: Flight) -> Sequence[bytes]:
         parts = [flight.batches[at : at + 1] for at in range(max(1, len(flight.batches)))]
         return [self.endpoint(self.store.ticket(flight, one)) for one in parts]
+
+    def after_info(self, flight: Flight) -> bytes:
+        return super().after_info(flight) + number(6, 1)

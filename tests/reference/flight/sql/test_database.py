@@ -67,3 +67,31 @@ def test_an_update_is_no_query() -> None:
     """It has no rows."""
     with pytest.raises(NotUnderstoodError):
         selected(database().tables(), parsed("DROP TABLE t"))
+
+
+def test_a_transaction_goes_back_to_a_savepoint() -> None:
+    """Savepoints after it are forgotten; it stays, and a commit keeps what was before it."""
+    made = database()
+    transaction = made.begin()
+    changed(made.tables(transaction), parsed("DELETE FROM t WHERE n = 1"))
+    first = made.savepoint(transaction)
+    changed(made.tables(transaction), parsed("DELETE FROM t WHERE n = 2"))
+    second = made.savepoint(transaction)
+
+    made.back_to(first)
+    made.back_to(first)
+    with pytest.raises(KeyError):
+        made.back_to(second)
+    made.end(transaction, commit=True)
+
+    assert selected(made.tables(), parsed("SELECT n FROM t")).to_pylist() == [{"n": 2}]
+    with pytest.raises(KeyError):
+        made.release(first)
+
+
+def test_rows_have_an_order() -> None:
+    """From the least, or from the greatest."""
+    tables = database().tables()
+
+    assert selected(tables, parsed("SELECT n FROM t ORDER BY n")).column(0).to_pylist() == [1, 2]
+    assert selected(tables, parsed("SELECT n FROM t ORDER BY n DESC")).column(0).to_pylist() == [2, 1]

@@ -1,0 +1,96 @@
+"""A client that gives a call up: what is recorded, and what the server sees of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from conformance.contract.flight import encoding
+from conformance.generate import materialise
+from conformance.records import Call, CallEnd, Descriptor, GivingUp
+from conformance.reference.flight.server import FlightServer
+from conformance.reference.flight.service import FlightService
+from conformance.reference.flight.store import Store
+from conformance.targets.calls import CallBudget, Caller, Leaving, open_channel
+from conformance.targets.flightputs import frames
+from conformance.targets.handing import batches_of
+from conformance.wire.flight import SERVICE
+from tests.reference.flight.direct import ROWS
+
+BUDGET = CallBudget(seconds=10.0, responses=100, bytes=1 << 20)
+NAMED = encoding.descriptor(Descriptor(path=("x",)))
+PUT = Call(0, "", "DoPut", b"")
+
+
+class Noting(FlightService):
+    """Notes how many messages came of an upload that was given up."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        super().__init__(store)
+        self.came: list[int] = []
+        self.noted = threading.Event()
+
+    def given_up(self, came: Sequence[bytes]) -> None:
+        """Note it."""
+        self.came.append(len(came))
+        self.noted.set()
+
+
+@pytest.fixture
+def served() -> Iterator[tuple[Noting, Caller]]:
+    """A service, and a caller of it over gRPC."""
+    service = Noting()
+    with FlightServer(service) as server, open_channel(server.endpoint, message_limit=1 << 20) as channel:
+        began = time.monotonic()
+        yield (
+            service,
+            Caller(channel, began=began, message_limit=1 << 20, last_words=lambda _: None, service=SERVICE),
+        )
+
+
+def messages() -> list[bytes]:
+    """A schema and two batches."""
+    table = materialise(ROWS)
+    parts = enumerate(frames(table.schema, batches_of(table)))
+    return [encoding.data(one.header, one.body, of=None if at else NAMED) for at, one in parts]
+
+
+@pytest.mark.parametrize("how", [GivingUp.CANCEL, GivingUp.DEADLINE])
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_a_server_sees_that_its_client_has_gone(served: tuple[Noting, Caller], how: GivingUp, after: int) -> None:
+    """Nothing is stored; the call is one that the client ended, with the messages that it sent."""
+    service, caller = served
+
+    call = caller.converse(PUT, messages(), budget=BUDGET, leaving=Leaving(after, how))
+
+    assert (call.end, call.status, len(call.requests)) == (CallEnd.CANCELLED, "", after)
+    assert service.noted.wait(10)
+    assert service.came[0] <= after
+    assert service.store.every() == []
+
+
+def test_what_was_half_closed_is_stored(served: tuple[Noting, Caller]) -> None:
+    """It is everything that the client sends."""
+    service, caller = served
+
+    call = caller.converse(PUT, messages(), budget=BUDGET, leaving=Leaving(2, GivingUp.HALF_CLOSE))
+
+    assert (call.end, call.status, len(call.requests)) == (CallEnd.COMPLETE, "OK", 2)
+    assert [flight.rows for flight in service.store.every()] == [2]
+
+
+def test_a_read_is_given_up_by_its_deadline(served: tuple[Noting, Caller]) -> None:
+    """The client takes nothing until then; a call that ended before is complete."""
+    service, caller = served
+    caller.converse(PUT, messages(), budget=BUDGET)
+    (flight,) = service.store.every()
+    read = Call(0, "", "DoGet", encoding.part(1, service.store.ticket(flight, flight.batches)))
+
+    left = caller.left_alone(read, leaving=Leaving(1, GivingUp.DEADLINE), budget=BUDGET)
+    whole = caller.left_alone(read, leaving=Leaving(9, GivingUp.DEADLINE), budget=BUDGET)
+
+    assert (left.end, left.status, len(left.responses)) == (CallEnd.CANCELLED, "", 1)
+    assert (whole.end, whole.status, len(whole.responses)) == (CallEnd.COMPLETE, "OK", 3)
