@@ -11,7 +11,7 @@ import dataclasses
 import enum
 import functools
 from collections.abc import Hashable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -120,7 +120,7 @@ class In:
         self._situations = frozenset(situations or Situation)
         self._ended = frozenset(ended or {*ReadingOutcome} - {ReadingOutcome.UNAVAILABLE})
 
-    def __call__(self, view: View) -> Sequence[ClientRead]:
+    def __call__(self, view: View) -> Sequence[Any]:
         """Return the read, if it is one of these."""
         if not isinstance(view, ClientView) or view.read.situation not in self._situations:
             return []

@@ -16,8 +16,6 @@ from conformance.clients.flight.streams import NAME, encoded, table
 from conformance.contract.clients import Situation
 from conformance.contract.flight.encoding import descriptor, number, part, text
 from conformance.records import Descriptor
-from conformance.reference.ipc.options import WriterOptions
-from conformance.reference.ipc.writer import stream_model
 
 __all__ = ["ENTRIES", "LISTS", "LOCATIONS", "METHODS", "UNARY", "AnswerKind", "expected_of", "info", "ticket"]
 
@@ -95,7 +93,12 @@ UNARY: Final[Mapping[str, AnswerKind]] = {
     "schema-missing": AnswerKind("no schema", _BROKEN, _each(lambda _one: b""), only=("GetSchema",)),
     "schema-missing-in-info": AnswerKind("no schema", _OPEN, only=("GetFlightInfo", "PollFlightInfo")),
     "nothing": AnswerKind("no message, and ends in OK", _BROKEN, lambda _messages: []),
-    "twice": AnswerKind("two messages where one is due", _BROKEN, lambda messages: [*messages, *messages]),
+    "twice": AnswerKind(
+        "two messages where one is due",
+        _BROKEN,
+        lambda messages: [*messages, *messages],
+        only=("GetFlightInfo", "PollFlightInfo", "GetSchema"),
+    ),
     "undecodable": AnswerKind("a message that is no protobuf", _BROKEN, _each(lambda one: one[:-2])),
 }
 """Every kind of a single answer, which GetFlightInfo, PollFlightInfo, GetSchema and Handshake give."""
@@ -132,27 +135,34 @@ def ticket(at: int) -> bytes:
     return b"\xff\x00ticket %d" % at
 
 
-def _schema_bytes(kind: str) -> bytes:
-    options = WriterOptions(end="close", legacy=kind == "legacy-schema")
-    whole = stream_model([], options, schema=table().schema).messages[0].encode()
-    match kind:
-        case "schema-without-prefix":
-            return encoded(table().to_batches())[0].header
-        case "schema-cut" | "schema-cut-in-info":
-            return whole[: len(whole) // 2]
-        case "schema-missing-in-info":
-            return b""
-    return whole
+def _schema_bytes(kind: str, header: bytes = b"") -> bytes:
+    """The schema of an answer of this kind; ``header`` is that of the data, if it is not the table's."""
+    plain_header = header or encoded(table().to_batches())[0].header
+    whole = _encapsulated(plain_header, legacy=kind == "legacy-schema")
+    forms = {
+        "schema-without-prefix": plain_header,
+        "schema-cut": whole[: len(whole) // 2],
+        "schema-cut-in-info": whole[: len(whole) // 2],
+        "schema-missing-in-info": b"",
+    }
+    return forms.get(kind, whole)
 
 
-def info(endpoints: int, location: str, kind: str = "plain") -> bytes:
+def _encapsulated(header: bytes, *, legacy: bool = False) -> bytes:
+    """A message without a body as it is in a stream, padded to eight bytes."""
+    prefix = 4 if legacy else 8
+    size = len(header) + -(prefix + len(header)) % 8
+    return (b"" if legacy else b"\xff" * 4) + size.to_bytes(4, "little") + header.ljust(size, b"\0")
+
+
+def info(endpoints: int, location: str, kind: str = "plain", header: bytes = b"") -> bytes:
     """A FlightInfo whose endpoints have the batches of the table."""
     uris = LOCATIONS[location][1]
     made = [
         part(1, part(1, ticket(at))) + b"".join(part(2, text(1, uri) if uri else b"") for uri in uris)
         for at in range(endpoints)
     ]
-    schema = _schema_bytes(kind)
+    schema = _schema_bytes(kind, header)
     return b"".join(
         (
             part(1, schema) if schema else b"",
@@ -164,42 +174,37 @@ def info(endpoints: int, location: str, kind: str = "plain") -> bytes:
     )
 
 
-def plain(method: str, kind: str = "plain", *, endpoints: int = 1, location: str = "none") -> Messages:
-    """The messages of a method's plain answer."""
-    match method:
-        case "GetFlightInfo":
-            return [info(endpoints, location, kind)]
-        case "PollFlightInfo":
-            return [part(1, info(endpoints, location, kind))]
-        case "GetSchema":
-            return [part(1, _schema_bytes(kind))]
-        case "Handshake":
-            return [part(2, b"token")]
-        case "ListFlights":
-            paths = ((NAME, str(at)) for at in range(ENTRIES))
-            return [
-                part(1, _schema_bytes("plain")) + part(2, descriptor(Descriptor(path=path))) + number(4, 7) + number(5, -1)
-                for path in paths
-            ]
-        case "ListActions":
-            return [text(1, f"action {at}") + text(2, "does it") for at in range(ENTRIES)]
-    return [part(1, b"result %d" % at) for at in range(ENTRIES)]
+def plain(
+    method: str, kind: str = "plain", *, endpoints: int = 1, location: str = "none", header: bytes = b""
+) -> Messages:
+    """The messages of a method's plain answer; ``header`` is that of the data's schema, if it is not the table's."""
+    if method == "GetFlightInfo":
+        return [info(endpoints, location, kind, header)]
+    if method == "PollFlightInfo":
+        return [part(1, info(endpoints, location, kind, header))]
+    if method == "ListFlights":
+        return [_listed(descriptor(Descriptor(path=(NAME, str(at))))) for at in range(ENTRIES)]
+    made = {
+        "GetSchema": [part(1, _schema_bytes(kind))],
+        "Handshake": [part(2, b"token")],
+        "ListActions": [text(1, f"action {at}") + text(2, "does it") for at in range(ENTRIES)],
+    }
+    return made.get(method, [part(1, b"result %d" % at) for at in range(ENTRIES)])
+
+
+def _listed(named: bytes) -> bytes:
+    return part(1, _schema_bytes("plain")) + part(2, named) + number(4, 7) + number(5, -1)
 
 
 def expected_of(asks: str) -> pa.Table:
     """The rows that a path gives for plain answers, by what it asks for; the data and its metadata are the streams'."""
-    places = range(ENTRIES)
-    match asks:
-        case "put":
-            return pa.table({"app_metadata": [b"result %d" % at for at in places]})
-        case "action":
-            return pa.table({"body": [b"result %d" % at for at in places]})
-        case "flights":
-            return pa.table({"path": [f"{NAME}/{at}" for at in places]})
-        case "actions":
-            return pa.table({"type": [f"action {at}" for at in places]})
-        case "schema":
-            return pa.table({"name": table().column_names})
-        case "handshake":
-            return pa.table({"token": [b"token"]})
-    return table()
+    results = [b"result %d" % at for at in range(ENTRIES)]
+    made = {
+        "put": {"app_metadata": results},
+        "action": {"body": results},
+        "flights": {"path": [f"{NAME}/{at}" for at in range(ENTRIES)]},
+        "actions": {"type": [f"action {at}" for at in range(ENTRIES)]},
+        "schema": {"name": table().column_names},
+        "handshake": {"token": [b"token"]},
+    }
+    return pa.table(made[asks]) if asks in made else table()

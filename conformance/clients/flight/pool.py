@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Self
 
 from conformance.clients.comparing import Compared, answer_of, compared_with
+from conformance.clients.flight.script import Reply, Script
 from conformance.clients.flight.server import ScriptedServer
 from conformance.clients.flight.situations import FlightSet, default_script, put_to
-from conformance.clients.flight.script import Reply, Script
 from conformance.clients.flight.streams import NAME
 from conformance.clients.programs import ProgramPool
 from conformance.contract.clients import FlightRead

@@ -31,6 +31,8 @@ NO_METHOD: Final = "UNIMPLEMENTED"
 """How a call ends for which the script has no reply."""
 
 _PREFIX: Final = 5
+_SQL: Final = (b"CommandGetSqlInfo", b"CreatePreparedStatement")
+"""What a client of Flight SQL asks beside its query: no script answers, and it goes on."""
 
 
 class ScriptedServer:
@@ -102,6 +104,8 @@ class ScriptedServer:
 
 
 def _reply(script: Script, method: str, request: bytes) -> Reply | None:
+    if any(one in request for one in _SQL):
+        return None
     if method == "DoGet" and script.tickets:
         asked = message_of("Ticket", request)
         ticket = bytes(asked.data("ticket")) if asked is not None else b""

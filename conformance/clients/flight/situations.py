@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+import grpc
 import pyarrow as pa
 
 from conformance.clients.flight.answers import LISTS, LOCATIONS, METHODS, UNARY, AnswerKind, expected_of, plain, ticket
 from conformance.clients.flight.script import OK, End, Reply, Script, Trailers
 from conformance.clients.flight.streams import BATCHES, STREAMS, made, table
 from conformance.contract.clients import Situation
+from conformance.contract.rpcstatus import retry_status
 from conformance.generate.covering import Factors, Pair, Row, covering
 from conformance.readers.info import ReaderInfo
 
@@ -32,7 +35,7 @@ _TRAILERS: Final[Mapping[str, Trailers]] = {
     "none": (),
     "text": (("x-conformance", "text"),),
     "binary": (("x-conformance-bin", b"\xff\x00\xfe"),),
-    "details": (("grpc-status-details-bin", b"\x08\x05\x12\x07details"),),
+    "details": (),
     "details-noise": (("grpc-status-details-bin", b"\xff\xff\xff"),),
     "arrow-status": (("x-arrow-status", "0"), ("x-arrow-status-message-bin", b"fine")),
 }
@@ -53,7 +56,8 @@ FACTORS: Final[Factors] = {
 def kinds_of(method: str) -> Mapping[str, AnswerKind] | Mapping[str, object]:
     """The kinds of answers of a method."""
     if method in STREAMING:
-        return STREAMS
+        # Either side of an exchange may send nothing.
+        return {name: kind for name, kind in STREAMS.items() if method == "DoGet" or name != "no-message"}
     of_shape = LISTS if method in LISTING else UNARY
     return {name: kind for name, kind in of_shape.items() if not kind.only or method in kind.only}
 
@@ -78,6 +82,8 @@ _USUAL: Final[Row] = {
     "place": "first", "end": "OK", "when": "before", "trailers": "none", "endpoints": 1, "location": "none"
 }  # fmt: skip
 """What an illegal message goes with."""
+_ENDING: Final = ("DoGet", "DoExchange", "DoAction", "DoPut")
+"""Methods whose plain streams end in each way by itself."""
 _INFOS: Final = ("GetFlightInfo", "PollFlightInfo")
 """The methods that give endpoints."""
 
@@ -96,6 +102,11 @@ def permitted(pair: Pair) -> bool:
         when == "between" and (method in SINGLE or not (message is None or message in STREAMS or message in LISTS)),
         end == "OK" and "when" in unusual,
         end == "inside" and when == "behind",
+        # A login reads one answer, and need not see what follows.
+        method == "Handshake" and "when" in unusual,
+        end == "OK" and str(held["trailers"]).startswith("details"),
+        held["trailers"] == "details" and end in _BREAKS,
+        str(held["trailers"]).startswith("details") and message is not None and not _is_legal(message),
         end in _BREAKS and "trailers" in unusual,
         # Endpoints and their locations belong to two methods, and are seen if the call ends well.
         bool(unusual & {"endpoints", "location"}) and bool(unusual & {"place", "end", "when", "trailers"}),
@@ -153,22 +164,26 @@ def put_to(info: ReaderInfo, asked: FlightSet) -> tuple[FlightSet, str]:
     return dataclasses.replace(asked, asks=asks), ""
 
 
-def default_script(endpoints: int = 1, location: str = "none") -> dict[str, Reply]:
-    """The plain reply of every method."""
+def default_script(endpoints: int = 1, location: str = "none", header: bytes = b"") -> dict[str, Reply]:
+    """The plain reply of every method; ``header`` is that of the data's schema, if it is not the table's."""
     stream = tuple(piece.message for piece in made(STREAMS["plain"], 0))
     of_lists = {name: Reply(tuple(plain(name))) for name in (*LISTING, "GetSchema", "Handshake")}
     of_infos = {
-        name: Reply(tuple(plain(name, endpoints=endpoints, location=location)))
+        name: Reply(tuple(plain(name, endpoints=endpoints, location=location, header=header)))
         for name in ("GetFlightInfo", "PollFlightInfo")
     }
     return {"DoGet": Reply(stream), "DoExchange": Reply(stream), **of_lists, **of_infos}
 
 
 def scripted() -> Iterator[FlightSet]:
-    """Every kind of message of each method at each place, where all else is usual, and the rows of the array."""
+    """The rows of the array, and what should be seen by itself: every kind of message of each method at each place, and
+    every end of a plain stream.
+    """
     seen = set()
     for row in (*_usual(), *rows()):
-        one = _set(**{name: str(value) for name, value in row.items() if name != "endpoints"}, endpoints=row["endpoints"])
+        one = _set(
+            **{name: str(value) for name, value in row.items() if name != "endpoints"}, endpoints=row["endpoints"]
+        )
         if one.id not in seen:
             seen.add(one.id)
             yield one
@@ -179,13 +194,19 @@ def _usual() -> Iterator[Row]:
         for message in kinds_of(str(method)):
             for place in FACTORS["place"] if method in STREAMING and _is_placed(message) else ("first",):
                 yield {**_USUAL, "method": method, "message": message, "place": place}
+    for method, end, when in itertools.product(_ENDING, FACTORS["end"], FACTORS["when"]):
+        if permitted((("end", end), ("when", when))):
+            yield {**_USUAL, "method": method, "message": "plain", "end": end, "when": when}
 
 
-def _set(  # noqa: PLR0913  # the factors
+def _set(  # the factors
     *, method: str, message: str, place: str, end: str, when: str, trailers: str, endpoints: Hashable, location: str
 ) -> FlightSet:
     count = int(str(endpoints))
-    replies = default_script(count, location)
+    # An info has the schema of its data, which differs where a column has a dictionary.
+    stream = STREAMS[message] if method in STREAMING else STREAMS["plain"]
+    header = stream.start()[0].header if stream.start is not None else b""
+    replies = default_script(count, location, header)
     at = ("first", "middle", "last").index(place) * (BATCHES - 1) // 2
     messages, title, answers = _answers(method, message, at, count, location)
     tickets = {}
@@ -243,7 +264,12 @@ def _end(end: str, when: str, trailers: str, count: int) -> End:
     after = {"before": 0, "between": count // 2, "behind": count}[when]
     if end in _BREAKS:
         return End(end, after=after)
-    return End("status", end, "a fault of the script", _TRAILERS[trailers], after)
+    details = "a fault of the script"
+    sent = _TRAILERS[trailers]
+    if trailers == "details":
+        number = grpc.StatusCode[end].value[0]
+        sent = (("grpc-status-details-bin", retry_status(number, details, retry=1.0)),)
+    return End("status", end, details, sent, after)
 
 
 def _kebab(method: str) -> str:

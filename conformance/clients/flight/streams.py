@@ -210,9 +210,7 @@ STREAMS: Final[Mapping[str, Kind]] = {
     "empty-batch": Kind(
         "a batch of no rows",
         _LEGAL,
-        lambda pieces, at: _inserted(dataclasses.replace(encoded([_batches()[0].slice(0, 0)])[1], metadata=None))(
-            pieces, at
-        ),
+        _inserted(dataclasses.replace(encoded([_batches()[0].slice(0, 0)])[1], metadata=None)),
     ),
     "descriptor": Kind(
         "a descriptor in a batch's message", _LEGAL, _changed(lambda one: dataclasses.replace(one, of=_DESCRIPTOR))
@@ -234,9 +232,7 @@ STREAMS: Final[Mapping[str, Kind]] = {
     "lz4": Kind("buffers compressed with LZ4", _LEGAL, placed=False, start=_written(codec="lz4")),
     "zstd": Kind("buffers compressed with ZSTD", _LEGAL, placed=False, start=_written(codec="zstd")),
     "dictionary": Kind("a column with a dictionary", _LEGAL, placed=False, start=_dictionaries(lambda _at: WORDS)),
-    "delta": Kind(
-        "a dictionary that grows by deltas", _LEGAL, placed=False, start=_dictionaries(_grown, deltas=True)
-    ),
+    "delta": Kind("a dictionary that grows by deltas", _LEGAL, placed=False, start=_dictionaries(_grown, deltas=True)),
     "replacement": Kind("a dictionary that is replaced", _LEGAL, placed=False, start=_dictionaries(_turned)),
     "metadata-alone": Kind("a message with metadata alone", _OPEN, _inserted(Piece(metadata=b"alone"))),
     "schema-metadata": Kind(
@@ -248,7 +244,7 @@ STREAMS: Final[Mapping[str, Kind]] = {
     ),
     "message-empty": Kind("a message without a field", _OPEN, _inserted(Piece())),
     "schema-again": Kind("the schema once more", _OPEN, _again),
-    "schema-other": Kind("another schema", _OPEN, lambda pieces, at: _inserted(_other(_STRAY, 0))(pieces, at)),
+    "schema-other": Kind("another schema", _OPEN, _inserted(_other(_STRAY, 0))),
     "header-with-prefix": Kind(
         "a header with the prefix of a stream",
         _OPEN,
@@ -257,9 +253,7 @@ STREAMS: Final[Mapping[str, Kind]] = {
         ),
     ),
     "end-marker": Kind("the end marker of a stream as a header", _OPEN, _inserted(Piece(_PREFIXED + bytes(4)))),
-    "other-kind": Kind(
-        "a message of the kind Tensor", _OPEN, lambda pieces, at: _inserted(Piece(_tensor_header()))(pieces, at)
-    ),
+    "other-kind": Kind("a message of the kind Tensor", _OPEN, _inserted(Piece(_tensor_header()))),
     "body-longer": Kind(
         "a body with eight bytes more than its header declares",
         _OPEN,
@@ -274,7 +268,7 @@ STREAMS: Final[Mapping[str, Kind]] = {
     ),
     "body-alone": Kind("a body without a header", _OPEN, _inserted(Piece(body=bytes(64)))),
     "schema-missing": Kind("no schema", _BROKEN, lambda pieces, _at: pieces[1:], placed=False),
-    "schema-late": Kind("the schema behind a batch", _BROKEN, _schema_behind),
+    "schema-late": Kind("the schema behind a batch", _OPEN, _schema_behind),
     "no-message": Kind("no message at all", _BROKEN, lambda _pieces, _at: [], placed=False),
     "body-cut": Kind(
         "half of a body", _BROKEN, _changed(lambda one: dataclasses.replace(one, body=one.body[: len(one.body) // 2]))
@@ -296,9 +290,7 @@ STREAMS: Final[Mapping[str, Kind]] = {
         _BROKEN,
         _changed(lambda one: dataclasses.replace(one, raw=part(HEADER, one.header)[:-4])),
     ),
-    "other-batch": Kind(
-        "a batch of another table", _BROKEN, lambda pieces, at: _changed(lambda _one: _other(_STRAY, 1))(pieces, at)
-    ),
+    "other-batch": Kind("a batch of another table", _BROKEN, _changed(lambda _one: _other(_STRAY, 1))),
     "dictionary-missing": Kind(
         "no dictionary for a column that needs one",
         _BROKEN,
