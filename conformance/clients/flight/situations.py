@@ -24,7 +24,7 @@ from conformance.contract.rpcstatus import retry_status
 from conformance.generate.covering import Factors, Pair, Row, covering
 from conformance.readers.info import ReaderInfo
 
-__all__ = ["FACTORS", "FlightSet", "default_script", "permitted", "put_to", "scripted"]
+__all__ = ["FACTORS", "FlightSet", "default_script", "permitted", "put_to", "scripted", "unusual"]
 
 STREAMING: Final = ("DoGet", "DoExchange")
 LISTING: Final = ("ListFlights", "ListActions", "DoAction", "DoPut")
@@ -181,11 +181,22 @@ def scripted() -> Iterator[FlightSet]:
     """
     seen = set()
     for row in (*_usual(), *rows()):
-        one = _set(
-            **{name: str(value) for name, value in row.items() if name != "endpoints"}, endpoints=row["endpoints"]
-        )
+        one = _of(row)
         if one.id not in seen:
             seen.add(one.id)
+            yield one
+
+
+def _of(row: Row) -> FlightSet:
+    return _set(**{name: str(value) for name, value in row.items() if name != "endpoints"}, endpoints=row["endpoints"])
+
+
+def unusual() -> Iterator[FlightSet]:
+    """What is not simply served in DoGet: streams with one unusual message, and plain ones that end otherwise."""
+    seen = {Situation.OPEN, Situation.BROKEN, Situation.INTERRUPTED, Situation.REFUSED}
+    for row in _usual():
+        one = _of(row)
+        if row["method"] == "DoGet" and one.kind in seen:
             yield one
 
 

@@ -41,9 +41,7 @@ FAULTS: Final[Mapping[str, StandinFault]] = {
     "silent": StandinFault(
         "It ends a read without an error when a call fails.", "flight-client.status-is-error", (WHOLE,)
     ),
-    "skips-broken": StandinFault(
-        "It skips a message that cannot be decoded.", "flight-client.broken-is-error", (WHOLE,)
-    ),
+    "skips-broken": StandinFault("It skips a message that cannot be decoded.", "flight-client.broken-is-error"),
     "ends-at-metadata": StandinFault("It ends a read at a message with metadata alone.", WHOLE),
     "tickets-as-text": StandinFault("It makes text of tickets.", "flight-client.tickets-as-given"),
 }
