@@ -8,10 +8,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from publish.tables import causes, clauses, consequences, defects, losses, probes, readme, surface, untrusted
+from publish.tables import (
+    causes,
+    clauses,
+    consequences,
+    defects,
+    flightconsequences,
+    losses,
+    probes,
+    readme,
+    surface,
+    untrusted,
+)
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
-TABLES: Final = (causes, clauses, consequences, defects, losses, probes, readme, surface, untrusted)
+TABLES: Final = (causes, clauses, consequences, defects, flightconsequences, losses, probes, readme, surface, untrusted)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
