@@ -273,6 +273,9 @@ func poll(c call) error {
 			return err
 		}
 		if polled.FlightDescriptor == nil {
+			if polled.Info == nil {
+				return errors.New("the query has ended without an info")
+			}
 			return endpoints(c, polled.Info)
 		}
 		asked = polled.FlightDescriptor
