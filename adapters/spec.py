@@ -16,8 +16,8 @@ HERE: Final = Path(__file__).parent
 
 _LISTS: Final = ("sources", "build", "command", "needs")
 _TEXTS: Final = ("name", "title", "language")
-_FILES: Final = ("adapter.toml", "client.toml")
-"""The two kinds of program: one reads and writes Arrow IPC data, the other reads tables with a BigQuery client."""
+_FILES: Final = ("adapter.toml", "client.toml", "flight.toml")
+"""The kinds of program: one reads and writes Arrow IPC data, the others read with a client of BigQuery or of Flight."""
 _OF_READERS: Final = ("package", "paths", "tls", "patience")
 """The keys of a ``client.toml`` that say what the program can read; ``conformance.readers.programs`` checks them."""
 
@@ -51,7 +51,7 @@ class AdapterSpec:
             held = tomllib.loads(file.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise SpecError(f"{file}: {error}") from error
-        if file.name == "client.toml":
+        if file.name != _FILES[0]:
             for key in _OF_READERS:
                 held.pop(key, None)
         unknown = sorted(held.keys() - {*_TEXTS, *_LISTS})

@@ -23,13 +23,14 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import conformance
 from conformance.clients.consequences import Consequence, Measured, Measurements, Measuring, Suite, served_digest
 from conformance.clients.mutated import Mutated, mutated
+from conformance.clients.pool import ClientPool
 from conformance.clients.situations import Set, faulty
 from conformance.disk.files import write_whole
 from conformance.engine.corpus import load_corpus
@@ -37,6 +38,8 @@ from conformance.engine.provenance import Identity
 from conformance.engine.selection import all_clauses
 from conformance.engine.session import STATE
 from conformance.engine.started import surroundings
+from conformance.readers.info import ReaderInfo
+from conformance.readers.programs.spec import ClientProgram
 from conformance.readers.registry import client_programs, client_readers
 from conformance.records import from_json, to_json
 from conformance.reference.mutants import MUTANTS, Mutant
@@ -49,7 +52,23 @@ AT_A_TIME: Final = 16
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, write the report, and return the exit status: 0; 1 if no client is here or nothing is selected."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = arguments_of(__doc__, arguments, STATE / "clients-measured.jsonl")
+    programs = client_programs()
+    globs = options.client or ["*"]
+    names = [name for name in client_readers() if any(fnmatch.fnmatchcase(name, glob) for glob in globs)]
+    build(names, options)
+    all_clauses()
+    selected = [one for name, one in MUTANTS.items() if fnmatch.fnmatchcase(f"mutant.{name}", options.select)]
+    plans = [one for one in faulty() if fnmatch.fnmatchcase(one.id, options.select)]
+    found = itertools.chain(plans, mutated(by_chapter(selected), load_corpus(), client_readers().values()))
+    return measure(
+        options, found, programs=programs, names=names, known=client_readers(), file=options.reports / REPORT
+    )
+
+
+def arguments_of(about: str | None, arguments: Sequence[str] | None, measured: Path) -> argparse.Namespace:
+    """The options of a command that measures into the file ``measured``."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--client", action="append", metavar="GLOB", help="only paths that match, such as 'bigquery-go.*'; repeatable"
     )
@@ -57,23 +76,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--renew", action="store_true", help="measure again what the report has; what is in the file stays"
     )
-    parser.add_argument("--measured", type=Path, default=STATE / "clients-measured.jsonl", help="the measurements")
+    parser.add_argument("--measured", type=Path, default=measured, help="the measurements")
     parser.add_argument("--reports", type=Path, default=Path("reports"), help="where the report is and goes")
     parser.add_argument("--seconds", type=float, default=5.0, help="processor time of one answer")
     parser.add_argument("--no-build", action="store_true", help="use the clients that are already built")
-    options = parser.parse_args(arguments)
-    programs = client_programs()
-    globs = options.client or ["*"]
-    names = [name for name in client_readers() if any(fnmatch.fnmatchcase(name, glob) for glob in globs)]
+    return parser.parse_args(arguments)
+
+
+def build(names: Iterable[str], options: argparse.Namespace) -> None:
+    """Build the clients of these paths, unless that is not wanted."""
     if not options.no_build:
         # One by one: a client that cannot be built here is left out, and says why.
         for name in dict.fromkeys(name.partition(".")[0] for name in names):
             subprocess.run([sys.executable, "-m", "adapters", name], check=False)  # noqa: S603  # the suite's own command
-    all_clauses()
-    selected = [one for name, one in MUTANTS.items() if fnmatch.fnmatchcase(f"mutant.{name}", options.select)]
-    plans = [one for one in faulty() if fnmatch.fnmatchcase(one.id, options.select)]
-    found = itertools.chain(plans, mutated(by_chapter(selected), load_corpus(), client_readers().values()))
-    file = options.reports / REPORT
+
+
+def measure(
+    options: argparse.Namespace,
+    found: Iterator[Any],
+    *,
+    programs: Mapping[str, ClientProgram],
+    names: Sequence[str],
+    known: Mapping[str, ReaderInfo],
+    file: Path,
+    pool: Callable[..., Any] = ClientPool,
+    as_row: Callable[[Any], dict[str, Any]] | None = None,
+) -> int:
+    """Measure what was found, write the report, and return the exit status. ``known`` are all paths that a report has,
+    and ``as_row`` makes the row of a situation.
+    """
+    as_row = as_row or row_of
     before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"situations": [], "absent": {}}
     rows = {row["id"]: row for row in before["situations"]}
     kept = [
@@ -84,24 +116,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     began, seen = time.monotonic(), set[str]()
     with (
         Measurements(options.measured, kept) as into,
-        Measuring(programs, names, into, rounds=ROUNDS, seconds=options.seconds, suite=this_suite()) as measuring,
+        Measuring[Any](
+            programs, names, into, pool=pool, rounds=ROUNDS, seconds=options.seconds, suite=this_suite()
+        ) as measuring,
     ):
         for name, why in measuring.absent.items():
             print(f"{name}: not here, {why}", flush=True)
         if len(measuring.absent) == len(names):
             return 1
         while batch := [*itertools.islice(found, AT_A_TIME)]:
-            measuring.measure([one.asked if isinstance(one, Mutated) else one for one in batch])
-            rows |= {row["id"]: row for row in map(row_of, batch)}
-            seen |= {row["id"] for row in map(row_of, batch)}
+            measuring.measure([getattr(one, "asked", one) for one in batch])
+            rows |= {row["id"]: row for row in map(as_row, batch)}
+            seen |= {row["id"] for row in map(as_row, batch)}
             # After each part: what a run that is ended early has reached is a whole report.
-            made = _write(file, rows.values(), into.all, before["absent"] | measuring.absent)
+            made = _write(file, rows.values(), into.all, before["absent"] | measuring.absent, known)
             print(f"{len(seen)} faults, {made['unequal']} cells unequal, {time.monotonic() - began:.0f} s", flush=True)
         # What is selected and was not met is no situation any more.
         rows = {
             name: row for name, row in rows.items() if name in seen or not fnmatch.fnmatchcase(name, options.select)
         }
-        _write(file, rows.values(), into.all, before["absent"] | measuring.absent)
+        _write(file, rows.values(), into.all, before["absent"] | measuring.absent, known)
     return 0 if seen else 1
 
 
@@ -112,9 +146,13 @@ def this_suite() -> Suite:
 
 
 def _write(
-    file: Path, rows: Iterable[Mapping[str, Any]], measured: Iterable[Measured], absent: Mapping[str, str]
+    file: Path,
+    rows: Iterable[Mapping[str, Any]],
+    measured: Iterable[Measured],
+    absent: Mapping[str, str],
+    known: Mapping[str, ReaderInfo],
 ) -> dict[str, Any]:
-    made = report(rows, measured, absent)
+    made = report(rows, measured, absent, known)
     write_whole(file, json.dumps(made, indent=1, ensure_ascii=False) + "\n")
     return made
 
@@ -157,7 +195,10 @@ def published(made: Mapping[str, Any]) -> Iterator[Measured]:
 
 
 def report(
-    rows: Iterable[Mapping[str, Any]], measured: Iterable[Measured], absent: Mapping[str, str]
+    rows: Iterable[Mapping[str, Any]],
+    measured: Iterable[Measured],
+    absent: Mapping[str, str],
+    known: Mapping[str, ReaderInfo] | None = None,
 ) -> dict[str, Any]:
     """The report: clients, the suites that measured them, and the cells of each row by client.
 
@@ -171,7 +212,7 @@ def report(
     for one in measured:
         if one.version == latest[one.client]:
             found.setdefault((one.situation, one.digest, one.client), {})[one.round] = one
-    known, suites = client_readers(), dict[Suite, int]()
+    known, suites = known or client_readers(), dict[Suite, int]()
     situations = []
     for row in rows:
         of_row = {name: found.get((row["id"], row["digest"], name), {}) for name in known}

@@ -78,7 +78,7 @@ async function answer(request, arrow) {
       const data = await arrow.write(request.kind, bytesOf(request.data), options);
       return { status: "ok", data: Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64") };
     }
-    case "fetch": {
+    case "fetch": case "flight": {
       const path = arrow.fetch?.[request.path];
       if (path === undefined) throw new Unsupported(`there is no path ${request.path}`);
       return { status: "ok", ...await path(request) };

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import fnmatch
+import functools
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -12,16 +14,19 @@ from conformance.cli._group import Unusable
 from conformance.cli._many import judge_each, run_options
 from conformance.cli._options import select_option
 from conformance.cli._outputs import Outputs, output_options
+from conformance.clients.flight.pool import FlightPool
+from conformance.clients.flight.situations import scripted
 from conformance.clients.pool import ClientPool
 from conformance.clients.situations import Set, faulty, of_case
 from conformance.clients.task import ClientTask, client_clauses
+from conformance.contract.clause import Clause
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import Event
 from conformance.engine.owed import reference_target
-from conformance.engine.selection import Patterns, all_clauses, binds, undisputed
+from conformance.engine.selection import LeftOut, Patterns, all_clauses, binds, undisputed
 from conformance.generate import materialise
 from conformance.readers.programs.spec import load_program
-from conformance.readers.registry import client_programs, matching_readers
+from conformance.readers.registry import client_programs, flight_programs, matching_readers
 from conformance.records import Case, Level
 
 
@@ -36,6 +41,7 @@ from conformance.records import Case, Level
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A client.toml of your own, instead of the clients that ship with the suite.",
 )
+@click.option("--flight", is_flag=True, help="Clients of Arrow Flight, instead of those of the Storage Read API.")
 @select_option("situations")
 @corpus_option
 @run_options
@@ -44,6 +50,7 @@ def command(
     *,
     globs: tuple[str, ...],
     file: Path | None,
+    flight: bool,
     select: tuple[str, ...],
     corpus: Path,
     level: str,
@@ -51,13 +58,14 @@ def command(
     reports: Path | None,
     outputs: Outputs,
 ) -> None:
-    """Judge clients of the Storage Read API: whether their rows are true, errors stay errors, broken bytes are refused,
-    and interrupted reads are resumed.
+    """Judge clients of the Storage Read API or of Arrow Flight: whether their rows are true, errors stay errors, broken
+    bytes are refused, and interrupted reads are resumed or refused.
 
     \b
     conformance clients                                     every client that is built here
     conformance clients --client 'bigquery-go.*'            the paths of one client
     conformance clients --select 'interrupted.*'            some situations
+    conformance clients --flight --client 'flight-go.*'     the paths of a client of Arrow Flight
     conformance clients --reports reports/clients           a report for each path, for `conformance matrix`
 
     A situation is a case that the reference server answers correctly, or a table whose reads are interrupted, refused,
@@ -67,32 +75,61 @@ def command(
     \b
     Exit status: 0 no findings, 1 findings, 2 unusable input or no client to judge.
     """  # noqa: D301  # click wants the character, not the escape
-    programs = dict(client_programs())
+    programs = dict(flight_programs() if flight else client_programs())
     if file is not None:
         own = load_program(file)
         programs = {own.adapter.name: own}
-        names = [info.name for info in own.paths.values()]
-    else:
-        names = [info.name for program in programs.values() for info in program.paths.values()]
-        if globs:
-            try:
-                names = [name for name in matching_readers(globs) if name in names]
-            except ValueError as error:
-                raise Unusable(str(error)) from None
-    all_clauses()
+    names = [info.name for program in programs.values() for info in program.paths.values()]
+    if file is None and globs:
+        names = _matching(globs, names, flight=flight)
     patterns = Patterns(select)
+    task = functools.partial(ClientTask, select=select, level=Level(level))
+    if flight:
+        sets = [one for one in scripted() if patterns.match(one.id)]
+        _check(patterns)
+        clauses, aside = _clauses(level, flight=True)
+
+        def judged_flight(name: str) -> tuple[Iterable[Event], int]:
+            return task(flights, name, sets, clauses, left_out=aside).events(), len(sets)
+
+        with FlightPool(programs, names, seconds=seconds) as flights:
+            judge_each("client", flights, judged_flight, outputs=outputs, reports=reports)
     situations = [
         one for one in (*faulty(), *_healthy(load_corpus(corpus).values(), patterns)) if patterns.match(one.id)
     ]
-    if patterns.dead:
-        raise Unusable(f"expected globs that match ids of situations, got {patterns.dead[0]!r}")
-    clauses, aside = undisputed(clause for clause in client_clauses() if binds(clause, Level(level)))
+    _check(patterns)
+    clauses, aside = _clauses(level)
 
     def judged(name: str) -> tuple[Iterable[Event], int]:
-        return ClientTask(pool, name, situations, clauses, select, Level(level), aside).events(), len(situations)
+        return task(pool, name, situations, clauses, left_out=aside).events(), len(situations)
 
     with ClientPool(programs, names, seconds=seconds) as pool:
         judge_each("client", pool, judged, outputs=outputs, reports=reports)
+
+
+def _matching(globs: tuple[str, ...], names: Sequence[str], *, flight: bool) -> list[str]:
+    """The paths that one of the globs matches."""
+    if flight:
+        for glob in globs:
+            if not fnmatch.filter(names, glob):
+                raise Unusable(f"expected a path of a Flight client, such as {names[0]}, got {glob!r}")
+        return [name for name in names if any(fnmatch.fnmatchcase(name, glob) for glob in globs)]
+    try:
+        return [name for name in matching_readers(globs) if name in names]
+    except ValueError as error:
+        raise Unusable(str(error)) from None
+
+
+def _check(patterns: Patterns) -> None:
+    if patterns.dead:
+        raise Unusable(f"expected globs that match ids of situations, got {patterns.dead[0]!r}")
+
+
+def _clauses(level: str, *, flight: bool = False) -> tuple[tuple[Clause, ...], tuple[LeftOut, ...]]:
+    """The clauses that bind at this level, and those that are left out."""
+    all_clauses()
+    clauses, aside = undisputed(clause for clause in client_clauses(flight=flight) if binds(clause, Level(level)))
+    return tuple(clauses), tuple(aside)
 
 
 def _healthy(cases: Iterable[Case], patterns: Patterns) -> Iterator[Set]:

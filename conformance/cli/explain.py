@@ -63,7 +63,7 @@ def _judged_by(clause: Clause) -> str:
     if MESSAGES[0] in clause.profiles or clause.on_flight:
         return f"conformance run --target FILE --clause {clause.id}"
     if clause.role is Role.CLIENT:
-        return "conformance clients"
+        return f"conformance clients{' --flight' if clause.chapter == 'flight-client' else ''}"
     if clause.role is Role.READER:
         return "conformance read"
     if clause.chapter == "written":

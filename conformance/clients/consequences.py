@@ -9,32 +9,36 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import hashlib
+import functools
 import json
 import re
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Generic, Protocol, Self, TypeVar
 
-from conformance.clients.mutated import digest
+import pyarrow as pa
+
+from conformance.clients.comparing import Compared
+from conformance.clients.mutated import served_digest
 from conformance.clients.pool import ClientPool
-from conformance.clients.situations import Set, put_to
-from conformance.clients.task import compared
+from conformance.clients.task import Situated
 from conformance.contain.text import safe
 from conformance.disk.files import naming
 from conformance.disk.lines import LineFile, line_of
 from conformance.readers.compare import DifferenceKind
 from conformance.readers.info import ReaderInfo
+from conformance.readers.ipc.info import Hello
 from conformance.readers.ipc.job import MEMORY, JobAnswer, JobOutcome
 from conformance.readers.programs.slot import outcome_of
 from conformance.readers.programs.spec import ClientProgram
 from conformance.records import ReadingOutcome, RecordError, from_json, to_json
 from conformance.records.base import record
+from conformance.wire import PlainTable
 
 __all__ = ["Consequence", "Measured", "Measurements", "Measuring", "Suite", "consequence", "served_digest"]
 
@@ -97,8 +101,39 @@ class Measured:
     suite: Suite = UNKNOWN
 
 
-def consequence(info: ReaderInfo, asked: Set, answer: JobAnswer) -> tuple[Consequence, str]:
-    """The class of a client's answer, and a sentence about it."""
+class Asked(Situated, Protocol):
+    """A situation whose rows are known."""
+
+    @property
+    def expected(self) -> pa.Table: ...  # see the class
+
+
+S = TypeVar("S", bound=Asked)
+
+
+class MeasuredPool(Protocol[S]):
+    """A pool of programs that are put into situations of one protocol."""
+
+    infos: dict[str, ReaderInfo]
+
+    @property
+    def names(self) -> tuple[str, ...]: ...  # see ProgramPool
+
+    def absent(self) -> dict[str, str]: ...  # as above
+
+    def hello(self, name: str) -> Hello: ...  # as above
+
+    def put(self, name: str, asked: S) -> tuple[S, str]: ...  # see ClientPool
+
+    def served_digest(self, asked: S) -> str: ...  # as above
+
+    def compared(self, info: ReaderInfo, asked: S, got: PlainTable) -> Compared: ...  # as above
+
+    def fetch(self, name: str, asked: S) -> tuple[JobAnswer, Sequence[dict[str, Any]]]: ...  # as above
+
+
+def consequence(asked: Asked, answer: JobAnswer, compare: Callable[[PlainTable], Compared]) -> tuple[Consequence, str]:
+    """The class of a client's answer, and a sentence about it; ``compare`` finds the differences of its rows."""
     outcome, text = outcome_of(answer)
     if outcome is ReadingOutcome.UNAVAILABLE:
         return Consequence.UNABLE, text
@@ -106,7 +141,7 @@ def consequence(info: ReaderInfo, asked: Set, answer: JobAnswer) -> tuple[Conseq
         said = f"{answer.error_class}: {text}" if answer.error_class else text
         at_limit = answer.outcome is JobOutcome.EXHAUSTED and answer.error_class == MEMORY
         return Consequence.MEMORY if at_limit else _ENDS[outcome], said
-    rows, found, order = compared(info, asked, answer.table)
+    rows, found, order = compare(answer.table)
     if not found and not order:
         return Consequence.UNHARMED, ""
     if not rows and asked.expected.num_rows:
@@ -197,11 +232,11 @@ def _classed(one: Measured) -> Measured:
     return one
 
 
-class Measuring:
+class Measuring(Generic[S]):
     """Client programs that are warm, and what they are measured into; use it as a context manager.
 
-    ``seconds`` is the processor time of one answer. ``suite`` goes into each measurement. ``absent`` names the paths
-    that are not here, with the reason.
+    ``pool`` makes a :class:`MeasuredPool`. ``seconds`` is the processor time of one answer. ``suite`` goes into each
+    measurement. ``absent`` names the paths that are not here, with the reason.
     """
 
     def __init__(
@@ -210,6 +245,7 @@ class Measuring:
         names: Sequence[str],
         into: Measurements,
         *,
+        pool: Callable[..., Any] = ClientPool,
         rounds: int = 2,
         seconds: float = 5.0,
         suite: Suite = UNKNOWN,
@@ -219,9 +255,7 @@ class Measuring:
         self._into = into
         self._rounds = rounds
         used = {name: [path for path in names if path.partition(".")[0] == name] for name in programs}
-        self._pools = [
-            ClientPool({name: programs[name]}, paths, seconds=seconds) for name, paths in used.items() if paths
-        ]
+        self._pools = [pool({name: programs[name]}, paths, seconds=seconds) for name, paths in used.items() if paths]
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -235,7 +269,7 @@ class Measuring:
     ) -> None:
         self._stack.close()
 
-    def measure(self, situations: Sequence[Set]) -> None:
+    def measure(self, situations: Sequence[S]) -> None:
         """Measure each path in each situation in every round, but for what was measured before.
 
         A round is whole before the next begins, so that the measurements of one cell do not follow each other.
@@ -245,32 +279,25 @@ class Measuring:
                 for job in [workers.submit(self._round, pool, situations, number) for pool in self._pools]:
                     job.result()
 
-    def _round(self, pool: ClientPool, situations: Sequence[Set], number: int) -> None:
+    def _round(self, pool: MeasuredPool[S], situations: Sequence[S], number: int) -> None:
         known = self._into.known()
         for asked in situations:
             for name in pool.names:
                 if name in self.absent:
                     continue
-                key = (name, pool.hello(name).version, asked.id, served_digest(asked), number)
+                key = (name, pool.hello(name).version, asked.id, pool.served_digest(asked), number)
                 if key not in known:
                     self._into.add(dataclasses.replace(_measured(pool, asked, key), suite=self._suite))
 
 
-def _measured(pool: ClientPool, asked: Set, key: tuple[str, str, str, str, int]) -> Measured:
+def _measured(pool: MeasuredPool[S], asked: S, key: tuple[str, str, str, str, int]) -> Measured:
     name, version, situation, served, number = key
     began = time.monotonic()
     info = pool.infos[name]
-    asked, refusal = put_to(info, asked)
+    asked, refusal = pool.put(name, asked)
     if refusal:
         found, text = Consequence.UNABLE, refusal
     else:
-        found, text = consequence(info, asked, pool.fetch(name, asked)[0])
+        found, text = consequence(asked, pool.fetch(name, asked)[0], functools.partial(pool.compared, info, asked))
     seconds = round(time.monotonic() - began, 3)
     return Measured(name, version, situation, served, number, found, safe(text, limit=SHOWN), seconds)
-
-
-def served_digest(asked: Set) -> str:
-    """A digest of what a situation serves, with its plan of faults."""
-    plan = json.dumps([to_json(fault) for fault in asked.plan], sort_keys=True) if asked.plan else ""
-    made = digest(next(iter(asked.tapes)), resumed=True)
-    return f"{made}-{hashlib.sha256(plan.encode()).hexdigest()[:8]}" if plan else made

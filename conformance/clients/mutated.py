@@ -19,6 +19,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
@@ -48,10 +49,11 @@ from conformance.records import (
     ReadRows,
     Recipe,
     Table,
+    to_json,
 )
 from conformance.reference.mutants import Mutant
 
-__all__ = ["INTERRUPTED", "PROBES", "RACES", "Mutated", "digest", "mutated"]
+__all__ = ["INTERRUPTED", "PROBES", "RACES", "Mutated", "digest", "mutated", "served_digest"]
 
 _EMPTY: Final = proto.CreateReadSessionRequest(read_session={"read_options": {}}).ByteSize()
 """Bytes of a request whose messages are there and say nothing."""
@@ -260,3 +262,10 @@ def _situation(mutant: Mutant, probe: _Probe, tape: Tape) -> Set:
         ordered=len(read.streams) == 1,
         served=Tapes([tape]),
     )
+
+
+def served_digest(asked: Set) -> str:
+    """A digest of what a situation serves, with its plan of faults."""
+    plan = json.dumps([to_json(fault) for fault in asked.plan], sort_keys=True) if asked.plan else ""
+    made = digest(next(iter(asked.tapes)), resumed=True)
+    return f"{made}-{hashlib.sha256(plan.encode()).hexdigest()[:8]}" if plan else made

@@ -5,47 +5,71 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Generic, Protocol, TypeVar
 
-import pyarrow as pa
-
-from conformance.clients.pool import ClientPool
-from conformance.clients.situations import Set, put_to
 from conformance.contract.clause import Clause, Role
-from conformance.contract.clients import ClientAnswer, ClientRead, judge_client
+from conformance.contract.clients import ClientRead, Situation, judge_client
 from conformance.contract.raised import reason_of
 from conformance.engine.events import CLIENT_PROFILE, CaseJudged, Event, RunEnded
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import LeftOut, all_clauses
 from conformance.engine.started import implementation_started
-from conformance.readers.compare import DifferenceKind, ReadingDifference, differences
 from conformance.readers.info import ReaderInfo
+from conformance.readers.ipc.info import Hello
 from conformance.readers.ipc.job import JobAnswer
-from conformance.readers.losses import as_read_with
-from conformance.readers.programs.arrow import plain_to_arrow, sent_schema
-from conformance.readers.programs.slot import outcome_of
-from conformance.readers.tables import to_stream_bytes
-from conformance.records import Level, Outcome, Reading, ReadingOutcome, Verdict
-from conformance.wire import PlainTable, plain_table
+from conformance.records import Level, Outcome, ReadingOutcome, Verdict
 
-__all__ = ["ClientTask", "client_clauses"]
-
-SHOWN: Final = 3
-"""The most differences of one answer that are kept."""
+__all__ = ["FLIGHT_CHAPTER", "ClientTask", "JudgedPool", "Situated", "client_clauses"]
 
 
-def client_clauses() -> tuple[Clause, ...]:
-    """The clauses on clients."""
-    return tuple(clause for clause in all_clauses().values() if clause.role is Role.CLIENT)
+FLIGHT_CHAPTER: Final = "flight-client"
+
+
+def client_clauses(*, flight: bool = False) -> tuple[Clause, ...]:
+    """The clauses on clients of Storage Read, or on those of Flight."""
+    of_role = (clause for clause in all_clauses().values() if clause.role is Role.CLIENT)
+    return tuple(clause for clause in of_role if (clause.chapter == FLIGHT_CHAPTER) is flight)
+
+
+class Situated(Protocol):
+    """What every situation has, whatever its protocol: a name, the server's behaviour, and a sentence about it."""
+
+    @property
+    def id(self) -> str: ...  # noqa: D102  # see the class
+
+    @property
+    def kind(self) -> Situation: ...  # noqa: D102  # as above
+
+    @property
+    def title(self) -> str: ...  # noqa: D102  # as above
+
+
+S = TypeVar("S", bound=Situated)
+
+
+class JudgedPool(Protocol[S]):
+    """Programs and a server that puts them into situations of one protocol."""
+
+    infos: dict[str, ReaderInfo]
+
+    def hello(self, name: str) -> Hello: ...  # noqa: D102  # see ProgramPool
+
+    def put(self, name: str, asked: S) -> tuple[S, str]: ...  # noqa: D102  # see ClientPool
+
+    def fetch(self, name: str, asked: S) -> tuple[JobAnswer, Sequence[dict[str, Any]]]: ...  # noqa: D102  # as above
+
+    def read(  # noqa: D102  # as above
+        self, info: ReaderInfo, asked: S, answer: JobAnswer, events: Sequence[Mapping[str, Any]]
+    ) -> ClientRead: ...
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class ClientTask:
+class ClientTask(Generic[S]):
     """A path of a client, the situations, and the clauses under which its answers are judged."""
 
-    pool: ClientPool
+    pool: JudgedPool[S]
     client: str
-    situations: Sequence[Set]
+    situations: Sequence[S]
     clauses: Sequence[Clause]
     select: tuple[str, ...] = ()
     level: Level = Level.MAY
@@ -73,16 +97,16 @@ class ClientTask:
             left_out=self.left_out,
         )
         for asked in self.situations:
-            yield self._judged(asked, info)
+            yield self._judged(asked)
         remarks = [f"written in {hello.language}"]
         remarks += [f"documented loss: {one.kind}, {one.change} ({one.source})" for one in info.losses]
         remarks += [f"cannot read {kind}: {reason}" for kind, reason in info.cannot.items()]
         yield RunEnded(time.monotonic() - began, tuple(remarks))
 
-    def _judged(self, asked: Set, info: ReaderInfo) -> CaseJudged:
+    def _judged(self, asked: S) -> CaseJudged:
         began = time.monotonic()
         rows, calls = 0, 0
-        asked, refusal = put_to(info, asked)
+        asked, refusal = self.pool.put(self.client, asked)
         if refusal:
             verdicts = [Verdict(asked.id, WHOLE_CASE, Outcome.UNSUPPORTED, reason=refusal)]
         else:
@@ -100,76 +124,15 @@ class ClientTask:
             generated=False,
         )
 
-    def verdicts(self, asked: Set, answer: JobAnswer, events: Sequence[Mapping[str, Any]]) -> list[Verdict]:
+    def verdicts(self, asked: S, answer: JobAnswer, events: Sequence[Mapping[str, Any]]) -> list[Verdict]:
         """The verdicts on one answer; ``events`` are what the client asked the server for it."""
         info = self.pool.infos[self.client]
         try:
-            made = examined(info, asked, answer, events)
+            made = self.pool.read(info, asked, answer, events)
         except Exception as error:  # noqa: BLE001  # an error of the suite costs this situation only
             return [Verdict(asked.id, WHOLE_CASE, Outcome.ERROR, reason=reason_of(error))]
-        if made.outcome is ReadingOutcome.UNAVAILABLE:
-            return [Verdict(asked.id, WHOLE_CASE, Outcome.UNSUPPORTED, reason=made.text)]
+        if made.answer.outcome is ReadingOutcome.UNAVAILABLE:
+            return [Verdict(asked.id, WHOLE_CASE, Outcome.UNSUPPORTED, reason=made.answer.text)]
         known = {clause.id for clause in self.clauses}
-        judged = judge_client(ClientRead(asked.kind, asked.title, made), case_id=asked.id)
+        judged = judge_client(made, case_id=asked.id)
         return [verdict for verdict in judged if verdict.clause in known]
-
-
-def examined(info: ReaderInfo, asked: Set, answer: JobAnswer, events: Sequence[Mapping[str, Any]]) -> ClientAnswer:
-    """What a client made of a situation, compared with what it should have made of it."""
-    outcome, text = outcome_of(answer)
-    offsets, left_open = tuple(_offsets(asked, events)), tuple(_left_open(events))
-    if answer.table is None:
-        return ClientAnswer(info.name, outcome, text, offsets=offsets, left_open=left_open)
-    rows, differ, order = compared(info, asked, answer.table)
-    bare = info.schemaless_when_empty and not rows
-    columns = "" if bare else next((one.observed for one in differ if one.kind is DifferenceKind.COLUMNS), "")
-    found = () if columns else tuple(map(str, differ))[:SHOWN]
-    said = f"got the columns {columns}" if columns else ""
-    return ClientAnswer(info.name, outcome, text, found, said, order, offsets, left_open)
-
-
-def compared(info: ReaderInfo, asked: Set, got: PlainTable) -> tuple[int, list[ReadingDifference], str]:
-    """The rows that a client gave, their differences from those of the table, and a sentence about their order, which
-    is compared if nothing else differs.
-    """
-    table = plain_to_arrow(got, sent_schema(asked.read))
-    reading = Reading(info.name, asked.id, "s", ReadingOutcome.TABLE, to_stream_bytes(table))
-    found = differences(reading, asked.expected, readers={info.name: info})
-    bare = info.schemaless_when_empty and not table.num_rows
-    order = "" if found or bare or not asked.ordered else _order(info, asked.expected, table)
-    return table.num_rows, found, order
-
-
-def _order(info: ReaderInfo, expected: pa.Table, got: pa.Table) -> str:
-    """A sentence about the first row that is not in its place; the two tables have the same rows."""
-    # Plain values, because a loss can make a timestamp that Python's own type cannot hold.
-    lost, had = (plain_table(one.to_batches()) for one in (as_read_with(info.losses, expected), got))
-    for row in range(got.num_rows):
-        wanted, found = ([column[row] for column in one.columns] for one in (lost, had))
-        if wanted != found:
-            return f"got row {found} in place {row}, where {wanted} belongs"
-    return ""
-
-
-def _offsets(asked: Set, events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Complaints about reads from an offset that the client had not reached."""
-    tape = next(iter(asked.tapes))
-    places = {stream.name: stream.places for stream in tape.streams}
-    reached = dict.fromkeys(places, 0)
-    for event in events:
-        if event["event"] != "call" or event.get("method") != "ReadRows" or event.get("stream") not in places:
-            continue
-        name, offset = event["stream"], event["offset"]
-        stops = places[name]
-        if offset > reached[name] or offset not in stops:
-            yield f"it reads stream {name.rpartition('/')[2]} from offset {offset} after it got {reached[name]} rows"
-        else:
-            reached[name] = max(reached[name], stops[min(stops.index(offset) + event["responses"], len(stops) - 1)])
-
-
-def _left_open(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Complaints about calls that go on after the answer."""
-    for event in events:
-        if event["event"] == "open":
-            stream = str(event.get("stream", "")).rpartition("/")[2]
-            yield f"its {event['method']} of stream {stream} from offset {event.get('offset', 0)} is still open"

@@ -11,7 +11,7 @@ import dataclasses
 import enum
 import functools
 from collections.abc import Hashable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -21,7 +21,7 @@ from conformance.contract.judge import judge_view
 from conformance.contract.view import View
 from conformance.records import Exchange, Outcome, ReadingOutcome, Verdict
 
-__all__ = ["ClientAnswer", "ClientRead", "ClientView", "In", "Situation", "judge_client"]
+__all__ = ["ClientAnswer", "ClientRead", "ClientView", "FlightRead", "In", "Situation", "judge_client"]
 
 
 class Situation(enum.StrEnum):
@@ -39,6 +39,8 @@ class Situation(enum.StrEnum):
     """A response has bytes that are no Arrow message of the session's schema."""
     ABANDONED = "abandoned"
     """A response has bytes that are no Arrow message, and the stream has more to send than a client takes unread."""
+    OPEN = "open"
+    """It sends what the texts leave open, or forbid, where a reader can still know every row."""
     MUTATED = "mutated"
     """It has one defect; no clause says what a client makes of it, so it is described and not judged."""
 
@@ -50,7 +52,7 @@ class ClientAnswer:
     ``differences`` are between its rows and those of the table, as sentences; ``columns`` is a sentence about names of
     columns that differ, ``order`` about rows of a single stream in another order; both are empty if nothing differs.
     ``offsets`` are sentences about offsets that the client asked for and had not reached, ``left_open`` about calls
-    that go on although it has answered.
+    that go on although it has answered, and ``tickets`` about tickets of Flight that no server gave to it.
     """
 
     client: str
@@ -61,6 +63,7 @@ class ClientAnswer:
     order: str = ""
     offsets: tuple[str, ...] = ()
     left_open: tuple[str, ...] = ()
+    tickets: tuple[str, ...] = ()
 
 
 class ClientRead:
@@ -81,6 +84,14 @@ class ClientRead:
         return f"{self.answer.outcome}{f': {text[:160]}' if text else ''}"
 
 
+class FlightRead(ClientRead):
+    """The answer of a client of Arrow Flight; with ``metadata``, its path gives the ``app_metadata`` and no rows."""
+
+    def __init__(self, situation: Situation, title: str, answer: ClientAnswer, *, metadata: bool = False) -> None:
+        super().__init__(situation, title, answer)
+        self.metadata = metadata
+
+
 class ClientView(View):
     """One read of a client as the clauses on clients see it."""
 
@@ -98,17 +109,22 @@ class _Aspect:
 
 
 class In:
-    """A selector of reads in certain situations that ended in certain ways."""
+    """A selector of reads in certain situations that ended in certain ways; ``of`` is the kind of read."""
 
     aspect = _Aspect()
 
-    def __init__(self, *situations: Situation, ended: Sequence[ReadingOutcome] = ()) -> None:
+    def __init__(
+        self, *situations: Situation, ended: Sequence[ReadingOutcome] = (), of: type[ClientRead] = ClientRead
+    ) -> None:
+        self._of = of
         self._situations = frozenset(situations or Situation)
         self._ended = frozenset(ended or {*ReadingOutcome} - {ReadingOutcome.UNAVAILABLE})
 
-    def __call__(self, view: View) -> Sequence[ClientRead]:
+    def __call__(self, view: View) -> Sequence[Any]:
         """Return the read, if it is one of these."""
         if not isinstance(view, ClientView) or view.read.situation not in self._situations:
+            return []
+        if type(view.read) is not self._of:
             return []
         return [view.read] if view.read.answer.outcome in self._ended else []
 

@@ -23,6 +23,8 @@ __all__ = [
     "absent_clients",
     "client_programs",
     "client_readers",
+    "flight_programs",
+    "flight_readers",
     "matching_readers",
     "reader_module",
 ]
@@ -74,6 +76,19 @@ def client_programs() -> Mapping[str, ClientProgram]:
     from conformance.readers.programs.spec import shipped_programs  # noqa: PLC0415  # as the docstring says
 
     return shipped_programs()
+
+
+@functools.cache
+def flight_programs() -> Mapping[str, ClientProgram]:
+    """The clients of Arrow Flight that ship with the suite, by name."""
+    from conformance.readers.programs.spec import FLIGHT_FILE, shipped_programs  # noqa: PLC0415  # as above
+
+    return shipped_programs(FLIGHT_FILE)
+
+
+def flight_readers() -> Mapping[str, ReaderInfo]:
+    """The paths of all clients of Arrow Flight, by the reader's name."""
+    return {info.name: info for program in flight_programs().values() for info in program.paths.values()}
 
 
 def client_readers() -> Mapping[str, ReaderInfo]:

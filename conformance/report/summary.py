@@ -45,6 +45,8 @@ _REPLAYED_BY: Final = {
     CLIENT_PROFILE: ("clients", "--client", "--select"),
 }
 """The command that replays a case of a run on a reader, a writer or a client, and its two options."""
+_OF_FLIGHT: Final = "flight-client."
+"""How the clauses on clients of Flight begin, which have an option of their own."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -239,7 +241,8 @@ def replay_command(result: Result, deviation: Deviation | Cause) -> str:
     """The command that shows a deviation, or the smallest case of a cause, again with every byte of the exchange."""
     if (words := _REPLAYED_BY.get(result.start.profile)) is not None:
         command, who, what = words
-        return shlex.join(["conformance", command, who, result.start.target_file, what, deviation.replay])
+        flight = ["--flight"] if any(one.startswith(_OF_FLIGHT) for one in result.start.clauses) else []
+        return shlex.join(["conformance", command, *flight, who, result.start.target_file, what, deviation.replay])
     return shlex.join(["conformance", "replay", deviation.replay, "--target", result.start.target_file])
 
 

@@ -14,6 +14,7 @@ from publish.tables import (
     combinations,
     consequences,
     defects,
+    flightconsequences,
     losses,
     probes,
     readme,
@@ -22,7 +23,19 @@ from publish.tables import (
 )
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
-TABLES: Final = (causes, clauses, combinations, consequences, defects, losses, probes, readme, surface, untrusted)
+TABLES: Final = (
+    causes,
+    clauses,
+    combinations,
+    consequences,
+    defects,
+    flightconsequences,
+    losses,
+    probes,
+    readme,
+    surface,
+    untrusted,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

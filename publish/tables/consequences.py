@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.clients.consequences import Consequence
-from conformance.clients.pool import MEMORY
+from conformance.clients.programs import MEMORY
 
-__all__ = ["MARKS", "NAME", "REPORT", "classes_of", "load", "measured", "text", "version_of"]
+__all__ = ["MARKS", "NAME", "REPORT", "classes_of", "load", "matrix", "measured", "text", "version_of"]
 
 NAME: Final = "consequences.md"
 REPORT: Final = Path(__file__).resolve().parents[2] / "reports" / "clients.json"
@@ -41,7 +41,7 @@ MARKS: Final[Mapping[Consequence, tuple[str, str]]] = {
 }
 UNEQUAL: Final = "≠"
 UNMEASURED: Final = "?"
-BEFORE: Final = ("empty", "interrupted", "refused", "broken")
+BEFORE: Final = ("empty", "interrupted", "refused", "broken", "open")
 """The groups of plans, which come before the chapters of clauses."""
 
 
@@ -86,7 +86,7 @@ def text() -> str:
 
 
 def _page(report: Mapping[str, Any]) -> Iterator[str]:
-    situations, clients = report["situations"], [one["name"] for one in report["clients"]]
+    situations, clients = report["situations"], report["clients"]
     mutants = sum("clause" in row for row in situations)
     yield "# What clients make of faulty servers\n\n"
     yield "`python -m publish.clients` puts each path of each client before servers that have one fault each, and\n"
@@ -100,6 +100,12 @@ def _page(report: Mapping[str, Any]) -> Iterator[str]:
     yield "A mutant is the reference with one fault. For each clause, the matrix has the first mutant that was made\n"
     yield "for it and that a client sees: in a case of the clause, in one of a few plain tables, or in a read that is\n"
     yield "interrupted. The clients get recorded answers, so all of them get the same bytes.\n\n"
+    yield from matrix(report)
+
+
+def matrix(report: Mapping[str, Any]) -> Iterator[str]:
+    """The legend, the sums of each path, and a table of each group of situations."""
+    situations, clients = report["situations"], [one["name"] for one in report["clients"]]
     yield from _legend()
     yield from _sums(report, clients)
     ordered = sorted(situations, key=lambda row: (_place(row["group"]), row["group"]))
@@ -138,7 +144,7 @@ def _sums(report: Mapping[str, Any], clients: Sequence[str]) -> Iterator[str]:
 
 
 def _table(rows: Sequence[Mapping[str, Any]], clients: Sequence[str]) -> Iterator[str]:
-    heads = " | ".join(client.removeprefix("bigquery-").replace(".", " ") for client in clients)
+    heads = " | ".join(client.removeprefix("bigquery-").removeprefix("flight-").replace(".", " ") for client in clients)
     yield f"| fault | {heads} |\n|---|{'---|' * len(clients)}\n"
     for row in rows:
         marks = " | ".join(_mark(row["cells"].get(client)) for client in clients)

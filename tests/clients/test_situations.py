@@ -24,7 +24,7 @@ def test_ids_are_unique_and_begin_with_their_kind() -> None:
 
     assert len({one.id for one in made}) == len(made)
     assert all(one.id.startswith(f"{one.kind}.") for one in made)
-    assert {one.kind for one in made} == set(Situation) - {Situation.HEALTHY, Situation.MUTATED}
+    assert {one.kind for one in made} == set(Situation) - {Situation.HEALTHY, Situation.OPEN, Situation.MUTATED}
 
 
 def test_the_tape_has_places_between_all_responses() -> None:

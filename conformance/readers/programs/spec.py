@@ -22,10 +22,12 @@ from conformance.readers.ipc.adapters import (
 )
 from conformance.records import BqType
 
-__all__ = ["ClientProgram", "load_program", "shipped_programs"]
+__all__ = ["FLIGHT_FILE", "ClientProgram", "load_program", "shipped_programs"]
 
 FILE: Final = "client.toml"
-_KEYS: Final = frozenset({"title", "cannot", "losses", "schemaless_when_empty", "codecs", "one_stream"})
+FLIGHT_FILE: Final = "flight.toml"
+"""The file of a client of Arrow Flight, which has the same keys."""
+_KEYS: Final = frozenset({"title", "cannot", "losses", "schemaless_when_empty", "codecs", "one_stream", "asks"})
 _LOSS_KEYS: Final = frozenset({"type", "change", "source"})
 
 
@@ -52,9 +54,9 @@ class ClientProgram:
         return list(self.direct) or ready_command(self.adapter)
 
 
-def shipped_programs() -> dict[str, ClientProgram]:
-    """The clients that ship with the suite, by name."""
-    found = [load_program(file) for file in sorted(adapters_directory().glob(f"*/{FILE}"))]
+def shipped_programs(file: str = FILE) -> dict[str, ClientProgram]:
+    """The clients that ship with the suite, by name; ``file`` is the kind of them."""
+    found = [load_program(each) for each in sorted(adapters_directory().glob(f"*/{file}"))]
     return {program.adapter.name: program for program in found}
 
 
@@ -107,6 +109,7 @@ def _info(where: str, adapter: Adapter, package: str, path: str, given: Any) -> 
             one_stream=bool(given.get("one_stream", False)),
             program=adapter.name,
             version=ready_version(adapter),
+            asks=str(given.get("asks", "")),
         )
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise AdapterError(f"{where}: {error}") from None

@@ -1,0 +1,86 @@
+"""Every clause on Flight clients fails on its wrong client, and on no other; the correct one passes all of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from conformance.clients.flight.answers import METHODS
+from conformance.clients.flight.pool import FlightPool
+from conformance.clients.flight.situations import FlightSet, scripted
+from conformance.clients.flight.standin import FAULTS
+from conformance.clients.task import ClientTask, client_clauses
+from conformance.engine.events import CaseJudged
+from conformance.readers.info import ReaderInfo, Takes
+from conformance.readers.ipc.adapters import Adapter
+from conformance.readers.programs.spec import ClientProgram
+from conformance.records import Outcome, Verdict
+
+CHOSEN = (
+    "do-get.plain",
+    "do-get.empty-batch.first",
+    "do-get.dictionary",
+    "do-get.metadata-alone.middle",
+    "do-get.body-cut.last",
+    "do-get.plain.reset.between",
+    "do-get.no-metadata.middle.not-found.between.trailers-text",
+    "get-flight-info.plain",
+)
+"""A situation of each kind is enough to see each fault, and takes a small part of the time of all."""
+
+
+class Standin(ClientProgram):
+    """The stand-in with a fault, as a program that needs no build."""
+
+    def command(self) -> list[str]:
+        """The command that starts it."""
+        return [sys.executable, "-m", "conformance.clients.flight.standin", *([self.package] if self.package else [])]
+
+
+def standin(fault: str) -> dict[str, ClientProgram]:
+    """The program with a path for each thing that a client can ask for."""
+    infos = {asks: ReaderInfo(f"standin.{asks}", "a stand-in", "", Takes.SERVER, asks=asks) for asks in METHODS}
+    return {"standin": Standin(Adapter("standin", "Stand-in", "Python", Path(__file__).parent), fault, infos)}
+
+
+def verdicts(fault: str, asking: Sequence[str], sets: Sequence[FlightSet], seconds: float = 10.0) -> list[Verdict]:
+    """The verdicts on the stand-in with a fault, by these paths."""
+    names = [f"standin.{asks}" for asks in asking]
+    with FlightPool(standin(fault), names, seconds=seconds) as pool:
+        events = [
+            event for name in names for event in ClientTask(pool, name, sets, client_clauses(flight=True)).events()
+        ]
+    found = [verdict for event in events if isinstance(event, CaseJudged) for verdict in event.verdicts]
+    assert found
+    return [verdict for verdict in found if verdict.outcome is not Outcome.UNSUPPORTED]
+
+
+def test_the_correct_client_passes() -> None:
+    """It passes every clause in every situation by each path, and each clause is judged in one of them."""
+    found = verdicts("", tuple(METHODS), [*scripted()])
+
+    assert [verdict for verdict in found if verdict.outcome is not Outcome.PASS] == []
+    assert {verdict.clause for verdict in found} == {clause.id for clause in client_clauses(flight=True)}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_wrong_client_fails_its_clause_and_no_other(fault: str) -> None:
+    """Each fault is seen by the clause that it was made for."""
+    sets = [one for one in scripted() if one.id in CHOSEN]
+    assert len(sets) == len(CHOSEN)
+    if fault == "loops":
+        sets = [one for one in sets if one.id.startswith("do-get.body-cut")]
+
+    found = verdicts(fault, ("rows", "metadata", "flight"), sets, 1.0 if fault == "loops" else 10.0)
+
+    assert {one.clause for one in found if one.outcome is not Outcome.PASS} == {
+        FAULTS[fault].kills, *FAULTS[fault].also
+    }  # fmt: skip
+
+
+def test_every_clause_has_a_wrong_client() -> None:
+    """The faults kill all clauses on Flight clients."""
+    assert {fault.kills for fault in FAULTS.values()} == {clause.id for clause in client_clauses(flight=True)}
