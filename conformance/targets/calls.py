@@ -245,8 +245,9 @@ class Caller:
             return self._as(call, running, CallEnd.CANCELLED, tuple(said.responses), started)
         if over:
             return self._over(call, running, tuple(said.responses), started, over)
-        if said.left and not is_lost(running.code(), running.details() or ""):
-            details = f"the client gave the call up: {said.left.how}"
+        late = leaving is not None and leaving.how is GivingUp.DEADLINE and running.code() in _OWN
+        if leaving is not None and (late or said.left) and not is_lost(running.code(), running.details() or ""):
+            details = f"the client gave the call up: {leaving.how}"
             return self._as(call, running, CallEnd.CANCELLED, tuple(said.responses), started, details=details)
         return self._ended(call, running, tuple(said.responses), started=started, budget=budget)
 
@@ -344,12 +345,12 @@ _OWN: Final = frozenset({grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXC
 class _Said:
     """The two sides of a call in which the client streams: an iterator of its messages, and what came back.
 
-    ``left`` says how the client gave the call up, None as long as it has not.
+    ``left`` is True once the client has given the call up.
     """
 
     def __init__(self, messages: Iterable[bytes], awaits: Container[int], leaving: Leaving | None = None) -> None:
         self.responses: list[bytes] = []
-        self.left: Leaving | None = None
+        self.left = False
         self._leaving = leaving
         self._cancel: Callable[[], object] | None = None
         self._messages = enumerate(messages)
@@ -394,7 +395,7 @@ class _Said:
             self._order.append(Turn.HALF_CLOSE)
             self._over = True
             return
-        self.left = leaving
+        self.left = True
         if leaving.how is GivingUp.CANCEL:
             self._changed.wait_for(lambda: self._over or self._cancel is not None)
             if self._cancel is not None:

@@ -15,8 +15,16 @@ import pyarrow as pa
 
 from conformance.contain.secrets import masked_bytes
 from conformance.contract.flight import encoding
-from conformance.contract.flight.decoding import Endpoint, Info, Poll, message_of, read_endpoint, read_info, read_poll
-from conformance.contract.flight.view import AT
+from conformance.contract.flight.decoding import (
+    AT,
+    Endpoint,
+    Info,
+    Poll,
+    message_of,
+    read_endpoint,
+    read_info,
+    read_poll,
+)
 from conformance.records import (
     Call,
     CallEnd,
@@ -302,9 +310,8 @@ class FlightConversation:
             messages = list(exchange_of(self._case, self._table, step, of))
         awaits = {at for at, (_, has_rows) in enumerate(messages) if has_rows} if step.in_turns else ()
         leaving = None if step.stop is None else Leaving(step.stop, step.gives_up)
-        self._talk(
-            Call(index, "", method, b""), [message for message, _ in messages], awaits, take=take, leaving=leaving
-        )
+        sent = [message for message, _ in messages]
+        self._talk(Call(index, "", method, b""), sent, awaits, take=take, leaving=leaving)
 
     def _make(
         self,

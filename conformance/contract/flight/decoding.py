@@ -7,6 +7,7 @@ and unknown fields are passed over.
 from __future__ import annotations
 
 import dataclasses
+from typing import Final
 
 from conformance.wire.flight import FLIGHT
 from conformance.wire.flightdata import FlightPart
@@ -14,6 +15,7 @@ from conformance.wire.protobuf import read_protobuf
 from conformance.wire.protobufmessages import ProtoMessage
 
 __all__ = [
+    "AT",
     "Data",
     "Endpoint",
     "Info",
@@ -29,6 +31,8 @@ __all__ = [
     "read_poll",
 ]
 
+AT: Final = " at "
+"""What stands before the address in the label of a call to another place, or over another connection."""
 Meaning = tuple[int, bytes, tuple[str, ...]]
 """The type, the command and the path of a descriptor."""
 

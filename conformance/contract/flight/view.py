@@ -13,6 +13,7 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.flight.decoding import (
+    AT,
     Data,
     Endpoint,
     Info,
@@ -42,10 +43,8 @@ from conformance.records import (
 from conformance.wire import DecodingError, Message
 from conformance.wire.flightdata import FlightStream, join_flight
 
-__all__ = ["AT", "DataView", "ExchangeView", "FlightCall", "FlightView", "GetView", "InfoSeen", "gave_up"]
+__all__ = ["DataView", "ExchangeView", "FlightCall", "FlightView", "GetView", "InfoSeen", "gave_up"]
 
-AT: Final = " at "
-"""What stands before the address in the label of a call to another place, or over another connection."""
 _METHODS: Final = frozenset(FlightMethod)
 
 

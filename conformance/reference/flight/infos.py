@@ -62,8 +62,8 @@ class Infos(FlightBase):
     def is_void(self, flight: Flight) -> bool:
         """True if the query of a flight was cancelled: none of the tickets in its info is valid any more."""
         info = read_info(self._queries.get(flight.descriptor, b""))
-        endpoints = () if info is None else info.endpoints
-        return bool(endpoints) and not any(self.store.redeem(one.ticket or b"") for one in endpoints)
+        tickets = [] if info is None else [one.ticket for one in info.endpoints if one.ticket is not None]
+        return bool(tickets) and not any(map(self.store.redeem, tickets))
 
     def forgotten(self, flight: Flight) -> None:  # noqa: ARG002  # mutants use it
         """What becomes of a call with the descriptor of a query that was cancelled."""
