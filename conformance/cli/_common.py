@@ -60,7 +60,8 @@ def known_scenario(name: str, known: Sequence[str]) -> str:
         Unusable: it is none of those ``known``; all of them are named, because nothing else lists them.
     """
     if name not in known:
-        raise Unusable(f"{unknown('scenario', name, known, 'see below')}\nthe scenarios: {', '.join(map(repr, known))}")
+        sentence = unknown("scenario", name, known, "none is like it.")
+        raise Unusable(f"{sentence} The scenarios: {', '.join(map(repr, known))}")
     return name
 
 
