@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from conformance.clients.flight.answers import LISTS, LOCATIONS, METHODS, UNARY, AnswerKind, expected_of, plain, ticket
 from conformance.clients.flight.script import OK, End, Reply, Script, Trailers
-from conformance.clients.flight.streams import BATCHES, STREAMS, made, table
+from conformance.clients.flight.streams import BATCHES, STREAMS, Kind, made, table
 from conformance.contract.clients import Situation
 from conformance.contract.rpcstatus import retry_status
 from conformance.generate.covering import Combination, Factors, Row, covering
@@ -53,7 +53,7 @@ FACTORS: Final[Factors] = {
 """The factors of the array."""
 
 
-def kinds_of(method: str) -> Mapping[str, AnswerKind] | Mapping[str, object]:
+def kinds_of(method: str) -> Mapping[str, AnswerKind] | Mapping[str, Kind]:
     """The kinds of answers of a method."""
     if method in STREAMING:
         # Either side of an exchange may send nothing.
@@ -132,7 +132,7 @@ class FlightSet:
     """One situation: what the server answers, and the rows that a client gives, by what its path asks for.
 
     ``title`` continues the sentence *…, where*. ``methods`` are those in which the situation is to be seen.
-    ``metadata`` is what the data has, None if it is not known. ``asks`` is set once a client is put into it.
+    ``asks`` is set once a client is put into it.
     """
 
     id: str
