@@ -96,7 +96,11 @@ class AnotherDescriptor(FlightService):
         return part(2, descriptor(Descriptor(path=("another",))))
 
 
-@mutant("flight-info.ticket-void", kills="flight-info.tickets-are-redeemed")
+@mutant(
+    "flight-info.ticket-void",
+    kills="flight-info.tickets-are-redeemed",
+    also={"flight-poll.descriptor-is-known-until-then": "the reference takes a query with void tickets for cancelled"},
+)
 class TicketVoid(FlightService):
     """The ticket of an info is not the one that is redeemed."""
 
