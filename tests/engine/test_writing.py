@@ -89,7 +89,7 @@ def test_the_option_space_is_what_the_writer_declares() -> None:
         "sample": ("one", "two"),
         "kind": ("stream", "file"),
         "codec": ("", "lz4"),
-        "min_space_savings": (0.0, 0.5, 1.0),
+        "min_space_savings": (None, 0.0, 0.5, 1.0),
     }
 
 
