@@ -65,7 +65,7 @@ def _check_stop(stop: int | None, gives_up: GivingUp, path: str) -> None:
 
 @record
 class Handshake:
-    """Call Handshake with these payloads, one message each; ``in_turns``: the client waits for an answer after each.
+    """Call Handshake with these payloads, one message each; no text says that each has an answer.
 
     With ``login`` the one payload is a BasicAuth of the target's name and password, or of a wrong password. The step
     is skipped if the target file names none.
@@ -74,7 +74,6 @@ class Handshake:
     TAG: ClassVar[str] = "handshake"
 
     payloads: tuple[bytes, ...] = ()
-    in_turns: bool = False
     login: FlightLogin = FlightLogin.NONE
     expect: Expect = Expect()
 

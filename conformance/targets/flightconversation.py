@@ -218,8 +218,7 @@ class FlightConversation:
         """Call Handshake; False if it is a login and the target file names none."""
         call = Call(index, "", "Handshake", b"")
         if step.login is FlightLogin.NONE:
-            awaits = range(len(step.payloads)) if step.in_turns else ()
-            self._talk(call, [encoding.part(2, one) for one in step.payloads], awaits)
+            self._talk(call, [encoding.part(2, one) for one in step.payloads])
             return True
         if self._memory.login is None:
             return False

@@ -481,6 +481,14 @@ class OfTheConnection(FlightService):
         return token
 
 
+@variation("flight-handshake.answers-at-the-end", FLIGHT_PROTO)
+class AnswersAtTheEnd(FlightService):
+    """A Handshake is answered when the client has said everything."""
+
+    def handshake(self, requests: Iterator[bytes]) -> Messages:
+        yield from super().handshake(iter([*requests]))
+
+
 @variation("flight-handshake.of-two-rounds", FLIGHT_PROTO)
 class OfTwoRounds(FlightService):
     """Without a login, a Handshake of several rounds ends after the second one."""
