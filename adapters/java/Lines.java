@@ -11,10 +11,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.Function;
 
 /**
- * Lines in, lines out, for a client that depends on no library of Google.
+ * Lines in, lines out: what every client in Java is beside its reads.
  *
  * <p>Standard input has one JSON request per line, standard output one JSON answer per line; anything that a library
- * prints goes to standard error. An {@link Error} becomes an answer with {@code panicked}.
+ * prints goes to standard error. An {@link Error} becomes an answer with {@code panicked}. A path that throws {@link
+ * UnsupportedOperationException} has no way to do what was asked.
  */
 final class Lines {
   static final ObjectMapper JSON = new ObjectMapper();
@@ -35,11 +36,15 @@ final class Lines {
       if (line.isBlank()) {
         continue;
       }
-      JsonNode request = JSON.readTree(line);
+      JsonNode id = null;
       ObjectNode made;
       try {
+        JsonNode request = JSON.readTree(line);
+        id = request.get("id");
         made = request.path("op").asText().equals("hello") ? about.deepCopy() : fetch.of(request);
         made.put("status", "ok");
+      } catch (UnsupportedOperationException none) {
+        made = JSON.createObjectNode().put("status", "unsupported").put("message", String.valueOf(none.getMessage()));
       } catch (Throwable thrown) {
         made = JSON.createObjectNode().put("status", "error").put("message", String.valueOf(thrown.getMessage()));
         made.put("class", naming.apply(thrown));
@@ -47,7 +52,7 @@ final class Lines {
           made.put("panicked", true);
         }
       }
-      made.set("id", request.get("id"));
+      made.set("id", id);
       answers.print(JSON.writeValueAsString(made) + "\n");
       answers.flush();
     }
