@@ -8,6 +8,7 @@ from grpc import StatusCode
 
 from conformance.reference.flight.register import mutant
 from conformance.reference.flight.service import FlightService
+from conformance.reference.flight.store import Store
 from conformance.reference.refusals import Refusal
 
 _CODE = "flight-handshake.refusal-is-unauthenticated"
@@ -16,14 +17,22 @@ _SERVED = {_CODE: "what the call asks for is looked for, and not found"}
 
 @mutant("flight-handshake.second-login-void", kills="flight-handshake.token-is-accepted")
 class SecondLoginVoid(FlightService):
-    """Only the first token that a client gets is ever accepted."""
+    """A token is void that a client gets before it has used the one before."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        super().__init__(store)
+        self._unused: set[bytes] = set()
 
     def token_for(self, user: str, password: str) -> bytes:
         token = super().token_for(user, password)
-        if len(self._tokens) % 2 == 0:
+        if self._unused:
             self._tokens.discard(token)
-            self._tokens.add(b"void %d" % len(self._tokens))
+        self._unused.add(token)
         return token
+
+    def admit(self, headers: Mapping[str, bytes]) -> None:
+        super().admit(headers)
+        self._unused.clear()
 
 
 @mutant("flight-handshake.any-password", kills="flight-handshake.wrong-password-is-refused")

@@ -67,7 +67,11 @@ class NoEndpoint(FlightService):
         return []
 
 
-@mutant("flight-put.batch-twice", kills="flight-put.nothing-is-added")
+@mutant(
+    "flight-put.batch-twice",
+    kills="flight-put.nothing-is-added",
+    also={"flight-put.given-up-is-what-was-sent": "of what was sent, the first batch is stored twice"},
+)
 class BatchTwice(_Keeping):
     """The first batch is stored twice."""
 

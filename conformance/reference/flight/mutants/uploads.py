@@ -13,6 +13,7 @@ from conformance.contract.flight.encoding import number, part
 from conformance.reference.flight.register import mutant, process_mutant
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.store import Batch, Flight, Store
+from conformance.reference.refusals import Refusal
 from conformance.wire.flightdata import read_flight
 from conformance.wire.protobufmessages import ProtoMessage
 
@@ -240,13 +241,20 @@ class GivenUpEndsTheService(FlightService):
 
     def __init__(self, store: Store | None = None) -> None:
         super().__init__(store)
-        self._gone: list[bool] = []
+        self._open: list[bool] = []
 
-    def given_up(self, came: Sequence[bytes]) -> None:
-        self._gone.append(True)
+    def do_put(self, requests: Iterator[bytes]) -> Messages:
+        # Counted from its beginning: the news that a client has gone may come after the next call.
+        self._open.append(True)
+        try:
+            yield from super().do_put(requests)
+        except Refusal:
+            self._open.pop()
+            raise
+        self._open.pop()
 
     def list_actions(self, requests: Iterator[bytes]) -> Messages:
-        if self._gone:
+        if self._open:
             self.refuse(StatusCode.UNAVAILABLE, "a stream is still open")
         return super().list_actions(requests)
 
