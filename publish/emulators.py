@@ -64,8 +64,8 @@ UNSTEADY: Final[Mapping[str, tuple[str, ...]]] = {
 """Targets with clauses whose verdicts differ between runs, with the starts of the ids; docs/findings.md and
 docs/flight-servers.md have the reasons.
 
-nanoarrow writes arrays without rows and without offsets; readers then read memory that is not part of the message. Three
-Flight servers have ended a DoPut or not when its client gives it up, and answer the calls after it accordingly.
+nanoarrow writes arrays without rows and without offsets; readers then read memory that is not part of the message.
+Three Flight servers have ended a DoPut or not when its client gives it up, and answer the calls after it accordingly.
 """
 DEADLINE: Final = 3600
 """Seconds for one command: most take a minute or two, a server that writes files for each table twenty times as long,

@@ -101,7 +101,11 @@ def _with(rows: pa.RecordBatch, name: str, column: pa.Array) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=pa.schema(fields))
 
 
-@mutant("flight-put.nulls-are-empty", kills="flight-put.values-are-kept")
+@mutant(
+    "flight-put.nulls-are-empty",
+    kills="flight-put.values-are-kept",
+    also={"flight-put.given-up-is-what-was-sent": "of what was sent, a NULL is stored as an empty text"},
+)
 class NullsAreEmpty(_Keeping):
     """A text that is NULL is stored as an empty one."""
 

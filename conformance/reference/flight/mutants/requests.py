@@ -82,7 +82,11 @@ class HeaderComesFirst(FlightService):
         return schema, batches[:1] if first and first[0].name == "data_body" else batches
 
 
-@process_mutant("flight-service.read-in-part-hangs", kills="calls.end-in-time")
+@process_mutant(
+    "flight-service.read-in-part-hangs",
+    kills="calls.end-in-time",
+    also={"flight-service.later-calls-end": "the next read is a call after one that was given up"},
+)
 class ReadInPartHangs(FlightService):
     """A stream that its client leaves holds a lock, which the next read waits for."""
 

@@ -86,7 +86,11 @@ class ActionTwice(FlightService):
         yield from (*found, *found)
 
 
-@process_mutant("flight-service.hangs", kills="calls.end-in-time")
+@process_mutant(
+    "flight-service.hangs",
+    kills="calls.end-in-time",
+    also={"flight-service.later-calls-end": "ListActions is asked after calls that were given up, too"},
+)
 class Hangs(FlightService):
     """ListActions never ends."""
 
