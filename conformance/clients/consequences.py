@@ -101,14 +101,14 @@ class Measured:
     suite: Suite = UNKNOWN
 
 
-class Asked(Situated, Protocol):
+class WithRows(Situated, Protocol):
     """A situation whose rows are known."""
 
     @property
     def expected(self) -> pa.Table: ...  # see the class
 
 
-S = TypeVar("S", bound=Asked)
+S = TypeVar("S", bound=WithRows)
 
 
 class MeasuredPool(Protocol[S]):
@@ -132,7 +132,9 @@ class MeasuredPool(Protocol[S]):
     def fetch(self, name: str, asked: S) -> tuple[JobAnswer, Sequence[dict[str, Any]]]: ...  # as above
 
 
-def consequence(asked: Asked, answer: JobAnswer, compare: Callable[[PlainTable], Compared]) -> tuple[Consequence, str]:
+def consequence(
+    asked: WithRows, answer: JobAnswer, compare: Callable[[PlainTable], Compared]
+) -> tuple[Consequence, str]:
     """The class of a client's answer, and a sentence about it; ``compare`` finds the differences of its rows."""
     outcome, text = outcome_of(answer)
     if outcome is ReadingOutcome.UNAVAILABLE:

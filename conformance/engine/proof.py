@@ -126,6 +126,11 @@ class ProofFixture:
         """The same fixture with each ``step``-th of its light cases."""
         return dataclasses.replace(self, light=self.light[::step])
 
+    def narrowed(self, clauses: Sequence[Clause]) -> Self:
+        """The same fixture with these clauses alone, and the light cases that are made for one of them."""
+        light = tuple(one for one in self.light if any(matches(clause.id, one.case.clauses) for clause in clauses))
+        return dataclasses.replace(self, light=light, clauses=tuple(clauses))
+
     def served(self, kills: Sequence[str]) -> Iterator[Tried]:
         """The light cases that every server can serve, then heavy cases made for those of ``kills`` that no light case
         is made for.

@@ -7,7 +7,7 @@ event loop, whose turns would take processor time from the client library in the
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from conformance.readers import rest
 from conformance.readers.fullread import FullRead
 from conformance.readers.tape import NotRecordedError, Tape, Tapes
 
-__all__ = ["HOST", "OPTIONS", "OneReadServer"]
+__all__ = ["HOST", "OPTIONS", "EveryMethod", "OneReadServer"]
 
 OPTIONS: Final = (
     ("grpc.max_send_message_length", -1),
@@ -44,7 +44,7 @@ class OneReadServer:
         self._tapes = Tapes()
         self._http: JsonServer | None = None
         self._server = grpc.server(ThreadPoolExecutor(THREADS, "one-read"), options=OPTIONS)
-        self._server.add_generic_rpc_handlers((_Every(self),))
+        self._server.add_generic_rpc_handlers((EveryMethod(self.answer, grpc.unary_stream_rpc_method_handler),))
         self.address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:0')}"
         self._server.start()
 
@@ -82,15 +82,26 @@ class OneReadServer:
         return iter(responses)
 
 
-class _Every(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone
-    """Handles every method of Storage Read as a stream of responses, which on the wire includes single ones."""
+class EveryMethod(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone
+    """Handles all ``methods`` of a service by one function, which gets the bare name of the method first.
 
-    def __init__(self, server: OneReadServer) -> None:
-        self._server = server
+    ``make`` is gRPC's function for a handler with a stream of responses, which on the wire includes single ones.
+    """
+
+    def __init__(
+        self,
+        answer: Callable[..., Any],
+        make: Callable[[Any], Any],
+        *,
+        service: str = proto.SERVICE,
+        methods: Container[str] = proto.REQUESTS,
+    ) -> None:
+        self._answer, self._make, self._service, self._methods = answer, make, service, methods
 
     def service(self, details: grpc.HandlerCallDetails) -> Any:
         """The handler of a method, None for methods of other services."""
-        name = details.method.removeprefix(proto.SERVICE)
-        if name not in proto.REQUESTS or name == details.method:
+        method = str(details.method)
+        name = method.removeprefix(self._service)
+        if name not in self._methods or name == method:
             return None
-        return grpc.unary_stream_rpc_method_handler(functools.partial(self._server.answer, name))
+        return self._make(functools.partial(self._answer, name))

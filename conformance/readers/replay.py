@@ -12,7 +12,6 @@ Readers, to whose calls nothing happens, use the simpler server of :mod:`.onerea
 from __future__ import annotations
 
 import asyncio
-import functools
 import threading
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any, Final, Protocol, TypeVar
@@ -20,8 +19,7 @@ from typing import Any, Final, Protocol, TypeVar
 import grpc
 import grpc.aio
 
-from conformance.contract import proto
-from conformance.readers.oneread import HOST, OPTIONS
+from conformance.readers.oneread import HOST, OPTIONS, EveryMethod
 from conformance.readers.tape import Answer, NotRecordedError
 
 __all__ = ["Desk", "Loop", "ReplayServer", "Visit"]
@@ -90,7 +88,7 @@ class ReplayServer:
 
     async def _start(self) -> str:
         self._server = grpc.aio.server(options=OPTIONS)
-        self._server.add_generic_rpc_handlers((_Every(self._handle),))
+        self._server.add_generic_rpc_handlers((EveryMethod(self._handle, grpc.stream_stream_rpc_method_handler),))
         address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:0')}"
         await self._server.start()
         return address
@@ -123,20 +121,6 @@ class ReplayServer:
             if await visit.passed(data):
                 return False
         return True
-
-
-class _Every(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone
-    """Handles every method of Storage Read as a stream in both directions, which on the wire includes single ones."""
-
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
-
-    def service(self, details: grpc.HandlerCallDetails) -> Any:
-        """The handler of a method, None for methods of other services."""
-        name = details.method.removeprefix(proto.SERVICE)
-        if name not in proto.REQUESTS or name == details.method:
-            return None
-        return grpc.stream_stream_rpc_method_handler(functools.partial(self._handle, name))
 
 
 def _value(key: str, value: bytes) -> str | bytes:

@@ -28,7 +28,7 @@ them.
 Each reader gets each vector plainly, and again under the options that its interface has, so that every two values of
 bytes and options occur together. A reader of streams alone gets files as streams. A remark in the report counts the
 combinations that the reader was given, and those in which it did not say that it lacks a feature. Tests count the
-coverage anew.
+coverage again.
 
 ## Factors of the bytes
 

@@ -23,6 +23,8 @@ FAILING: Final[Mapping[str, frozenset[str]]] = {
     "flight-pyarrow": frozenset({"flight-put.nothing-is-lost"}),
     "flight-arrow-go": frozenset(),
     "flight-sqlite-go": frozenset({"calls.leave-the-server-alive"}),
+    "flight-arrow-rs": frozenset({"case"}),
+    "flight-deephaven-42.7": frozenset({"calls.end-in-time", "flight-exchange.is-an-arrow-stream"}),
     "flight-arrow-java": frozenset({"calls.end-in-time"}),
     "flight-roapi-0.12.7": frozenset({"case", "flight-info.tickets-are-redeemed"}),
     "flight-sail-0.7.2": frozenset(),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Any, Final, Self
@@ -18,7 +17,7 @@ import grpc.aio
 
 from conformance.clients.flight.script import Reply, Script
 from conformance.contract.flight.decoding import message_of
-from conformance.readers.oneread import HOST, OPTIONS
+from conformance.readers.oneread import HOST, OPTIONS, EveryMethod
 from conformance.readers.replay import Loop
 from conformance.recording.meeting import Meeting, Meets
 from conformance.records import Fault, FaultKind
@@ -68,7 +67,8 @@ class ScriptedServer:
 
     async def _start(self) -> None:
         self._server = grpc.aio.server(options=OPTIONS)
-        self._server.add_generic_rpc_handlers((_Every(self._handle),))
+        every = EveryMethod(self._handle, grpc.stream_stream_rpc_method_handler, service=SERVICE, methods=METHODS)
+        self._server.add_generic_rpc_handlers((every,))
         port = self._server.add_insecure_port(f"{HOST}:0")
         await self._server.start()
         self._splice = Splice(HOST, port, framed=True)
@@ -127,17 +127,3 @@ def _fault(reply: Reply) -> Fault | None:
         case "goaway":
             return Fault(FaultKind.GOAWAY, responses=end.after)
     return None
-
-
-class _Every(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone
-    """Handles every method of Flight as a stream in both directions, which on the wire includes single ones."""
-
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
-
-    def service(self, details: grpc.HandlerCallDetails) -> Any:
-        """The handler of a method, None for methods of other services."""
-        name = str(details.method).removeprefix(SERVICE)
-        if name not in METHODS or name == details.method:
-            return None
-        return grpc.stream_stream_rpc_method_handler(functools.partial(self._handle, name))

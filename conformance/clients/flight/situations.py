@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from conformance.clients.flight.answers import LISTS, LOCATIONS, METHODS, UNARY, AnswerKind, expected_of, plain, ticket
 from conformance.clients.flight.script import OK, End, Reply, Script, Trailers
-from conformance.clients.flight.streams import BATCHES, STREAMS, Kind, made, table
+from conformance.clients.flight.streams import BATCHES, STREAMS, StreamKind, made, table
 from conformance.contract.clients import Situation
 from conformance.contract.rpcstatus import retry_status
 from conformance.generate.covering import Combination, Factors, Row, covering
@@ -53,7 +53,7 @@ FACTORS: Final[Factors] = {
 """The factors of the array."""
 
 
-def kinds_of(method: str) -> Mapping[str, AnswerKind] | Mapping[str, Kind]:
+def kinds_of(method: str) -> Mapping[str, AnswerKind] | Mapping[str, StreamKind]:
     """The kinds of answers of a method."""
     if method in STREAMING:
         # Either side of an exchange may send nothing.

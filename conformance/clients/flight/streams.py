@@ -21,7 +21,7 @@ from conformance.reference.ipc.options import WriterOptions
 from conformance.reference.ipc.writer import stream_model
 from conformance.reference.message import Message
 
-__all__ = ["BATCHES", "NAME", "STREAMS", "Kind", "Piece", "encoded", "table"]
+__all__ = ["BATCHES", "NAME", "STREAMS", "Piece", "StreamKind", "encoded", "table"]
 
 NAME: Final = "conformance"
 """The only step of the path of a descriptor, the text of a ticket, the type of an action."""
@@ -56,7 +56,7 @@ Change = Callable[[Pieces, int], Pieces]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Kind:
+class StreamKind:
     """A kind of stream: ``situation`` says what a client has to make of it, ``title`` continues *the stream has …*.
 
     ``placed`` is False if it concerns the stream as a whole. ``start`` makes the stream that is changed.
@@ -202,96 +202,102 @@ def _turned(at: int) -> Sequence[str]:
     return [*WORDS[at:], *WORDS[:at]]
 
 
-STREAMS: Final[Mapping[str, Kind]] = {
-    "plain": Kind("three batches with metadata", _LEGAL, placed=False),
-    "no-metadata": Kind(
+STREAMS: Final[Mapping[str, StreamKind]] = {
+    "plain": StreamKind("three batches with metadata", _LEGAL, placed=False),
+    "no-metadata": StreamKind(
         "a batch without metadata", _LEGAL, _changed(lambda one: dataclasses.replace(one, metadata=None))
     ),
-    "empty-batch": Kind(
+    "empty-batch": StreamKind(
         "a batch of no rows",
         _LEGAL,
         _inserted(dataclasses.replace(encoded([_batches()[0].slice(0, 0)])[1], metadata=None)),
     ),
-    "descriptor": Kind(
+    "descriptor": StreamKind(
         "a descriptor in a batch's message", _LEGAL, _changed(lambda one: dataclasses.replace(one, of=_DESCRIPTOR))
     ),
-    "later-field": Kind(
+    "later-field": StreamKind(
         "a field of a later version in a batch's message",
         _LEGAL,
         _changed(lambda one: dataclasses.replace(one, raw=one.message + _UNKNOWN)),
     ),
-    "fields-reversed": Kind("the body of a batch before its header", _LEGAL, _changed(_fields_reversed)),
-    "header-twice": Kind(
+    "fields-reversed": StreamKind("the body of a batch before its header", _LEGAL, _changed(_fields_reversed)),
+    "header-twice": StreamKind(
         "a header twice in one message, the right one last",
         _LEGAL,
         _changed(lambda one: dataclasses.replace(one, raw=part(HEADER, b"first") + one.message)),
     ),
-    "long-metadata": Kind(
+    "long-metadata": StreamKind(
         "64 KiB of metadata on a batch", _LEGAL, _changed(lambda one: dataclasses.replace(one, metadata=b"m" * 65536))
     ),
-    "lz4": Kind("buffers compressed with LZ4", _LEGAL, placed=False, start=_written(codec="lz4")),
-    "zstd": Kind("buffers compressed with ZSTD", _LEGAL, placed=False, start=_written(codec="zstd")),
-    "dictionary": Kind("a column with a dictionary", _LEGAL, placed=False, start=_dictionaries(lambda _at: WORDS)),
-    "delta": Kind("a dictionary that grows by deltas", _LEGAL, placed=False, start=_dictionaries(_grown, deltas=True)),
-    "replacement": Kind("a dictionary that is replaced", _LEGAL, placed=False, start=_dictionaries(_turned)),
-    "metadata-alone": Kind("a message with metadata alone", _OPEN, _inserted(Piece(metadata=b"alone"))),
-    "schema-metadata": Kind(
+    "lz4": StreamKind("buffers compressed with LZ4", _LEGAL, placed=False, start=_written(codec="lz4")),
+    "zstd": StreamKind("buffers compressed with ZSTD", _LEGAL, placed=False, start=_written(codec="zstd")),
+    "dictionary": StreamKind(
+        "a column with a dictionary", _LEGAL, placed=False, start=_dictionaries(lambda _at: WORDS)
+    ),
+    "delta": StreamKind(
+        "a dictionary that grows by deltas", _LEGAL, placed=False, start=_dictionaries(_grown, deltas=True)
+    ),
+    "replacement": StreamKind("a dictionary that is replaced", _LEGAL, placed=False, start=_dictionaries(_turned)),
+    "metadata-alone": StreamKind("a message with metadata alone", _OPEN, _inserted(Piece(metadata=b"alone"))),
+    "schema-metadata": StreamKind(
         "metadata on the schema",
         _OPEN,
         lambda pieces, _at: [dataclasses.replace(pieces[0], metadata=b"schema"), *pieces[1:]],
         placed=False,
         metadata_known=False,
     ),
-    "message-empty": Kind("a message without a field", _OPEN, _inserted(Piece())),
-    "schema-again": Kind("the schema once more", _OPEN, _again),
-    "schema-other": Kind("another schema", _OPEN, _inserted(_other(_STRAY, 0))),
-    "header-with-prefix": Kind(
+    "message-empty": StreamKind("a message without a field", _OPEN, _inserted(Piece())),
+    "schema-again": StreamKind("the schema once more", _OPEN, _again),
+    "schema-other": StreamKind("another schema", _OPEN, _inserted(_other(_STRAY, 0))),
+    "header-with-prefix": StreamKind(
         "a header with the prefix of a stream",
         _OPEN,
         _changed(
             lambda one: dataclasses.replace(one, header=_PREFIXED + len(one.header).to_bytes(4, "little") + one.header)
         ),
     ),
-    "end-marker": Kind("the end marker of a stream as a header", _OPEN, _inserted(Piece(_PREFIXED + bytes(4)))),
-    "other-kind": Kind("a message of the kind Tensor", _OPEN, _inserted(Piece(_tensor_header()))),
-    "body-longer": Kind(
+    "end-marker": StreamKind("the end marker of a stream as a header", _OPEN, _inserted(Piece(_PREFIXED + bytes(4)))),
+    "other-kind": StreamKind("a message of the kind Tensor", _OPEN, _inserted(Piece(_tensor_header()))),
+    "body-longer": StreamKind(
         "a body with eight bytes more than its header declares",
         _OPEN,
         _changed(lambda one: dataclasses.replace(one, body=one.body + bytes(8))),
     ),
-    "dictionary-late": Kind(
+    "dictionary-late": StreamKind(
         "a dictionary behind the first batch that uses it",
         _OPEN,
         _dictionary_late,
         placed=False,
         start=_dictionaries(lambda _at: WORDS),
     ),
-    "body-alone": Kind("a body without a header", _OPEN, _inserted(Piece(body=bytes(64)))),
-    "schema-missing": Kind("no schema", _BROKEN, lambda pieces, _at: pieces[1:], placed=False),
-    "schema-late": Kind("the schema behind a batch", _OPEN, _schema_behind),
-    "no-message": Kind("no message at all", _BROKEN, lambda _pieces, _at: [], placed=False),
-    "body-cut": Kind(
+    "body-alone": StreamKind("a body without a header", _OPEN, _inserted(Piece(body=bytes(64)))),
+    "schema-missing": StreamKind("no schema", _BROKEN, lambda pieces, _at: pieces[1:], placed=False),
+    "schema-late": StreamKind("the schema behind a batch", _OPEN, _schema_behind),
+    "no-message": StreamKind("no message at all", _BROKEN, lambda _pieces, _at: [], placed=False),
+    "body-cut": StreamKind(
         "half of a body", _BROKEN, _changed(lambda one: dataclasses.replace(one, body=one.body[: len(one.body) // 2]))
     ),
-    "body-missing": Kind("a batch without its body", _BROKEN, _changed(lambda one: dataclasses.replace(one, body=b""))),
-    "body-behind": Kind("the body of a batch in the next message", _BROKEN, _body_behind),
-    "header-cut": Kind(
+    "body-missing": StreamKind(
+        "a batch without its body", _BROKEN, _changed(lambda one: dataclasses.replace(one, body=b""))
+    ),
+    "body-behind": StreamKind("the body of a batch in the next message", _BROKEN, _body_behind),
+    "header-cut": StreamKind(
         "half of a header",
         _BROKEN,
         _changed(lambda one: dataclasses.replace(one, header=one.header[: len(one.header) // 2])),
     ),
-    "header-noise": Kind(
+    "header-noise": StreamKind(
         "a header of 64 bytes that are no message",
         _BROKEN,
         _changed(lambda one: dataclasses.replace(one, header=bytes(range(64)))),
     ),
-    "no-protobuf": Kind(
+    "no-protobuf": StreamKind(
         "a message that is no protobuf",
         _BROKEN,
         _changed(lambda one: dataclasses.replace(one, raw=part(HEADER, one.header)[:-4])),
     ),
-    "other-batch": Kind("a batch of another table", _BROKEN, _changed(lambda _one: _other(_STRAY, 1))),
-    "dictionary-missing": Kind(
+    "other-batch": StreamKind("a batch of another table", _BROKEN, _changed(lambda _one: _other(_STRAY, 1))),
+    "dictionary-missing": StreamKind(
         "no dictionary for a column that needs one",
         _BROKEN,
         _without_dictionaries,
@@ -302,6 +308,6 @@ STREAMS: Final[Mapping[str, Kind]] = {
 """Every kind of stream by name."""
 
 
-def made(kind: Kind, at: int) -> list[Piece]:
+def made(kind: StreamKind, at: int) -> list[Piece]:
     """The stream of a kind, changed at a batch."""
     return [*kind.change(kind.start() if kind.start is not None else _plain(), at)]

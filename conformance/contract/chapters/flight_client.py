@@ -123,12 +123,14 @@ def broken_is_error(read: FlightRead) -> Iterator[Violation]:
 @_clause(
     "flight-client.whole-or-error",
     over=_in(Situation.OPEN, Situation.INTERRUPTED, ended=TABLE),
-    source=(Inferred(FLIGHT_PAGE), GRPC_STREAM_ENDS),
+    source=(FLIGHT_PROTO, Inferred(FLIGHT_PAGE), GRPC_STREAM_ENDS),
     breaks=SILENT,
 )
 def whole_or_error(read: FlightRead) -> Iterator[Violation]:
     """Where the texts leave open what a message means, and where a connection breaks, a client gives every row once, or
     an error: never fewer rows. Messages with metadata alone are among them.
+
+    Flight.proto, DoGet: "Retrieve a single stream associated with a particular descriptor". A part of it is no stream.
     """
     if not read.metadata or read.situation is Situation.INTERRUPTED:
         yield from _differences(read, "every row once, or an error")

@@ -97,7 +97,7 @@ _TELLS: Final = (
 @_clause(
     "flight-sql-features.supported-is-served",
     over=lambda view: [one for one in _claims(view) if one.supported and one.code != _READ_ONLY],
-    breaks="drivers that ask for the features first, as those of ADBC and JDBC",
+    breaks="drivers that ask for the features first",
     says=f"A feature that CommandGetSqlInfo says is there is not UNIMPLEMENTED.\n\n{_TELLS}",
 )
 def _supported_is_served(claim: _Claim) -> Iterator[Violation]:

@@ -23,7 +23,7 @@ __all__ = [
     "FLIGHT_SCENARIOS",
     "Answers",
     "FlightScenario",
-    "Read",
+    "StreamRead",
     "Unlike",
     "frames",
     "register",
@@ -49,7 +49,7 @@ class Unlike(NamedTuple):
     call: int
 
 
-class Read(NamedTuple):
+class StreamRead(NamedTuple):
     """The data of an answer: its schema and its batches, each with the ``app_metadata`` of its message."""
 
     schema: pa.Schema
@@ -81,7 +81,7 @@ class Answers:
                 if info is not None:
                     yield index, info
 
-    def reads(self, step: int) -> Iterator[tuple[int, Read | None]]:
+    def reads(self, step: int) -> Iterator[tuple[int, StreamRead | None]]:
         """The data of the answers of a step; None where it cannot be read."""
         for index, call in self.of(step):
             yield index, _read(call.responses)
@@ -169,7 +169,7 @@ def frames(descriptor: bytes, schema: pa.Schema, batches: Iterable[tuple[pa.Reco
     return found
 
 
-def same(index: int, read: Read | None, schema: pa.Schema, rows: Sequence[object]) -> Iterator[Unlike]:
+def same(index: int, read: StreamRead | None, schema: pa.Schema, rows: Sequence[object]) -> Iterator[Unlike]:
     """What is unlike a schema, with its metadata, and rows in order."""
     if read is None:
         yield Unlike("an Arrow stream", "data that cannot be read", index)
@@ -190,7 +190,7 @@ def _body(answer: bytes) -> bytes:
     return b"" if found is None else bytes(found.data("body"))
 
 
-def _read(answers: Sequence[bytes]) -> Read | None:
+def _read(answers: Sequence[bytes]) -> StreamRead | None:
     reading = read_flight(answers)
     content = reading.content
     if content.violations or content.schema is None:
@@ -207,4 +207,4 @@ def _read(answers: Sequence[bytes]) -> Read | None:
         for message, found in framed
         if found.header is Header.RECORD_BATCH
     ]
-    return Read(schema, list(zip(batches, metadata, strict=True)))
+    return StreamRead(schema, list(zip(batches, metadata, strict=True)))

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from conformance.contract.flight.decoding import message_of
 from conformance.contract.flight.encoding import descriptor, number
-from conformance.contract.flight.scenarios.form import ANY_ERROR, Answers, Read, Unlike, frames, register, same
+from conformance.contract.flight.scenarios.form import ANY_ERROR, Answers, StreamRead, Unlike, frames, register, same
 from conformance.records import (
     Descriptor,
     DoAction,
@@ -38,7 +38,7 @@ def _table(*columns: tuple[list[int | None], list[str | None]]) -> tuple[pa.Reco
 
 
 _BATCHES: Final = _table(([1, None, 3], ["one", "two", None]), ([7], ["seven"]))
-STORED: Final = Read(_BATCHES[0].schema, [(batch, b"%d" % at) for at, batch in enumerate(_BATCHES)])
+STORED: Final = StreamRead(_BATCHES[0].schema, [(batch, b"%d" % at) for at, batch in enumerate(_BATCHES)])
 """The table of the scenario without a name: each batch with its number."""
 _PATH: Final = Descriptor(path=("conformance-integration",), known=True)
 _NAMED: Final = descriptor(_PATH)
@@ -68,7 +68,7 @@ def base(answers: Answers) -> Iterator[Unlike]:
         yield from _all_of(index, read, STORED)
 
 
-ECHOED: Final = Read(
+ECHOED: Final = StreamRead(
     STORED.schema,
     [
         (batch, None if at % 2 else b"%d" % at)
@@ -218,7 +218,7 @@ def polled(answers: Answers) -> Iterator[Unlike]:
         )
 
 
-def _all_of(index: int, read: Read | None, wanted: Read) -> Iterator[Unlike]:
+def _all_of(index: int, read: StreamRead | None, wanted: StreamRead) -> Iterator[Unlike]:
     yield from same(index, read, wanted.schema, wanted.rows)
     if read is None:
         return

@@ -15,7 +15,7 @@ import pyarrow as pa
 from conformance.contract.flight import integration as fixed
 from conformance.contract.flight.decoding import message_of
 from conformance.contract.flight.encoding import descriptor, number, part, text
-from conformance.contract.flight.scenarios.form import Answers, Read, Unlike, frames, register, same
+from conformance.contract.flight.scenarios.form import Answers, StreamRead, Unlike, frames, register, same
 from conformance.contract.flight.sqlmessages import packed, rebound, record_count, unpacked
 from conformance.contract.flight.sqlschemas import WITH_SCHEMA
 from conformance.records import Descriptor, DoAction, DoGet, FlightMethod, GetFlightInfo, GetSchema, SendMessages, Step
@@ -57,7 +57,7 @@ def _schema(schema: pa.Schema) -> Checked:
                 came = None if found is None else pa.ipc.read_schema(pa.py_buffer(bytes(found.data("schema"))))
             except pa.ArrowException:
                 came = None
-            yield from same(index, None if came is None else Read(came, ()), schema, ())
+            yield from same(index, None if came is None else StreamRead(came, ()), schema, ())
 
     return check
 

@@ -67,11 +67,7 @@ class NoEndpoint(FlightService):
         return []
 
 
-@mutant(
-    "flight-put.batch-twice",
-    kills="flight-put.nothing-is-added",
-    also={"flight-put.given-up-is-what-was-sent": "of what was sent, the first batch is stored twice"},
-)
+@mutant("flight-put.batch-twice", kills="flight-put.nothing-is-added")
 class BatchTwice(_Keeping):
     """The first batch is stored twice."""
 
@@ -101,11 +97,7 @@ def _with(rows: pa.RecordBatch, name: str, column: pa.Array) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=pa.schema(fields))
 
 
-@mutant(
-    "flight-put.nulls-are-empty",
-    kills="flight-put.values-are-kept",
-    also={"flight-put.given-up-is-what-was-sent": "of what was sent, a NULL is stored as an empty text"},
-)
+@mutant("flight-put.nulls-are-empty", kills="flight-put.values-are-kept")
 class NullsAreEmpty(_Keeping):
     """A text that is NULL is stored as an empty one."""
 

@@ -32,7 +32,7 @@ from conformance.reference.ipc.variations.sources import (
 )
 from conformance.reference.message import CONTINUATION, Message, frame
 
-__all__ = ["FORMS", "Form"]
+__all__ = ["FORMS", "ByteForm"]
 
 
 def _as_it_is(_: StreamModel) -> None:
@@ -40,7 +40,7 @@ def _as_it_is(_: StreamModel) -> None:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Form:
+class ByteForm:
     """One form: what it is, the text that permits it, the writer's options, and a change of the stream's model.
 
     ``squeezes`` says that every buffer is compressed if there is a codec, as Arrow C++ does; otherwise the options
@@ -130,25 +130,25 @@ _VALIDITY: Final = f"{COL}#validity-bitmaps"
 _INTERNALS: Final = "https://flatbuffers.dev/internals/"
 
 _ALL: Final = (
-    Form("usual", "As the reference writes.", f"{COL}#serialization-and-interprocess-communication-ipc"),
-    Form("no-end", "The stream just ends; there is no marker.", STREAM, {"end": "close"}),
-    Form("bitmaps", "Every field whose type has a bitmap has one.", _VALIDITY, {"validity": "always"}),
-    Form("aligned-64", "Metadata and buffers end on multiples of 64.", ALIGNMENT, {"alignment": 64}),
-    Form("legacy", "Messages start with their length alone.", FRAMING, {"legacy": True}),
-    Form("stored", "Compression is declared, and every buffer is stored under the length -1.", COMPRESSION,
-         {"min_space_savings": 1.0}, squeezes=False),
-    Form("smaller", "A buffer is compressed where that makes it smaller.", COMPRESSION, squeezes=False),
-    Form("metadata", "Every message carries key-value metadata.", METADATA,
-         {"message_metadata": _PAIRS, "opening_metadata": _PAIRS}),
-    Form("padded", "There are 72 zeros more after the metadata than the alignment needs.", FRAMING, vary=_padded),
-    Form("dirty", "The padding between buffers is not zero.", ALIGNMENT, vary=_dirty),
-    Form("reversed", "Buffers are in reverse order; the header gives their positions.", BATCH, vary=_reversed),
-    Form("under-nulls", "Slots under nulls hold arbitrary bits.", _VALIDITY, vary=_filled),
-    Form("defaults", "Scalars of the metadata that equal their default are written.", _INTERNALS,
-         layout=TableLayout(explicit_defaults=True, shared_vtables=False)),
-    Form("vtables-last", "The vtables of the metadata follow their tables.", f"{FBS} and {_INTERNALS}",
-         layout=TableLayout(vtables_last=True, shared_vtables=False)),
+    ByteForm("usual", "As the reference writes.", f"{COL}#serialization-and-interprocess-communication-ipc"),
+    ByteForm("no-end", "The stream just ends; there is no marker.", STREAM, {"end": "close"}),
+    ByteForm("bitmaps", "Every field whose type has a bitmap has one.", _VALIDITY, {"validity": "always"}),
+    ByteForm("aligned-64", "Metadata and buffers end on multiples of 64.", ALIGNMENT, {"alignment": 64}),
+    ByteForm("legacy", "Messages start with their length alone.", FRAMING, {"legacy": True}),
+    ByteForm("stored", "Compression is declared, and every buffer is stored under the length -1.", COMPRESSION,
+             {"min_space_savings": 1.0}, squeezes=False),
+    ByteForm("smaller", "A buffer is compressed where that makes it smaller.", COMPRESSION, squeezes=False),
+    ByteForm("metadata", "Every message carries key-value metadata.", METADATA,
+             {"message_metadata": _PAIRS, "opening_metadata": _PAIRS}),
+    ByteForm("padded", "There are 72 zeros more after the metadata than the alignment needs.", FRAMING, vary=_padded),
+    ByteForm("dirty", "The padding between buffers is not zero.", ALIGNMENT, vary=_dirty),
+    ByteForm("reversed", "Buffers are in reverse order; the header gives their positions.", BATCH, vary=_reversed),
+    ByteForm("under-nulls", "Slots under nulls hold arbitrary bits.", _VALIDITY, vary=_filled),
+    ByteForm("defaults", "Scalars of the metadata that equal their default are written.", _INTERNALS,
+             layout=TableLayout(explicit_defaults=True, shared_vtables=False)),
+    ByteForm("vtables-last", "The vtables of the metadata follow their tables.", f"{FBS} and {_INTERNALS}",
+             layout=TableLayout(vtables_last=True, shared_vtables=False)),
 )  # fmt: skip
 
-FORMS: Final[Mapping[str, Form]] = {form.name: form for form in _ALL}
+FORMS: Final[Mapping[str, ByteForm]] = {form.name: form for form in _ALL}
 """Every form by name."""
