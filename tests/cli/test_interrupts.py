@@ -23,6 +23,14 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 START, CASE = started("a"), judged("one", passing("one", "a"))
 
 
+@pytest.fixture(autouse=True)
+def _heard() -> Iterator[None]:
+    """Ctrl-C is heard here, also where the tests themselves run in the background and ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupting(*events: Event, number: int = signal.SIGINT) -> Iterator[Event]:
     """The events of a run that is interrupted behind them."""
     yield from events
