@@ -35,6 +35,7 @@ CALLS: Final[Mapping[str, str]] = {
     "arro3": "`arro3.io.read_ipc_stream`, `read_ipc`: `read_all()`",
     "nanoarrow": "`ipc.InputStream`, `ArrayStream.read_all()`",
     "polars": "`read_ipc_stream`, `read_ipc`",
+    "arrow-cpp": "`ipc::RecordBatchStreamReader`, `ipc::RecordBatchFileReader`",
     "arrow-go": "`ipc.NewReader`, `ipc.NewFileReader`",
     "arrow-java": "`ArrowStreamReader`, `ArrowFileReader`",
     "arrow-js": "`RecordBatchReader.from`",

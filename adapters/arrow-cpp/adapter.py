@@ -26,16 +26,18 @@ MAX_VALUES = 4194304
 DEPTH = 64
 """The default of Arrow C++."""
 LACKS = "NotImplemented"
-SOURCE = "source: "
-"""Begins the text of an error that came while the input of a write was read; ipc.cc puts it there."""
+STAGES = ("source", "values")
+"""Each begins, with a colon, the text of an error that is not of the reader or the writer; ipc.cc puts it there. It came
+while the input of a write was read, or batches that were read are not valid, so that nobody may look at their values."""
 
 
 class LibraryError(Exception):
     """An error of Arrow: its code and its text."""
 
     def __init__(self, said: str) -> None:
-        self.stage = {"stage": "source"} if said.startswith(SOURCE) else {}
-        self.code, _, text = said.removeprefix(SOURCE).partition(": ")
+        first, _, rest = said.partition(": ")
+        self.stage = {"stage": first} if first in STAGES else {}
+        self.code, _, text = (rest if self.stage else said).partition(": ")
         super().__init__(text)
 
 
@@ -170,7 +172,7 @@ def _answer(arrow: Arrow, asked: Mapping[str, Any]) -> dict[str, Any]:
         stage = {"stage": "values"}
         return _rows(made)
     except LibraryError as error:
-        if error.code == LACKS:
+        if error.code == LACKS and not error.stage:
             return {"status": "unsupported", "message": str(error)}
         return {"status": "error", "class": error.code, "message": str(error)[:2000], **error.stage}
     except Unsupported as error:

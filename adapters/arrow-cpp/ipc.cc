@@ -21,6 +21,9 @@ namespace ipc = arrow::ipc;
 
 namespace {
 
+// The stage in which an error came, if it is not the library's own reading or writing; adapter.py knows these words.
+constexpr char kSource[] = "source: ";
+constexpr char kValues[] = "values: ";
 constexpr char kAfter[] = "bytes of the container after the file";
 
 struct Read {
@@ -104,6 +107,7 @@ extern "C" {
 // `piece` is the bytes of a push; -1 for the reader that pulls. `fields` are `count` numbers of fields; -1 for all.
 char* ipc_read(int file, const uint8_t* data, int64_t size, const char* way, int64_t piece, int native, int threads,
                const int* fields, int count, struct ArrowArrayStream* out) {
+  std::string said;
   auto work = [&]() -> Status {
     auto options = ipc::IpcReadOptions::Defaults();
     options.ensure_native_endian = native;
@@ -121,17 +125,25 @@ char* ipc_read(int file, const uint8_t* data, int64_t size, const char* way, int
       ARROW_ASSIGN_OR_RAISE(read.batches, reader->ToRecordBatches());
       read.schema = reader->schema();
     }
+    // Who takes these batches derives the sizes of buffers from offsets, so wrong offsets would end the process.
+    for (const auto& batch : read.batches) {
+      if (auto valid = batch->ValidateFull(); !valid.ok()) {
+        said = kValues;
+        return valid;
+      }
+    }
     ARROW_ASSIGN_OR_RAISE(auto made, arrow::RecordBatchReader::Make(read.batches, read.schema));
     return arrow::ExportRecordBatchReader(made, out);
   };
-  return Said(work());
+  auto status = work();
+  return Said(status, said);
 }
 
 // Reads a stream and writes it again; `savings` below 0 means none is asked for. `out` gets memory of malloc.
 char* ipc_write(int file, const uint8_t* data, int64_t size, const char* codec, int version4, int legacy, int alignment,
                 double savings, int deltas, int unify, int depth, uint8_t** out, int64_t* length) {
   auto source = Source(data, size);
-  if (!source.ok()) return Said(source.status(), "source: ");
+  if (!source.ok()) return Said(source.status(), kSource);
   auto work = [&]() -> Status {
     auto options = ipc::IpcWriteOptions::Defaults();
     if (*codec != '\0') {
