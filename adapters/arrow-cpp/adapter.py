@@ -27,8 +27,11 @@ DEPTH = 64
 """The default of Arrow C++."""
 LACKS = "NotImplemented"
 STAGES = ("source", "values")
-"""Each begins, with a colon, the text of an error that is not of the reader or the writer; ipc.cc puts it there. It
-came while the input of a write was read, or batches that were read are not valid, and nobody may look at their values."""
+"""Each begins, with a colon, the text of an error that is not of the reader or the writer; ipc.cc puts it there.
+
+An error of ``source`` came while the input of a write was read. One of ``values`` says that batches that were read are
+not valid, so that nobody may look at their values.
+"""
 
 
 class LibraryError(Exception):
