@@ -52,7 +52,8 @@ class ClientAnswer:
     ``differences`` are between its rows and those of the table, as sentences; ``columns`` is a sentence about names of
     columns that differ, ``order`` about rows of a single stream in another order; both are empty if nothing differs.
     ``offsets`` are sentences about offsets that the client asked for and had not reached, ``left_open`` about calls
-    that go on although it has answered, and ``tickets`` about tickets of Flight that no server gave to it.
+    that go on although it has answered, ``tickets`` about tickets of Flight that no server gave to it, and ``uploads``
+    about what it sent to Flight and should not have sent.
     """
 
     client: str
@@ -64,6 +65,7 @@ class ClientAnswer:
     offsets: tuple[str, ...] = ()
     left_open: tuple[str, ...] = ()
     tickets: tuple[str, ...] = ()
+    uploads: tuple[str, ...] = ()
 
 
 class ClientRead:

@@ -12,6 +12,7 @@ from conformance.clients.flight.script import Reply, Script
 from conformance.clients.flight.server import ScriptedServer
 from conformance.clients.flight.situations import FlightSet, default_script, put_to
 from conformance.clients.flight.streams import NAME
+from conformance.clients.flight.uploads import uploaded_wrongly
 from conformance.clients.programs import ProgramPool
 from conformance.contract.clients import FlightRead
 from conformance.contract.flight.decoding import message_of, read_info, read_poll
@@ -50,7 +51,7 @@ class FlightPool(ProgramPool):
         """What a client made of a situation; ``events`` are what it asked the server for it."""
         made = answer_of(info, answer, functools.partial(self.compared, info, asked))
         tickets = tuple(_foreign_tickets(asked, events))
-        answered = dataclasses.replace(made, tickets=tickets)
+        answered = dataclasses.replace(made, tickets=tickets, uploads=tuple(uploaded_wrongly(events)))
         return FlightRead(asked.kind, asked.title, answered, metadata=asked.asks.endswith("metadata"))
 
     def fetch(self, name: str, asked: FlightSet) -> tuple[JobAnswer, Sequence[dict[str, Any]]]:

@@ -18,6 +18,7 @@ import grpc
 import pyarrow as pa
 
 from conformance.clients.flight.streams import encoded
+from conformance.clients.flight.uploads import UPLOADED
 from conformance.clients.standin import StandinFault
 from conformance.contract.flight.decoding import message_of, read_data, read_info, read_poll
 from conformance.contract.flight.encoding import action, data, descriptor, part
@@ -31,6 +32,7 @@ __all__ = ["FAULTS"]
 SECONDS: Final = 30.0
 REUSE: Final = ("", "arrow-flight-reuse-connection://?")
 WHOLE: Final = "flight-client.whole-or-error"
+UPLOADS: Final = "flight-client.uploads-are-true"
 FAULTS: Final[Mapping[str, StandinFault]] = {
     "dies": StandinFault("It ends its process on an error.", "flight-client.survives"),
     "loops": StandinFault("It spins for ever on an error.", "flight-client.survives"),
@@ -43,6 +45,9 @@ FAULTS: Final[Mapping[str, StandinFault]] = {
     ),
     "skips-broken": StandinFault("It skips a message that cannot be decoded.", "flight-client.broken-is-error"),
     "ends-at-metadata": StandinFault("It ends a read at a message with metadata alone.", WHOLE),
+    "uploads-unnamed": StandinFault("It uploads without a descriptor.", UPLOADS),
+    "uploads-less": StandinFault("It uploads the schema and no row.", UPLOADS),
+    "uploads-cut": StandinFault("It uploads the first half of a body.", UPLOADS),
     "tickets-as-text": StandinFault("It makes text of tickets.", "flight-client.tickets-as-given"),
 }
 """Every wrong client, by the argument that makes it."""
@@ -174,15 +179,18 @@ class WrongCalls:
 
     def exchange(self) -> list[bytes]:
         """What comes back for one batch."""
-        header, batch = encoded([pa.record_batch({"number": [1, 2, 3]})])
-        sent = (data(header.header, of=self.descriptor), data(batch.header, batch.body))
-        return self.call("DoExchange", *sent)
+        return self.call("DoExchange", *self.upload())
+
+    def upload(self) -> Iterator[bytes]:
+        """The messages of one batch."""
+        header, batch = encoded([UPLOADED])
+        yield data(header.header, of=None if self.fault == "uploads-unnamed" else self.descriptor)
+        if self.fault != "uploads-less":
+            yield data(batch.header, batch.body[: len(batch.body) // 2] if self.fault == "uploads-cut" else batch.body)
 
     def put(self) -> pa.Table:
         """The metadata of each result of an upload."""
-        header, batch = encoded([pa.record_batch({"number": [1, 2, 3]})])
-        sent = (data(header.header, of=self.descriptor), data(batch.header, batch.body))
-        return self.column("app_metadata", "PutResult", self.call("DoPut", *sent))
+        return self.column("app_metadata", "PutResult", self.call("DoPut", *self.upload()))
 
     def column(self, name: str, kind: str, responses: Sequence[bytes], field: str = "") -> pa.Table:
         """One field of each message of a list."""

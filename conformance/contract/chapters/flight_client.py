@@ -148,6 +148,22 @@ def tickets_as_given(read: FlightRead) -> Iterator[Violation]:
         yield Violation("a ticket of an endpoint", f"{complaint}, where {read.title}", read.answer.client)
 
 
+@_clause(
+    "flight-client.uploads-are-true",
+    over=_in(ended=ANSWERED),
+    source=(FLIGHT_PROTO, IPC_STREAM),
+    breaks="servers: the upload of this client cannot be stored, or other rows are",
+)
+def uploads_are_true(read: FlightRead) -> Iterator[Violation]:
+    """What a client uploads is what the program wrote, in an Arrow stream of legal messages, and the first message of a
+    DoPut has the descriptor.
+
+    Flight.proto, FlightData: the descriptor "is only relevant when a client is starting a new DoPut stream".
+    """
+    for complaint in read.answer.uploads:
+        yield Violation("the upload of the program", f"{complaint}, where {read.title}", read.answer.client)
+
+
 def _differences(read: FlightRead, required: str) -> Iterator[Violation]:
     for found in (read.answer.columns, *read.answer.differences):
         if found:

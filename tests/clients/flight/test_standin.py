@@ -28,6 +28,8 @@ CHOSEN = (
     "do-get.plain.reset.between",
     "do-get.no-metadata.middle.not-found.between.trailers-text",
     "get-flight-info.plain",
+    "do-put.plain",
+    "do-exchange.plain",
 )
 """A situation of each kind is enough to see each fault, and takes a small part of the time of all."""
 
@@ -74,7 +76,7 @@ def test_a_wrong_client_fails_its_clause_and_no_other(fault: str) -> None:
     if fault == "loops":
         sets = [one for one in sets if one.id.startswith("do-get.body-cut")]
 
-    found = verdicts(fault, ("rows", "metadata", "flight"), sets, 1.0 if fault == "loops" else 10.0)
+    found = verdicts(fault, ("rows", "metadata", "flight", "put", "exchange"), sets, 1.0 if fault == "loops" else 10.0)
 
     assert {one.clause for one in found if one.outcome is not Outcome.PASS} == {
         FAULTS[fault].kills, *FAULTS[fault].also
