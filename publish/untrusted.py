@@ -80,7 +80,7 @@ def answer_of(answer: JobAnswer) -> str:
 
 def counted(jobs: Mapping[str, Sequence[Job]], names: Sequence[str]) -> tuple[CallCount, ...]:
     """The counts of the readers ``names`` that are here; ``jobs`` are the inputs by kind."""
-    with IpcPool(names, limits=Limits(seconds=SECONDS, reuse=64), readers=READERS, writers={}) as pool:
+    with IpcPool(names, limits=Limits.of_work(SECONDS, reuse=64), readers=READERS, writers={}) as pool:
         absent, made = pool.absent(), []
         for name in names:
             if name in absent:

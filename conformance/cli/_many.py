@@ -42,7 +42,11 @@ class Judging(Protocol):
 def run_options(function: F) -> F:
     """Give a command the options ``--level``, ``--seconds``, ``--reports`` and ``--quiet``."""
     seconds = click.option(
-        "--seconds", type=SECONDS, default=10.0, show_default=True, help="Time limit for one answer."
+        "--seconds",
+        type=SECONDS,
+        default=10.0,
+        show_default=True,
+        help="Processor time of one answer; by the clock, it may take three times as long.",
     )
     reports = click.option(
         "--reports", metavar="DIR", type=FOLDER, help="Write a report for each implementation to this directory."

@@ -96,5 +96,5 @@ def command(
             return reading.one(inputs.find(vector)), 1
         return reading.events(), len(inputs.ids(select)) + mangled
 
-    with IpcPool(chosen, limits=Limits(seconds=seconds, reuse=REUSE), readers=IPC_READERS) as pool:
+    with IpcPool(chosen, limits=Limits.of_work(seconds, reuse=REUSE), readers=IPC_READERS) as pool:
         judge_each("reader", pool, judged, outputs=outputs, reports=reports)

@@ -69,6 +69,6 @@ def command(
             raise Unusable(str(error)) from error
         return writing.events(rows, whole=case_id is None), len(rows)
 
-    limits = Limits(seconds=seconds, reuse=REUSE)
+    limits = Limits.of_work(seconds, reuse=REUSE)
     with IpcPool(chosen, limits=limits, readers=IPC_READERS, writers=IPC_WRITERS) as pool:
         judge_each("writer", pool, judged, outputs=outputs, reports=reports)

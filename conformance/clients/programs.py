@@ -11,7 +11,7 @@ from conformance.readers.info import ReaderInfo
 from conformance.readers.ipc.info import Hello, Unavailable
 from conformance.readers.ipc.job import JobAnswer, Limits
 from conformance.readers.ipc.program import ProgramRunner
-from conformance.readers.programs.slot import WAITS, WARM_UP
+from conformance.readers.programs.slot import WARM_UP
 from conformance.readers.programs.spec import ClientProgram
 
 __all__ = ["MEMORY", "ProgramPool"]
@@ -46,7 +46,9 @@ class ProgramPool:
                     self._paths[info.name] = (program.adapter.name, path)
         used = {program for program, _ in self._paths.values()}
         self._runners = {
-            name: ProgramRunner(name, programs[name].command, _limits(programs[name].patience * seconds))
+            name: ProgramRunner(
+                name, programs[name].command, Limits.of_work(programs[name].patience * seconds, memory=MEMORY)
+            )
             for name in sorted(used)
         }
         self._warm: dict[str, object] = {}
@@ -101,8 +103,3 @@ class ProgramPool:
         answer = runner.fetch(WARM, request, times=WARM_UP)
         self._warm[program] = runner.ready()
         return answer
-
-
-def _limits(seconds: float) -> Limits:
-    """The limits of an answer that may take so many seconds of processor time."""
-    return Limits(seconds=WAITS * seconds, cpu=seconds, memory=MEMORY)

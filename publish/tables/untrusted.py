@@ -25,7 +25,7 @@ Their faults are in the structure: lengths, references, offsets, counts, unknown
 
 - **through**: the call returns rows, although there is no correct answer. The share is of the inputs that it was given.
 - **panic**: it ends in a failed assertion, which callers cannot handle as an error of the library.
-- **crash, hang**: the process dies, does not answer within 5 seconds, or exceeds 1 GiB.
+- **crash, hang**: the process dies, does not answer within 5 seconds of processor time, or exceeds 1 GiB.
 
 The rest is refused with an error. A call suffices for input from strangers if all three counts are 0. Tensors are left
 out, because only pyarrow reads them.

@@ -52,7 +52,7 @@ def running(transport: str, folder: Path) -> Iterator[TargetSpec]:
 
 
 TIMED: Final = "flight.put-given-up."
-"""Cases whose later calls find a table or not, as the DoPut was given up sooner or later: what fails there is compared."""
+"""Cases whose later calls find a table or not, as the DoPut was given up sooner or later: failures are compared."""
 
 
 def verdicts(spec: TargetSpec) -> list[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ import enum
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from conformance.contain.text import keep_safe
 from conformance.wire.plain import PlainTable
@@ -16,6 +16,7 @@ __all__ = [
     "LIMIT",
     "MEMORY",
     "READ_OPTIONS",
+    "WAITS",
     "WRITE_OPTIONS",
     "Job",
     "JobAnswer",
@@ -23,6 +24,9 @@ __all__ = [
     "Limits",
     "Stage",
 ]
+
+WAITS: Final = 3.0
+"""The clock's deadline as a multiple of that in processor time: a program that waits for an answer uses none."""
 
 KINDS: Final = ("message", "stream", "file", "tensor")
 """The kinds of IPC data, as :class:`conformance.wire.Kind` spells them."""
@@ -195,6 +199,13 @@ class Limits:
                 raise ValueError(f"expected {name} to be positive but got {getattr(self, name)!r}")
         if self.cpu < 0:
             raise ValueError(f"expected cpu to be positive, or 0 for twice the seconds, but got {self.cpu!r}")
+
+    @classmethod
+    def of_work(cls, seconds: float, *, memory: int = 1 << 30, reuse: int = 1) -> Self:
+        """The limits of a job that may take so many seconds of processor time: on a busy machine, a slow answer is no
+        hang. One that computes nothing has :data:`WAITS` times as long.
+        """
+        return cls(seconds=WAITS * seconds, cpu=seconds, memory=memory, reuse=reuse)
 
     @property
     def cpu_seconds(self) -> float:

@@ -28,10 +28,7 @@ from conformance.readers.programs.spec import ClientProgram
 from conformance.readers.tables import InvalidTable, to_stream_bytes, validate
 from conformance.records import CANNOT, BqType, Column, Reading, ReadingOutcome
 
-__all__ = ["ONE_STREAM", "WAITS", "WARM_UP", "ProgramSlot", "outcome_of", "warm_up_read"]
-
-WAITS: Final = 3.0
-"""The clock's deadline as a multiple of that in processor time: a program that waits for an answer uses none."""
+__all__ = ["ONE_STREAM", "WARM_UP", "ProgramSlot", "outcome_of", "warm_up_read"]
 
 WARM_UP: Final = 5.0
 """How many times the time of an answer the first one may take: a virtual machine loads its classes in it."""
@@ -68,7 +65,7 @@ class ProgramSlot:
         self._paths = {program.paths[path].name: path for path in paths}
         self.readers = frozenset(self._paths)
         seconds = program.patience * deadline
-        limits = Limits(seconds=WAITS * seconds, memory=memory, cpu=seconds)
+        limits = Limits.of_work(seconds, memory=memory)
         self._runner = ProgramRunner(program.adapter.name, program.command, limits)
         self._open: Callable[[], Backend] = (secure or _no_secure) if program.tls else PlainBackend
         self._backend: Backend | None = None
