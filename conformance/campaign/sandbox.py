@@ -76,9 +76,17 @@ def _header(done: Done, blobs: list[bytes]) -> list[Any]:
 
 def _cut(call: Mapping[str, Any], blobs: list[bytes]) -> dict[str, Any]:
     blobs += call["responses"]
-    trailers = [{**entry, "value": base64.b64encode(entry["value"]).decode()} for entry in call["trailers"]]
-    request = base64.b64encode(call["request"]).decode()
-    return {**call, "responses": len(call["responses"]), "request": request, "trailers": trailers}
+    texts = {name: [{**one, "value": _text(one["value"])} for one in call[name]] for name in _METADATA}
+    more = [_text(data) for data in call["more_requests"]]
+    request = _text(call["request"])
+    return {**call, **texts, "responses": len(call["responses"]), "request": request, "more_requests": more}
+
+
+_METADATA: Final = ("trailers", "initial_metadata")
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
 
 
 def frame_done(frame: Frame) -> list[Done]:
@@ -93,9 +101,12 @@ def _done(held: Sequence[Any], blobs: Iterator[bytes]) -> Done:
         exchange["calls"] = [
             {
                 **call,
+                **{
+                    name: [{**one, "value": base64.b64decode(one["value"])} for one in call[name]] for name in _METADATA
+                },
                 "responses": [next(blobs) for _ in range(call["responses"])],
                 "request": base64.b64decode(call["request"]),
-                "trailers": [{**entry, "value": base64.b64decode(entry["value"])} for entry in call["trailers"]],
+                "more_requests": [base64.b64decode(data) for data in call["more_requests"]],
             }
             for call in exchange["calls"]
         ]

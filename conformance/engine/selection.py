@@ -31,6 +31,7 @@ __all__ = [
     "binds",
     "clauses_on",
     "not_of",
+    "of_protocol",
     "plan",
     "today",
     "undisputed",
@@ -143,6 +144,16 @@ def clauses_on(*protocols: ProtocolName) -> tuple[tuple[Clause, ...], tuple[Left
     foreign = (LeftOut("clause", clause.id, not_of(" or ".join(profiles))) for clause in every if clause not in own)
     judged, aside = undisputed(own)
     return judged, (*foreign, *aside)
+
+
+def of_protocol(protocol: ProtocolName) -> tuple[Clause, ...]:
+    """Every clause that can judge an exchange of a protocol, in register order.
+
+    A serializer counts as a target of Storage Read; its clauses, and those on messages, are asked there as well.
+    """
+    every = tuple(all_clauses().values())
+    flight = profile_of(ProtocolName.FLIGHT)
+    return every if protocol is ProtocolName.STORAGE_READ else tuple(one for one in every if flight in one.profiles)
 
 
 def today() -> dt.date:
