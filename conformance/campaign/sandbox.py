@@ -60,7 +60,7 @@ def job_frame(job: CampaignJob, weights: Weights | None) -> tuple[dict[str, Any]
 
 
 def done_frame(several: Sequence[Done]) -> tuple[dict[str, Any], list[bytes]]:
-    """The rows of cases as a frame; the bytes of responses are byte strings, all other bytes are base64 text."""
+    """The rows of cases as a frame; responses and further requests are byte strings, all other bytes base64."""
     blobs: list[bytes] = []
     return {"done": [_header(done, blobs) for done in several]}, blobs
 
@@ -76,10 +76,10 @@ def _header(done: Done, blobs: list[bytes]) -> list[Any]:
 
 def _cut(call: Mapping[str, Any], blobs: list[bytes]) -> dict[str, Any]:
     blobs += call["responses"]
+    blobs += call["more_requests"]
     texts = {name: [{**one, "value": _text(one["value"])} for one in call[name]] for name in _METADATA}
-    more = [_text(data) for data in call["more_requests"]]
-    request = _text(call["request"])
-    return {**call, **texts, "responses": len(call["responses"]), "request": request, "more_requests": more}
+    counts = {name: len(call[name]) for name in ("responses", "more_requests")}
+    return {**call, **texts, **counts, "request": _text(call["request"])}
 
 
 _METADATA: Final = ("trailers", "initial_metadata")
@@ -106,7 +106,7 @@ def _done(held: Sequence[Any], blobs: Iterator[bytes]) -> Done:
                 },
                 "responses": [next(blobs) for _ in range(call["responses"])],
                 "request": base64.b64decode(call["request"]),
-                "more_requests": [base64.b64decode(data) for data in call["more_requests"]],
+                "more_requests": [next(blobs) for _ in range(call["more_requests"])],
             }
             for call in exchange["calls"]
         ]

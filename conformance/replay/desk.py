@@ -80,7 +80,8 @@ class _Served:
         self, desk: ReplayDesk, answer: Answer, meets: Meets, held: Held | None, facts: dict[str, Any]
     ) -> None:
         self.answer = answer
-        self._further: list[bytes] = []
+        self._further = 0
+        self._same = True
         self._desk = desk
         self._meets = meets
         self._held = held
@@ -90,8 +91,9 @@ class _Served:
             held.begin(facts)
 
     def came(self, data: bytes) -> None:
-        """Remember a further message of the client."""
-        self._further.append(data)
+        """Note a further message of the client, and whether it is the recorded one."""
+        self._further += 1
+        self._same &= self.answer[1].requests[self._further : self._further + 1] == (data,)
 
     async def end(self) -> bool:
         """True if a fault ends the call before its first response."""
@@ -110,8 +112,8 @@ class _Served:
         name = "" if self._held is None else self._held.name
         facts = self._facts | {"exchange": name, "responses": self._count, "end": status, "fault": fault}
         if self._facts["method"] in STREAMED:
-            same = tuple(self._further) == self.answer[1].requests[1:]
-            facts |= {"further_requests": len(self._further), "as_recorded": same}
+            same = self._same and self._further == max(0, len(self.answer[1].requests) - 1)
+            facts |= {"further_requests": self._further, "as_recorded": same}
         self._desk.over(facts | {"fault_happened": self._meets.came})
         if self._held is not None:
             self._held.end(self._facts)

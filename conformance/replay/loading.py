@@ -33,7 +33,7 @@ def from_log(path: Path) -> Iterator[Held]:
     recorded = read_recorded(path)
     flights = [one for one in recorded.exchanges if one.exchange.protocol is ProtocolName.FLIGHT]
     for one in recorded.exchanges:
-        if one not in flights or not recorded.conversed:
+        if one.exchange.protocol is not ProtocolName.FLIGHT or not recorded.conversed:
             yield from _served(held(one.case, one.exchange))
     if recorded.conversed:
         calls = [(one.exchange.now / 1e6 + call.started, call) for one in flights for call in one.exchange.calls]

@@ -118,26 +118,26 @@ class TestSpark:
     def test_the_reference_is_started_by_each_task(self, tmp_path: Path) -> None:
         """It passes, with rows in Parquet as any campaign has them; judging again and comparing change nothing."""
         pytest.importorskip("pyspark", reason="a campaign needs the extra spark")
-        arguments = ("flight-reference", tmp_path / "one", "--cases", "60", "--keep", "1000000")
+        arguments = ("flight-reference", tmp_path / "one", "--cases", "26", "--keep", "1000000")
         run(command(*arguments), status=0)
-        run(command("flight-reference", tmp_path / "two", "--cases", "60"), status=0)
+        run(command("flight-reference", tmp_path / "two", "--cases", "26"), status=0)
 
         layout, kept = find_run(str(tmp_path / "one"))
         rows = found(layout)[Stage.JUDGE]
-        assert [row["outcome"] for row in rows] == ["pass"] * 60
+        assert [row["outcome"] for row in rows] == ["pass"] * 26
         assert {row["values_digest"] for row in rows} <= {0, None}
         assert kept.profile == "flight"
         assert set(kept.clauses) == set(CLAUSES)
         again = typed("judge", str(tmp_path / "one"))
-        assert "60 stored exchanges" in again.stdout
+        assert "26 stored exchanges" in again.stdout
         assert "changed" not in again.stdout
         compared = typed("compare", str(tmp_path / "one"), str(tmp_path / "two"))
-        assert "60 cases in both" in compared.stdout
+        assert "26 cases in both" in compared.stdout
 
     def test_a_server_at_an_endpoint_that_loses_rows_is_found(self, tmp_path: Path, running: Path) -> None:
         """By tasks that share it, and the first failing case is shrunk."""
         pytest.importorskip("pyspark", reason="a campaign needs the extra spark")
-        arguments = command(running, tmp_path / "out", "--cases", "30", "--concurrency", "2")
+        arguments = command(running, tmp_path / "out", "--cases", "26", "--concurrency", "2")
         arguments.remove("--no-shrink")
         run(arguments, status=1)
 
