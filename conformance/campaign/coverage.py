@@ -16,14 +16,22 @@ from typing import Final
 from conformance.campaign.job import MUTATED
 from conformance.generate.combinations import meetings, permitted
 from conformance.generate.drawing import PROFILES
+from conformance.generate.flightsteps import SPELLINGS
 from conformance.generate.scenarios import SCENARIO, is_scenario
 from conformance.records import (
     BqType,
     Case,
     Column,
     CreateSession,
+    DoExchange,
+    DoGet,
+    DoPut,
+    FlightWriting,
     Mode,
+    Naming,
     NullPattern,
+    PollFlightInfo,
+    ProtocolName,
     ReadRows,
     SplitStream,
     ValueProfile,
@@ -59,6 +67,7 @@ def _options(case: Case) -> list[str]:
     if recipe is not None:
         size = sum(recipe.rows >= limit for limit in _LIMITS)
         options = [f"values={recipe.values}", f"nulls={recipe.nulls}", f"rows={_ROWS[size]}"]
+    options += _of_flight(case)
     session = next((step for step in case.steps if isinstance(step, CreateSession)), None)
     if session is not None and session != CreateSession():
         options.append(f"codec={session.buffer_compression or 'none'}")
@@ -67,6 +76,17 @@ def _options(case: Case) -> list[str]:
         options.append(f"restriction={'some' if session.row_restriction else 'none'}")
         options.append(f"then={_then(case)}")
     return options
+
+
+def _of_flight(case: Case) -> list[str]:
+    """How the rows of a DoPut are written, in which form its messages are, and how its flight is asked for and read."""
+    put = next((step for step in case.steps if isinstance(step, DoPut)), None)
+    if put is None:
+        return ["asked=exchange"] if any(isinstance(step, DoExchange) for step in case.steps) else []
+    asked = "poll" if any(isinstance(step, PollFlightInfo) for step in case.steps) else "info"
+    gets = [step for step in case.steps if isinstance(step, DoGet)]
+    then = "abandon" if any(get.take is not None for get in gets) else "again" if len(gets) > 1 else "nothing"
+    return [f"written={put.written}", f"spelled={put.spelled}", f"named={put.named}", f"get={then}", f"asked={asked}"]
 
 
 def _then(case: Case) -> str:
@@ -107,11 +127,11 @@ def universe(profile: str) -> frozenset[str]:
         "rows": tuple(dict.fromkeys(_ROWS[sum(rows >= limit for limit in _LIMITS)] for rows in made.rows)),
     }
     if made.requests:
-        options |= _REQUESTS
+        options |= _FLIGHTS if made.protocol is ProtocolName.FLIGHT else _REQUESTS
     for (name, values), (other, others) in itertools.combinations(options.items(), 2):
         cells |= {_pair(f"{name}={value}", f"{other}={more}") for value in values for more in others}
     cells |= {f"with:{kind}/{name}={value}" for kind in types for name, values in options.items() for value in values}
-    return frozenset(cells) - _impossible(made.rows)
+    return frozenset(cells) - _impossible(made.rows) - _NOT_PUT
 
 
 def _pair(one: str, other: str) -> str:
@@ -125,6 +145,19 @@ _REQUESTS: Final[Mapping[str, tuple[str, ...]]] = {
     "restriction": ("none", "some"),
     "then": ("nothing", "offset", "again", "abandon", "split"),
 }
+
+
+_PUT: Final[Mapping[str, tuple[str, ...]]] = {
+    "written": tuple(FlightWriting),
+    "spelled": SPELLINGS,
+    "named": (Naming.FIRST, Naming.EVERY),
+    "get": ("nothing", "again", "abandon"),
+}
+_FLIGHTS: Final[Mapping[str, tuple[str, ...]]] = {**_PUT, "asked": ("info", "poll", "exchange")}
+_NOT_PUT: Final = frozenset(
+    _pair(f"{name}={value}", "asked=exchange") for name, values in _PUT.items() for value in values
+)
+"""Cells that no case covers, because an exchange puts nothing."""
 
 
 def _impossible(rows: Sequence[int]) -> frozenset[str]:

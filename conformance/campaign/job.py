@@ -15,16 +15,22 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from conformance.generate.scenarios import SCENARIO
-from conformance.records import to_json
+from conformance.records import ProtocolName, to_json
 from conformance.targets.spec import TargetKind, TargetSpec
 
-__all__ = ["DECODERS", "FAMILIES", "MUTATED", "CampaignJob", "Range"]
+__all__ = ["DECODERS", "FAMILIES", "FLIGHT", "MUTATED", "SERVERS", "CampaignJob", "Range"]
+
+FLIGHT: Final = "flight"
+"""The profile of cases of Arrow Flight."""
 
 DECODERS: Final = ("pyarrow.slots", "arro3.stream")
 """The decoders that read every case by default: two implementations that share no code."""
 
-FAMILIES: Final[Mapping[str, int]] = MappingProxyType({"arrow": 16, "server": 1, SCENARIO: 1})
+FAMILIES: Final[Mapping[str, int]] = MappingProxyType({"arrow": 16, "server": 1, FLIGHT: 1, SCENARIO: 1})
 """The default size of families by profile; it is 1 for a server, which makes a table for every case anyway."""
+
+SERVERS: Final = ("server", FLIGHT, SCENARIO)
+"""The profiles whose cases are put to a server each."""
 
 MUTATED: Final = "mutated"
 """The profile whose cases are mutated bytes (:mod:`conformance.campaign.mutated`), and the name of its target."""
@@ -72,7 +78,12 @@ class CampaignJob:
     @property
     def shares_endpoint(self) -> bool:
         """True if every executor talks to one server that runs already."""
-        return self.spec.kind is TargetKind.SERVER and self.spec.endpoint is not None
+        return self.spec.kind in (TargetKind.SERVER, TargetKind.FLIGHT) and self.spec.endpoint is not None
+
+    @property
+    def protocol(self) -> ProtocolName:
+        """The protocol of the cases."""
+        return ProtocolName.FLIGHT if self.profile == FLIGHT else ProtocolName.STORAGE_READ
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

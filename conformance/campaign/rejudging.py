@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from conformance.campaign.commits import files_of
+from conformance.campaign.job import CampaignJob
 from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
 from conformance.campaign.results import frame_of
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.outcomes import reason_classes
 from conformance.engine.recorded import Stored
-from conformance.engine.selection import all_clauses
+from conformance.engine.selection import all_clauses, of_protocol
 from conformance.records import FORMAT, Case, Exchange, RecordError, Verdict, arrow_schema, from_json, from_row, to_row
 
 if TYPE_CHECKING:
@@ -86,11 +87,11 @@ def _row(index: int, verdict: Verdict) -> dict[str, Any]:
     return {"index": index, **to_row(verdict), "classes": list(reason_classes(verdict)) if verdict.findings else []}
 
 
-def judge_again(session: SparkSession, layout: RunFiles, stored: Sequence[str]) -> Rejudged:
-    """Judge every stored exchange of a run under all clauses of this version; ``stored`` are the clauses of the run."""
+def judge_again(session: SparkSession, layout: RunFiles, job: CampaignJob) -> Rejudged:
+    """Judge every stored exchange of a run under all clauses of this version on its protocol."""
     from pyspark.sql.pandas.types import from_arrow_schema  # noqa: PLC0415  # a sandbox imports no Spark
 
-    clauses = tuple(all_clauses())
+    clauses = tuple(one.id for one in of_protocol(job.protocol))
     exchanges = frame_of(session, layout, Stage.DRIVE)
     judged = exchanges.repartition(max(2, len(files_of(layout, Stage.DRIVE)) // 8)).mapInArrow(
         _Judge(layout.root, clauses), from_arrow_schema(REJUDGED)
@@ -101,7 +102,7 @@ def judge_again(session: SparkSession, layout: RunFiles, stored: Sequence[str]) 
     counts: dict[str, dict[str, int]] = {}
     for row in again.groupBy("clause", "outcome").count().orderBy("clause", "outcome").collect():
         counts.setdefault(row["clause"], {})[row["outcome"]] = row["count"]
-    return Rejudged(exchanges.count(), counts, _changed(session, layout, exchanges, again, stored), str(directory))
+    return Rejudged(exchanges.count(), counts, _changed(session, layout, exchanges, again, job.clauses), str(directory))
 
 
 def _changed(

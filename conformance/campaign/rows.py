@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +15,9 @@ import pyarrow as pa
 
 from conformance.contract.comparing.matching import row_hashes
 from conformance.contract.comparing.received import compared
+from conformance.contract.flight.decoding import Data
+from conformance.contract.flight.subjects import without_dictionaries
+from conformance.contract.flight.view import DataView, FlightView
 from conformance.contract.judge import Judged
 from conformance.contract.view import View
 from conformance.engine.outcomes import reason_classes
@@ -106,6 +109,8 @@ def _plain(reading: Reading) -> bool:
 def bytes_digest(view: View) -> int | None:
     """A digest of the Arrow messages in an exchange; it leaves out names that a server chooses at random."""
     messages = [schema.data for schema in view.schemas] + [batch.data for batch in view.batches]
+    if isinstance(view, FlightView):
+        messages = [part for call in _streams(view) for data in call.data for part in _parts(data)]
     if not messages:
         return None
     digest = hashlib.sha1(usedforsecurity=False)  # enough to detect a change, and processors have it built in
@@ -117,17 +122,34 @@ def bytes_digest(view: View) -> int | None:
 
 def values_digest(view: View) -> int | None:
     """A digest of the rows that arrived, in any order; 0 if they equal the case's rows."""
-    held = held_tables(view)
+    held = _tables(view) if isinstance(view, FlightView) else held_tables(view)
     if not held:
         return None
     if all(table is view.table for table in held.values()):
         return 0
-    if (found := compared(view)) and all(one.clean and one.got.num_columns == view.table.num_columns for one in found):
+    found = () if isinstance(view, FlightView) else compared(view)
+    if found and all(one.clean and one.got.num_columns == view.table.num_columns for one in found):
         return 0
     own = _table_digest(view.table)
     digests = {label: _table_digest(table) for label, table in sorted(held.items())}
     total = sum(digest * _number(label) for label, digest in digests.items() if digest != own) & _MASK
     return total - (1 << 64 if total >> 63 else 0)
+
+
+def _streams(view: FlightView) -> list[DataView]:
+    """The calls that ended in OK and gave data."""
+    return [call for call in view.flight_calls if isinstance(call, DataView) and call.ok]
+
+
+def _parts(data: Data | None) -> Iterator[bytes]:
+    """The Arrow bytes of a FlightData."""
+    return (part for part in (() if data is None else (data.header, data.body)) if part)
+
+
+def _tables(view: FlightView) -> dict[str, pa.Table]:
+    """The rows of each stream, by its place among them."""
+    tables = enumerate(call.table for call in _streams(view))
+    return {str(at): without_dictionaries(table) for at, table in tables if table is not None}
 
 
 _MASK: Final = (1 << 64) - 1

@@ -18,14 +18,13 @@ from pyspark.errors import PySparkException
 from conformance.campaign.commits import Tally, sweep, write_file
 from conformance.campaign.contained import Sandbox
 from conformance.campaign.guidance import Weights, weigh
-from conformance.campaign.job import CampaignJob, Range
+from conformance.campaign.job import SERVERS, CampaignJob, Range
 from conformance.campaign.layout import RunFiles, Stage
 from conformance.campaign.results import RESULTS, Results, frame_of, store_results, sum_up
 from conformance.campaign.shrinking import shrink_failures
 from conformance.campaign.source import PLAN_FORMAT, PlanSource, options, ranges, shares
 from conformance.campaign.stages import SUMMARY, RangeTask
 from conformance.contain.parse import ForeignJsonError, parse_object
-from conformance.generate.scenarios import SCENARIO
 from conformance.records import RecordError, from_json, to_json
 from conformance.targets import TargetError
 
@@ -70,7 +69,7 @@ class CampaignError(TargetError):
 
 def range_size(job: CampaignJob) -> int:
     """The number of cases in a range of a new campaign."""
-    most = SLOW if job.profile in {"server", SCENARIO} else RANGE
+    most = SLOW if job.profile in SERVERS else RANGE
     return max(LEAST, min(most, job.cases // SHARES))
 
 

@@ -60,7 +60,7 @@ def job_frame(job: CampaignJob, weights: Weights | None) -> tuple[dict[str, Any]
 
 
 def done_frame(several: Sequence[Done]) -> tuple[dict[str, Any], list[bytes]]:
-    """The rows of cases as a frame; the bytes of responses are byte strings, all other bytes are base64 text."""
+    """The rows of cases as a frame; responses and further requests are byte strings, all other bytes base64."""
     blobs: list[bytes] = []
     return {"done": [_header(done, blobs) for done in several]}, blobs
 
@@ -76,9 +76,17 @@ def _header(done: Done, blobs: list[bytes]) -> list[Any]:
 
 def _cut(call: Mapping[str, Any], blobs: list[bytes]) -> dict[str, Any]:
     blobs += call["responses"]
-    trailers = [{**entry, "value": base64.b64encode(entry["value"]).decode()} for entry in call["trailers"]]
-    request = base64.b64encode(call["request"]).decode()
-    return {**call, "responses": len(call["responses"]), "request": request, "trailers": trailers}
+    blobs += call["more_requests"]
+    texts = {name: [{**one, "value": _text(one["value"])} for one in call[name]] for name in _METADATA}
+    counts = {name: len(call[name]) for name in ("responses", "more_requests")}
+    return {**call, **texts, **counts, "request": _text(call["request"])}
+
+
+_METADATA: Final = ("trailers", "initial_metadata")
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
 
 
 def frame_done(frame: Frame) -> list[Done]:
@@ -93,9 +101,12 @@ def _done(held: Sequence[Any], blobs: Iterator[bytes]) -> Done:
         exchange["calls"] = [
             {
                 **call,
+                **{
+                    name: [{**one, "value": base64.b64decode(one["value"])} for one in call[name]] for name in _METADATA
+                },
                 "responses": [next(blobs) for _ in range(call["responses"])],
                 "request": base64.b64decode(call["request"]),
-                "trailers": [{**entry, "value": base64.b64decode(entry["value"])} for entry in call["trailers"]],
+                "more_requests": [next(blobs) for _ in range(call["more_requests"])],
             }
             for call in exchange["calls"]
         ]

@@ -50,7 +50,7 @@ class Stepper:
         self._weights = weights
         self._mark = mark
         self._places = rows.places(job.clauses)
-        self._offer = Offer(not_offered=job.spec.not_offered)
+        self._offer = Offer.of(job.spec)
         self._index = 0
         self._received = 0
         self._decoders = Decoders(job.readers, lambda what: mark(self._index, what))

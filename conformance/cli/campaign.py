@@ -14,7 +14,7 @@ import click
 import conformance
 from conformance.campaign import connected, session
 from conformance.campaign.commits import Tally
-from conformance.campaign.job import DECODERS, FAMILIES, MUTATED, CampaignJob
+from conformance.campaign.job import DECODERS, FAMILIES, FLIGHT, MUTATED, CampaignJob
 from conformance.campaign.layout import RunFiles
 from conformance.campaign.sparkwriter import SETTINGS, judge_spark
 from conformance.cli._campaigns import master_option, print_results, settings
@@ -24,10 +24,11 @@ from conformance.cli._mutated import input_job, print_inputs
 from conformance.cli._numbers import PROCESSES, count_of, deadline_option, seed_option
 from conformance.cli._options import FOLDER, clause_option
 from conformance.cli._progress import progress, quiet_option
+from conformance.contract.viewing import profile_of
 from conformance.disk.locks import held
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.generate.scenarios import SCENARIO
-from conformance.records import Level
+from conformance.records import Level, ProtocolName
 from conformance.report.terminal import terminal
 from conformance.targets import TargetKind, load_target
 
@@ -48,10 +49,10 @@ SPARK = "spark"
 @seed_option
 @click.option(
     "--profile",
-    type=click.Choice(["arrow", "server"]),
+    type=click.Choice(["arrow", "server", FLIGHT]),
     default=None,
     show_default="by the target's kind",
-    help="Kind of cases: tables alone, or requests to a server.",
+    help="Kind of cases: tables alone, or requests to a server, or to a server of Arrow Flight.",
 )
 @click.option(
     "--guided",
@@ -160,10 +161,16 @@ def command(
     else:
         spec = load_target(target)
         spec = dataclasses.replace(spec, file=str(Path(spec.file).resolve()))  # executors work in other directories
-        chosen = plan([], all_clauses(), Selection(clauses=clause, level=Level.MAY))
+        flies = spec.kind is TargetKind.FLIGHT
+        if profile and flies is not (profile == FLIGHT):
+            raise click.UsageError(f"expected the profile {FLIGHT} with a Flight server alone, got {profile}")
+        bytes_ = profile_of(ProtocolName.FLIGHT if flies else ProtocolName.STORAGE_READ)
+        chosen = plan([], all_clauses(), Selection(clauses=clause, level=Level.MAY), profile=bytes_)
         if scenarios is not None and spec.kind is not TargetKind.SERVER:
             raise click.UsageError(f"expected --scenarios with a server, got it with {spec.name}")
-        profile = profile or ("server" if spec.kind is TargetKind.SERVER else "arrow")
+        profile = profile or (FLIGHT if flies else "server" if spec.kind is TargetKind.SERVER else "arrow")
+        if flies:
+            readers = ()  # no decoder reads the streams of Flight
         job = CampaignJob(
             spec,
             cases=cases,

@@ -46,7 +46,7 @@ def command(*, run: str, java: bool, master: str, conf: tuple[str, ...], complet
         spark_session(layout.run, master=master, conf=settings(conf)) as session,
     ):
         shown.update("judging")
-        found = judge_again(session, layout, job.clauses)
+        found = judge_again(session, layout, job)
         readings = read_stored(session, layout) if java else None
     click.echo(f"{found.exchanges} stored exchanges of run {layout.run_id} judged under {len(found.clauses)} clauses")
     failing = 0

@@ -13,16 +13,16 @@ from typing import Any, Final
 
 import click
 
-from conformance.cli._common import corpus_option
+from conformance.cli._common import corpus_option, find_case
 from conformance.cli._group import Unusable
 from conformance.cli._one import put
 from conformance.cli._options import FILE
 from conformance.contain.errors import CannotStart
 from conformance.contain.supervised import in_words
-from conformance.contract import proto
 from conformance.engine.session import Settings
+from conformance.recording.methods import NAMES
 from conformance.recording.plans import PlanError, read_plan
-from conformance.records import Fault, FaultKind
+from conformance.records import Fault, FaultKind, ProtocolName
 from conformance.replay.certificates import CertificateError
 from conformance.replay.loading import from_log, from_pack, held
 from conformance.replay.server import Replay, run
@@ -70,10 +70,11 @@ def command(
     conformance replay-server said.log -- python -m my_client
     conformance replay-server rows.many-responses
 
-    Each of EXCHANGES is a log with exchanges (of `conformance replay --log` or `conformance record`), the folder of a
-    truth pack, or the id of a case, which is put to the reference server first. COMMAND is started with the addresses
-    in its environment (CONFORMANCE_GRPC, CONFORMANCE_REST and others: docs/replay.md), and the server ends with it.
-    Without COMMAND, one JSON line with the ports is printed, and the server ends at Ctrl-C.
+    Each of EXCHANGES is a log with exchanges (of `conformance replay --log` or `conformance record`) of Storage Read or
+    of Arrow Flight, the folder of a truth pack, or the id of a case, which is put to the reference server first.
+    COMMAND is started with the addresses in its environment (CONFORMANCE_GRPC, CONFORMANCE_REST and others:
+    docs/replay.md), and the server ends with it. Without COMMAND, one JSON line with the ports is printed, and the
+    server ends at Ctrl-C.
 
     The server is also the test server of read_retry.json, a table of interrupted reads for the tests of clients.
 
@@ -121,8 +122,8 @@ def _plan(path: Path | None) -> tuple[Fault, ...]:
     for fault in faults:
         if fault.kind is FaultKind.DEADLINE:
             raise Unusable(f"{path}: expected faults that a server can make, got a deadline, which is the client's own")
-        if fault.method not in proto.REQUESTS:
-            raise Unusable(f"{path}: expected a method out of {', '.join(proto.REQUESTS)}, got {fault.method!r}")
+        if fault.method not in NAMES:
+            raise Unusable(f"{path}: expected a method out of {', '.join(NAMES)}, got {fault.method!r}")
     return faults
 
 
@@ -132,7 +133,8 @@ def _held(name: str, corpus: Path) -> list[Held]:
     if path.suffix in (".jsonl", ".log") or path.is_dir():
         found = list(from_pack(path) if path.is_dir() else from_log(path))
         if not found:
-            raise Unusable(f"{name}: expected an exchange with a session, got none")
+            raise Unusable(f"{name}: expected an exchange with a session or a call of Flight, got none")
         return found
-    one: Any = put(name, target="reference", corpus=corpus, settings=Settings(readers=False))
+    target = "flight-reference" if find_case(name, corpus).protocol is ProtocolName.FLIGHT else "reference"
+    one: Any = put(name, target=target, corpus=corpus, settings=Settings(readers=False))
     return [held(one.case, one.exchange)]

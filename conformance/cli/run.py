@@ -177,7 +177,7 @@ def command(
         raise click.UsageError(
             "expected --exchanges without --repeat and --parallel: a log has one exchange of each case"
         )
-    _check_drawn(spec, generated, scenarios)
+    _check_drawn(spec, scenarios)
     if spec.flight is not None and spec.flight.scenario is not None:
         select = select or tuple(case.id for case in known_cases(spec))
     if not (select or capability or corpus != data_file("cases")):
@@ -236,13 +236,11 @@ def _playing(spec: TargetSpec, scenario: str | None) -> TargetSpec:
     return with_scenario(spec, known_scenario(scenario, tuple(FLIGHT_SCENARIOS)))
 
 
-def _check_drawn(spec: TargetSpec, generated: int | None, scenarios: int | None) -> None:
-    """Refuse drawn cases that a target of this kind cannot be asked."""
+def _check_drawn(spec: TargetSpec, scenarios: int | None) -> None:
+    """Refuse scenarios that a target of this kind cannot be asked."""
     if scenarios and spec.kind is not TargetKind.SERVER:
         why = "which speaks Flight" if spec.kind is TargetKind.FLIGHT else "which takes no requests"
         raise click.UsageError(f"expected --scenarios with a server of Storage Read, got it with {spec.name}, {why}")
-    if generated and spec.kind is TargetKind.FLIGHT:
-        raise click.UsageError(f"expected no --cases for {spec.name}: there are no generated cases of Flight")
 
 
 def _limited(spec: TargetSpec, max_bytes: int | None) -> TargetSpec:

@@ -8,7 +8,9 @@ from typing import Final
 
 from conformance.contract.offers import asked
 from conformance.records import Case, DoExchange, DoPut, FlightSqlStep, ProtocolName, SqlIngest, SqlUpdate
+from conformance.targets.flightspec import FlightSpec
 from conformance.targets.handing import NO_PLACE, place_of
+from conformance.targets.spec import TargetKind, TargetSpec
 
 __all__ = ["Lack", "Offer"]
 
@@ -65,6 +67,21 @@ class Offer:
     sql: bool = True
     makes_tables: bool = True
     echoes: bool = True
+
+    @classmethod
+    def of(cls, spec: TargetSpec, capabilities: Collection[str] = (), *, requests: bool = True) -> Offer:
+        """What the target of a file offers; a program declares its ``capabilities`` itself."""
+        if spec.kind is not TargetKind.FLIGHT:
+            return cls(capabilities, spec.not_offered, requests=requests)
+        flight = spec.flight or FlightSpec()
+        return cls(
+            capabilities,
+            spoken=(ProtocolName.FLIGHT,),
+            stores=flight.puts,
+            echoes=bool(flight.echo),
+            sql=flight.sql is not None,
+            makes_tables=flight.makes_tables,
+        )
 
     def lacks(self, case: Case) -> tuple[Lack, ...]:
         """Everything that keeps the case from being put to the target."""

@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from conformance.contract.view import View
-from conformance.contract.viewing import view_of
+from conformance.contract.viewing import profile_of, view_of
 from conformance.engine.casestep import CaseStep
 from conformance.engine.conversed import conversations, is_conversed, judgeable, without_table
 from conformance.engine.events import CaseJudged, Event, ExchangeRecorded, RunStarted
@@ -64,7 +64,7 @@ class Recorded:
     def judged(self) -> Iterator[Event]:
         """The events of a run that judges the exchanges under every clause on their protocol."""
         exchanges = tuple(judgeable(self.exchanges))
-        every, aside = clauses_on(self.start.protocol)
+        every, aside = clauses_on(*dict.fromkeys(one.exchange.protocol for one in exchanges))
         asked, unknown = without_table(every) if self.conversed else (every, ())
         step = CaseStep(asked, Stored({one.case.id: one.exchange for one in exchanges}))
         clauses = tuple(clause.id for clause in step.judge.clauses)
@@ -96,7 +96,8 @@ def read_recorded(path: Path) -> Recorded:
     if not exchanges or not isinstance(events[0], RunStarted):
         raise LogError(f"{path} contains no exchange; `conformance replay CASE --log FILE` writes one")
     if all(map(is_conversed, exchanges)):
-        return Recorded(path, events[0], conversations(exchanges))
+        profile = profile_of(exchanges[0].exchange.protocol)  # a proxy does not know before what it will pass on
+        return Recorded(path, dataclasses.replace(events[0], profile=profile), conversations(exchanges))
     counts = collections.Counter(one.case.id for one in exchanges)
     if twice := [name for name, count in counts.items() if count > 1]:
         raise LogError(f"{path}: expected one exchange of each case, got several of {twice[0]!r}; keep one in a log")

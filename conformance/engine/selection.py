@@ -31,6 +31,7 @@ __all__ = [
     "binds",
     "clauses_on",
     "not_of",
+    "of_protocol",
     "plan",
     "today",
     "undisputed",
@@ -136,12 +137,23 @@ def undisputed(clauses: Iterable[Clause], on: dt.date | None = None) -> tuple[tu
     return kept, tuple(LeftOut("clause", dispute.clause, dispute.text) for dispute in disputes.values() if dispute)
 
 
-def clauses_on(protocol: ProtocolName) -> tuple[tuple[Clause, ...], tuple[LeftOut, ...]]:
-    """The clauses on a protocol that are judged today, and all others with the reasons."""
-    profile, every = profile_of(protocol), all_clauses().values()
-    foreign = (LeftOut("clause", clause.id, not_of(profile)) for clause in every if profile not in clause.profiles)
-    judged, aside = undisputed(clause for clause in every if profile in clause.profiles)
+def clauses_on(*protocols: ProtocolName) -> tuple[tuple[Clause, ...], tuple[LeftOut, ...]]:
+    """The clauses on any of these protocols that are judged today, and all others with the reasons."""
+    profiles, every = tuple(map(profile_of, protocols)), all_clauses().values()
+    own = tuple(clause for clause in every if not set(profiles).isdisjoint(clause.profiles))
+    foreign = (LeftOut("clause", clause.id, not_of(" or ".join(profiles))) for clause in every if clause not in own)
+    judged, aside = undisputed(own)
     return judged, (*foreign, *aside)
+
+
+def of_protocol(protocol: ProtocolName) -> tuple[Clause, ...]:
+    """Every clause that can judge an exchange of a protocol, in register order.
+
+    A serializer counts as a target of Storage Read; its clauses, and those on messages, are asked there as well.
+    """
+    every = tuple(all_clauses().values())
+    flight = profile_of(ProtocolName.FLIGHT)
+    return every if protocol is ProtocolName.STORAGE_READ else tuple(one for one in every if flight in one.profiles)
 
 
 def today() -> dt.date:

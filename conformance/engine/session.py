@@ -24,9 +24,8 @@ from conformance.engine.smoke import narrowed, smoke
 from conformance.engine.started import identity_of, surroundings
 from conformance.generate import draw_case, draw_scenario, generated_id, scenario_id
 from conformance.readers import ReaderInfo, ReaderPool
-from conformance.records import Case, ProtocolName
+from conformance.records import Case
 from conformance.targets import Target, TargetKind, TargetSpec, open_target
-from conformance.targets.flightspec import FlightSpec
 
 if TYPE_CHECKING:
     from conformance.readers.programs.backend import Backend
@@ -86,7 +85,7 @@ class Session:
     @property
     def profile(self) -> str:
         """What is judged: ``server`` for a server of Storage Read, ``flight`` for one of Flight, ``arrow`` for messages
-        alone. Generated cases have the first or the last.
+        alone. Generated cases are of it.
         """
         return {TargetKind.SERVER: "server", TargetKind.FLIGHT: "flight"}.get(self.spec.kind, "arrow")
 
@@ -132,17 +131,7 @@ class Session:
     @property
     def offer(self) -> Offer:
         """What the target offers: a program declares its capabilities itself, any other target in its file."""
-        if self.spec.kind is TargetKind.FLIGHT:
-            flight = self.spec.flight or FlightSpec()
-            return Offer(
-                self.driver.capabilities,
-                spoken=(ProtocolName.FLIGHT,),
-                stores=flight.puts,
-                echoes=bool(flight.echo),
-                sql=flight.sql is not None,
-                makes_tables=flight.makes_tables,
-            )
-        return Offer(self.driver.capabilities, self.spec.not_offered, requests=self.profile == "server")
+        return Offer.of(self.spec, self.driver.capabilities, requests=self.profile == "server")
 
     def started(self) -> RunStarted:
         """The first event: the target, the selection, and the versions."""

@@ -13,10 +13,11 @@ from typing import Final
 
 from conformance.generate.choices import Choices, Seeded, one_in
 from conformance.generate.dialects import draw_restricted_case
+from conformance.generate.flightsteps import draw_flight_steps
 from conformance.generate.outline import ROW_ID
 from conformance.generate.requests import draw_steps
 from conformance.generate.weight import bounded
-from conformance.records import BqType, Case, Column, Mode, NullPattern, Recipe, Table, ValueProfile
+from conformance.records import BqType, Case, Column, Mode, NullPattern, ProtocolName, Recipe, Table, ValueProfile
 
 __all__ = [
     "PROFILES",
@@ -38,8 +39,8 @@ class Profile:
 
     ``depth`` bounds the records inside records, ``leaves`` the columns that have values, ``rows`` are the row
     counts.
-    ``requests`` is True if the case has drawn requests and a ``row_id`` that identifies rows. Above ``wide`` rows,
-    cells of kilobytes are rare, and in long tables they do not occur: they make a case slow.
+    ``requests`` is True if the case has drawn requests, of ``protocol``, and a ``row_id`` that identifies rows. Above
+    ``wide`` rows, cells of kilobytes are rare, and in long tables they do not occur: they make a case slow.
     """
 
     types: tuple[BqType, ...]
@@ -49,6 +50,7 @@ class Profile:
     leaves: int
     requests: bool
     wide: int = 129
+    protocol: ProtocolName = ProtocolName.STORAGE_READ
 
 
 _PLAIN_NAMES: Final = ("a", "b", "c", "name", "value", "created_at", "x1", "Total", "user_id", "_hidden")
@@ -58,6 +60,9 @@ _FLEXIBLE_NAMES: Final = ("ä", "列", "имя", "a b", "a-b", "a+b=c", "100%", 
 
 _BLOCKS: Final = (63, 64, 65, 127, 129)
 """Row counts around the bytes and words of a validity bitmap, where off-by-one errors are likely."""
+
+_NOT_IN_ARROW: Final = (BqType.RECORD, BqType.BIGNUMERIC)
+"""Not drawn as leaves for Flight: some values of a BIGNUMERIC have more digits than a decimal of Arrow may have."""
 
 PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
     {
@@ -79,10 +84,20 @@ PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
             leaves=12,
             requests=True,
         ),
+        "flight": Profile(
+            types=(*(kind for kind in BqType if kind not in _NOT_IN_ARROW), *(BqType.STRING, BqType.INT64) * 4),
+            names=_PLAIN_NAMES * 2 + _KEYWORD_NAMES + _FLEXIBLE_NAMES,
+            rows=(0, 1, 2, 3, 7, 8, 9, 10, 31, *_BLOCKS, 1000),
+            depth=4,
+            leaves=12,
+            requests=True,
+            protocol=ProtocolName.FLIGHT,
+        ),
     }
 )
 """``arrow``: every type, deeply nested, for programs that turn rows into bytes. ``server``: with requests, and
-mostly common types, because a case with a type that a target cannot be seeded with shows nothing else.
+mostly common types, because a case with a type that a target cannot be seeded with shows nothing else. ``flight``: for
+Flight servers, which take every table as Arrow; with texts, which are dictionary-encoded in some ways of writing.
 """
 
 _RANGES: Final = (BqType.DATE, BqType.DATETIME, BqType.TIMESTAMP)
@@ -106,7 +121,8 @@ def draw_case(seed: int, index: int, *, profile: str) -> Case:
         KeyError: :data:`PROFILES` has no such profile.
     """
     case_id = generated_id(seed, index, profile=profile)
-    if PROFILES[profile].requests and index % _RESTRICTED == _RESTRICTED - 1:
+    reads = PROFILES[profile].requests and PROFILES[profile].protocol is ProtocolName.STORAGE_READ
+    if reads and index % _RESTRICTED == _RESTRICTED - 1:
         return draw_restricted_case(seed, index // _RESTRICTED, case_id=case_id)
     return draw_case_by(Seeded(seed, index, profile), PROFILES[profile], case_id=case_id)
 
@@ -121,6 +137,9 @@ def finished(choices: Choices, profile: Profile, table: Table, *, case_id: str) 
     title = "A drawn table comes back with its own schema and values"
     if not profile.requests:
         return Case(case_id, title, table)
+    if profile.protocol is ProtocolName.FLIGHT:
+        title = "A drawn table that a Flight server accepts comes back"
+        return Case(case_id, title, table, draw_flight_steps(choices), protocol=ProtocolName.FLIGHT)
     return Case(case_id, title, table, draw_steps(choices, table))
 
 

@@ -1,4 +1,4 @@
-"""A loopback BigQueryRead server that answers with exactly the bytes that a target once sent.
+"""A loopback server of Storage Read and of Flight that answers with exactly the bytes that a target once sent.
 
 It sends the recorded responses unchanged, without parsing and serializing them again, and answers only what was
 recorded (:mod:`.tape`): any other request gets FAILED_PRECONDITION, because an invented continuation would hide the
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Iterable
 from typing import Any, Final, Protocol, TypeVar
 
 import grpc
@@ -21,6 +21,8 @@ import grpc.aio
 
 from conformance.readers.oneread import HOST, OPTIONS, EveryMethod
 from conformance.readers.tape import Answer, NotRecordedError
+from conformance.records import MetadataEntry, Turn
+from conformance.wire import flight
 
 __all__ = ["Desk", "Loop", "ReplayServer", "Visit"]
 
@@ -34,6 +36,9 @@ class Visit(Protocol):
     """One call: its recorded answer, and what a fault plan lets happen to it."""
 
     answer: Answer
+
+    def came(self, data: bytes) -> None:
+        """Note a further message of the client."""
 
     async def end(self) -> bool:
         """True if the call ends before its first response, in what was set for the client."""
@@ -88,7 +93,9 @@ class ReplayServer:
 
     async def _start(self) -> str:
         self._server = grpc.aio.server(options=OPTIONS)
-        self._server.add_generic_rpc_handlers((EveryMethod(self._handle, grpc.stream_stream_rpc_method_handler),))
+        make = grpc.stream_stream_rpc_method_handler
+        flights = EveryMethod(self._handle, make, service=flight.SERVICE, methods=flight.METHODS)
+        self._server.add_generic_rpc_handlers((EveryMethod(self._handle, make), flights))
         address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:0')}"
         await self._server.start()
         return address
@@ -102,9 +109,9 @@ class ReplayServer:
             raise AssertionError("abort raises") from None
         status = "cancelled"
         try:
-            if await self._answer(visit, context):
+            if await self._answer(visit, requests, context):
                 ending = visit.answer[1]
-                context.set_trailing_metadata(tuple((one.key, _value(one.key, one.value)) for one in ending.trailers))
+                context.set_trailing_metadata(_pairs(ending.trailers))
                 context.set_code(grpc.StatusCode[ending.status])
                 context.set_details(ending.details)
             code = context.code()
@@ -112,15 +119,40 @@ class ReplayServer:
         finally:
             visit.over(status)
 
-    async def _answer(self, visit: Visit, context: Any) -> bool:
-        """Send the responses; False if the call ended before the recorded end."""
+    async def _answer(self, visit: Visit, requests: AsyncIterator[bytes], context: Any) -> bool:
+        """Send the responses; False if the call ended before the recorded end.
+
+        Where the client streams, a response waits for as many requests as it followed when it was recorded, or for the
+        end of the client's messages.
+        """
         if await visit.end():
             return False
-        for data in visit.answer[0]:
+        responses, ending = visit.answer
+        if ending.initial:
+            await context.send_initial_metadata(_pairs(ending.initial))
+        following = iter(responses)
+        further = aiter(requests)
+        for turn in ending.order.removeprefix(Turn.REQUEST) or Turn.RESPONSE * len(responses):
+            if turn != Turn.RESPONSE:
+                await _take(visit, further, every=turn == Turn.HALF_CLOSE)
+                continue
+            data = next(following)
             await context.write(data)
             if await visit.passed(data):
                 return False
         return True
+
+
+async def _take(visit: Visit, requests: AsyncIterator[bytes], *, every: bool) -> None:
+    """Take the next message of the client, if it sends one, or ``every`` further one."""
+    async for data in requests:
+        visit.came(data)
+        if not every:
+            return
+
+
+def _pairs(entries: Iterable[MetadataEntry]) -> tuple[tuple[str, str | bytes], ...]:
+    return tuple((one.key, _value(one.key, one.value)) for one in entries)
 
 
 def _value(key: str, value: bytes) -> str | bytes:

@@ -34,11 +34,18 @@ class NotRecordedError(Exception):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Ending:
-    """How a recorded call ended: its status with its message and its trailers."""
+    """How a recorded call ended: its status with its message and its trailers.
+
+    Of a call whose client may stream, also how it went on: its ``initial`` metadata, the ``order`` of messages as in
+    :class:`~conformance.records.Call`, and the ``requests``. Without an order, every response follows the request.
+    """
 
     status: str = "OK"
     details: str = ""
     trailers: tuple[MetadataEntry, ...] = ()
+    initial: tuple[MetadataEntry, ...] = ()
+    order: str = ""
+    requests: tuple[bytes, ...] = ()
 
 
 OK: Final = Ending()

@@ -2,7 +2,7 @@
 
 :mod:`.passing` passes gRPC calls on, and lets happen to them what a fault plan says. :mod:`conformance.targets.splice`
 passes connections on, :mod:`.keeping` keeps the messages of a call within bounds, and :mod:`.journal` writes each call
-to the log as it ends. :mod:`.proxy` starts and ends them.
+of the methods in :mod:`.methods` to the log as it ends. :mod:`.proxy` starts and ends them.
 This package does not judge: :mod:`conformance.engine.conversed` makes exchanges of the calls.
 """
 

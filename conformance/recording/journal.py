@@ -13,10 +13,9 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Self
+from typing import Self
 
 from conformance.contain.text import many, safe
-from conformance.contract import proto
 from conformance.contract.clause import CLAUSES, PROFILES
 from conformance.disk.files import DiskError
 from conformance.engine.conversed import UNKNOWN_TABLE
@@ -26,13 +25,10 @@ from conformance.engine.provenance import Identity
 from conformance.engine.selection import all_clauses
 from conformance.engine.started import surroundings
 from conformance.recording.keeping import Bounds, Kept, Metadata
+from conformance.recording.methods import RECORDED
 from conformance.records import Asker, AskerKind, Call, CallEnd, Case, Exchange, Level
 
 __all__ = ["Ended", "Journal"]
-
-SERVICE: Final = proto.SERVICE
-RECORDED: Final = frozenset(proto.REQUESTS)
-"""The methods of Storage Read, by their bare names: their calls are recorded."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -102,11 +98,11 @@ class Journal:
 
     def keep(self, method: str, sent: Metadata) -> Kept | None:
         """The place for the messages of a call that begins; None if calls of ``method`` are not recorded."""
-        name = method.removeprefix(SERVICE)
-        if method == name or name not in RECORDED:
+        if method not in RECORDED:
             self.passed[method] += 1
             return None
-        return Kept(name, sent, self.bounds, time.monotonic() - self._began)
+        protocol, name = RECORDED[method]
+        return Kept(protocol, name, sent, self.bounds, time.monotonic() - self._began)
 
     def end(self, kept: Kept, ended: Ended) -> None:
         """Let the thread write a call that has ended."""
@@ -137,18 +133,18 @@ class Journal:
             return
         self.in_part += kept.full
         call = kept.call(**{field.name: getattr(ended, field.name) for field in dataclasses.fields(ended)})
-        event = self._event(call, kept.sent)
+        event = self._event(kept, call)
         self._writer.write(event)
         self.written += 1
         if self._seen is not None and self.bounds.used < self.bounds.together // 2:  # else calls would not be kept
             self._seen(event)
 
-    def _event(self, call: Call, sent: Metadata) -> ExchangeRecorded:
-        """One call as an exchange of its own; the calls of a session are gathered when the log is read."""
+    def _event(self, kept: Kept, call: Call) -> ExchangeRecorded:
+        """One call as an exchange of its own; calls that belong together are gathered when the log is read."""
         name = f"call.{self.written + 1:06}"
-        case = Case(name, "One call of a client, recorded by a proxy", UNKNOWN_TABLE, steps=())
-        client = Asker(AskerKind.PROXY, *_client(sent))
-        exchange = Exchange(name, self._target, (call,), now=self._now, asked_by=client)
+        case = Case(name, "One call of a client, recorded by a proxy", UNKNOWN_TABLE, steps=(), protocol=kept.protocol)
+        client = Asker(AskerKind.PROXY, *_client(kept.sent))
+        exchange = Exchange(name, self._target, (call,), now=self._now, protocol=kept.protocol, asked_by=client)
         return ExchangeRecorded(case, exchange)
 
     def _started(self) -> RunStarted:

@@ -10,13 +10,16 @@ from __future__ import annotations
 import dataclasses
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
 from conformance.contain.secrets import MASK, SHORTEST, forms_of, longest_first, masked, masked_bytes
 from conformance.contain.text import many
-from conformance.records import Call, CallEnd, MetadataEntry, Turn
+from conformance.contract.flight.decoding import message_of
+from conformance.records import Call, CallEnd, FlightMethod, MetadataEntry, ProtocolName, Turn
 from conformance.targets.endpoint import is_secret_name
+from conformance.wire.flight import FLIGHT
+from conformance.wire.protobuf import read_protobuf
 
 __all__ = ["MOST_PER_CALL", "Bounds", "Kept", "Metadata"]
 
@@ -68,6 +71,7 @@ class Kept:
     masked wherever the server repeats them.
     """
 
+    protocol: ProtocolName
     method: str
     sent: Metadata
     bounds: Bounds
@@ -112,18 +116,21 @@ class Kept:
     ) -> Call:
         """The call of a log, with every secret masked."""
         named = (value for key, value in self.sent if _CREDENTIAL.search(key))
-        secrets = longest_first({form for value in named for form in _secrets(value)})
+        secrets = longest_first({form for value in (*named, *self._passwords()) for form in _secrets(value)})
         if self.full:
             said = f"not kept: {len(self.responses)} of {many(self.passed, 'response')} kept, within the bounds"
             status, details, end = "", f"{said}; the call itself ended in {status or end}", CallEnd.CANCELLED
-        first, *more = self.requests or [b""]
+        requests, responses = self.requests, self.responses
+        if self.method == FlightMethod.HANDSHAKE:
+            requests, responses = list(map(_without_payload, requests)), list(map(_without_payload, responses))
+        first, *more = requests or [b""]
         return Call(
             step=0,
             label="",
             method=self.method,
             request=masked_bytes(first, secrets),
             more_requests=tuple(masked_bytes(data, secrets) for data in more),
-            responses=tuple(masked_bytes(data, secrets) for data in self.responses),
+            responses=tuple(masked_bytes(data, secrets) for data in responses),
             order=self._order(),
             status=status,
             details=masked(details, secrets),
@@ -134,11 +141,28 @@ class Kept:
             seconds=seconds,
         )
 
+    def _passwords(self) -> Iterator[str]:
+        """The passwords of a login by Handshake."""
+        for data in self.requests if self.method == FlightMethod.HANDSHAKE else ():
+            asked = message_of("HandshakeRequest", data)
+            login = None if asked is None else message_of("BasicAuth", bytes(asked.data("payload")))
+            if login is not None:
+                yield login.text("password")
+
     def _order(self) -> str:
         """The order of messages; of a single request it is the default one, whenever the client half-closed."""
-        if len(self.requests) == 1:
-            return ""
-        return "".join(self.order) if self.requests else Turn.RESPONSE * len(self.responses)
+        return "" if len(self.requests) == 1 else "".join(self.order)
+
+
+def _without_payload(data: bytes) -> bytes:
+    """A message of Handshake with asterisks as its payload: a name with a password, or the token of a login."""
+    reading = read_protobuf(data, FLIGHT["HandshakeRequest"])  # the answer has the same fields
+    if reading.violations:
+        return b"*" * len(data)
+    for field in reading.message.all("payload"):
+        size = field.end - field.value_start
+        data = data[: field.value_start] + b"*" * size + data[field.end :]
+    return data
 
 
 def _secrets(value: str | bytes) -> Iterable[str]:

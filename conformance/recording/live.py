@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from conformance.contract.judge import Judge
-from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.engine.conversed import as_driven, conversations, without_table
 from conformance.engine.events import ExchangeRecorded
 from conformance.engine.selection import clauses_on
@@ -27,7 +27,7 @@ class Live:
     """Judges each recorded call as it is given, and passes the first finding of each clause to ``say`` as a line."""
 
     def __init__(self, say: Callable[[str], object]) -> None:
-        clauses, _ = clauses_on(ProtocolName.STORAGE_READ)
+        clauses, _ = clauses_on(*ProtocolName)
         self._judge = Judge(without_table(clauses)[0])
         self._say = say
         self._said: set[str] = set()
@@ -44,7 +44,7 @@ class Live:
                 self._sessions.popitem(last=False)
         for one in conversations([before, recorded] if before is not None else [recorded]):
             driven = as_driven(one)
-            judged = self._judge(View(driven.case, driven.exchange, materialise(driven.case.table)))
+            judged = self._judge(view_of(driven.case, driven.exchange, materialise(driven.case.table)))
             for verdict in judged.others:
                 if verdict.outcome is Outcome.FAIL and verdict.clause not in self._said:
                     self._said.add(verdict.clause)

@@ -16,7 +16,8 @@ from google.protobuf.message import DecodeError
 
 from conformance.contract import proto
 from conformance.contract.rpcstatus import TRAILER, retry_status
-from conformance.records import Fault, FaultKind
+from conformance.recording.methods import RECORDED
+from conformance.records import Fault, FaultKind, FlightMethod
 from conformance.targets.faulting import Faults
 from conformance.targets.splice import Splice
 
@@ -45,8 +46,8 @@ class Meeting:
     ) -> tuple[Meets, AsyncIterator[bytes]]:
         """Return what a call of ``method`` meets, and its requests, of which the first was read to know that."""
         first: bytes | None = None
-        name = method.removeprefix(proto.SERVICE)
-        if name in proto.REQUESTS:
+        _, name = RECORDED.get(method, (None, ""))
+        if name:
             first = await anext(aiter(requests), None)
         fault = None if first is None else faults.next(name, stream_of(name, first))
         return Meets(self, fault, context), _again(first, requests)
@@ -134,7 +135,12 @@ def _trailers(fault: Fault) -> tuple[tuple[str, bytes], ...]:
 
 
 def stream_of(method: str, request: bytes) -> str:
-    """The name of the stream that a request asks for; empty if it names none or is no such message."""
+    """The name of the stream that a request asks for; empty if it names none or is no such message.
+
+    The name of a stream of Flight is the request with its ticket.
+    """
+    if method == FlightMethod.DO_GET:
+        return request.decode("latin-1")
     if method not in _STREAM:
         return ""
     try:

@@ -58,7 +58,7 @@ _LIBRARY: Final = "user-agent"
 
 
 class Passing(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone
-    """Handles every method: passes each call on to ``upstream``, and gives the calls of Storage Read to ``journal``.
+    """Handles every method: passes each call on to ``upstream``, and gives the calls to ``journal``, which keeps some.
 
     ``meeting`` lets ``faults`` happen to them; without it, everything is passed on unchanged.
     """

@@ -15,9 +15,9 @@ from typing import Final, Self
 import grpc.aio
 
 from conformance.contain.supervised import Supervised
-from conformance.contract import proto
 from conformance.recording.journal import Journal
 from conformance.recording.meeting import Clock, Meeting
+from conformance.recording.methods import NAMES
 from conformance.recording.passing import OPTIONS, Passing
 from conformance.records import Fault, FaultKind
 from conformance.reference.guard import ServerTls
@@ -68,8 +68,8 @@ class Plan:
             if fault.kind is FaultKind.DEADLINE:
                 said = "the deadline of a call is its client's, and a proxy cannot set it"
                 raise ValueError(f"expected faults that a proxy can make, got {fault}: {said}")
-            if fault.method not in proto.REQUESTS:
-                raise ValueError(f"expected a method out of {', '.join(proto.REQUESTS)}, got {fault.method!r}")
+            if fault.method not in NAMES:
+                raise ValueError(f"expected a method out of {', '.join(NAMES)}, got {fault.method!r}")
 
     @property
     def breaks(self) -> bool:

@@ -14,7 +14,8 @@ from conformance.readers.tape import Answer, Ending, NotRecordedError
 from conformance.recording.meeting import Clock, Meeting, Meets, stream_of
 from conformance.records import Fault, FaultKind
 from conformance.replay.asked import AskedLog
-from conformance.replay.shelf import Held, Shelf
+from conformance.replay.flighttape import STREAMED, key_of, wanted
+from conformance.replay.shelf import FLIGHT, Held, Shelf
 
 __all__ = ["ReplayDesk"]
 
@@ -42,7 +43,7 @@ class ReplayDesk:
     async def call(self, method: str, request: bytes, context: Any) -> Visit:
         """The answer to a call, and what happens to it; raises :class:`NotRecordedError`."""
         facts = _facts(method, request, context)
-        key = facts.get("stream") or facts.get("table") or ""
+        key = key_of(method, request) if method in FLIGHT else facts.get("stream") or facts.get("table") or ""
         held = self._shelf.of_key(key)
         fault = None if held is None else held.faults.next(method, stream_of(method, request))
         come = held.happened.append if held is not None else _nothing
@@ -79,6 +80,8 @@ class _Served:
         self, desk: ReplayDesk, answer: Answer, meets: Meets, held: Held | None, facts: dict[str, Any]
     ) -> None:
         self.answer = answer
+        self._further = 0
+        self._same = True
         self._desk = desk
         self._meets = meets
         self._held = held
@@ -86,6 +89,11 @@ class _Served:
         self._count = 0
         if held is not None:
             held.begin(facts)
+
+    def came(self, data: bytes) -> None:
+        """Note a further message of the client, and whether it is the recorded one."""
+        self._further += 1
+        self._same &= self.answer[1].requests[self._further : self._further + 1] == (data,)
 
     async def end(self) -> bool:
         """True if a fault ends the call before its first response."""
@@ -103,6 +111,9 @@ class _Served:
         fault = str(self._meets.fault) if self._meets.fault is not None else ""
         name = "" if self._held is None else self._held.name
         facts = self._facts | {"exchange": name, "responses": self._count, "end": status, "fault": fault}
+        if self._facts["method"] in STREAMED:
+            same = self._same and self._further == max(0, len(self.answer[1].requests) - 1)
+            facts |= {"further_requests": self._further, "as_recorded": same}
         self._desk.over(facts | {"fault_happened": self._meets.came})
         if self._held is not None:
             self._held.end(self._facts)
@@ -111,6 +122,9 @@ class _Served:
 def _facts(method: str, request: bytes, context: Any) -> dict[str, Any]:
     """What a request asks for, for the log."""
     made: dict[str, Any] = {"method": method}
+    sent = {key: str(value) for key, value in context.invocation_metadata() or () if key in _KEPT}
+    if method in FLIGHT:
+        return made | wanted(method, request) | {"sent": sent}
     try:
         asked = proto.REQUESTS[method].FromString(request)
     except DecodeError:
@@ -131,5 +145,4 @@ def _facts(method: str, request: bytes, context: Any) -> dict[str, Any]:
             made |= {"stream": asked.read_stream, "offset": asked.offset}
         case _:
             made |= {"stream": asked.name, "fraction": asked.fraction}
-    sent = {key: value for key, value in context.invocation_metadata() or () if key in _KEPT}
-    return made | {"sent": {key: str(value) for key, value in sent.items()}}
+    return made | {"sent": sent}

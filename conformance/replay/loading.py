@@ -5,28 +5,46 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from conformance.engine.recorded import read_recorded
 from conformance.readers.tape import Tapes, tapes_of
-from conformance.records import Case, Exchange, Fault, FaultPlan, RecordError, from_json
+from conformance.records import Case, Exchange, Fault, FaultPlan, ProtocolName, RecordError, from_json
+from conformance.replay.flighttape import FlightTapes
 from conformance.replay.shelf import Held, renamed
 from conformance.truth.pack import read_pack
 from conformance.truth.references import resolved
+
+RECORDED_FLIGHT: Final = "flight"
+"""The name of the recording of all calls of Flight in the log of a proxy."""
 
 __all__ = ["faults_of", "from_log", "from_message", "from_pack", "held"]
 
 
 def from_log(path: Path) -> Iterator[Held]:
-    """Each exchange of a log that has a session, under the id of its case.
+    """Each exchange of a log that has a session or calls of Flight, under the id of its case.
+
+    All calls of Flight that a proxy recorded are one recording, so that they are answered in their order.
 
     Raises:
         LogError: the file is not a log, or contains no exchange.
         OSError: the file cannot be read.
     """
-    for one in read_recorded(path).exchanges:
-        if tapes := tapes_of(one.case, one.exchange):
-            yield Held(one.case.id, Tapes(tapes))
+    recorded = read_recorded(path)
+    flights = [one for one in recorded.exchanges if one.exchange.protocol is ProtocolName.FLIGHT]
+    for one in recorded.exchanges:
+        if one.exchange.protocol is not ProtocolName.FLIGHT or not recorded.conversed:
+            yield from _served(held(one.case, one.exchange))
+    if recorded.conversed:
+        calls = [(one.exchange.now / 1e6 + call.started, call) for one in flights for call in one.exchange.calls]
+        in_order = [call for _, call in sorted(calls, key=lambda pair: pair[0])]
+        yield from _served(Held(RECORDED_FLIGHT, Tapes(), flight=FlightTapes(in_order)))
+
+
+def _served(made: Held) -> Iterator[Held]:
+    """The recording, if there is anything to answer with."""
+    if made.names():
+        yield made
 
 
 def from_pack(folder: Path) -> Iterator[Held]:
@@ -54,6 +72,8 @@ def from_pack(folder: Path) -> Iterator[Held]:
 
 def held(case: Case, exchange: Exchange, *, name: str = "") -> Held:
     """A recording of one exchange; ``name`` is its name instead of the case's id."""
+    if exchange.protocol is ProtocolName.FLIGHT:
+        return Held(name or case.id, Tapes(), flight=FlightTapes(exchange.calls))
     return Held(name or case.id, Tapes(tapes_of(case, exchange)))
 
 
@@ -80,7 +100,7 @@ def from_message(message: dict[str, Any], default: str) -> Iterator[Held]:
         name = str(message.get("name") or one.name)
         table = str(message.get("table") or "")
         tapes = Tapes(renamed(tape, table, default) for tape in one.tapes) if table else one.tapes
-        yield Held(name, tapes, plan, float(message.get("slow") or 0))
+        yield Held(name, tapes, plan, float(message.get("slow") or 0), one.flight)
 
 
 def faults_of(message: dict[str, Any]) -> tuple[Fault, ...]:

@@ -124,8 +124,8 @@ def run(server: Replay, program: Sequence[str], done: threading.Event) -> int | 
         done.wait()
         return None
     environment = {**os.environ, **_named(server.addresses)}
-    for held in server.shelf.all()[:1]:
-        environment["CONFORMANCE_TABLE"] = held.table
+    for table in [held.table for held in server.shelf.all() if held.table][:1]:
+        environment["CONFORMANCE_TABLE"] = table
     started = Supervised(program, environment=environment, stdin=0, stdout=1, stderr=2, on_end=done.set)
     done.wait()
     code = None if started.running else started.code

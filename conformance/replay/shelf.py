@@ -5,25 +5,33 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from conformance.contract import proto
 from conformance.readers.rest import RestTable
 from conformance.readers.tape import Answer, NotRecordedError, Tape, Tapes
-from conformance.records import Fault
+from conformance.records import Fault, FlightMethod
+from conformance.replay.flighttape import FlightTapes
 from conformance.targets.faulting import Faults
 
-__all__ = ["Held", "Shelf", "renamed"]
+__all__ = ["FLIGHT", "Held", "Shelf", "renamed"]
+
+FLIGHT: Final = frozenset(FlightMethod)
+"""The methods of Flight by their bare names."""
 
 
 @dataclasses.dataclass
 class Held:
-    """One recording: ``slow`` is the seconds behind each response, ``happened`` has the faults that came so far."""
+    """One recording, of Storage Read in ``tapes`` or of Flight in ``flight``.
+
+    ``slow`` is the seconds behind each response, ``happened`` has the faults that came so far.
+    """
 
     name: str
     tapes: Tapes
     plan: tuple[Fault, ...] = ()
     slow: float = 0.0
+    flight: FlightTapes = dataclasses.field(default_factory=FlightTapes)
 
     def __post_init__(self) -> None:
         self.faults = Faults(self.plan)
@@ -64,16 +72,18 @@ class Held:
             }
             for tape in self.tapes
         ]
-        return {"name": self.name, "table": self.table, "sessions": sessions, "faults": len(self.plan)}
+        made = {"name": self.name, "table": self.table, "sessions": sessions, "faults": len(self.plan)}
+        return made | {"calls": calls} if (calls := self.flight.state()) else made
 
     @property
     def table(self) -> str:
-        """The name of the first session's table."""
+        """The name of the first session's table; empty for a recording of Flight."""
         return next((tape.table for tape in self.tapes), "")
 
     def names(self) -> set[str]:
-        """The names by which requests find this recording: tables and streams."""
-        return {tape.table for tape in self.tapes} | {stream.name for stream in self.tapes.streams()}
+        """The names by which requests find this recording: tables and streams, and calls of Flight."""
+        streams = {stream.name for stream in self.tapes.streams()}
+        return {tape.table for tape in self.tapes} | streams | self.flight.names()
 
 
 class Shelf:
@@ -129,8 +139,9 @@ class Shelf:
         """
         held = self._by_key.get(key)
         if held is None:
-            raise NotRecordedError(f"{method} of {key!r}; GET /replay/exchanges of the REST port lists what is")
-        return held, held.tapes.answer(method, request)
+            said = key if method in FLIGHT else f"{method} of {key!r}"
+            raise NotRecordedError(f"{said}; GET /replay/exchanges of the REST port lists what is")
+        return held, held.flight.answer(key) if method in FLIGHT else held.tapes.answer(method, request)
 
     def described(self, project: str, dataset: str, table: str) -> RestTable | None:
         """The table as ``tables.get`` shows it."""

@@ -93,7 +93,6 @@ def test_a_statement_on_known_flights_is_valid() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--cases", "3"), "expected no --cases for flight-reference: there are no generated cases of Flight"),
         (("--scenarios", "3"), "expected --scenarios with a server of Storage Read, got it with flight-reference"),
         (("--select", "types.int64"), "types.int64"),
     ],
@@ -162,3 +161,15 @@ class TestServe:
 
         assert result.exit_code == 2
         assert sentence in result.output
+
+
+def test_generated_cases_of_flight_are_run_and_replayed() -> None:
+    """On a server that loses rows; the id of a case is enough to put it again."""
+    server, target = running("flight-put.last-row-lost", '[flight]\nseeding = "put"\n')
+    with server:
+        found = conformance_("run", "--target", target, "--select", "flight.list", "--cases", "4", "--no-shrink")
+        again = conformance_("replay", "generated.flight.s0.i1", "--target", target)
+
+    assert found.exit_code == again.exit_code == 1
+    assert "flight-put.nothing-is-lost" in found.output
+    assert "flight-put.nothing-is-lost" in again.output

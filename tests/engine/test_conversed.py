@@ -11,6 +11,7 @@ import pytest
 from conformance.contract import proto
 from conformance.contract.judge import Judge
 from conformance.contract.view import View
+from conformance.engine import conversedread
 from conformance.engine.conversed import CLAUSES_ON_CALLS, UNKNOWN_TABLE, as_driven, conversations, without_table
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import ExchangeRecorded
@@ -202,7 +203,7 @@ def test_a_clause_on_calls_fails_on_its_mutant(clause: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("clause", sorted(CLAUSES_ON_CALLS))
+@pytest.mark.parametrize("clause", sorted(conversedread.CLAUSES))
 def test_every_clause_on_calls_fails_on_its_mutant(clause: str) -> None:
     """No clause is asked that cannot fail without the table."""
     assert fails(clause)

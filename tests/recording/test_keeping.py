@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from conformance.recording.keeping import Bounds, Kept, Metadata
-from conformance.records import Call, CallEnd
+from conformance.records import Call, CallEnd, ProtocolName
 
 TOKEN = "ya29.a-token-that-nobody-has"  # made up
 
 
 def kept(bounds: Bounds, *, sent: Metadata = ()) -> Kept:
     """A call that begins."""
-    return Kept("ReadRows", sent, bounds, 0.0)
+    return Kept(ProtocolName.STORAGE_READ, "ReadRows", sent, bounds, 0.0)
 
 
 def ended(one: Kept, *, details: str = "", trailers: Metadata = ()) -> Call:
