@@ -148,6 +148,15 @@ class TestSpark:
         assert typed("judge", str(tmp_path / "out"), status=1).stdout.count("flight-put.nothing-is-lost") == 1
 
 
+@pytest.mark.parametrize(("target", "profile"), [("flight-reference", "arrow"), ("reference", "flight")])
+def test_a_profile_of_another_protocol_is_refused(tmp_path: Path, target: str, profile: str) -> None:
+    """In one sentence, before Spark starts."""
+    pytest.importorskip("pyspark", reason="a campaign needs the extra spark")
+    arguments = command(target, tmp_path, "--profile", profile)
+
+    assert "expected the profile flight with a Flight server alone" in run(arguments, status=2).stderr
+
+
 def typed(*arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
     """A command of the suite."""
     return run([sys.executable, "-m", "conformance", *arguments], status=status)
