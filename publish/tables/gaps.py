@@ -1,4 +1,4 @@
-"""The documented gaps in ``docs/flight-clients.md``: legal streams that the maintainers of a client say it does not support."""
+"""The documented gaps in ``docs/flight-clients.md``: legal streams that a client does not support, and who says so."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ class FlightSet:
 def put_to(info: ReaderInfo, asked: FlightSet) -> tuple[FlightSet, str]:
     """The situation for a path of a client, and the reason why it does not see it, if it does not.
 
-    A legal stream of a kind that its maintainers say it does not support may be an error: that is all rows, or an error.
+    A legal stream of a kind that its maintainers say it does not support is open: all rows, or an error.
     """
     asks = info.asks
     if not set(METHODS[asks]) & set(asked.methods):

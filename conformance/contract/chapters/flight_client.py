@@ -129,8 +129,8 @@ def broken_is_error(read: FlightRead) -> Iterator[Violation]:
 )
 def whole_or_error(read: FlightRead) -> Iterator[Violation]:
     """Where the texts leave open what a message means, where its maintainers say that a client does not support a legal
-    stream, and where a connection breaks, it gives every row once, or an error: never fewer rows. Messages with metadata
-    alone are among what is open.
+    stream, and where a connection breaks, it gives every row once, or an error: never fewer rows. Messages with
+    metadata alone are among what is open.
 
     Flight.proto, DoGet: "Retrieve a single stream associated with a particular descriptor". A part of it is no stream.
     """

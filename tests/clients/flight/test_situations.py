@@ -66,7 +66,7 @@ def test_a_status_is_refused_whatever_comes_before() -> None:
 
 
 def test_a_documented_gap_may_be_an_error_and_nothing_else_changes() -> None:
-    """A legal stream that a client is documented not to support is open for its paths; other streams and ends are not."""
+    """A legal stream that a client is documented not to support is open; other streams and other ends are not."""
     lacking = dataclasses.replace(reader("rows"), gaps={"delta": "https://example.com/"})
 
     assert put_to(lacking, named("do-get.delta"))[0].kind is Situation.OPEN
