@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -133,7 +133,7 @@ COMMANDS: Final[dict[str, dict[str, tuple[str, Made]]]] = {
     },
 }
 """The built client whose libraries a program uses (none if the tests have them), and how to start the program."""
-OF: Final = {
+OF: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "causes": {
         "go": ("client",),
         "go arrow": ("client", "arrow"),
