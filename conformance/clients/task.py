@@ -101,6 +101,7 @@ class ClientTask(Generic[S]):
         remarks = [f"written in {hello.language}"]
         remarks += [f"documented loss: {one.kind}, {one.change} ({one.source})" for one in info.losses]
         remarks += [f"cannot read {kind}: {reason}" for kind, reason in info.cannot.items()]
+        remarks += [f"documented gap: {kind} ({source})" for kind, source in info.gaps.items()]
         yield RunEnded(time.monotonic() - began, tuple(remarks))
 
     def _judged(self, asked: S) -> CaseJudged:

@@ -78,7 +78,8 @@ class ReaderInfo:
     ``codecs`` is false if the client neither asks for compressed buffers nor can read them.
     ``one_stream`` is true if the client asks for sessions of one stream.
     ``losses`` are the documented changes of values that the client's own types force; the expected rows get them too.
-    ``asks`` is what a client of Arrow Flight asks for, empty for any other reader.
+    ``asks`` is what a client of Arrow Flight asks for, empty for any other reader; ``gaps`` maps kinds of streams that
+    it does not support to the page of its maintainers that says so.
     ``program`` names the client's program in ``adapters/``, if it is one, and ``version`` that of the built library.
     """
 
@@ -96,6 +97,7 @@ class ReaderInfo:
     program: str = ""
     version: str = ""
     asks: str = ""
+    gaps: Mapping[str, str] = field(default_factory=lambda: types.MappingProxyType({}))
 
     def refusal(self, read: FullRead) -> str:
         """The reason why this reader does not get this read, such as an unsupported type; empty if it gets it."""

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -15,11 +15,19 @@ import pytest
 
 from adapters.building import cache_directory, find
 from adapters.spec import shipped
-from publish.tables.causes import CAUSES
+from publish.tables.causes import MATRICES
 from tests.fixtures import ROOT
 
-FAULTY: Final = ROOT / "docs" / "examples" / "faulty"
-SHOWN: Final = [(one["fault"], one["client"], one["prints"]) for cause in CAUSES for one in cause["shown"]]
+EXAMPLES: Final = ROOT / "docs" / "examples"
+FAULTY: Final = EXAMPLES / "faulty"
+FLIGHT: Final = FAULTY / "flight"
+SHOWN: Final = [
+    (name, one["fault"], one["client"], one["prints"])
+    for name, matrix in MATRICES.items()
+    for cause in matrix.causes
+    for one in cause["shown"]
+]
+CLIENTS: Final = list(dict.fromkeys((name, client) for name, _, client, _ in SHOWN))
 SECONDS: Final = 300
 """Wall-clock time of one program on a busy machine: a virtual machine starts in it. This is no test of speed."""
 
@@ -37,17 +45,17 @@ def _go_built(program: str, cache: Path, scratch: Path) -> list[str]:
 
 
 def _java(_name: str, cache: Path, scratch: Path) -> list[str]:
-    return _java_built("Client", cache, scratch)
+    return _java_built(FAULTY / "Client.java", cache, scratch)
 
 
 def _java_select(_name: str, cache: Path, scratch: Path) -> list[str]:
-    return [sys.executable, str(FAULTY / "front.py"), *_java_built("Select", cache, scratch)]
+    return [sys.executable, str(FAULTY / "front.py"), *_java_built(FAULTY / "Select.java", cache, scratch)]
 
 
-def _java_built(name: str, cache: Path, scratch: Path) -> list[str]:
+def _java_built(program: Path, cache: Path, scratch: Path) -> list[str]:
     jars = f"{cache}/jars/*"
-    _run(["javac", "-d", str(scratch), "-cp", jars, str(FAULTY / f"{name}.java")], scratch, {})
-    return ["java", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", f"{scratch}:{jars}", name]
+    _run(["javac", "-d", str(scratch), "-cp", jars, str(program)], scratch, {})
+    return ["java", "--add-opens=java.base/java.nio=ALL-UNNAMED", "-cp", f"{scratch}:{jars}", program.stem]
 
 
 def _node(_name: str, cache: Path, _scratch: Path) -> list[str]:
@@ -83,46 +91,98 @@ def _spark(_name: str, cache: Path, _scratch: Path) -> list[str]:
     return [sys.executable, str(FAULTY / "front.py"), python, str(FAULTY / "spark.py"), str(jar)]
 
 
-COMMANDS: Final[dict[str, tuple[str, Callable[[str, Path, Path], list[str]]]]] = {
-    "adbc": ("bigquery-adbc", _adbc),
-    "client": ("bigquery-go", _go),
-    "responses": ("bigquery-go", _go),
-    "java": ("bigquery-java", _java),
-    "java select": ("bigquery-java-connection", _java_select),
-    "node": ("bigquery-node", _node),
-    "python": ("bigquery-python", _python),
-    "rust": ("bigquery-rust", _rust),
-    "spark": ("bigquery-spark", _spark),
+def _flight_adbc(_name: str, cache: Path, _scratch: Path) -> list[str]:
+    return [str(cache / "venv" / "bin" / "python"), str(FLIGHT / "adbc.py")]
+
+
+def _flight_go(_name: str, cache: Path, scratch: Path) -> list[str]:
+    return _go_built((FLIGHT / "client.go").read_text(encoding="utf-8"), cache, scratch)
+
+
+def _flight_java(_name: str, cache: Path, scratch: Path) -> list[str]:
+    return _java_built(FLIGHT / "Client.java", cache, scratch)
+
+
+def _flight_node(_name: str, cache: Path, _scratch: Path) -> list[str]:
+    return ["env", f"NODE_PATH={cache / 'node_modules'}", "node", str(FLIGHT / "client.cjs")]
+
+
+def _flight_python(_name: str, _cache: Path, _scratch: Path) -> list[str]:
+    return [sys.executable, str(FLIGHT / "client.py")]
+
+
+Made = Callable[[str, Path, Path], list[str]]
+COMMANDS: Final[dict[str, dict[str, tuple[str, Made]]]] = {
+    "causes": {
+        "adbc": ("bigquery-adbc", _adbc),
+        "client": ("bigquery-go", _go),
+        "responses": ("bigquery-go", _go),
+        "java": ("bigquery-java", _java),
+        "java select": ("bigquery-java-connection", _java_select),
+        "node": ("bigquery-node", _node),
+        "python": ("bigquery-python", _python),
+        "rust": ("bigquery-rust", _rust),
+        "spark": ("bigquery-spark", _spark),
+    },
+    "flight_causes": {
+        "adbc": ("flight-adbc", _flight_adbc),
+        "go": ("flight-go", _flight_go),
+        "java": ("flight-java", _flight_java),
+        "node": ("flight-js", _flight_node),
+        "python": ("", _flight_python),
+    },
 }
-"""The built client whose libraries a program uses, and how to start the program."""
-OF: Final = {
-    "go": ("client",),
-    "go arrow": ("client", "arrow"),
-    "go bytes": ("client", "bytes"),
-    "go messages": ("responses",),
-    "go joined": ("responses", "joined"),
-    "java joined": ("java", "joined"),
-    "node joined": ("node", "joined"),
-    "python list-rows": ("python", "list-rows"),
+"""The built client whose libraries a program uses (none if the tests have them), and how to start the program."""
+OF: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "causes": {
+        "go": ("client",),
+        "go arrow": ("client", "arrow"),
+        "go bytes": ("client", "bytes"),
+        "go messages": ("responses",),
+        "go joined": ("responses", "joined"),
+        "java joined": ("java", "joined"),
+        "node joined": ("node", "joined"),
+        "python list-rows": ("python", "list-rows"),
+    },
+    "flight_causes": {
+        "java exchange": ("java", "exchange"),
+        "node reader": ("node", "reader"),
+        "python": ("python", "read_all"),
+        "python chunks": ("python", "chunks"),
+        "python exchange": ("python", "exchange"),
+        "python list_flights": ("python", "list_flights"),
+        "python read_pandas": ("python", "read_pandas"),
+        "python reader": ("python", "reader"),
+    },
 }
-"""The program and argument of a name in ``causes.toml`` that is not a program's."""
+"""The program and argument of a name in a file of causes that is not a program's."""
+OTHER_ANSWERS: Final = {("causes", "go bytes"), ("flight_causes", "python list_flights")}
+"""The clients that give no rows."""
+Command = Callable[[str, str], list[str]]
 
 
 @pytest.fixture(scope="module")
-def command(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[str]]:
-    """What starts a client of ``causes.toml``; each program is built once."""
-    built: dict[str, list[str]] = {}
+def command(tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """What starts a client of a matrix; each program is built once."""
+    built: dict[tuple[str, str], list[str]] = {}
 
-    def started(client: str) -> list[str]:
-        program, *arguments = OF.get(client, (client,))
-        name, made = COMMANDS[program]
-        if find(shipped("client.toml")[name]) is None:
+    def started(matrix: str, client: str) -> list[str]:
+        program, *arguments = OF[matrix].get(client, (client,))
+        name, made = COMMANDS[matrix][program]
+        if name and find(shipped("client.toml", "flight.toml")[name]) is None:
             pytest.skip(f"{name} is not built: run python -m adapters {name}")
-        if program not in built:
-            built[program] = made(program, cache_directory(name), tmp_path_factory.mktemp(program))
-        return [*built[program], *arguments]
+        key = (matrix, program)
+        if key not in built:
+            built[key] = made(program, cache_directory(name), tmp_path_factory.mktemp(program))
+        return [*built[key], *arguments]
 
     return started
+
+
+def _shown(matrix: str, fault: str, words: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
+    """What a client makes of a fault of its matrix's server."""
+    server = EXAMPLES / MATRICES[matrix].programs / "server.py"
+    return _run([sys.executable, str(server), fault, *words], directory, {})
 
 
 def _run(words: list[str], directory: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -139,26 +199,24 @@ def _run(words: list[str], directory: Path, environment: dict[str, str]) -> subp
 
 
 @pytest.mark.timeout(2 * SECONDS)
-@pytest.mark.parametrize(("fault", "client", "prints"), SHOWN, ids=[f"{each[0]}-{each[1]}" for each in SHOWN])
-def test_a_cause_is_shown(
-    fault: str, client: str, prints: str, command: Callable[[str], list[str]], tmp_path: Path
-) -> None:
-    """The program prints what ``causes.toml`` says."""
-    done = _run([sys.executable, str(FAULTY / "server.py"), fault, *command(client)], tmp_path, {})
+@pytest.mark.parametrize("each", SHOWN, ids=["-".join(each[:3]) for each in SHOWN])
+def test_a_cause_is_shown(each: tuple[str, str, str, str], command: Command, tmp_path: Path) -> None:
+    """The program prints what the file of causes says."""
+    matrix, fault, client, prints = each
+
+    done = _shown(matrix, fault, command(matrix, client), tmp_path)
 
     said = done.stdout + done.stderr
     assert re.search(prints, said), said[-2000:]
 
 
 @pytest.mark.timeout(2 * SECONDS)
-@pytest.mark.parametrize("client", sorted({client for _, client, _ in SHOWN}))
-def test_without_a_fault_a_client_reads_the_table(
-    client: str, command: Callable[[str], list[str]], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize(("matrix", "client"), CLIENTS, ids=["-".join(each) for each in CLIENTS])
+def test_without_a_fault_a_client_reads_the_table(matrix: str, client: str, command: Command, tmp_path: Path) -> None:
     """Each client gives the four texts in order from a server without a fault."""
-    done = _run([sys.executable, str(FAULTY / "server.py"), "none", *command(client)], tmp_path, {})
+    done = _shown(matrix, "none", command(matrix, client), tmp_path)
 
-    if client != "go bytes":
+    if (matrix, client) not in OTHER_ANSWERS:
         assert re.findall(r"\b(a|bb|ccc|dddd)\b", done.stdout) == ["a", "bb", "ccc", "dddd"]
     assert done.returncode == 0
 

@@ -132,7 +132,7 @@ class FlightSet:
     """One situation: what the server answers, and the rows that a client gives, by what its path asks for.
 
     ``title`` continues the sentence *…, where*. ``methods`` are those in which the situation is to be seen.
-    ``asks`` is set once a client is put into it.
+    ``asks`` is set once a client is put into it; ``message`` is the kind of stream or answer, empty for a mutant's.
     """
 
     id: str
@@ -142,6 +142,7 @@ class FlightSet:
     methods: tuple[str, ...]
     rows: Mapping[str, pa.Table]
     asks: str = ""
+    message: str = ""
 
     @property
     def expected(self) -> pa.Table:
@@ -155,12 +156,18 @@ class FlightSet:
 
 
 def put_to(info: ReaderInfo, asked: FlightSet) -> tuple[FlightSet, str]:
-    """The situation for a path of a client, and the reason why it does not see it, if it does not."""
+    """The situation for a path of a client, and the reason why it does not see it, if it does not.
+
+    A legal stream of a kind that its maintainers say it does not support is open: all rows, or an error.
+    """
     asks = info.asks
     if not set(METHODS[asks]) & set(asked.methods):
         return asked, f"this path does not call {' or '.join(asked.methods)}"
     if asks not in asked.rows:
         return asked, "the texts do not say what this path gives"
+    if asked.kind is Situation.HEALTHY and asked.message in info.gaps:
+        title = f"{asked.title}, which its maintainers say it does not support"
+        return dataclasses.replace(asked, asks=asks, kind=Situation.OPEN, title=title), ""
     return dataclasses.replace(asked, asks=asks), ""
 
 
@@ -236,7 +243,8 @@ def _set(  # the factors
     said = f"the answer of {method} has {title}"
     said += "" if end == "OK" else f", and ends with {end} {when} its messages"
     said += "" if location == "none" else f", and the locations {list(LOCATIONS[location][1])}"
-    return FlightSet(".".join(name), kind, said, Script(replies, MappingProxyType(tickets)), (method,), answers)
+    script = Script(replies, MappingProxyType(tickets))
+    return FlightSet(".".join(name), kind, said, script, (method,), answers, message=message)
 
 
 def _answers(

@@ -27,7 +27,7 @@ from conformance.wire import plain_table
 from conformance.wire.flight import SERVICE
 from conformance.wire.protobufmessages import ProtoMessage
 
-__all__ = ["FAULTS"]
+__all__ = ["FAULTS", "WHOLE"]
 
 SECONDS: Final = 30.0
 REUSE: Final = ("", "arrow-flight-reuse-connection://?")

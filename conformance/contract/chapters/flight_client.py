@@ -53,7 +53,8 @@ def survives(read: FlightRead) -> Iterator[Violation]:
 )
 def reads(read: FlightRead) -> Iterator[Violation]:
     """A client reads what Flight and the Arrow stream format permit: dictionaries that grow or are replaced, compressed
-    buffers, batches without rows, fields in any order, and fields of later versions.
+    buffers, batches without rows, fields in any order, and fields of later versions. What its maintainers say that it
+    does not support may be an error.
     """
     if read.answer.outcome is ReadingOutcome.ERROR:
         yield Violation("rows", f"{read.summary}, where {read.title}", read.answer.client)
@@ -127,8 +128,9 @@ def broken_is_error(read: FlightRead) -> Iterator[Violation]:
     breaks=SILENT,
 )
 def whole_or_error(read: FlightRead) -> Iterator[Violation]:
-    """Where the texts leave open what a message means, and where a connection breaks, a client gives every row once, or
-    an error: never fewer rows. Messages with metadata alone are among them.
+    """Where the texts leave open what a message means, where its maintainers say that a client does not support a legal
+    stream, and where a connection breaks, it gives every row once, or an error: never fewer rows. Messages with
+    metadata alone are among what is open.
 
     Flight.proto, DoGet: "Retrieve a single stream associated with a particular descriptor". A part of it is no stream.
     """

@@ -27,7 +27,7 @@ __all__ = ["FLIGHT_FILE", "ClientProgram", "load_program", "shipped_programs"]
 FILE: Final = "client.toml"
 FLIGHT_FILE: Final = "flight.toml"
 """The file of a client of Arrow Flight, which has the same keys."""
-_KEYS: Final = frozenset({"title", "cannot", "losses", "schemaless_when_empty", "codecs", "one_stream", "asks"})
+_KEYS: Final = frozenset({"title", "cannot", "losses", "schemaless_when_empty", "codecs", "one_stream", "asks", "gaps"})
 _LOSS_KEYS: Final = frozenset({"type", "change", "source"})
 
 
@@ -110,6 +110,7 @@ def _info(where: str, adapter: Adapter, package: str, path: str, given: Any) -> 
             program=adapter.name,
             version=ready_version(adapter),
             asks=str(given.get("asks", "")),
+            gaps=types.MappingProxyType({str(kind): str(source) for kind, source in given.get("gaps", {}).items()}),
         )
     except (ValueError, TypeError, AttributeError, KeyError) as error:
         raise AdapterError(f"{where}: {error}") from None

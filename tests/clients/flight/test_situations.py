@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from conformance.clients.flight.answers import METHODS
 from conformance.clients.flight.situations import FACTORS, FlightSet, permitted, put_to, rows, scripted, unusual
 from conformance.clients.flight.streams import STREAMS, table
 from conformance.contract.clients import Situation
 from conformance.generate.covering import coverage
 from conformance.readers.info import ReaderInfo, Takes
+from conformance.readers.registry import flight_readers
 
 
 def named(name: str) -> FlightSet:
     """The situation with this id."""
     return next(one for one in scripted() if one.id == name)
+
+
+def ended_by(asked: FlightSet) -> str:
+    """What a path asks for that calls the first method of a situation."""
+    return next(asks for asks in asked.rows if asked.methods[0] in METHODS[asks])
 
 
 def reader(asks: str) -> ReaderInfo:
@@ -55,6 +63,26 @@ def test_a_status_is_refused_whatever_comes_before() -> None:
     """A call that ends with another status than OK is REFUSED, and one that breaks is INTERRUPTED."""
     assert named("do-get.plain.not-found.between").kind is Situation.REFUSED
     assert named("do-get.plain.reset.between").kind is Situation.INTERRUPTED
+
+
+def test_a_documented_gap_may_be_an_error_and_nothing_else_changes() -> None:
+    """A legal stream that a client is documented not to support is open; other streams and other ends are not."""
+    lacking = dataclasses.replace(reader("rows"), gaps={"delta": "https://example.com/"})
+
+    assert put_to(lacking, named("do-get.delta"))[0].kind is Situation.OPEN
+    assert put_to(lacking, named("do-get.replacement"))[0].kind is Situation.HEALTHY
+    assert put_to(reader("rows"), named("do-get.delta"))[0].kind is Situation.HEALTHY
+    ended = next(one for one in scripted() if one.message == "delta" and one.kind is Situation.REFUSED)
+    assert put_to(dataclasses.replace(lacking, asks=ended_by(ended)), ended)[0].kind is Situation.REFUSED
+
+
+def test_the_gaps_of_clients_are_legal_streams_with_a_source() -> None:
+    """Each gap of a shipped client names a kind of stream that is legal, and a page."""
+    gaps = [gap for info in flight_readers().values() for gap in info.gaps.items()]
+
+    assert gaps
+    assert {STREAMS[kind].situation for kind, _ in gaps} == {Situation.HEALTHY}
+    assert all(source.startswith("https://") for _, source in gaps)
 
 
 def test_a_path_sees_the_methods_that_it_calls() -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 from conformance.clients.flight.answers import METHODS
 from conformance.clients.flight.pool import FlightPool
 from conformance.clients.flight.situations import FlightSet, scripted
-from conformance.clients.flight.standin import FAULTS
+from conformance.clients.flight.standin import FAULTS, WHOLE
 from conformance.clients.task import ClientTask, client_clauses
 from conformance.engine.events import CaseJudged
 from conformance.readers.info import ReaderInfo, Takes
@@ -42,16 +43,24 @@ class Standin(ClientProgram):
         return [sys.executable, "-m", "conformance.clients.flight.standin", *([self.package] if self.package else [])]
 
 
-def standin(fault: str) -> dict[str, ClientProgram]:
+def standin(fault: str, gaps: Mapping[str, str] = MappingProxyType({})) -> dict[str, ClientProgram]:
     """The program with a path for each thing that a client can ask for."""
-    infos = {asks: ReaderInfo(f"standin.{asks}", "a stand-in", "", Takes.SERVER, asks=asks) for asks in METHODS}
+    infos = {
+        asks: ReaderInfo(f"standin.{asks}", "a stand-in", "", Takes.SERVER, asks=asks, gaps=gaps) for asks in METHODS
+    }
     return {"standin": Standin(Adapter("standin", "Stand-in", "Python", Path(__file__).parent), fault, infos)}
 
 
-def verdicts(fault: str, asking: Sequence[str], sets: Sequence[FlightSet], seconds: float = 10.0) -> list[Verdict]:
+def verdicts(
+    fault: str,
+    asking: Sequence[str],
+    sets: Sequence[FlightSet],
+    seconds: float = 10.0,
+    gaps: Mapping[str, str] = MappingProxyType({}),
+) -> list[Verdict]:
     """The verdicts on the stand-in with a fault, by these paths."""
     names = [f"standin.{asks}" for asks in asking]
-    with FlightPool(standin(fault), names, seconds=seconds) as pool:
+    with FlightPool(standin(fault, gaps), names, seconds=seconds) as pool:
         events = [
             event for name in names for event in ClientTask(pool, name, sets, client_clauses(flight=True)).events()
         ]
@@ -81,6 +90,16 @@ def test_a_wrong_client_fails_its_clause_and_no_other(fault: str) -> None:
     assert {one.clause for one in found if one.outcome is not Outcome.PASS} == {
         FAULTS[fault].kills, *FAULTS[fault].also
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("fault", "fails"), [("", set()), ("refuses", set()), ("drops-last-row", {WHOLE})])
+def test_a_documented_gap_is_an_error_or_every_row(fault: str, fails: set[str]) -> None:
+    """A client may refuse a legal stream that it is documented not to support, and may not lose rows of it."""
+    sets = [one for one in scripted() if one.id == "do-get.dictionary"]
+
+    found = verdicts(fault, ("rows",), sets, gaps={"dictionary": "https://example.com/"})
+
+    assert {one.clause for one in found if one.outcome is not Outcome.PASS} == fails
 
 
 def test_every_clause_has_a_wrong_client() -> None:
