@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from conformance.contract.clause import Clause
 from conformance.contract.closed import Tier, Validity
+from conformance.contract.ipc.expectation import STATISTICS
 from conformance.contract.ipc.expecting import expect
 from conformance.engine.reading import reader_clauses
 from conformance.engine.selection import all_clauses
@@ -66,6 +67,10 @@ class Standin:
         batches = list(reader)
         if (deed := DEEDS.get(word.encode())) is not None:
             deed()
+        if word.startswith("counts "):
+            counted = {name: getattr(reader.stats, f"num_{name}") for name in STATISTICS}
+            counted[word.removeprefix("counts ")] += 1
+            return Decoded(reader.schema, batches, statistics=counted)
         if word == "wrong":
             batches = [pa.record_batch([pa.array([7] * batch.num_rows)], names=["wrong"]) for batch in batches]
         return Decoded(reader.schema, _Booby(word.removeprefix("later ")) if word.startswith("later ") else batches)
