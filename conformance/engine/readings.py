@@ -25,7 +25,16 @@ from conformance.generate.mangling import mangled
 from conformance.generate.vectors import Vector, VectorError, VectorSet
 from conformance.readers.ipc.job import KINDS
 from conformance.reference.ipc.combined import PREFIX, make, name_of, row_of, rows
-from conformance.wire import Header, Kind, PlainTable, plain_table, read_file, read_stream
+from conformance.wire import (
+    FileReading,
+    Header,
+    Kind,
+    PlainTable,
+    StreamReading,
+    plain_table,
+    read_file,
+    read_stream,
+)
 from conformance.wire.arrow import schema_to_arrow
 from conformance.wire.integration import read_integration
 
@@ -176,13 +185,15 @@ def counted(data: bytes, kind: Kind) -> Mapping[str, Sequence[int]] | None:
 
     The footer of a file leads to its batches. Its schema is there too, so a reader need not read the schema message.
     """
+    messages: tuple[int, ...]
+    reading: StreamReading | FileReading
     if kind is Kind.FILE:
         reading = read_file(data)
         blocks = len(reading.batches) + len(reading.dictionaries)
         messages = (blocks, blocks + 1)
     elif kind is Kind.STREAM:
-        reading = read_stream(data)
-        messages = (sum(message.header is not Header.END_OF_STREAM for message in reading.messages),)
+        reading = stream = read_stream(data)
+        messages = (sum(message.header is not Header.END_OF_STREAM for message in stream.messages),)
     else:
         return None
     seen: set[int] = set()

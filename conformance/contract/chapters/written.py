@@ -23,13 +23,12 @@ from conformance.contract.ipc.written import (
     rows_written,
     written,
 )
-from conformance.contract.sources import COLUMNAR
+from conformance.contract.sources import COLUMNAR, FILE_FBS
 from conformance.records import Level
 from conformance.wire import KeyValues, differences
 
 SCHEMA_MESSAGE: Final = f"{COLUMNAR}#schema-message"
 METADATA: Final = f"{COLUMNAR}#custom-application-metadata"
-FILE_METADATA: Final = f"{COLUMNAR}#ipc-file-format"
 EXTENSIONS: Final = f"{COLUMNAR}#extension-types"
 ENCODED: Final = f"{COLUMNAR}#dictionary-encoded-layout"
 MAX_DIFFERENCES: Final = 5
@@ -139,7 +138,7 @@ def batch_metadata(one: Written) -> Iterator[Violation]:
         yield from _lost(one, message.custom_metadata, f"record batch {number}")
 
 
-@_clause("written.file-metadata", over=file_attached, source=FILE_METADATA, level=Level.SHOULD)
+@_clause("written.file-metadata", over=file_attached, source=FILE_FBS, level=Level.SHOULD, profiles=("ipc-file",))
 def file_metadata(one: Written) -> Iterator[Violation]:
     """Every pair of metadata that a writer was given for a file is in its footer; a writer may add its own."""
     footer = one.view.file.footer if one.view.file is not None else None
