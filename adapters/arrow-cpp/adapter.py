@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import pyarrow as pa
 
+from conformance.contract.ipc.expectation import STATISTICS
 from conformance.wire import PlainTable, plain_table
 
 MAX_VALUES = 4194304
@@ -57,12 +58,15 @@ class Arrow:
             getattr(self._library, name).restype = ctypes.c_void_p
         self._library.ipc_free.argtypes = [ctypes.c_void_p]
 
-    def read(self, kind: str, data: bytes, options: Mapping[str, Any]) -> pa.RecordBatchReader:
-        """The batches of a stream or file."""
+    def read(
+        self, kind: str, data: bytes, options: Mapping[str, Any]
+    ) -> tuple[pa.RecordBatchReader, Mapping[str, int]]:
+        """The batches of a stream or file, and what the reader counted."""
         chosen: Sequence[int] = options.get("included_fields", ())
         count = len(chosen) if "included_fields" in options else -1
         # An ArrowArrayStream is four functions and a pointer.
         stream = (ctypes.c_void_p * 5)()
+        counted = (ctypes.c_int64 * len(STATISTICS))()
         self._done(
             self._library.ipc_read(
                 kind == "file",
@@ -74,10 +78,12 @@ class Arrow:
                 options.get("threads", True),
                 (ctypes.c_int * max(1, len(chosen)))(*chosen),
                 count,
+                counted,
                 stream,
             )
         )
-        return pa.RecordBatchReader._import_from_c(ctypes.addressof(stream))  # noqa: SLF001  # documented for this use
+        made = pa.RecordBatchReader._import_from_c(ctypes.addressof(stream))  # noqa: SLF001  # documented for this use
+        return made, dict(zip(STATISTICS, counted, strict=True))
 
     def write(self, kind: str, data: bytes, options: Mapping[str, Any]) -> bytes:
         """The stream, read and written again."""
@@ -141,14 +147,15 @@ HELLO: dict[str, Any] = {
 }
 
 
-def _rows(made: pa.RecordBatchReader) -> dict[str, Any]:
+def _rows(made: pa.RecordBatchReader, counted: Mapping[str, int]) -> dict[str, Any]:
     schema, batches = made.schema, list(made)
     rows = sum(batch.num_rows for batch in batches)
     if rows * max(1, len(schema)) > MAX_VALUES:
         raise ValueError(f"the library announces more than {MAX_VALUES} values")
     names = tuple(schema.names)
     table = plain_table(batches) if batches else PlainTable(names, tuple([] for _ in names), 0)
-    return {"status": "ok", "types": [str(field.type) for field in schema], **table.to_json()}
+    types = [str(field.type) for field in schema]
+    return {"status": "ok", "types": types, "statistics": counted, **table.to_json()}
 
 
 def _check(asked: Mapping[str, Any]) -> None:
@@ -171,9 +178,9 @@ def _answer(arrow: Arrow, asked: Mapping[str, Any]) -> dict[str, Any]:
         if asked["op"] == "write":
             written = arrow.write(asked["kind"], data, options)
             return {"status": "ok", "data": base64.b64encode(written).decode()}
-        made = arrow.read(asked["kind"], data, options)
+        made, counted = arrow.read(asked["kind"], data, options)
         stage = {"stage": "values"}
-        return _rows(made)
+        return _rows(made, counted)
     except LibraryError as error:
         if error.code == LACKS and not error.stage:
             return {"status": "unsupported", "message": str(error)}

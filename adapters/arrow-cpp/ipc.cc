@@ -1,5 +1,5 @@
-// The parts of Arrow C++ that pyarrow does not expose: StreamDecoder, PreBufferMetadata, CountRows, footer offsets,
-// and the alignment and smallest savings of writers. Compiled against the headers and library of the pyarrow wheel.
+// The parts of Arrow C++ that pyarrow does not expose: StreamDecoder, PreBufferMetadata, CountRows, footer offsets, the
+// statistics of each reader after it has read, and the alignment and smallest savings of writers. Compiled against the headers and library of the pyarrow wheel.
 //
 // adapter.py calls two functions: one reads bytes into a C stream, the other writes a stream again. Each returns null,
 // or the text of the error, which begins with its code.
@@ -29,6 +29,7 @@ constexpr char kAfter[] = "bytes of the container after the file";
 struct Read {
   std::shared_ptr<arrow::Schema> schema;
   arrow::RecordBatchVector batches;
+  ipc::ReadStats stats{};
 };
 
 // Pushes the bytes in pieces; a piece of 0 bytes stands for as many as the decoder says that it needs.
@@ -51,7 +52,7 @@ Result<Read> Push(const uint8_t* data, int64_t size, int64_t piece, const ipc::I
     return Status::Invalid("the stream ends inside of a message: ", decoder.next_required_size(), " bytes are missing");
   }
   if (listener->schema() == nullptr) return Status::Invalid("the stream has no schema");
-  return Read{decoder.schema(), listener->record_batches()};
+  return Read{decoder.schema(), listener->record_batches(), decoder.stats()};
 }
 
 Result<Read> OfFile(std::shared_ptr<arrow::Buffer> data, const std::string& way, const ipc::IpcReadOptions& options) {
@@ -62,13 +63,14 @@ Result<Read> OfFile(std::shared_ptr<arrow::Buffer> data, const std::string& way,
   auto source = std::make_shared<arrow::io::BufferReader>(data);
   ARROW_ASSIGN_OR_RAISE(auto reader, ipc::RecordBatchFileReader::Open(source, end, options));
   if (way == "prebuffered") ARROW_RETURN_NOT_OK(reader->PreBufferMetadata({}));
-  Read read{reader->schema(), {}};
+  Read read{reader->schema(), {}, {}};
   int64_t rows = 0;
   for (int number = 0; number < reader->num_record_batches(); ++number) {
     ARROW_ASSIGN_OR_RAISE(auto batch, reader->ReadRecordBatch(number));
     rows += batch->num_rows();
     read.batches.push_back(std::move(batch));
   }
+  read.stats = reader->stats();
   ARROW_ASSIGN_OR_RAISE(auto counted, reader->CountRows());
   if (counted != rows) return Status::UnknownError("CountRows gives ", counted, ", and the batches have ", rows);
   return read;
@@ -79,7 +81,7 @@ Result<Read> Source(const uint8_t* data, int64_t size) {
       arrow::Buffer::FromString(std::string(reinterpret_cast<const char*>(data), size)));
   ARROW_ASSIGN_OR_RAISE(auto reader, ipc::RecordBatchStreamReader::Open(source));
   ARROW_ASSIGN_OR_RAISE(auto batches, reader->ToRecordBatches());
-  return Read{reader->schema(), std::move(batches)};
+  return Read{reader->schema(), std::move(batches), reader->stats()};
 }
 
 Result<std::shared_ptr<arrow::Buffer>> Written(const Read& source, bool file, const ipc::IpcWriteOptions& options) {
@@ -105,8 +107,9 @@ char* Said(const Status& status, const std::string& where = "") {
 extern "C" {
 
 // `piece` is the bytes of a push; -1 for the reader that pulls. `fields` are `count` numbers of fields; -1 for all.
+// `counted` gets the five numbers of ReadStats, in their order there.
 char* ipc_read(int file, const uint8_t* data, int64_t size, const char* way, int64_t piece, int native, int threads,
-               const int* fields, int count, struct ArrowArrayStream* out) {
+               const int* fields, int count, int64_t* counted, struct ArrowArrayStream* out) {
   std::string said;
   auto work = [&]() -> Status {
     auto options = ipc::IpcReadOptions::Defaults();
@@ -124,7 +127,13 @@ char* ipc_read(int file, const uint8_t* data, int64_t size, const char* way, int
       ARROW_ASSIGN_OR_RAISE(auto reader, ipc::RecordBatchStreamReader::Open(source, options));
       ARROW_ASSIGN_OR_RAISE(read.batches, reader->ToRecordBatches());
       read.schema = reader->schema();
+      read.stats = reader->stats();
     }
+    counted[0] = read.stats.num_messages;
+    counted[1] = read.stats.num_record_batches;
+    counted[2] = read.stats.num_dictionary_batches;
+    counted[3] = read.stats.num_dictionary_deltas;
+    counted[4] = read.stats.num_replaced_dictionaries;
     // Who takes these batches derives the sizes of buffers from offsets, so wrong offsets would end the process.
     for (const auto& batch : read.batches) {
       if (auto valid = batch->ValidateFull(); !valid.ok()) {

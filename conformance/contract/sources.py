@@ -244,6 +244,9 @@ IPC_STREAM: Final = "https://arrow.apache.org/docs/format/Columnar.html#ipc-stre
 MESSAGE_FBS: Final = "https://github.com/apache/arrow/blob/main/format/Message.fbs"
 """Messages, record batches and their buffers, as flatbuffers tables."""
 
+FILE_FBS: Final = "https://github.com/apache/arrow/blob/main/format/File.fbs"
+"""The footer of a file, whose `custom_metadata` is "User-defined metadata"."""
+
 FORWARD_COMPATIBILITY: Final = "https://arrow.apache.org/docs/format/Versioning.html#forward-compatibility"
 """The duty of a reader on a newer version's messages: "An older client library must be able to either read data
 generated from a new client library or detect that it cannot properly read the data."

@@ -25,7 +25,16 @@ from conformance.generate.mangling import mangled
 from conformance.generate.vectors import Vector, VectorError, VectorSet
 from conformance.readers.ipc.job import KINDS
 from conformance.reference.ipc.combined import PREFIX, make, name_of, row_of, rows
-from conformance.wire import Header, Kind, PlainTable, plain_table, read_file, read_stream
+from conformance.wire import (
+    FileReading,
+    Header,
+    Kind,
+    PlainTable,
+    StreamReading,
+    plain_table,
+    read_file,
+    read_stream,
+)
 from conformance.wire.arrow import schema_to_arrow
 from conformance.wire.integration import read_integration
 
@@ -145,7 +154,7 @@ class Inputs:
             tier=vector.tier,
             clauses=tuple(one for one in vector.clauses if one.startswith("reader.")),
             reason=vector.reason,
-            statistics=counted(data) if kind is Kind.STREAM and vector.result is Validity.VALID else None,
+            statistics=counted(data, kind) if vector.result is Validity.VALID else None,
         )
         return ReadInput(vector.id, vector.comment, kind, data, expectation, schema)
 
@@ -170,20 +179,31 @@ class Inputs:
         return [vector for vector in self._vectors.values() if vector.result is Validity.VALID]
 
 
-def counted(data: bytes) -> Mapping[str, int]:
-    """The number of messages, batches and dictionary batches of a stream, under the names in
-    :data:`~conformance.contract.ipc.expectation.STATISTICS`.
+def counted(data: bytes, kind: Kind) -> Mapping[str, Sequence[int]] | None:
+    """The number of messages, batches and dictionary batches of a stream or file, under the names in
+    :data:`~conformance.contract.ipc.expectation.STATISTICS`; None for other kinds.
+
+    The footer of a file leads to its batches. Its schema is there too, so a reader need not read the schema message.
     """
-    reading = read_stream(data)
+    messages: tuple[int, ...]
+    reading: StreamReading | FileReading
+    if kind is Kind.FILE:
+        reading = read_file(data)
+        blocks = len(reading.batches) + len(reading.dictionaries)
+        messages = (blocks, blocks + 1)
+    elif kind is Kind.STREAM:
+        reading = stream = read_stream(data)
+        messages = (sum(message.header is not Header.END_OF_STREAM for message in stream.messages),)
+    else:
+        return None
     seen: set[int] = set()
     replaced = 0
     for made in reading.dictionaries:
         replaced += made.id in seen and not made.delta
         seen.add(made.id)
-    messages = sum(message.header is not Header.END_OF_STREAM for message in reading.messages)
     deltas = sum(made.delta for made in reading.dictionaries)
-    counts = (messages, len(reading.batches), len(reading.dictionaries), deltas, replaced)
-    return dict(zip(STATISTICS, counts, strict=True))
+    counts = (len(reading.batches), len(reading.dictionaries), deltas, replaced)
+    return dict(zip(STATISTICS, (messages, *((count,) for count in counts)), strict=True))
 
 
 def _schema(data: bytes, kind: Kind) -> pa.Schema | None:
@@ -236,8 +256,7 @@ def _combined(name: str) -> ReadInput:
     rows_, read = plain_table(made.batches), expect(made.data, made.kind)
     if read.result is not Validity.VALID or read.rows != rows_:
         raise RuntimeError(f"{name}: expected the judge to read what was written, but {read.reason}")
-    statistics = counted(made.data) if made.kind is Kind.STREAM else None
-    expectation = dataclasses.replace(read, rows=rows_, statistics=statistics)
+    expectation = dataclasses.replace(read, rows=rows_, statistics=counted(made.data, made.kind))
     return ReadInput(name, made.title, made.kind, made.data, expectation, made.batches[0].schema)
 
 

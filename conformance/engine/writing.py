@@ -14,13 +14,14 @@ from typing import Any, Final
 
 from conformance.contract.clause import Clause
 from conformance.contract.ipc.judging import judge_ipc
+from conformance.contract.ipc.view import Attached
 from conformance.engine.events import WRITE_PROFILE, CaseJudged, Event, RunEnded, RunStarted
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import LeftOut, Patterns
 from conformance.engine.started import implementation_started
 from conformance.generate.covering import Combination, Coverage, Factors, coverage, covering
 from conformance.readers.ipc.info import Hello, IpcReaderInfo
-from conformance.readers.ipc.job import WRITE_OPTIONS, Job, JobAnswer
+from conformance.readers.ipc.job import METADATA, WRITE_OPTIONS, Job, JobAnswer
 from conformance.readers.ipc.job import JobOutcome as Ended
 from conformance.readers.ipc.pool import IpcPool
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
@@ -169,7 +170,9 @@ class WriterTask:
         if answer.outcome is not Ended.WRITTEN:
             return [Verdict(row.id, WHOLE_CASE, _OUTCOMES[answer.outcome], reason=_said(answer))]
         known = {clause.id for clause in self._asked}
-        judged = judge_ipc(answer.data, row.kind, expected=SAMPLES[row.sample].batches)
+        place = row.options.get("metadata")
+        attached = Attached(place, METADATA) if place else None
+        judged = judge_ipc(answer.data, row.kind, expected=SAMPLES[row.sample].batches, attached=attached)
         return [dataclasses.replace(verdict, case_id=row.id) for verdict in judged if verdict.clause in known]
 
     @property

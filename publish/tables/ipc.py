@@ -1,4 +1,6 @@
-"""The part of ``README.md`` on readers and writers of Arrow IPC, from the JSON reports in ``reports``."""
+"""The parts of ``README.md`` on readers and writers of Arrow IPC: the JSON reports in ``reports``, and the findings in
+``findings.toml``, each with its program in ``docs/examples/arrow``.
+"""
 
 from __future__ import annotations
 
@@ -12,28 +14,60 @@ from typing import Any, Final
 from conformance.contract.closed import Question
 from conformance.records import Outcome, from_json
 
-__all__ = ["IPC_FINDINGS", "IpcFinding", "failing_clauses", "findings", "table"]
+__all__ = [
+    "DRIFT_FINDINGS",
+    "IPC_FINDINGS",
+    "PROGRAMS",
+    "DriftFinding",
+    "IpcFinding",
+    "drift_findings",
+    "failing_clauses",
+    "findings",
+    "table",
+]
 
-REPORTS: Final = Path(__file__).resolve().parents[2] / "reports"
+ROOT: Final = Path(__file__).resolve().parents[2]
+REPORTS: Final = ROOT / "reports"
+PROGRAMS: Final = ROOT / "docs" / "examples" / "arrow"
+"""The programs that show a finding with the library alone."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class IpcFinding:
     """One reproduced finding: what happens, the report below ``reports`` that has it, and the clauses that failed.
 
-    ``shown`` is part of the id of a case that shows it.
+    ``shown`` is part of the id of a case that shows it. ``program`` is a file of :data:`PROGRAMS`; it prints what the
+    regular expression ``prints`` matches, and the signal ``ends`` ends it, if there is one.
     """
 
     what: str
     report: str
     clauses: tuple[str, ...]
     shown: str
+    program: str
+    prints: str
+    ends: str = ""
+
+    @property
+    def version(self) -> str:
+        """The version of the library that the report is on."""
+        return str(_report(self.report)["run"]["target"]).rpartition(" ")[2]
 
 
-IPC_FINDINGS: Final = tuple(
-    from_json(IpcFinding, row)
-    for row in tomllib.loads((Path(__file__).parent / "findings.toml").read_text(encoding="utf-8"))["ipc"]
-)
+@dataclasses.dataclass(frozen=True, slots=True)
+class DriftFinding:
+    """A difference between versions of pyarrow, the ``version`` that shows it, and its program, as above."""
+
+    what: str
+    version: str
+    program: str
+    prints: str
+    ends: str = ""
+
+
+_ROWS: Final = tomllib.loads((Path(__file__).parent / "findings.toml").read_text(encoding="utf-8"))
+IPC_FINDINGS: Final = tuple(from_json(IpcFinding, row) for row in _ROWS["ipc"])
+DRIFT_FINDINGS: Final = tuple(from_json(DriftFinding, row) for row in _ROWS["drift"])
 """Every finding, in the order of the file."""
 
 
@@ -56,8 +90,18 @@ def findings() -> Iterator[str]:
     """A line per finding: implementation and version, the finding, the clauses."""
     for finding in IPC_FINDINGS:
         clauses = ", ".join(f"`{clause}`" for clause in finding.clauses)
-        page = f"[report](reports/{finding.report}.html)"
+        page = f"[report](reports/{finding.report}.html), {_program(finding)}"
         yield f"- {_report(finding.report)['run']['target']}: {finding.what} ({clauses}; {page})\n"
+
+
+def drift_findings() -> Iterator[str]:
+    """A line per difference between versions of pyarrow."""
+    for finding in DRIFT_FINDINGS:
+        yield f"- {finding.what} ({_program(finding)})\n"
+
+
+def _program(finding: IpcFinding | DriftFinding) -> str:
+    return f"[program](docs/examples/arrow/{finding.program})"
 
 
 def table() -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 ``findings`` and ``reports`` come from the JSON reports in ``reports/``, ``time`` from that of the reference,
 ``score`` from ``docs/score.json``, ``counts`` from the suite itself, ``ipc`` and ``ipcfindings`` from the reports on
-readers and writers. The text around them is written by hand.
+readers and writers, ``drift`` from ``findings.toml``. The text around them is written by hand.
 """
 
 from __future__ import annotations
@@ -64,6 +64,7 @@ def text() -> str:
         "time": _time,
         "ipc": ipc.table,
         "ipcfindings": ipc.findings,
+        "drift": ipc.drift_findings,
     }
     return filled(ROOT / "README.md", made)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from conformance.engine.readings import counted
+from conformance.wire import Kind
 from conformance.wire.plain import PlainTable, differences, plain_table
 from tests.adapters.conftest import BUILT, NONE_BUILT, Program
 from tests.adapters.deviations import LACKING, READING, expect
@@ -98,6 +100,37 @@ def test_chunks_of_any_size_make_the_same_table(program: Program, size: int) -> 
 
     assert answer["status"] == "ok", answer
     assert differences(plain_table(batches), PlainTable.from_json(answer)) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [
+        ("stream", {}),
+        ("stream", {"chunk": 7}),
+        ("stream", {"way": "exact"}),
+        ("file", {}),
+        ("file", {"way": "prebuffered"}),
+        ("file", {"way": "embedded"}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("family", ["integers", "dictionary-delta", "dictionary-replaced"])
+def test_every_counter_of_arrow_cpp_is_that_of_the_bytes(
+    program: Program, family: str, kind: str, way: dict[str, object]
+) -> None:
+    """The reader that pulls, the decoder that is pushed and the reader of files count as the strict decoder does."""
+    if program.name != "arrow-cpp":
+        pytest.skip(f"{program.name} does not count")
+    if kind == "file" and family in REPLACING:
+        pytest.skip("a file cannot replace a dictionary")
+    data = stream_of(FAMILIES[family](), file=kind == "file")
+
+    answer = program.read(data, kind, **way)
+
+    permitted = counted(data, Kind(kind))
+    assert permitted is not None
+    assert answer["statistics"].keys() == permitted.keys()
+    assert [name for name, count in answer["statistics"].items() if count not in permitted[name]] == []
 
 
 @pytest.mark.parametrize("native", [True, False])

@@ -6,6 +6,7 @@ the first column, since what it is given are the reference's samples.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Mapping
@@ -16,11 +17,14 @@ import pyarrow as pa
 
 from conformance.contract.clause import Clause
 from conformance.contract.closed import Tier, Validity
+from conformance.contract.ipc.expectation import STATISTICS
 from conformance.contract.ipc.expecting import expect
 from conformance.engine.reading import reader_clauses
 from conformance.engine.selection import all_clauses
 from conformance.generate.vectors import FORMAT, Chapter, Provenance, Vector, VectorSet
 from conformance.readers.ipc import Decoded, IpcReaderInfo, IpcWriterInfo, Library, Unsupported
+from conformance.readers.ipc.arrowcpp import new_writer
+from conformance.readers.ipc.job import METADATA
 from conformance.wire import Kind
 from conformance.wire.integration import write_integration
 from tests.readers.ipc import absent_library
@@ -43,6 +47,8 @@ WRITER: Final = IpcWriterInfo(
     kinds=("stream", "file"),
     options={"codec": ("", "lz4"), "legacy": (False, True)},
 )
+ATTACHING: Final = dataclasses.replace(WRITER, name="attaching", options={"metadata": ("", "batches", "file")})
+"""The same library, through an interface that takes metadata."""
 READERS: Final[Mapping[str, IpcReaderInfo]] = {"standin": READER, "absent": absent_library.READER}
 WRITERS: Final[Mapping[str, IpcWriterInfo]] = {
     "standin": WRITER,
@@ -66,6 +72,10 @@ class Standin:
         batches = list(reader)
         if (deed := DEEDS.get(word.encode())) is not None:
             deed()
+        if word.startswith("counts "):
+            counted = {name: getattr(reader.stats, f"num_{name}") for name in STATISTICS}
+            counted[word.removeprefix("counts ")] += 1
+            return Decoded(reader.schema, batches, statistics=counted)
         if word == "wrong":
             batches = [pa.record_batch([pa.array([7] * batch.num_rows)], names=["wrong"]) for batch in batches]
         return Decoded(reader.schema, _Booby(word.removeprefix("later ")) if word.startswith("later ") else batches)
@@ -94,9 +104,11 @@ class Standin:
             compression=options.get("codec") or None, use_legacy_format=options.get("legacy", False)
         )
         sink = pa.BufferOutputStream()
-        with (pa.ipc.new_file if kind == "file" else pa.ipc.new_stream)(sink, data.schema, options=how) as writer:
+        place = "" if deed is _drop else options.get("metadata")
+        with new_writer(kind, sink, data.schema, how, {"metadata": place}) as writer:
             for batch in data:
-                writer.write_batch(batch.slice(0, 1) if deed is _lose else batch)
+                written_batch = batch.slice(0, 1) if deed is _lose else batch
+                writer.write_batch(written_batch, custom_metadata=dict(METADATA) if place == "batches" else None)
         written: bytes = sink.getvalue().to_pybytes()
         return written
 
@@ -124,6 +136,10 @@ def _lose() -> None:
     pass
 
 
+def _drop() -> None:
+    pass
+
+
 def _lack() -> None:
     raise Unsupported("no such type")
 
@@ -135,6 +151,7 @@ _BY_TYPE: Final[Mapping[str, Callable[[], None]]] = {
     "uint16": _lose,
     "uint32": _lack,
     "uint64": DEEDS[b"refuse"],
+    "float": _drop,
 }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from conformance.contract.closed import Tier, Validity
-from conformance.contract.ipc.expectation import Expectation
+from conformance.contract.ipc.expectation import STATISTICS, Expectation
 from conformance.engine.events import CaseJudged, RunEnded, RunStarted
 from conformance.engine.reading import REUSE, ReaderTask
 from conformance.engine.readings import Inputs, ReadInput
@@ -70,6 +70,14 @@ def test_wrong_rows_fail(pool: IpcPool) -> None:
     found = judged(pool, "wrong")
 
     assert [name for name, outcome in found.items() if outcome is Outcome.FAIL] == ["reader.rows-true"]
+
+
+@pytest.mark.parametrize("counter", STATISTICS)
+def test_a_counter_that_is_one_too_high_fails(pool: IpcPool, counter: str) -> None:
+    """Each of the counters of a reader is held to the messages of the stream, and to nothing else."""
+    found = judged(pool, f"counts {counter}")
+
+    assert [name for name, outcome in found.items() if outcome is Outcome.FAIL] == ["reader.statistics"]
 
 
 def test_a_panic_is_no_well_defined_error(pool: IpcPool) -> None:

@@ -158,17 +158,32 @@ def test_options_as_text() -> None:
 
 def test_true_counts_of_a_stream_are_its_messages() -> None:
     """Deltas and replacements are dictionary batches too; the end-of-stream marker is no message."""
-    deltas = counted(SAMPLES["dictionary.delta"].stream().encode())
-    replaced = counted(SAMPLES["dictionary.replaced"].stream().encode())
+    deltas = counted(SAMPLES["dictionary.delta"].stream().encode(), Kind.STREAM)
+    replaced = counted(SAMPLES["dictionary.replaced"].stream().encode(), Kind.STREAM)
 
     assert deltas == {
-        "messages": 5,
-        "record_batches": 2,
-        "dictionary_batches": 2,
-        "dictionary_deltas": 1,
-        "replaced_dictionaries": 0,
+        "messages": (5,),
+        "record_batches": (2,),
+        "dictionary_batches": (2,),
+        "dictionary_deltas": (1,),
+        "replaced_dictionaries": (0,),
     }
-    assert (replaced["dictionary_deltas"], replaced["replaced_dictionaries"]) == (0, 1)
+    assert replaced is not None
+    assert (replaced["dictionary_deltas"], replaced["replaced_dictionaries"]) == ((0,), (1,))
+
+
+def test_the_schema_message_of_a_file_may_be_counted_or_not() -> None:
+    """Its footer has the schema too; the other counts are those of the blocks. A tensor has no such counts."""
+    found = counted(SAMPLES["dictionary.delta"].file_of().encode(), Kind.FILE)
+
+    assert found == {
+        "messages": (4, 5),
+        "record_batches": (2,),
+        "dictionary_batches": (2,),
+        "dictionary_deltas": (1,),
+        "replaced_dictionaries": (0,),
+    }
+    assert counted(tensor(), Kind.TENSOR) is None
 
 
 NAME = "combined.file.V4.zstd.little.reversed.several.some.dictionary"

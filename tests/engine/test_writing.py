@@ -18,7 +18,7 @@ from conformance.readers.info import Rewrite
 from conformance.readers.ipc import Hello, IpcPool, Limits
 from conformance.records import Outcome
 from conformance.reference.ipc.samples import SAMPLES
-from tests.engine.ipc_standins import READER, WRITERS
+from tests.engine.ipc_standins import ATTACHING, READER, WRITERS
 
 HELLO = Hello("x", "X", "X", "1", (), ("stream", "file"), write_options={"codec": ("", "lz4"), "min_space_savings": ()})
 
@@ -26,21 +26,22 @@ HELLO = Hello("x", "X", "X", "1", (), ("stream", "file"), write_options={"codec"
 @pytest.fixture(scope="module")
 def pool() -> Iterator[IpcPool]:
     """The stand-in that goes wrong by type."""
-    with IpcPool(limits=Limits(seconds=3, reuse=REUSE), readers={}, writers=WRITERS) as started:
+    writers = {**WRITERS, "attaching": ATTACHING}
+    with IpcPool(limits=Limits(seconds=3, reuse=REUSE), readers={}, writers=writers) as started:
         yield started
 
 
-def writing(pool: IpcPool, *select: str) -> WriterTask:
+def writing(pool: IpcPool, *select: str, writer: str = "standin") -> WriterTask:
     """The stand-in with some samples, judged under every clause on what is written."""
     all_clauses()
     by_id = {one.id: one for profile in ("ipc-stream", "ipc-file") for one in ipc_clauses(profile, writer=True)}
-    return WriterTask(pool, "standin", tuple(by_id.values()), select, readers={})
+    return WriterTask(pool, writer, tuple(by_id.values()), select, readers={})
 
 
-def judged(pool: IpcPool, sample: str) -> dict[str, set[Outcome]]:
+def judged(pool: IpcPool, sample: str, writer: str = "standin") -> dict[str, set[Outcome]]:
     """The outcomes of each clause for one sample, over all options."""
     found: dict[str, set[Outcome]] = {}
-    for verdict in fold(writing(pool, sample).events()).verdicts:
+    for verdict in fold(writing(pool, sample, writer=writer).events()).verdicts:
         found.setdefault(verdict.clause, set()).add(verdict.outcome)
     return found
 
@@ -76,6 +77,16 @@ def test_rows_that_are_lost_fail(pool: IpcPool) -> None:
     found = judged(pool, "types.uint16")
 
     assert [name for name, outcomes in found.items() if Outcome.FAIL in outcomes] == ["written.rows"]
+
+
+def test_metadata_that_is_dropped_fails(pool: IpcPool) -> None:
+    """A writer that forgets what it was given with each batch and for the file fails both clauses, and no other."""
+    attached = {"written.batch-metadata", "written.file-metadata"}
+    dropped, kept = (judged(pool, sample, "attaching") for sample in ("types.float32", "types.int64"))
+
+    assert {clause for clause, outcomes in dropped.items() if Outcome.FAIL in outcomes} == attached
+    assert [kept[clause] for clause in attached] == [{Outcome.PASS}] * 2
+    assert {outcome for outcomes in kept.values() for outcome in outcomes} == {Outcome.PASS}
 
 
 def test_what_is_no_stream_fails(pool: IpcPool) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from conformance.wire.faults import Fault, Rule
 from conformance.wire.file import read_file
 from conformance.wire.tensors import read_tensor
-from tests.wire.forge import batch_message, field, i4, type_code
+from tests.wire.forge import batch_message, field, i4, schema_message, type_code
 from tests.wire.sealing import (
     BATCH,
     DELTA,
+    INT,
     SCHEMA,
     VALUES,
     Sealed,
@@ -56,8 +57,10 @@ FILES[Rule.FOOTER_SCHEMA_MISSING] = _PLAIN.seal(batches=[_FIRST, _SECOND], schem
 FILES[Rule.FOOTER_SCHEMA_DIFFERS] = _PLAIN.seal(
     batches=[_FIRST, _SECOND], schema={"fields": [field("y", "Int", bitWidth=32, is_signed=1)]}
 )
-FILES[Rule.FOOTER_METADATA_DIFFERS] = _PLAIN.seal(
-    batches=[_FIRST, _SECOND], custom_metadata=[{"key": "k", "value": "v"}]
+_PAIRS = [{"key": key, "value": "v"} for key in "ab"]
+_SAYING = Sealed([schema_message(INT, message={"custom_metadata": _PAIRS}), BATCH, BATCH])
+FILES[Rule.FOOTER_METADATA_DIFFERS] = _SAYING.seal(
+    batches=_SAYING.blocks[1:], custom_metadata=[*_PAIRS[:1], {"key": "own", "value": "v"}]
 )
 
 # --- blocks ---------------------------------------------------------------------------------------------

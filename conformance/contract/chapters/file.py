@@ -48,8 +48,12 @@ rule_clauses(footers, ONLY,
     must("file.footer-schema", (Rule.FOOTER_SCHEMA_MISSING, Rule.FOOTER_SCHEMA_DIFFERS),
       "a reader of the footer sees other columns in the file than a reader of the stream",
       "The footer has a schema, which is equal to that of the stream.", source=IPC_FILE),
-    must("file.footer-metadata", Rule.FOOTER_METADATA_DIFFERS,
-      "a reader of the footer sees other metadata than a reader of the stream"),
+    should("file.footer-metadata", Rule.FOOTER_METADATA_DIFFERS,
+      "a reader of the footer lacks metadata that a reader of the stream sees",
+      """The footer has the custom metadata of the stream's first message; it may have more, of the file's own.
+
+      No text requires it: the footer repeats the schema, and metadata of a message is no part of that.
+      """),
 )
 rule_clauses(blocks, ONLY,
     must("file.blocks-aligned",

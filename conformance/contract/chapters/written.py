@@ -13,10 +13,19 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.clause import SEQUENCES, Role, Violation, clause
-from conformance.contract.ipc.written import EXTENSION_NAME, Written, encoded_pairs, kind_of, rows_written, written
-from conformance.contract.sources import COLUMNAR
+from conformance.contract.ipc.written import (
+    EXTENSION_NAME,
+    Written,
+    batches_attached,
+    encoded_pairs,
+    file_attached,
+    kind_of,
+    rows_written,
+    written,
+)
+from conformance.contract.sources import COLUMNAR, FILE_FBS
 from conformance.records import Level
-from conformance.wire import differences
+from conformance.wire import KeyValues, differences
 
 SCHEMA_MESSAGE: Final = f"{COLUMNAR}#schema-message"
 METADATA: Final = f"{COLUMNAR}#custom-application-metadata"
@@ -117,6 +126,31 @@ def schema_metadata(one: Written) -> Iterator[Violation]:
     """Every pair of metadata that the schema was given is still at the schema; a writer may add its own."""
     if missing := _missing(one.schema.metadata, one.found.metadata):
         yield Violation(f"the pairs {_clip(missing)}", _clip(one.found.metadata or {}))
+
+
+@_clause("written.batch-metadata", over=batches_attached, source=METADATA, level=Level.SHOULD)
+def batch_metadata(one: Written) -> Iterator[Violation]:
+    """Every pair of metadata that a writer was given with a batch is at the message of the batch.
+
+    A writer that divides a batch keeps the pairs at each part. It may add its own.
+    """
+    for number, message in enumerate(one.batches):
+        yield from _lost(one, message.custom_metadata, f"record batch {number}")
+
+
+@_clause("written.file-metadata", over=file_attached, source=FILE_FBS, level=Level.SHOULD, profiles=("ipc-file",))
+def file_metadata(one: Written) -> Iterator[Violation]:
+    """Every pair of metadata that a writer was given for a file is in its footer; a writer may add its own."""
+    footer = one.view.file.footer if one.view.file is not None else None
+    yield from _lost(one, footer.metadata if footer is not None else (), "Footer.custom_metadata")
+
+
+def _lost(one: Written, there: KeyValues, place: str) -> Iterator[Violation]:
+    """The pairs that were to be attached and are not there."""
+    assert one.view.attached is not None, "the selectors take only what was to have metadata"
+    missing = {key: value for key, value in one.view.attached.pairs.items() if (key, value) not in there}
+    if missing:
+        yield Violation(f"the pairs {_clip(missing)}", _clip(dict(there)), place)
 
 
 def _missing(given: Mapping[bytes, bytes] | None, found: Mapping[bytes, bytes] | None) -> dict[bytes, bytes]:

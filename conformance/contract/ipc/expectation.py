@@ -20,7 +20,7 @@ __all__ = ["STATISTICS", "Answered", "Expectation"]
 
 
 STATISTICS: Final = ("messages", "record_batches", "dictionary_batches", "dictionary_deltas", "replaced_dictionaries")
-"""The counts that a reader of a stream may report: every message but the end-of-stream marker, record batches,
+"""The counts that a reader of a stream or file may report: every message but the end-of-stream marker, record batches,
 dictionary batches (with the deltas and replacements), deltas, and dictionary batches that replace an earlier one.
 """
 
@@ -33,7 +33,8 @@ class Expectation:
     ``result`` is.
     ``clauses`` are the ids of the clauses ``reader.accepts.…`` or ``reader.refuses.…`` that the input tests;
     ``reason`` is a sentence on the fault of the bytes, or on the features that they use.
-    ``statistics`` are the true counts of :data:`STATISTICS`, None if readers are not asked for them.
+    ``statistics`` are the true counts of :data:`STATISTICS`, each with those that are permitted, None if readers are
+    not asked for them.
     """
 
     result: Validity
@@ -41,7 +42,7 @@ class Expectation:
     tier: Tier
     clauses: tuple[str, ...] = ()
     reason: str = ""
-    statistics: Mapping[str, int] | None = None
+    statistics: Mapping[str, Sequence[int]] | None = None
 
 
 class Answered(Protocol):

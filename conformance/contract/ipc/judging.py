@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from conformance.contract.clause import CLAUSES, Clause, Role, load_chapters
 from conformance.contract.files import judge_bytes
-from conformance.contract.ipc.view import IpcView
+from conformance.contract.ipc.view import Attached, IpcView
 from conformance.contract.judge import judge_view
 from conformance.records import Verdict
 from conformance.wire import Kind, sniff
@@ -27,11 +27,13 @@ def judge_ipc(
     kind: Kind | None = None,
     *,
     expected: Sequence[pa.RecordBatch] | None = None,
+    attached: Attached | None = None,
     writer: bool | None = None,
 ) -> list[Verdict]:
     """Return the verdicts on ``data`` as one stream, file or tensor; without ``kind``, of the kind that it seems to be.
 
-    With ``expected``, the content of the bytes is compared with these batches. ``writer`` includes the clauses on
+    With ``expected``, the content of the bytes is compared with these batches; ``attached`` is the metadata that the
+    writer was asked to put on batches or on the file. ``writer`` includes the clauses on
     writers, which require more than the format does; the default is to include them if ``expected`` is given. In
     findings the call is 0, and bytes count from the first byte of ``data``. A message alone is judged as a schema by
     :func:`conformance.contract.files.judge_bytes`.
@@ -40,7 +42,7 @@ def judge_ipc(
     if kind is Kind.MESSAGE:
         return judge_bytes(data, [], profile=PROFILE_OF[kind])
     asked = expected is not None if writer is None else writer
-    return judge_view(IpcView(data, kind, expected), ipc_clauses(PROFILE_OF[kind], writer=asked))
+    return judge_view(IpcView(data, kind, expected, attached), ipc_clauses(PROFILE_OF[kind], writer=asked))
 
 
 def ipc_clauses(profile: str, *, writer: bool = False) -> tuple[Clause, ...]:

@@ -106,7 +106,7 @@ class TwoWays(OnLegal):
 
 
 class Counted(Asked):
-    """A selector of readings with the reader's counts, of streams whose true counts are known."""
+    """A selector of readings with the reader's counts, of bytes whose true counts are known."""
 
     def __call__(self, view: View) -> Sequence[Read]:
         """Return the reading, if the reader returned rows with counts that can be compared."""

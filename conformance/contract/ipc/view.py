@@ -6,7 +6,8 @@ finding the call is 0, and bytes count from the first byte of the stream or file
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -28,7 +29,7 @@ from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.records import Call, Case, Exchange, Table
 from conformance.wire import Fault, Header, Kind, Message
 
-__all__ = ["IPC_CASE", "IpcView"]
+__all__ = ["IPC_CASE", "Attached", "IpcView"]
 
 IPC_CASE: Final = Case(id="ipc", title="A stream, file or tensor", table=Table(columns=(), rows=()))
 """The case in the verdicts on a stream, file or tensor: it has no table."""
@@ -36,15 +37,32 @@ IPC_CASE: Final = Case(id="ipc", title="A stream, file or tensor", table=Table(c
 _NO_MESSAGE: Final = frozenset({Header.UNKNOWN, Header.STRAY})
 
 
-class IpcView(View):
-    """A stream, file or tensor; ``expected`` are the batches that it has to contain, if they are known."""
+@dataclasses.dataclass(frozen=True, slots=True)
+class Attached:
+    """Key-value metadata that a writer was asked to put on each of the ``batches``, or on the ``file``."""
 
-    def __init__(self, data: bytes, kind: Kind, expected: Sequence[pa.RecordBatch] | None = None) -> None:
+    place: str
+    pairs: Mapping[str, str]
+
+
+class IpcView(View):
+    """A stream, file or tensor; ``expected`` are the batches that it has to contain, if they are known, and
+    ``attached`` is the metadata that it has to contain beside them.
+    """
+
+    def __init__(
+        self,
+        data: bytes,
+        kind: Kind,
+        expected: Sequence[pa.RecordBatch] | None = None,
+        attached: Attached | None = None,
+    ) -> None:
         exchange = Exchange(IPC_CASE.id, str(kind), (Call(0, "", "Bytes", b"", (data,)),))
         super().__init__(IPC_CASE, exchange, pa.table({}))
         self.data = data
         self.kind = kind
         self.expected = expected
+        self.attached = attached
 
     @remembered_property
     def file(self) -> wire.FileReading | None:

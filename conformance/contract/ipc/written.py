@@ -17,9 +17,19 @@ from conformance import wire
 from conformance.contract.ipc.expecting import batches_of
 from conformance.contract.ipc.selectors import AsData
 from conformance.contract.ipc.view import IpcView
-from conformance.wire import DecodingError, PlainError, PlainTable
+from conformance.wire import DecodingError, Header, Message, PlainError, PlainTable
 
-__all__ = ["EXTENSION_NAME", "FieldPair", "Written", "encoded_pairs", "kind_of", "rows_written", "written"]
+__all__ = [
+    "EXTENSION_NAME",
+    "FieldPair",
+    "Written",
+    "batches_attached",
+    "encoded_pairs",
+    "file_attached",
+    "kind_of",
+    "rows_written",
+    "written",
+]
 
 EXTENSION_NAME: Final = b"ARROW:extension:name"
 
@@ -50,6 +60,11 @@ class Written:
     def pairs(self) -> tuple[FieldPair, ...]:
         """The given and written fields in equal places, down to the depth at which the layouts differ."""
         return tuple(_pairs(list(self.schema), list(self.found), "", below=False))
+
+    @functools.cached_property
+    def batches(self) -> tuple[Message, ...]:
+        """The messages of the record batches that were written, in their order."""
+        return tuple(one for one in self.view.messages if one.header is Header.RECORD_BATCH)
 
     @functools.cached_property
     def rows(self) -> tuple[PlainTable, PlainTable] | None:
@@ -86,6 +101,16 @@ encoded_pairs: Final = AsData[Written](
     lambda view: [one for one in _written(view) if any(pa.types.is_dictionary(pair.given.type) for pair in one.pairs)]
 )
 """Such a stream or file for which a given column is dictionary-encoded."""
+batches_attached: Final = AsData[Written](
+    lambda view: [one for one in _written(view) if _asked(view, "batches") and one.batches]
+)
+"""Such a stream or file with batches, on each of which its writer was asked to put metadata."""
+file_attached: Final = AsData[Written](lambda view: [one for one in _written(view) if _asked(view, "file")])
+"""Such a file, on which its writer was asked to put metadata."""
+
+
+def _asked(view: IpcView, place: str) -> bool:
+    return view.attached is not None and view.attached.place == place
 
 
 def _pairs(given: Sequence[pa.Field], found: Sequence[pa.Field], path: str, *, below: bool) -> Iterator[FieldPair]:

@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.types as is_
 
 from conformance.readers.ipc.info import Decoded, Unsupported
+from conformance.readers.ipc.job import METADATA
 from conformance.readers.ipc.sources import in_pieces, on_disk
 from conformance.wire.intervals import has_bare_interval
 
-__all__ = ["AFTER", "METADATA", "AsObjects", "decoded_as", "give", "new_writer", "opened", "scanned", "twin"]
+__all__ = ["AFTER", "AsObjects", "decoded_as", "give", "new_writer", "opened", "scanned", "twin"]
 
 
 def decoded_as(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Decoded:
@@ -57,8 +58,6 @@ class AsObjects:
 
 # --- writing -----------------------------------------------------------------------------------------
 
-METADATA: Final = MappingProxyType({"writer": "pyarrow", "größe": "7", "empty": ""})
-"""The metadata that the option ``metadata`` puts on batches or on a file."""
 _ROWS: Final = 2
 """The most rows of a batch that a writer makes of a table in chunks."""
 

@@ -15,6 +15,7 @@ __all__ = [
     "KINDS",
     "LIMIT",
     "MEMORY",
+    "METADATA",
     "READ_OPTIONS",
     "WAITS",
     "WRITE_OPTIONS",
@@ -65,6 +66,9 @@ WRITE_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
     }
 )
 """The closed vocabulary of write options with their meanings."""
+
+METADATA: Final[Mapping[str, str]] = types.MappingProxyType({"writer": "pyarrow", "größe": "7", "empty": ""})
+"""The pairs that the write option ``metadata`` puts on each batch or on the file."""
 
 
 class JobOutcome(enum.StrEnum):

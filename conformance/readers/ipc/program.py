@@ -195,7 +195,12 @@ def _answered(job_id: str, name: str, reported: Mapping[str, Any], seconds: floa
     except PlainError as error:  # the library accepted a batch whose columns do not fit together
         return make(JobOutcome.REFUSED, error_class="PlainError", error_text=str(error), stage=Stage.VALUES)
     return make(
-        JobOutcome.ROWS, table=table, rows=table.rows, types=tuple(reported.get("types", ())), stage=Stage.VALUES
+        JobOutcome.ROWS,
+        table=table,
+        rows=table.rows,
+        types=tuple(reported.get("types", ())),
+        statistics=reported.get("statistics", {}),
+        stage=Stage.VALUES,
     )
 
 

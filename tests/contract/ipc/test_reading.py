@@ -117,7 +117,7 @@ def test_levels_of_robustness_follow_the_page_on_security() -> None:
 )
 def test_counts_are_held_to_what_was_there(reported: Mapping[str, int], expected: str | None) -> None:
     """A reader that counts is asked for true counts of what both know; one that does not is not asked."""
-    counted = dataclasses.replace(VALID, statistics={"messages": 3, "record_batches": 1})
+    counted = dataclasses.replace(VALID, statistics={"messages": (3, 4), "record_batches": (1,)})
 
     assert outcomes(counted, Reply("rows", ROWS, statistics=reported)).get("statistics") == expected
     assert "statistics" not in outcomes(VALID, Reply("rows", ROWS, statistics=reported))

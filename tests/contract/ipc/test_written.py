@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract.ipc.judging import judge_ipc
+from conformance.contract.ipc.view import Attached
 from conformance.records import Outcome
 from conformance.wire import Kind
 from tests.contract.ipc.broken import GOOD, written
@@ -80,6 +81,45 @@ def test_long_metadata_is_cut(length: int, shown: int) -> None:
     text = f"{{b'unit': b'{value}'}}"
     assert (verdict.clause, finding.field, finding.observed) == ("written.field-metadata", "n", "{}")
     assert finding.required == "the pairs " + (text if length == shown else f"{text[:197]}...")
+
+
+def _attached(kind: str, place: str, given: dict[str, str]) -> dict[str, Outcome]:
+    """The verdicts on metadata where two pairs were to be at that place, and these were ``given`` to all batches but
+    the first, or to the file.
+    """
+    sink = pa.BufferOutputStream()
+    at = {place: given}
+    opened = pa.ipc.new_file(sink, GOOD.schema, metadata=at.get("file")) if kind == "file" else None
+    with opened or pa.ipc.new_stream(sink, GOOD.schema) as writer:
+        for number in range(2):
+            writer.write_batch(GOOD, custom_metadata=at.get("batches") if number else PAIRS)
+    attached = Attached(place, PAIRS)
+    verdicts = judge_ipc(sink.getvalue().to_pybytes(), Kind(kind), expected=[GOOD] * 2, attached=attached)
+    return {
+        one.clause: one.outcome for one in verdicts if one.clause in ("written.batch-metadata", "written.file-metadata")
+    }
+
+
+PAIRS = {"größe": "7", "empty": ""}
+
+
+@pytest.mark.parametrize(
+    ("given", "outcome"),
+    [
+        (PAIRS, Outcome.PASS),
+        ({**PAIRS, "more": "too"}, Outcome.PASS),
+        ({"größe": "7"}, Outcome.FAIL),
+        ({"größe": "7", "empty": "8"}, Outcome.FAIL),
+        ({}, Outcome.FAIL),
+    ],
+    ids=["kept", "more", "one lost", "one changed", "all lost"],
+)
+@pytest.mark.parametrize(("kind", "place"), [("stream", "batches"), ("file", "batches"), ("file", "file")])
+def test_metadata_is_kept_where_it_was_given(kind: str, place: str, given: dict[str, str], outcome: Outcome) -> None:
+    """Each batch has its pairs, and the footer those of the file; only the place that was asked for is looked at."""
+    clause = "written.batch-metadata" if place == "batches" else "written.file-metadata"
+
+    assert _attached(kind, place, given) == {clause: outcome}
 
 
 @pytest.mark.parametrize("kind", ["stream", "file"])

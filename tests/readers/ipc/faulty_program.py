@@ -55,6 +55,10 @@ def _answer(asked: dict[str, Any], data: bytes) -> dict[str, Any] | bytes:  # no
             return {"id": asked["id"], **ROWS, "columns": [[1.5]]}
         case b"wrong count":
             return {"id": asked["id"], **ROWS, "columns": [[1, 2]]}
+        case b"counts":
+            return {"id": asked["id"], **ROWS, "statistics": {"messages": 2, "record_batches": 1}}
+        case b"other counts":
+            return {"id": asked["id"], **ROWS, "statistics": {"bytes": 2}}
         case b"wrong columns":
             return {"id": asked["id"], **ROWS, "columns": []}
         case b"refuse":

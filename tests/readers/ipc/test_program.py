@@ -46,6 +46,7 @@ def reported(runner: ProgramRunner, word: bytes) -> JobAnswer:
         (b"no columns", JobOutcome.UNAVAILABLE, "protocol", "'columns' is a required property"),
         (b"bad value", JobOutcome.UNAVAILABLE, "protocol", "expected plain values in column 0, but got 1.5"),
         (b"wrong count", JobOutcome.REFUSED, "PlainError", "has 2 values in a table of 1 rows"),
+        (b"other counts", JobOutcome.UNAVAILABLE, "protocol", "'bytes' was unexpected"),
         (b"wrong columns", JobOutcome.UNAVAILABLE, "protocol", "0 columns for 1 names"),
         (b"refuse", JobOutcome.REFUSED, "java.io.IOException", "bad magic"),
         (b"no memory", JobOutcome.EXHAUSTED, "java.lang.OutOfMemoryError", "Java heap space"),
@@ -59,6 +60,12 @@ def test_deed_and_outcome(faulty: ProgramRunner, word: bytes, outcome: JobOutcom
     assert (answer.outcome, answer.error_class) == (outcome, error_class)
     assert said in answer.error_text
     assert reported(faulty, b"healthy").outcome is JobOutcome.ROWS
+
+
+def test_what_a_program_counts_is_in_its_answer(faulty: ProgramRunner) -> None:
+    """One that does not count has no counts."""
+    assert reported(faulty, b"counts").statistics == {"messages": 2, "record_batches": 1}
+    assert reported(faulty, b"healthy").statistics == {}
 
 
 def test_no_answer_in_time(faulty: ProgramRunner, monkeypatch: pytest.MonkeyPatch) -> None:

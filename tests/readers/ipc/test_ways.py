@@ -11,7 +11,8 @@ import pytest
 
 from conformance.engine.combining import applies, factors_of
 from conformance.readers.ipc import Library, Unsupported
-from conformance.readers.ipc.arrowcpp import AFTER, METADATA, twin
+from conformance.readers.ipc.arrowcpp import AFTER, twin
+from conformance.readers.ipc.job import METADATA
 from conformance.readers.ipc.registry import IPC_READERS
 from conformance.reference.ipc.combined import make, row_of
 from conformance.reference.ipc.samples import SAMPLES

@@ -87,7 +87,7 @@ class PyArrow:
             with pa.ipc.open_file(source, options=how) as reader:
                 places = range(reader.num_record_batches)
                 batches = reader.read_all().to_batches() if whole else [reader.get_batch(at) for at in places]
-                return decoded_as(reader.schema, batches)
+                return dataclasses.replace(decoded_as(reader.schema, batches), statistics=_counted(reader.stats))
         with pa.ipc.open_stream(source, options=how) as reader:
             decoded = decoded_as(reader.schema, reader.read_all().to_batches() if whole else list(reader))
             return dataclasses.replace(decoded, statistics=_counted(reader.stats))

@@ -144,9 +144,6 @@ mutant("file.footer-schema-metadata", Rule.FOOTER_SCHEMA_DIFFERS, kind="file", o
 mutant("file.footer-metadata-missing", Rule.FOOTER_METADATA_DIFFERS, kind="file", on=_SOME,
        choices={"opening_metadata": {"k": "v"}},
        fault="The first message has metadata, and the Footer none.")(_saying(custom_metadata=None))
-mutant("file.footer-metadata-alone", Rule.FOOTER_METADATA_DIFFERS, kind="file", on=_SOME,
-       fault="The Footer has metadata, and the first message none.")(
-    _saying(custom_metadata=[{"key": "k", "value": "v"}]))
 # fmt: on
 
 

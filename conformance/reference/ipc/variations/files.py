@@ -89,6 +89,12 @@ def metadata_of_one(model: FileModel) -> None:
     model.stream.batches[1].tree["custom_metadata"] = [{"key": "k", "value": "x" * 100}]
 
 
+@variation("file.footer-metadata", f"{FBS}/File.fbs", kind="file")
+def footer_metadata(model: FileModel) -> None:
+    """The Footer has user-defined metadata, and the first message none; pyarrow writes it with ``metadata=``."""
+    model.footer["custom_metadata"] = [{"key": key, "value": value} for key, value in _PAIRS.items()]
+
+
 @variation("file.blocks-absent", f"{FBS}/File.fbs", kind="file", on=_EMPTY)
 def blocks_absent(model: FileModel) -> bytes:
     """A file without batches has no vectors of blocks."""
