@@ -56,7 +56,7 @@ def one_in(choices: Choices, count: int) -> bool:
 
 
 def interleaved(choices: Choices, units: Sequence[Sequence[Sequence[T]]]) -> list[T]:
-    """Return the members of all units in a drawn order that keeps the order of each list, and each unit in one piece."""
+    """Return the members of all units in a drawn order that keeps the order of each list, each unit in one piece."""
     left = [list(one) for one in units if one]
     found: list[T] = []
     while left:

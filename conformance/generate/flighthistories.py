@@ -125,14 +125,12 @@ class _History:
         first, count = self._rows, self._choices.pick(_COUNTS[self._wanted["rows"]])
         self._rows += count
         expect = _ANY if further else Expect()
-        in_turns = one_in(self._choices, 4)
         return DoPut(
             Descriptor(path=(name,)),
             first=first,
             count=count,
             client=client,
             alongside=alongside,
-            in_turns=in_turns,
             expect=expect,
         )
 
@@ -172,7 +170,7 @@ class _History:
         match self._wanted["asked"]:
             case "info":
                 info = self._info("f")
-                return [(info,), (DoGet(info.label),), (DoGet(info.label, expect=_ANY),)]
+                return [(info,), *[(DoGet(info.label, expect=_ANY),)] * 2]
             case "poll":
                 poll = PollFlightInfo(descriptor, self._label(), expect=_ANY)
                 return [(poll,), (DoGet(poll.label, expect=_ANY),)]
@@ -221,7 +219,7 @@ class _History:
                 put, theirs = self._put("h", client=client), self._info("h", client=client)
                 cancel = DoAction("CancelFlightInfo", info=theirs.label, client=client, expect=_ANY)
                 restored = self._put("h", client=client, further=True)
-                units: list[Unit] = [(put, theirs), (mine,), (cancel,), (DoGet(mine.label),)]
+                units: list[Unit] = [(put, theirs), (mine,), (cancel,), (DoGet(mine.label, expect=_ANY),)]
                 return [*units, (restored,), self._read("h", client=client)]
             case "renew":
                 info, label = self._info("f"), self._label()

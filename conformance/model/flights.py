@@ -2,7 +2,8 @@
 
 A put that was accepted appends its rows or takes the place of all rows before it; each put is free to do either. Puts
 at the same time have any order. What other clients put may be kept apart from what the reader put; then nothing of it
-shows. A put that the server refused has no effect; of one whose end is not known, any part may be there. Rows are any hashable values. The model knows neither Arrow nor a server.
+shows. A put that the server refused has no effect; of one whose end is not known, any part may be there. Rows are any
+hashable values. The model knows neither Arrow nor a server.
 """
 
 from __future__ import annotations

@@ -86,6 +86,13 @@ class _Client:
         """True if both clients got cookies, and none of them is that of the other: their sessions are two."""
         return other is not self and bool(self.cookies and other.cookies) and self.cookies.isdisjoint(other.cookies)
 
+    def loses(self, names: Iterable[str]) -> None:
+        """Take note that another client, perhaps of the same session, has changed these options."""
+        for name in names:
+            self.set.pop(name, None)
+            self.cleared.discard(name)
+            self.refused.pop(name, None)
+
     def sets(self, call: FlightCall) -> None:
         """Take note of SetSessionOptions; nothing is known of an option after a call that failed."""
         errors = errors_of(call) if call.ok else None
@@ -135,8 +142,15 @@ def _clients(view: FlightView) -> Iterator[tuple[FlightCall, _Client, Sequence[_
         match call.step:
             case DoAction(type="SetSessionOptions"):
                 client.sets(call)
+                changed = {name for name, _ in client.asked}
+                for other in clients.values():
+                    if other is not client and not other.is_apart_from(client):
+                        other.loses(changed)
             case DoAction(type="CloseSession"):
                 client.closes(call)
+                for other in clients.values():
+                    if other is not client and not other.is_apart_from(client):
+                        other.loses(list(other.set))
             case DoAction(type="GetSessionOptions"):
                 yield call, client, tuple(clients.values())
 
