@@ -123,6 +123,8 @@ class _History:
     def _put(self, name: str, *, client: str = "", alongside: bool = False, further: bool = False) -> DoPut:
         """Put rows that no other DoPut has."""
         first, count = self._rows, self._choices.pick(_COUNTS[self._wanted["rows"]])
+        if further and one_in(self._choices, 2):
+            count = max(1, count)
         self._rows += count
         expect = _ANY if further else Expect()
         return DoPut(
@@ -189,10 +191,13 @@ class _History:
             case "other":
                 return [(self._put("f", client="b", further=True),), self._read("f")]
             case "together":
-                own = self._put("f", further=True)
-                beside = self._put(self._choices.pick(("f", "g")), client="b", alongside=True, further=True)
-                return [(own, beside), self._read("f"), self._read("g", client="b")]
+                return [self._put_together(name) for name in ("g", self._choices.pick(("f", "g")))]
         return []
+
+    def _put_together(self, name: str) -> Unit:
+        """Put the first flight and one of that name at the same time, and read both before anything else happens."""
+        own, beside = self._put("f", further=True), self._put(name, client="b", alongside=True, further=True)
+        return own, beside, *self._read("f"), *self._read("g", client="b")
 
     def _meanwhile(self) -> list[Unit]:
         """Do two things at the same time."""

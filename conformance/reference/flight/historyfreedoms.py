@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 
 from grpc import StatusCode
@@ -16,20 +17,30 @@ from conformance.reference.flight.store import Flight, Store
 class Appends(FlightService):
     """A further DoPut under a descriptor appends its rows."""
 
+    def __init__(self, store: Store | None = None) -> None:
+        super().__init__(store)
+        self.one_at_a_time = threading.RLock()
+
     def keep(self, key: bytes, came: Sequence[bytes]) -> None:
-        before = self.store.get(key)
         schema, batches = self.table_of(came)
-        self.store.put(Flight(key, schema, (*(before.batches if before is not None else ()), *batches)))
+        with self.one_at_a_time:
+            before = self.store.get(key)
+            self.store.put(Flight(key, schema, (*(before.batches if before is not None else ()), *batches)))
 
 
 @variation("flight-history.single-stream", FLIGHT_PROTO)
 class SingleStream(FlightService):
     """A descriptor takes one DoPut alone; a further one is refused."""
 
+    def __init__(self, store: Store | None = None) -> None:
+        super().__init__(store)
+        self._one_at_a_time = threading.Lock()
+
     def keep(self, key: bytes, came: Sequence[bytes]) -> None:
-        if self.store.get(key) is not None:
-            self.refuse(StatusCode.ALREADY_EXISTS, "there is a flight under this descriptor")
-        super().keep(key, came)
+        with self._one_at_a_time:
+            if self.store.get(key) is not None:
+                self.refuse(StatusCode.ALREADY_EXISTS, "there is a flight under this descriptor")
+            super().keep(key, came)
 
 
 @variation("flight-history.ticket-of-the-moment", FLIGHT_PROTO)

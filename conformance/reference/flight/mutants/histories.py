@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from conformance.contract.flight.decoding import Data
 from conformance.contract.flight.encoding import number, part
+from conformance.reference.flight.historyfreedoms import Appends
 from conformance.reference.flight.register import mutant
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.sessions import Options
@@ -59,7 +60,11 @@ class _Together(FlightService):
         raise NotImplementedError
 
 
-@mutant("flight-history.uploads-are-mixed", kills=_ROWS)
+@mutant(
+    "flight-history.uploads-are-mixed",
+    kills=_ROWS,
+    also={"flight-put.nothing-is-added": "the batches of the other upload"},
+)
 class UploadsAreMixed(_Together):
     """The batches of an upload that ended while another one was open are stored with that one, too."""
 
@@ -80,7 +85,11 @@ class UploadBesideIsLost(_Together):
             super(_Together, self).keep(key, came)
 
 
-@mutant("flight-history.first-put-stays", kills=_LOST)
+@mutant(
+    "flight-history.first-put-stays",
+    kills=_LOST,
+    also={"flight-history.puts-together-are-kept": "a further DoPut may be made at the same time as another"},
+)
 class FirstPutStays(FlightService):
     """A further DoPut under a descriptor is accepted, and not stored."""
 
@@ -99,17 +108,8 @@ class ABatchOfTheFirstStays(FlightService):
         self.store.put(Flight(key, schema, (*batches, *(before.batches[:1] if before is not None else ()))))
 
 
-class _Appending(FlightService):
-    """A service in which a further DoPut appends."""
-
-    def keep(self, key: bytes, came: Sequence[bytes]) -> None:
-        before = self.store.get(key)
-        schema, batches = self.table_of(came)
-        self.store.put(Flight(key, schema, (*(before.batches if before is not None else ()), *batches)))
-
-
 @mutant("flight-history.latest-alone-after-another", kills=_KEEPS)
-class LatestAloneAfterAnother(_Appending):
+class LatestAloneAfterAnother(Appends):
     """A further DoPut appends, and when another flight is put, the rows before the last DoPut are gone."""
 
     def __init__(self, store: Store | None = None) -> None:
@@ -117,12 +117,13 @@ class LatestAloneAfterAnother(_Appending):
         self._parts: dict[bytes, int] = {}
 
     def keep(self, key: bytes, came: Sequence[bytes]) -> None:
-        for other, latest in self._parts.items():
-            flight = self.store.get(other)
-            if other != key and flight is not None:
-                self.store.put(Flight(other, flight.schema, flight.batches[len(flight.batches) - latest :]))
-        self._parts[key] = len(self.table_of(came)[1])
-        super().keep(key, came)
+        with self.one_at_a_time:
+            for other, latest in self._parts.items():
+                flight = self.store.get(other)
+                if other != key and flight is not None:
+                    self.store.put(Flight(other, flight.schema, flight.batches[len(flight.batches) - latest :]))
+            self._parts[key] = len(self.table_of(came)[1])
+            super().keep(key, came)
 
 
 @mutant("flight-history.cancel-is-for-all", kills="flight-history.cancel-leaves-others")
