@@ -39,7 +39,7 @@ __all__ = ["CLAUSES", "ECHO", "FACTORS", "HISTORY", "draw_history", "history_blo
 HISTORY: Final = "flight-history"
 """The first word of the id of a drawn history."""
 
-CLAUSES: Final = (f"{HISTORY}.*",)
+CLAUSES: Final = (f"{HISTORY}.rows-are-of-the-flight", f"{HISTORY}.none-is-lost")
 """The clauses that drawn histories exist to observe."""
 
 ECHO: Final = "echo"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 
 from conformance.contract.flight.decoding import Data
@@ -46,14 +47,17 @@ class _Together(FlightService):
         super().__init__(store)
         self.ended: list[Sequence[bytes]] = []
         """The messages of each upload that has ended."""
+        self.one_at_a_time = threading.Lock()
 
     def do_put(self, requests: Iterator[bytes]) -> Messages:
         self.before = len(self.ended)
         yield from super().do_put(requests)
 
     def keep(self, key: bytes, came: Sequence[bytes]) -> None:
-        self.keep_beside(key, came, self.ended[self.before :])
-        self.ended.append(came)
+        with self.one_at_a_time:
+            others = self.ended[self.before :]
+            self.ended.append(came)
+            self.keep_beside(key, came, others)
 
     def keep_beside(self, key: bytes, came: Sequence[bytes], others: Sequence[Sequence[bytes]]) -> None:
         """Store an upload; ``others`` have ended since it began."""
