@@ -143,7 +143,9 @@ def _followed(view: FlightView, *, cancelled: bool) -> list[_Next]:
     void: set[bytes] = set()
     acted = False
     for call in view.flight_calls:
-        if isinstance(call.step, DoAction | DoPut):
+        if isinstance(call.step, DoPut) and given:
+            acted = True  # it may have taken the place of what is polled
+        if isinstance(call.step, DoAction):
             acted = True
             void |= _cancelled_tickets(call) or frozenset()
         if not isinstance(call.step, PollFlightInfo) or call.raw.label.endswith("/again"):
