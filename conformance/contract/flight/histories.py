@@ -17,7 +17,7 @@ from conformance.contract.flight.decoding import Info
 from conformance.contract.flight.subjects import about, columns_of, sent_rows, without_dictionaries
 from conformance.contract.flight.view import FlightCall, FlightView, GetView, gave_up
 from conformance.model import FlightDeviation, FlightHistory, FlightPut, FlightRead, PutEnd, flight_deviations
-from conformance.records import Descriptor, DoAction, DoGet, DoPut, PollFlightInfo
+from conformance.records import Descriptor, DoAction, DoGet, PollFlightInfo
 
 __all__ = ["CANCEL", "CHAPTER", "PutAndRead", "histories", "is_history"]
 
@@ -56,11 +56,7 @@ def histories(view: FlightView) -> list[PutAndRead]:
     """Return each flight of a drawn history that somebody put; none of other cases."""
     if not is_history(view):
         return []
-    puts: dict[Descriptor, list[FlightCall]] = {}
-    for call in view.flight_calls:
-        if isinstance(call.step, DoPut):
-            puts.setdefault(call.step.descriptor, []).append(call)
-    return [_history(view, descriptor, calls) for descriptor, calls in puts.items()]
+    return [_history(view, descriptor, calls) for descriptor, calls in view.puts.items()]
 
 
 def _history(view: FlightView, descriptor: Descriptor, calls: Sequence[FlightCall]) -> PutAndRead:

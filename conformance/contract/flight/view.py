@@ -84,7 +84,8 @@ class FlightCall(CallView):
     @property
     def beside(self) -> tuple[FlightCall, ...]:
         """The calls that were made at the same time as this one, in other steps."""
-        return tuple(one for one in self.view.flight_calls if one.at == self.at and one.raw.step != self.raw.step)
+        together = self.view.together.get(self.at, ())
+        return tuple(one for one in together if one.raw.step != self.raw.step)
 
     @property
     def answered(self) -> bool:
@@ -233,10 +234,8 @@ class InfoSeen:
     def put_until(self, read: GetView) -> bool:
         """True if somebody put under the descriptor of the info while it was asked for, after it, or during a read."""
         wanted = getattr(self.of.step, "descriptor", None)
-        return wanted is not None and any(
-            isinstance(call.step, DoPut) and call.step.descriptor == wanted and self.of.since <= call.at <= read.at
-            for call in self.of.view.flight_calls
-        )
+        puts = () if wanted is None else self.of.view.puts.get(wanted, ())
+        return any(self.of.since <= call.at <= read.at for call in puts)
 
 
 def _redeems(get: GetView, endpoint: Endpoint) -> bool:
@@ -259,6 +258,24 @@ class FlightView(View):
     def groups(self) -> Mapping[int, int]:
         """The number of the group of each step."""
         return {step: at for at, group in enumerate(groups(self.case.steps)) for step in group}
+
+    @remembered_property
+    def together(self) -> Mapping[int, Sequence[FlightCall]]:
+        """The calls of each group of several steps."""
+        found: dict[int, list[FlightCall]] = {at: [] for at, group in enumerate(groups(self.case.steps)) if group[1:]}
+        for call in self.flight_calls:
+            if call.at in found:
+                found[call.at].append(call)
+        return found
+
+    @remembered_property
+    def puts(self) -> Mapping[Descriptor, Sequence[FlightCall]]:
+        """The DoPuts under each descriptor."""
+        found: dict[Descriptor, list[FlightCall]] = {}
+        for call in self.flight_calls:
+            if isinstance(call.step, DoPut):
+                found.setdefault(call.step.descriptor, []).append(call)
+        return found
 
     @property
     def flight_calls(self) -> Sequence[FlightCall]:
