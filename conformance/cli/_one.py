@@ -16,12 +16,13 @@ from conformance.engine.casestep import CaseStep, Driver
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import CaseJudged, Event
 from conformance.engine.known import known_cases, played
+from conformance.engine.offer import not_drawn
 from conformance.engine.result import Result, fold
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import LeftOut, Plan, Selection, clauses_on
 from conformance.engine.session import Settings, open_session
 from conformance.generate import draw_scenario, materialise
-from conformance.generate.scenarios import parse_scenario_id
+from conformance.generate.scenariokinds import parse_scenario_id
 from conformance.records import Case, Exchange
 from conformance.targets import load_target
 
@@ -66,7 +67,7 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
     spec = played(load_target(target), [name])
     place = parse_scenario_id(name)
     if place is not None:
-        case = draw_scenario(*place, not_offered=spec.not_offered)
+        case = draw_scenario(place.seed, place.index, profile=place.profile, not_offered=not_drawn(spec))
     else:
         known = {one.id: one for one in known_cases(spec)}
         case = known[name] if name in known else find_case(name, corpus)

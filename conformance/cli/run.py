@@ -182,7 +182,7 @@ def command(
         select = select or tuple(case.id for case in known_cases(spec))
     if not (select or capability or corpus != data_file("cases")):
         generated = DRAWN if generated is None and not flies else generated
-        scenarios = DRAWN if scenarios is None and serves else scenarios
+        scenarios = DRAWN if scenarios is None and (serves or _stores(spec)) else scenarios
     selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
     cases = [*load_corpus(corpus, protocol).values(), *known_cases(spec)]
     chosen = plan(cases, all_clauses(), selection, profile=profile_of(protocol))
@@ -238,9 +238,16 @@ def _playing(spec: TargetSpec, scenario: str | None) -> TargetSpec:
 
 def _check_drawn(spec: TargetSpec, scenarios: int | None) -> None:
     """Refuse scenarios that a target of this kind cannot be asked."""
-    if scenarios and spec.kind is not TargetKind.SERVER:
-        why = "which speaks Flight" if spec.kind is TargetKind.FLIGHT else "which takes no requests"
-        raise click.UsageError(f"expected --scenarios with a server of Storage Read, got it with {spec.name}, {why}")
+    if scenarios and spec.kind is TargetKind.FLIGHT and not _stores(spec):
+        why = 'whose target file does not say [flight] seeding = "put"'
+        raise click.UsageError(f"expected --scenarios with a server that stores tables, got it with {spec.name}, {why}")
+    if scenarios and spec.kind not in (TargetKind.SERVER, TargetKind.FLIGHT):
+        raise click.UsageError(f"expected --scenarios with a server, got it with {spec.name}, which takes no requests")
+
+
+def _stores(spec: TargetSpec) -> bool:
+    """True for a Flight server whose tables the suite puts, and which plays no scenario of Arrow's."""
+    return spec.flight is not None and spec.flight.puts and spec.flight.scenario is None
 
 
 def _limited(spec: TargetSpec, max_bytes: int | None) -> TargetSpec:

@@ -7,7 +7,7 @@ from pathlib import Path
 from conformance.disk.files import data_file
 from conformance.generate import load_case, load_cases
 from conformance.generate.families import redraw
-from conformance.generate.scenarios import draw_scenario, parse_scenario_id
+from conformance.generate.scenariokinds import draw_scenario, parse_scenario_id
 from conformance.records import Case, ProtocolName
 
 __all__ = ["load_corpus", "resolve_case"]
@@ -38,5 +38,5 @@ def resolve_case(name: str, directory: Path | None = None) -> Case:
         return load_case(Path(name))
     place = parse_scenario_id(name)
     if place is not None:
-        return draw_scenario(*place)
+        return draw_scenario(place.seed, place.index, profile=place.profile)
     return redraw(name) or load_corpus(directory, None)[name]

@@ -117,7 +117,7 @@ def _order(whole: RunStarted) -> Callable[[str], int]:
     drawn = []
     for zero, count in (
         (generated_id(whole.seed, 0, profile=whole.profile), whole.generated),
-        (scenario_id(whole.seed, 0), whole.scenarios),
+        (scenario_id(whole.seed, 0, profile=whole.profile), whole.scenarios),
     ):
         drawn.append((zero.removesuffix("0"), first, count))
         first += count

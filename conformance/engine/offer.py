@@ -7,12 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from conformance.contract.offers import asked
+from conformance.generate.flighthistories import ECHO
 from conformance.records import Case, DoExchange, DoPut, FlightSqlStep, ProtocolName, SqlIngest, SqlUpdate
 from conformance.targets.flightspec import FlightSpec
 from conformance.targets.handing import NO_PLACE, place_of
 from conformance.targets.spec import TargetKind, TargetSpec
 
-__all__ = ["Lack", "Offer"]
+__all__ = ["Lack", "Offer", "not_drawn"]
 
 NOTHING_PUT: Final = 'this case stores a table by DoPut; the target file does not say [flight] seeding = "put"'
 """The reason why a case is not put to a Flight server that is not known to store what it is sent."""
@@ -26,6 +27,12 @@ NO_ECHO: Final = "this case sends data to a DoExchange that sends it back; the t
 
 SPOKEN: Final = (ProtocolName.STORAGE_READ,)
 """The protocol that every kind of target speaks."""
+
+
+def not_drawn(spec: TargetSpec) -> tuple[str, ...]:
+    """What the scenarios for a target leave out."""
+    echoes = spec.kind is not TargetKind.FLIGHT or (spec.flight is not None and bool(spec.flight.echo))
+    return spec.not_offered if echoes else (*spec.not_offered, ECHO)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

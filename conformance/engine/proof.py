@@ -30,6 +30,7 @@ from conformance.contract.judge import judge, judge_view
 from conformance.contract.viewing import profile_of, view_of
 from conformance.engine.owed import reference_target
 from conformance.generate import draw_scenario, materialise
+from conformance.generate.flighthistories import HISTORY
 from conformance.generate.scenarios import CHAPTER
 from conformance.records import Call, Case, Exchange, Outcome, Reading, ReadingOutcome, ValueProfile, Verdict
 from conformance.reference.flight.handshake import LOGIN
@@ -66,6 +67,10 @@ HEAVY_ROWS: Final = 2000
 
 SCENARIOS: Final = 50
 """The number of scenarios on which mutants of combinations have to die: those of a default run."""
+
+
+HISTORIES: Final = 21
+"""The number of histories of Flight on which mutants of histories have to die: they have every pair of features."""
 
 
 SHORT: Final = Deadlines(start=60, call=3, seed=30, case=30)
@@ -142,10 +147,12 @@ class ProofFixture:
             if any(matches(clause, case.clauses) for clause in heavy):
                 yield Tried(case, materialise(case.table))
 
-    def scenarios(self, kills: Sequence[str]) -> Iterator[Tried]:
-        """The scenarios of a default run, if one of ``kills`` is about features in combination."""
-        if any(clause.startswith(f"{CHAPTER}.") for clause in kills):
-            yield from _drawn()
+    def scenarios(self, kills: Sequence[str], kind: TargetKind) -> Iterator[Tried]:
+        """The scenarios of a default run on a target of ``kind``, if one of ``kills`` is about what they show."""
+        flies = kind is TargetKind.FLIGHT
+        chapter = HISTORY if flies else CHAPTER
+        if any(clause.startswith(f"{chapter}.") for clause in kills):
+            yield from _drawn("flight" if flies else "server", HISTORIES if flies else SCENARIOS)
 
     def made_for(self, kills: Sequence[str]) -> Iterator[Tried]:
         """The cases, light and heavy, that are made for one of ``kills``."""
@@ -158,8 +165,8 @@ class ProofFixture:
 
 
 @functools.cache
-def _drawn() -> tuple[Tried, ...]:
-    cases = [draw_scenario(0, index) for index in range(SCENARIOS)]
+def _drawn(profile: str, count: int) -> tuple[Tried, ...]:
+    cases = [draw_scenario(0, index, profile=profile) for index in range(count)]
     return tuple(Tried(case, materialise(case.table)) for case in cases)
 
 
@@ -244,13 +251,12 @@ def by_server(
 ) -> Iterator[list[Verdict]]:
     """The verdicts, case by case, on the answers of the reference server with that fault, or without one if None.
 
-    ``kind`` says which reference. Heavy cases are included if they are made for one of ``kills``; for a server of
-    Storage Read, so are scenarios if one of these is about combinations.
+    ``kind`` says which reference. Heavy cases are included if they are made for one of ``kills``; so are scenarios if
+    one of these is about combinations, or about histories of Flight.
     """
     with reference_target(kind, mutant=mutant) as target:
         # An isolated server is a process of its own; the mutants tried here do not need one.
-        drawn = proof_fixture.scenarios(kills) if kind is TargetKind.SERVER else ()
-        cases = chain(proof_fixture.served(kills), drawn)
+        cases = chain(proof_fixture.served(kills), proof_fixture.scenarios(kills, kind))
         yield from _driven(target, proof_fixture, cases, isolated=False)
 
 

@@ -169,7 +169,7 @@ def cases_of(run: RunStarted) -> list[str]:
 def drawn_of(run: RunStarted) -> Iterator[str]:
     """The ids of the generated cases of a run, then those of its scenarios."""
     yield from (generated_id(run.seed, index, profile=run.profile) for index in range(run.generated))
-    yield from (scenario_id(run.seed, index) for index in range(run.scenarios))
+    yield from (scenario_id(run.seed, index, profile=run.profile) for index in range(run.scenarios))
 
 
 def offers(run: RunStarted, clause_id: str) -> bool:

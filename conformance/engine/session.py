@@ -15,7 +15,7 @@ from conformance.contract.clause import CLAUSES
 from conformance.engine.casestep import CaseStep
 from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import Event, RunEnded, RunStarted
-from conformance.engine.offer import Offer
+from conformance.engine.offer import Offer, not_drawn
 from conformance.engine.owed import Owed
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Plan, Selection
@@ -100,8 +100,8 @@ class Session:
             if shard is None or shard.holds(generated_id(seed, index, profile=self.profile)):
                 yield from self._attempts(draw_case(seed, index, profile=self.profile), generated=True)
         for index in range(self.settings.scenarios):
-            if shard is None or shard.holds(scenario_id(seed, index)):
-                case = draw_scenario(seed, index, not_offered=self.spec.not_offered)
+            if shard is None or shard.holds(scenario_id(seed, index, profile=self.profile)):
+                case = draw_scenario(seed, index, profile=self.profile, not_offered=not_drawn(self.spec))
                 yield from self._attempts(case, generated=True)
 
     def _attempts(self, case: Case, *, generated: bool = False) -> Iterator[CaseJob]:

@@ -10,7 +10,7 @@ from conformance.generate.materialise import explicit, materialise, to_json_rows
 if TYPE_CHECKING:
     from conformance.generate.casefile import CaseFileError, load_case, load_cases, load_file, save_case
     from conformance.generate.drawing import draw_case, generated_id
-    from conformance.generate.scenarios import draw_scenario, scenario_id
+    from conformance.generate.scenariokinds import draw_scenario, scenario_id
     from conformance.generate.shrinking import shrink
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
 _MODULES: Final = {
     "casefile": ("CaseFileError", "load_case", "load_cases", "load_file", "save_case"),
     "drawing": ("draw_case", "generated_id"),
-    "scenarios": ("draw_scenario", "scenario_id"),
+    "scenariokinds": ("draw_scenario", "scenario_id"),
     "shrinking": ("shrink",),
 }
 

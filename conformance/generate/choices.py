@@ -12,7 +12,7 @@ import random
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
-__all__ = ["Choices", "Seeded", "one_in"]
+__all__ = ["Choices", "Seeded", "interleaved", "one_in"]
 
 T = TypeVar("T")
 
@@ -53,3 +53,15 @@ class Seeded:
 def one_in(choices: Choices, count: int) -> bool:
     """Return True once in ``count`` times on average; shrinks to False."""
     return choices.integer(0, count - 1) == count - 1
+
+
+def interleaved(choices: Choices, units: Sequence[Sequence[Sequence[T]]]) -> list[T]:
+    """Return the members of all units in a drawn order that keeps the order of each list, each unit in one piece."""
+    left = [list(one) for one in units if one]
+    found: list[T] = []
+    while left:
+        place = choices.integer(0, len(left) - 1)
+        found += left[place].pop(0)
+        if not left[place]:
+            del left[place]
+    return found

@@ -40,25 +40,30 @@ IMPOSSIBLE: Final = frozenset({("restriction=nothing", "split=twice")})
 """The pairs that no session can have: streams without rows have no children."""
 
 
+_Factors = tuple[tuple[str, tuple[str, ...]], ...]
+
+
 @functools.cache
-def _rows_of_array() -> tuple[Mapping[str, str], ...]:
-    return tuple({name: str(value) for name, value in row.items()} for row in covering(FACTORS))
+def _rows_of_array(factors: _Factors) -> tuple[Mapping[str, str], ...]:
+    return tuple({name: str(value) for name, value in row.items()} for row in covering(dict(factors)))
 
 
-def block() -> int:
+def block(factors: Mapping[str, tuple[str, ...]] = FACTORS) -> int:
     """Return the number of consecutive scenarios that have every pair of values."""
-    return len(_rows_of_array())
+    return len(_rows_of_array(tuple(factors.items())))
 
 
-def wanted_of(seed: int, index: int) -> Mapping[str, str]:
+def wanted_of(
+    seed: int, index: int, factors: Mapping[str, tuple[str, ...]] = FACTORS, kind: str = "scenario"
+) -> Mapping[str, str]:
     """Return the value of each factor in a scenario: a row of the array, with the values of each factor turned by as
     many places as the seed and the number of the block decide; a turned array covers as many pairs.
     """
-    rows = _rows_of_array()
+    rows = _rows_of_array(tuple(factors.items()))
     number, place = divmod(index, len(rows))
-    turns = Seeded(seed, number, "scenario/block")
+    turns = Seeded(seed, number, f"{kind}/block")
     wanted = {}
-    for name, values in FACTORS.items():
+    for name, values in factors.items():
         wanted[name] = values[(values.index(rows[place][name]) + turns.integer(0, len(values) - 1)) % len(values)]
     return wanted
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from conformance.generate.choices import Choices, Seeded, one_in
+from conformance.generate.choices import Choices, Seeded, interleaved, one_in
 from conformance.generate.drawing import draw_recipe
 from conformance.generate.factors import FACTORS, offered, wanted_of
 from conformance.generate.materialise import materialise, to_json_rows
@@ -217,7 +217,7 @@ class _Scenario:
             other = offered({**wanted, **drawn, "snapshot": "none"}, self._not_offered)
             steps.append(self._session("t", other))
             units.append([(ReadRows(session="t"),), *self._again("t")])
-        steps += _interleaved(choices, units)
+        steps += interleaved(choices, units)
         for number, ending in enumerate(self._endings):
             self.model.append(0 if number else sum(late))
             steps += self._after_drop(ending)
@@ -245,7 +245,7 @@ class _Scenario:
         repeated = dataclasses.replace(session, label=ending.label, snapshot="", expect=expect)
         self._sessions[ending.label] = (repeated, predicate)
         before = [Meanwhile(Happening.RESTART)] if ending.restarts else []
-        return [*before, AppendRows(ending.rows, again=True), repeated, *_interleaved(choices, units)]
+        return [*before, AppendRows(ending.rows, again=True), repeated, *interleaved(choices, units)]
 
     def _append(self, count: int) -> AppendRows:
         self.model.append(count)
@@ -373,15 +373,3 @@ class _Scenario:
             ReadRows(session=session),
         )
         return [(choices.pick(reads),) for _ in range(choices.integer(0, 2))]
-
-
-def _interleaved(choices: Choices, units: Sequence[Sequence[Unit]]) -> list[Step]:
-    """Return all steps in a drawn order that keeps the order of each list."""
-    left = [list(one) for one in units if one]
-    steps: list[Step] = []
-    while left:
-        place = choices.integer(0, len(left) - 1)
-        steps += left[place].pop(0)
-        if not left[place]:
-            del left[place]
-    return steps

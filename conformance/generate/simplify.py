@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from conformance.generate.choices import Choices
 from conformance.generate.outline import is_row_id
+from conformance.generate.simplerflight import simpler_flight
 from conformance.records import (
     AppendRows,
     BqType,
@@ -26,6 +27,7 @@ from conformance.records import (
     Json,
     Mode,
     NullPattern,
+    ProtocolName,
     QuietStep,
     ReadRows,
     Recipe,
@@ -54,6 +56,9 @@ def _keeps(choices: Choices) -> bool:
 
 def simpler_shape(choices: Choices, case: Case) -> Case:
     """Return the case with fewer steps, plainer requests, fewer columns, plainer modes and types, and the same rows."""
+    if case.protocol is ProtocolName.FLIGHT:
+        found = simpler_flight(case.steps, lambda: _keeps(choices), lambda most: _up_to(choices, most))
+        return dataclasses.replace(case, steps=found)
     decided = [(_keeps(choices), _simpler_step(choices, step)) for step in case.steps]
     answers = any(kept and isinstance(step, CreateSession) and step.expect.rows is not None for kept, step in decided)
     # Without an insertion its rows are there from the start, which known answers do not know.
@@ -199,6 +204,8 @@ def simpler_recipe(choices: Choices, case: Case) -> Case:
     values.
     """
     recipe = case.table.recipe
+    if case.protocol is ProtocolName.FLIGHT:  # a DoPut says which rows of the table it sends
+        return case
     if recipe is None or any(step.expect.rows is not None for step in case.steps if not isinstance(step, QuietStep)):
         return case
     least = min(recipe.rows, sum(step.count for step in case.steps if isinstance(step, AppendRows)))
@@ -225,7 +232,7 @@ def _up_to(choices: Choices, most: int, *, least: int = 0) -> int:
 def simpler_rows(choices: Choices, case: Case) -> Case:
     """Return the case with fewer written-out rows (whole blocks if there are many), and simpler cells."""
     rows = case.table.rows
-    if rows is None:
+    if rows is None or case.protocol is ProtocolName.FLIGHT:
         return case
     appended = sum(step.count for step in case.steps if isinstance(step, AppendRows))
     first = len(rows) - appended  # appended rows are the last ones

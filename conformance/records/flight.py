@@ -1,6 +1,8 @@
 """The steps of a case of Arrow Flight RPC: one for each method, and one that sends messages as they are.
 
 A step may refer to the answer of an earlier one by its label: the answer is then part of the request, byte for byte.
+Another ``client`` makes its calls over a connection of its own, with a login and cookies of its own; the empty name is
+the first client. The calls of a step ``alongside`` are made at the same time as those of the step before it.
 """
 
 from __future__ import annotations
@@ -103,6 +105,8 @@ class GetFlightInfo:
     label: str = "i"
     spelled: Spelling = Spelling.PLAIN
     token: FlightToken = FlightToken.OWN
+    client: str = ""
+    alongside: bool = False
     expect: Expect = Expect()
 
 
@@ -122,6 +126,8 @@ class PollFlightInfo:
     most: int = 20
     again: bool = False
     resume: str = ""
+    client: str = ""
+    alongside: bool = False
     expect: Expect = Expect()
 
 
@@ -154,6 +160,8 @@ class DoGet:
     gives_up: GivingUp = GivingUp.CANCEL
     everywhere: bool = False
     spelled: Spelling = Spelling.PLAIN
+    client: str = ""
+    alongside: bool = False
     expect: Expect = Expect()
 
     def __post_init__(self) -> None:
@@ -169,8 +177,8 @@ class DoPut:
     messages after the schema name, ``written`` how the rows are written, ``spelled`` how each message is. With
     ``metadata`` each message with rows has ``app_metadata``, and messages of metadata alone come between them.
 
-    After ``stop`` messages the client gives up as ``gives_up`` says. ``expect.rows`` are the rows that it sends, if
-    these are not all.
+    With ``count``, it is that many rows of the table, from ``first`` on. After ``stop`` messages the client gives up as
+    ``gives_up`` says. ``expect.rows`` are the rows that it sends, if these are not all.
     """
 
     TAG: ClassVar[str] = "do-put"
@@ -184,6 +192,10 @@ class DoPut:
     metadata: bool = False
     stop: int | None = None
     gives_up: GivingUp = GivingUp.CANCEL
+    first: int = 0
+    count: int | None = None
+    client: str = ""
+    alongside: bool = False
     expect: Expect = Expect()
 
     def __post_init__(self) -> None:
@@ -196,8 +208,8 @@ class DoExchange:
 
     Without a ``descriptor``, it is the one under which the target file says that data comes back. ``alone`` messages of
     ``app_metadata`` alone follow it. Without ``rows``, neither schema nor batches are sent; with ``metadata``, each
-    batch has ``app_metadata``. ``take`` is the number of answers after which the driver cancels. ``stop`` and
-    ``gives_up`` are those of :class:`DoPut`.
+    batch has ``app_metadata``. ``take`` is the number of answers after which the driver cancels. ``stop``,
+    ``gives_up``, ``first`` and ``count`` are those of :class:`DoPut`.
     """
 
     TAG: ClassVar[str] = "do-exchange"
@@ -210,6 +222,10 @@ class DoExchange:
     take: int | None = None
     stop: int | None = None
     gives_up: GivingUp = GivingUp.CANCEL
+    first: int = 0
+    count: int | None = None
+    client: str = ""
+    alongside: bool = False
     expect: Expect = Expect()
 
     def __post_init__(self) -> None:
@@ -234,6 +250,8 @@ class DoAction:
     info: str = ""
     endpoint: str = ""
     label: str = ""
+    client: str = ""
+    alongside: bool = False
     expect: Expect = Expect()
 
 

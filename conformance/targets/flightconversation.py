@@ -1,4 +1,4 @@
-"""Carries out the steps of a case of Arrow Flight RPC as calls, one after another, exactly as the case describes them.
+"""Carries out the steps of a case of Arrow Flight RPC as calls, in their order, exactly as the case describes them.
 
 It does not judge answers. It decodes an answer only as far as the next step requires: the endpoints of a FlightInfo and
 the descriptor of a PollInfo. Every method is called as one that streams its answers, so that an answer with too many
@@ -7,8 +7,12 @@ messages, or with none, is recorded as it came.
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import dataclasses
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import pyarrow as pa
@@ -47,6 +51,7 @@ from conformance.records import (
     SendMessages,
     Step,
 )
+from conformance.records.together import groups
 from conformance.targets.allowance import Allowance, late
 from conformance.targets.calls import Caller, Leaving
 from conformance.targets.conversation import BROKEN
@@ -69,6 +74,9 @@ AGAIN: Final = "again"
 
 OTHER: Final = Descriptor(path=("another",))
 """The flight that the later messages of a DoPut name if a step asks for that."""
+
+MEETING_SECONDS: Final = 2.0
+"""The longest that a call waits for those that are made at the same time."""
 
 STREAMED: Final = frozenset({"Handshake", "DoPut", "DoExchange"})
 """The methods in which the client streams."""
@@ -107,6 +115,9 @@ class FlightConversation:
         self._memory = plan.memory
         self._caller = caller.with_credentials(self._memory.headers)
         self._allowance = plan.allowance
+        self._parties: dict[str, FlightConversation] = {"": self}
+        self._start: threading.Barrier | None = None
+        self._keeping = threading.Lock()
         self._infos: dict[str, Info] = {}
         self._later: dict[str, bytes] = {}
         by_query = plan.sql is not None and plan.sql.by_query
@@ -132,16 +143,65 @@ class FlightConversation:
 
     def run(self) -> None:
         """Carry out every step, until the end or until a call shows the target broken."""
-        for index, step in enumerate(self._case.steps):
-            if not self._carried_out(index, step):
-                self.skipped.append(index)
+        for group in groups(self._case.steps):
+            parties = [self._party(getattr(self._case.steps[index], "client", "")) for index in group]
+            done = [parties[0].carry_out(group[0])] if len(group) == 1 else self._at_once(group, parties)
+            self.skipped += [index for index, applied in zip(group, done, strict=True) if not applied]
             if self.broken:
                 return
+
+    def carry_out(self, index: int, start: threading.Barrier | None = None) -> bool:
+        """Make the calls of a step, with ``start`` at the same time as others; False if it does not apply."""
+        self._start = start
+        return self._carried_out(index, self._case.steps[index])
+
+    def as_another(self) -> FlightConversation:
+        """Another client of the same case, over a connection of its own; the answers that it can use are shared."""
+        party = copy.copy(self)
+        party.log_in(self._memory.fresh(), self._plan.elsewhere(self._here))
+        return party
+
+    def log_in(self, memory: Memory, caller: Caller) -> None:
+        """Be the client that remembers this, and calls so; it logs in if the target file says how."""
+        budget = self._allowance.left()
+        if memory.login is not None and budget is not None:
+            memory.log_in(caller, budget)
+        self._memory, self._caller = memory, caller.with_credentials(memory.headers)
+
+    def _party(self, client: str) -> FlightConversation:
+        if client not in self._parties:
+            self._parties[client] = self.as_another()
+        return self._parties[client]
+
+    def _at_once(self, group: Sequence[int], parties: Sequence[FlightConversation]) -> list[bool]:
+        """Carry out steps at the same time; False for each that does not apply."""
+        # What sends a table has sent its first message before any of the calls goes on, and its last one after them:
+        # they are open together.
+        start = threading.Barrier(len(group))
+
+        def carry_out(index: int, party: FlightConversation) -> bool:
+            try:
+                return party.carry_out(index, start)
+            finally:
+                start.abort()  # nobody waits for a call that was not made
+
+        with ThreadPoolExecutor(len(group)) as pool:
+            done = list(pool.map(carry_out, group, map(copy.copy, parties)))
+        self.calls.sort(key=lambda call: call.step)
+        return done
+
+    def _meet(self) -> None:
+        """Wait until the other calls that are made at the same time have begun."""
+        if self._start is not None:
+            with contextlib.suppress(threading.BrokenBarrierError):
+                self._start.wait(MEETING_SECONDS)
 
     def _carried_out(self, index: int, step: Step) -> bool:
         """Make the calls of a step; False if it does not apply."""
         if isinstance(step, FlightSqlStep):
             return self._ask_sql(index, step)
+        if not isinstance(step, DoPut | DoExchange):
+            self._meet()
         match step:
             case PollFlightInfo():
                 return self._poll(index, step)
@@ -301,16 +361,26 @@ class FlightConversation:
 
     def _send_table(self, index: int, step: DoPut | DoExchange) -> None:
         of = self._descriptor(step.descriptor or Descriptor(cmd=self._plan.names.echo.encode()))
+        table = self._table.slice(step.first, step.count)
         if isinstance(step, DoPut):
             method, take = "DoPut", None
-            messages = list(put_messages(self._case, self._table, step, of, self._descriptor(OTHER)))
+            messages = list(put_messages(self._case, table, step, of, self._descriptor(OTHER)))
         else:
             method, take = "DoExchange", step.take
-            messages = list(exchange_of(self._case, self._table, step, of))
+            messages = list(exchange_of(self._case, table, step, of))
         awaits = {at for at, (_, has_rows) in enumerate(messages) if has_rows} if step.in_turns else ()
         leaving = None if step.stop is None else Leaving(step.stop, step.gives_up)
-        sent = [message for message, _ in messages]
+        sent = self._in_company([message for message, _ in messages])
         self._talk(Call(index, "", method, b""), sent, awaits, take=take, leaving=leaving)
+
+    def _in_company(self, messages: Sequence[bytes]) -> Iterator[bytes]:
+        """The messages of a call, the last of which follows when the calls beside it are as far, or over."""
+        yield from messages[:1]
+        self._meet()
+        yield from messages[1:-1]
+        if len(messages) > 1:
+            self._meet()
+            yield messages[-1]
 
     def _make(
         self,
@@ -352,8 +422,9 @@ class FlightConversation:
 
     def _keep(self, call: Call) -> Call:
         self._memory.learn(call)
-        self.calls.append(call)
-        self._allowance.count(call)
+        with self._keeping:
+            self.calls.append(call)
+            self._allowance.count(call)
         return call
 
 

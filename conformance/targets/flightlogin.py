@@ -46,6 +46,10 @@ class Memory:
         self._cookies: dict[str, str] = {}
         self._password = "" if login is None else _password(login)
 
+    def fresh(self) -> Memory:
+        """What another client of the same target knows at first."""
+        return Memory(self.login, self._fixed)
+
     def headers(self) -> Headers:
         """The metadata of a call."""
         cookies = "; ".join(f"{name}={value}" for name, value in self._cookies.items())

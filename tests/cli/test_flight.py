@@ -93,7 +93,6 @@ def test_a_statement_on_known_flights_is_valid() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--scenarios", "3"), "expected --scenarios with a server of Storage Read, got it with flight-reference"),
         (("--select", "types.int64"), "types.int64"),
     ],
 )
@@ -103,6 +102,24 @@ def test_what_a_flight_server_cannot_be_asked_is_refused(options: tuple[str, ...
 
     assert result.exit_code == 2
     assert sentence in result.output
+
+
+def test_histories_are_drawn_for_a_server_that_stores_tables() -> None:
+    """As many as the user asks for, by their ids; one that is sent nothing cannot have any."""
+    with FlightServer() as server:
+        head = f'name = "running"\nkind = "flight"\n[endpoint]\ngrpc = "{server.endpoint}"\n'
+        Path("none.toml").write_text(head)
+        Path("put.toml").write_text(f'{head}[flight]\nseeding = "put"\n')
+        options = ("--select", "flight.put-and-get", "--scenarios", "2", "--seed", "4", "--json", "report.json")
+        refused = conformance_("run", "--target", "none.toml", *options)
+        run = conformance_("run", "--target", "put.toml", *options)
+        replayed = conformance_("replay", "flight-history.s4.i1", "--target", "put.toml")
+
+    assert refused.exit_code == 2
+    assert "expected --scenarios with a server that stores tables, got it with running" in refused.output
+    assert run.exit_code == 0, run.output
+    assert "2 scenarios" in run.output
+    assert replayed.exit_code == 0, replayed.output
 
 
 def test_a_clause_on_flight_is_explained() -> None:

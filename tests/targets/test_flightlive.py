@@ -15,6 +15,8 @@ import pytest
 from conformance.contract.judge import judge_view
 from conformance.contract.viewing import view_of
 from conformance.engine.offer import Offer
+from conformance.generate import materialise
+from conformance.generate.flighthistories import ECHO, draw_history, history_block
 from conformance.records import ProtocolName
 from conformance.targets import TargetSpec, load_target, open_target
 from tests.certificates import make_certificates
@@ -91,3 +93,18 @@ def test_pyarrow_has_the_verdicts_of_plain_text(
 
     assert len({case for case, _, _ in plain}) > 30
     assert ("flight-put.nothing-is-lost", "fail") in {(clause, outcome) for _, clause, outcome in plain}
+
+
+def test_pyarrow_keeps_what_two_clients_put(tmp_path: Path) -> None:
+    """Drawn histories find nothing in a server that replaces: each block of them has every pair of features."""
+    failed = []
+    with running("plain", tmp_path) as spec, open_target(spec) as target:
+        for index in range(history_block()):
+            case = draw_history(1, index, not_offered=(ECHO,))
+            table = materialise(case.table)
+            exchange = target.drive(case, table)
+            assert not exchange.untestable, exchange.untestable
+            verdicts = judge_view(view_of(case, exchange, table), FIXTURE.clauses)
+            failed += [(case.id, one.clause) for one in verdicts if one.outcome.fails_run]
+
+    assert not failed

@@ -138,7 +138,10 @@ def _again(view: FlightView) -> list[_Again]:
     for call in view.flight_calls:
         if call.raw.method in _WRITING or isinstance(call.step, FlightSqlStep):
             first.clear()
+        written = any(one.raw.method in _WRITING for one in call.beside)
         if isinstance(call, GetView) and call.ticket is not None and not call.elsewhere and _lasts(call):
+            if written:  # what is there at that time is open
+                continue
             if call.ticket in first:
                 found.append(_Again(first[call.ticket], call))
             first.setdefault(call.ticket, call)

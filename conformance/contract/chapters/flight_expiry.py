@@ -13,17 +13,15 @@ from conformance.contract.comparing.matching import match_rows
 from conformance.contract.flight.actions import action_body, result_body
 from conformance.contract.flight.decoding import Endpoint, message_of, read_endpoint
 from conformance.contract.flight.subjects import about, columns_of, without_dictionaries
-from conformance.contract.flight.view import FlightCall, FlightView, GetView
+from conformance.contract.flight.view import MARGIN, FlightCall, FlightView, GetView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, TIMESTAMP_MESSAGE
-from conformance.records import DoAction, FlightSqlStep, Level
+from conformance.records import DoAction, DoPut, FlightSqlStep, Level
 
 _clause = functools.partial(clause, source=(FLIGHT_PAGE, FLIGHT_PROTO), profiles=FLIGHT, role=Role.APPLICATION)
 
 _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 """The seconds of the years 1 and 9999."""
 _MOST_NANOS: Final = 999_999_999
-MARGIN: Final = 60
-"""Seconds by which the clocks of both sides may differ, and in which an endpoint may expire while it is read."""
 _AGO: Final = 3600
 """Seconds by which a time that is stated now may lie in the past: no clock of a server is so wrong."""
 RENEW: Final = "RenewFlightEndpoint"
@@ -133,8 +131,10 @@ def _valid(view: FlightView) -> list[_Valid]:
         for endpoint in (*by_call.get(call.index, ()), *filter(None, [_renewed(call)])):
             if endpoint.ticket is not None:
                 offers[endpoint.ticket] = endpoint
-        if isinstance(call.step, DoAction) and call.step.type != RENEW:
-            offers.clear()  # it may have cancelled them
+        if isinstance(call.step, DoPut) or (isinstance(call.step, DoAction) and call.step.type != RENEW):
+            offers.clear()  # it may have cancelled them, or put others in their place
+        if any(isinstance(one.step, DoPut) for one in call.beside):
+            continue
         if isinstance(call, GetView) and call.answered and call.ticket in offers:
             endpoint = offers[call.ticket]
             if endpoint.expires is not None and _instant(call) + MARGIN < endpoint.expires:
@@ -212,7 +212,8 @@ def _read_and_renewed(view: FlightView) -> list[_Renewed]:
             if before is not None and before.ticket and after.ticket and before.ticket != after.ticket:
                 old[after.ticket] = before.ticket
         elif isinstance(call, GetView):
-            if call.ok and call.table is not None and call.ticket is not None:
+            written = any(one.raw.method in _WRITING for one in call.beside)
+            if call.ok and call.table is not None and call.ticket is not None and not written:
                 earlier = reads.get(old.get(call.ticket, b""))
                 if earlier is not None:
                     found.append(_Renewed(earlier, call))

@@ -23,8 +23,6 @@ _AFTER: Final = frozenset({Rule.MESSAGE_SECOND_MESSAGE, Rule.MESSAGE_END_OF_STRE
 """Rules about bytes after the schema."""
 _FLIGHT_SCHEMES: Final = ("grpc:", "grpc+", "arrow-flight-reuse-connection:")
 """The beginnings of URIs of Flight servers (https://arrow.apache.org/docs/format/Flight.html#location-uris)."""
-_MARGIN: Final = 60
-"""Seconds by which the clocks of both sides may differ."""
 _PADDING: Final = Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8
 """A rule about streams: the text on this field names no padding."""
 
@@ -238,17 +236,9 @@ def _redeemed(view: FlightView) -> list[GetView]:
     for get in view.gets:
         redeemed.setdefault(get.ticket, get)
     first = [get for get in redeemed.values() if get.info is not None and any(get is one for one in get.info.reads)]
-    first = [get for get in first if get.info is not None and executable(get.info) and not _may_be_over(get)]
+    first = [get for get in first if get.info is not None and executable(get.info) and not get.may_be_over]
+    first = [get for get in first if get.info is not None and not get.info.put_until(get)]
     return [get for get in first if get.answered and not _cancelled(view, get.index)]
-
-
-def _may_be_over(get: GetView) -> bool:
-    """True for a read that was refused when its endpoint may have expired by the server's clock."""
-    endpoint = None if get.info is None else get.info.endpoint_of(get)
-    if get.ok or endpoint is None or endpoint.expires is None:
-        return False
-    now = get.view.exchange.now
-    return not now or now / 1e6 + get.raw.started + _MARGIN >= endpoint.expires
 
 
 def _cancelled(view: View, index: int) -> bool:

@@ -12,7 +12,7 @@ from conformance.contract.flight.decoding import Poll, message_of, read_info
 from conformance.contract.flight.subjects import about
 from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
-from conformance.records import DoAction, Level, PollFlightInfo
+from conformance.records import DoAction, DoPut, Level, PollFlightInfo
 
 _clause = functools.partial(clause, source=FLIGHT_PAGE, profiles=FLIGHT, role=Role.APPLICATION)
 
@@ -143,6 +143,8 @@ def _followed(view: FlightView, *, cancelled: bool) -> list[_Next]:
     void: set[bytes] = set()
     acted = False
     for call in view.flight_calls:
+        if isinstance(call.step, DoPut) and given:
+            acted = True  # it may have taken the place of what is polled
         if isinstance(call.step, DoAction):
             acted = True
             void |= _cancelled_tickets(call) or frozenset()

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
-from conformance.contract.flight.actions import Option, action_body, result_body
+from conformance.contract.flight.actions import action_body, result_body
 from conformance.contract.flight.decoding import message_of
+from conformance.contract.flight.options import OptionsRead, errors_of, option_reads, options_of
 from conformance.contract.flight.subjects import about, asked_for
 from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_PROTO
 from conformance.contract.view import View
 from conformance.records import DoAction, Level
-from conformance.wire.protobufmessages import ProtoMessage
 
 _clause = functools.partial(clause, source=FLIGHT_PROTO, profiles=FLIGHT, role=Role.APPLICATION)
 
@@ -24,37 +23,6 @@ SET: Final = "SetSessionOptions"
 CLOSE: Final = "CloseSession"
 _ERRORS: Final = {1: "INVALID_NAME", 2: "INVALID_VALUE", 3: "ERROR"}
 _CLOSES: Final = {1: "CLOSED", 2: "CLOSING", 3: "NOT_CLOSEABLE"}
-_CLOSED: Final = 1
-_KINDS: Final = ("string_value", "bool_value", "int64_value", "double_value", "string_list_value")
-
-
-def _option(value: ProtoMessage | None) -> Option | None:
-    """The kind and the value of a SessionOptionValue; None if it has none."""
-    if value is None:
-        return None
-    for kind in _KINDS:
-        field = value.last(kind)
-        if field is not None:
-            held = field.value
-            return Option(kind, tuple(held.texts("values")) if isinstance(held, ProtoMessage) else held)
-    return None
-
-
-def _options(message: ProtoMessage | None) -> dict[str, Option | None] | None:
-    """The options of a request or a result by name; None if there is no message."""
-    if message is None:
-        return None
-    return {one.text("key"): _option(one.message("value")) for one in message.messages("session_options")}
-
-
-def _errors(call: FlightCall) -> dict[str, int] | None:
-    """The errors of a SetSessionOptionsResult by name; None if the answer is none."""
-    body = result_body(call)
-    result = None if body is None else message_of("SetSessionOptionsResult", body)
-    if result is None:
-        return None
-    found = ((one.text("key"), one.message("value")) for one in result.messages("errors"))
-    return {name: 0 if error is None else error.number("value") for name, error in found}
 
 
 def _answered(kind: str) -> Callable[[FlightView], list[FlightCall]]:
@@ -64,80 +32,8 @@ def _answered(kind: str) -> Callable[[FlightView], list[FlightCall]]:
     return select
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class _Read:
-    """The options that a client reads, and what it has done to them before."""
-
-    call: int
-    options: Mapping[str, Option | None]
-    set: Mapping[str, Option]
-    cleared: frozenset[str]
-    refused: Mapping[str, Option]
-    closed: bool
-    response: int = 0
-
-
-class _Client:
-    """What a client has done to the options of its session so far."""
-
-    def __init__(self) -> None:
-        self.set: dict[str, Option] = {}
-        self.cleared: set[str] = set()
-        self.refused: dict[str, Option] = {}
-        self.closed = False
-
-    def sets(self, call: FlightCall) -> None:
-        """Take note of SetSessionOptions; nothing is known of an option after a call that failed."""
-        errors = _errors(call) if call.ok else None
-        for name, value in (_options(message_of("SetSessionOptionsRequest", action_body(call))) or {}).items():
-            before = self.set.pop(name, None)
-            self.cleared.discard(name)
-            self.refused.pop(name, None)
-            if errors is not None and name in errors:
-                self.is_refused(name, before, value)
-            elif errors is not None and value is None:
-                self.cleared.add(name)
-            elif errors is not None and value is not None:
-                self.set[name] = value
-
-    def is_refused(self, name: str, before: Option | None, value: Option | None) -> None:
-        """Take note of an error: the option is as it was."""
-        if before is not None:
-            self.set[name] = before
-        if value is not None and value != before:
-            self.refused[name] = value
-
-    def closes(self, call: FlightCall) -> None:
-        """Take note of CloseSession."""
-        body = result_body(call) if call.ok else None
-        result = None if body is None else message_of("CloseSessionResult", body)
-        self.closed = self.closed or (result is not None and result.number("status") == _CLOSED)
-
-    def reads(self, call: FlightCall) -> _Read | None:
-        """What GetSessionOptions gave; None if nothing that can be read."""
-        body = result_body(call) if call.ok else None
-        options = None if body is None else _options(message_of("GetSessionOptionsResult", body))
-        if options is None:
-            return None
-        return _Read(call.index, options, dict(self.set), frozenset(self.cleared), dict(self.refused), self.closed)
-
-
-@about
-def _reads(view: FlightView) -> list[_Read]:
-    client, found = _Client(), list[_Read | None]()
-    for call in view.flight_calls:
-        match call.step:
-            case DoAction(type="SetSessionOptions"):
-                client.sets(call)
-            case DoAction(type="CloseSession"):
-                client.closes(call)
-            case DoAction(type="GetSessionOptions"):
-                found.append(client.reads(call))
-    return [one for one in found if one is not None]
-
-
-def _open(view: View) -> list[_Read]:
-    return [one for one in _reads(view) if not one.closed]
+def _open(view: View) -> list[OptionsRead]:
+    return [one for one in option_reads(view) if not one.closed]
 
 
 _IMPLIED: Final = (
@@ -152,7 +48,7 @@ _IMPLIED: Final = (
     breaks="clients whose option is lost without an error",
     says=f"An option that was set without an error is among those that GetSessionOptions gives.\n\n{_IMPLIED}",
 )
-def _set_is_read_back(read: _Read) -> Iterator[Violation]:
+def _set_is_read_back(read: OptionsRead) -> Iterator[Violation]:
     for name, value in read.set.items():
         if name not in read.options:
             yield Violation(f"{name!r}: {value}", f"{many(len(read.options), 'option')}, not this one")
@@ -165,14 +61,14 @@ def _set_is_read_back(read: _Read) -> Iterator[Violation]:
     breaks="clients that compare the value with the one that they have set",
     says=f"An option is read back with the kind and the value that were set.\n\n{_IMPLIED}",
 )
-def _value_is_kept(read: _Read) -> Iterator[Violation]:
+def _value_is_kept(read: OptionsRead) -> Iterator[Violation]:
     for name, value in read.set.items():
         if name in read.options and read.options[name] != value:
             yield Violation(f"{name!r}: {value}", f"{name!r}: {read.options[name] or 'no value'}")
 
 
 @_clause("flight-session.refused-is-not-set", over=_open, level=Level.SHOULD)
-def refused_is_not_set(read: _Read) -> Iterator[Violation]:
+def refused_is_not_set(read: OptionsRead) -> Iterator[Violation]:
     """An option for which SetSessionOptions gave an error does not have the new value.
 
     Flight.proto, SetSessionOptionsResult: "Option names should only be present in the response if they were not
@@ -184,7 +80,7 @@ def refused_is_not_set(read: _Read) -> Iterator[Violation]:
 
 
 @_clause("flight-session.cleared-is-gone", over=_open, level=Level.SHOULD)
-def cleared_is_gone(read: _Read) -> Iterator[Violation]:
+def cleared_is_gone(read: OptionsRead) -> Iterator[Violation]:
     """An option that was set to no value is not read back with one.
 
     Flight.proto, SessionOptionValue: "By convention, an attempt to set a valueless SessionOptionValue should attempt to
@@ -196,7 +92,7 @@ def cleared_is_gone(read: _Read) -> Iterator[Violation]:
 
 
 @_clause("flight-session.options-have-values", over=_open, level=Level.SHOULD)
-def options_have_values(read: _Read) -> Iterator[Violation]:
+def options_have_values(read: OptionsRead) -> Iterator[Violation]:
     """Each option that is read has a value.
 
     Flight.proto, SessionOptionValue: "Union of possible value types for a Session Option to be set to." One without a
@@ -213,8 +109,8 @@ def errors_are_of_the_request(call: FlightCall) -> Iterator[Violation]:
 
     Flight.proto, SetSessionOptionsResult: "The results (individually) of setting a set of session options."
     """
-    asked = _options(message_of("SetSessionOptionsRequest", action_body(call))) or {}
-    for name in _errors(call) or {}:
+    asked = options_of(message_of("SetSessionOptionsRequest", action_body(call))) or {}
+    for name in errors_of(call) or {}:
         if name not in asked:
             yield Violation(f"names among {', '.join(map(repr, asked))}", repr(name), response=0)
 
@@ -225,7 +121,7 @@ def errors_say_why(call: FlightCall) -> Iterator[Violation]:
 
     Flight.proto, on UNSPECIFIED: "Servers should avoid using this value."
     """
-    for name, error in (_errors(call) or {}).items():
+    for name, error in (errors_of(call) or {}).items():
         if error not in _ERRORS:
             yield Violation(f"{', '.join(_ERRORS.values())} for {name!r}", str(error), response=0)
 
@@ -248,11 +144,11 @@ def close_says_what_happened(call: FlightCall) -> Iterator[Violation]:
 
 @_clause(
     "flight-session.closed-is-gone",
-    over=lambda view: [one for one in _reads(view) if one.closed],
+    over=lambda view: [one for one in option_reads(view) if one.closed],
     level=Level.SHOULD,
     breaks="the next user of a pooled connection: it has the options of another one",
 )
-def closed_is_gone(read: _Read) -> Iterator[Violation]:
+def closed_is_gone(read: OptionsRead) -> Iterator[Violation]:
     """After CLOSED, the options of the session are not read any more.
 
     Flight.proto, on CLOSED: "Subsequent requests with the same session produce a NOT_FOUND error." A server that begins
@@ -272,6 +168,6 @@ def needs_a_session(call: FlightCall) -> Iterator[Violation]:
     any call answer without options, which is permitted here as well.
     """
     body = result_body(call) if call.ok else None
-    options = None if body is None else _options(message_of("GetSessionOptionsResult", body))
+    options = None if body is None else options_of(message_of("GetSessionOptionsResult", body))
     if options:
         yield Violation("an error, or no options", f"OK with {many(len(options), 'option')}", response=0)

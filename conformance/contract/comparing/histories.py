@@ -19,7 +19,8 @@ from conformance.contract.comparing.sessions import rows_of
 from conformance.contract.subjects import answered, created, once_per_view, outlived
 from conformance.contract.view import ReadView, SessionView, SplitView, View
 from conformance.model import Deviation, SessionHistory, Split, StreamRead, deviations
-from conformance.records import CallEnd, ReadRows
+from conformance.records import CallEnd
+from conformance.records.together import groups
 
 __all__ = ["CHAPTER", "History", "histories"]
 
@@ -128,11 +129,7 @@ def _concurrent(one: ReadView, other: ReadView) -> bool:
 @once_per_view
 def _groups(view: View) -> dict[int, int]:
     """Return the first step of the group for each step whose calls are made at the same time as those of others."""
-    first: dict[int, int] = {}
-    for index, step in enumerate(view.case.steps):
-        if isinstance(step, ReadRows) and step.alongside and index:
-            first[index] = first.get(index - 1, index - 1)
-    return first
+    return {index: group[0] for group in groups(view.case.steps) for index in group[1:]}
 
 
 def _splits(session: SessionView) -> Iterator[Split]:

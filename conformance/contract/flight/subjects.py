@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from conformance.contract.comparing.matching import shape
 from conformance.contract.flight.decoding import read_data
-from conformance.contract.flight.view import FlightCall, FlightView, GetView, InfoSeen
+from conformance.contract.flight.view import FlightCall, FlightView, GetView, InfoSeen, gave_up
 from conformance.contract.raised import remembered_property
 from conformance.contract.subjects import once_per_view
 from conformance.contract.view import View
-from conformance.records import DoPut, FlightMethod
+from conformance.records import DoExchange, DoPut, FlightMethod
 
 __all__ = [
     "CODES",
@@ -131,6 +131,8 @@ class Stored:
 def sent_rows(call: FlightCall) -> pa.Table:
     """The rows that a client sends in a call: those that the step names, or all of the case."""
     rows, table = call.step.expect.rows, call.view.table
+    if isinstance(call.step, DoPut | DoExchange):
+        table = table.slice(call.step.first, call.step.count)
     return without_dictionaries(table if rows is None else table.take(pa.array(rows, pa.int64())))
 
 
@@ -138,7 +140,14 @@ def sent_rows(call: FlightCall) -> pa.Table:
 def _read_back(view: FlightView) -> list[Stored]:
     found = [(seen, seen.put) for seen in view.infos]
     made = [Stored(put, seen) for seen, put in found if put is not None and isinstance(put.step, DoPut)]
-    return [one for one in made if one.rows is not None]
+    return [one for one in made if one.rows is not None and not _is_a_further_one(one.put)]
+
+
+def _is_a_further_one(put: FlightCall) -> bool:
+    """True for a DoPut after another one that was accepted under its descriptor: whether it appends or replaces is left
+    open, and :mod:`conformance.contract.flight.histories` judges it.
+    """
+    return any(call.ok and not gave_up(call) for call in put.view.puts_before(put.step, put.index))
 
 
 def stored(view: View) -> list[Stored]:

@@ -7,7 +7,7 @@ It judges nothing and never raises on foreign bytes. The stream of a DoGet is re
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -29,6 +29,8 @@ from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
 from conformance.records import (
     CallEnd,
+    Descriptor,
+    DoAction,
     DoGet,
     DoPut,
     FlightMethod,
@@ -40,12 +42,15 @@ from conformance.records import (
     PollFlightInfo,
     Step,
 )
+from conformance.records.together import groups
 from conformance.wire import DecodingError, Message
 from conformance.wire.flightdata import FlightStream, join_flight
 
-__all__ = ["DataView", "ExchangeView", "FlightCall", "FlightView", "GetView", "InfoSeen", "gave_up"]
+__all__ = ["MARGIN", "DataView", "ExchangeView", "FlightCall", "FlightView", "GetView", "InfoSeen", "gave_up"]
 
 _METHODS: Final = frozenset(FlightMethod)
+MARGIN: Final = 60
+"""Seconds by which the clocks of both sides may differ, and in which an endpoint may expire while it is read."""
 
 
 class FlightCall(CallView):
@@ -58,6 +63,29 @@ class FlightCall(CallView):
     def expected_codes(self) -> tuple[str, ...]:
         """The permitted statuses of the step that made the call."""
         return self.step.expect.codes
+
+    @property
+    def at(self) -> int:
+        """The number of the group of steps in which the call was made: those of one group are made at the same time."""
+        return self.view.groups.get(self.raw.step, self.raw.step)
+
+    @property
+    def since(self) -> int:
+        """The group in which the query of the call began: an earlier one if the call goes on polling."""
+        resumed = self.step.resume if isinstance(self.step, PollFlightInfo) else ""
+        before = self.view.made_by(resumed, self.index) if resumed else None
+        return self.at if before is None else before.since
+
+    @property
+    def client(self) -> str:
+        """The client that made the call."""
+        return getattr(self.step, "client", "")
+
+    @property
+    def beside(self) -> tuple[FlightCall, ...]:
+        """The calls that were made at the same time as this one, in other steps."""
+        together = self.view.together.get(self.at, ())
+        return tuple(one for one in together if one.raw.step != self.raw.step)
 
     @property
     def answered(self) -> bool:
@@ -138,6 +166,15 @@ class GetView(DataView):
         return None if asked is None else bytes(asked.data("ticket"))
 
     @property
+    def may_be_over(self) -> bool:
+        """True for a read that was refused when its endpoint may have expired by the server's clock."""
+        endpoint = None if self.info is None else self.info.endpoint_of(self)
+        if self.ok or endpoint is None or endpoint.expires is None:
+            return False
+        now = self.view.exchange.now
+        return not now or now / 1e6 + self.raw.started + MARGIN >= endpoint.expires
+
+    @property
     def elsewhere(self) -> bool:
         """True if the ticket was redeemed at another place, or over a connection of its own."""
         return AT in self.raw.label
@@ -176,8 +213,12 @@ class InfoSeen:
 
     @property
     def whole(self) -> tuple[GetView, ...] | None:
-        """The reads of all endpoints, if each ended in OK and can be decoded; else None."""
+        """The reads of all endpoints, if each ended in OK and can be decoded; else None. None, too, if the flight was
+        put meanwhile: the tickets may give what is there now.
+        """
         reads = [read for read in self.reads if read is not None and read.ok and read.table is not None]
+        if any(self.put_until(read) for read in reads):
+            return None
         return tuple(reads) if len(reads) == len(self.info.endpoints) else None
 
     @property
@@ -189,6 +230,12 @@ class InfoSeen:
         if not isinstance(self.of.step, GetFlightInfo | PollFlightInfo) or (polled and polled.descriptor is not None):
             return None
         return self.of.view.put_before(self.of.step, self.call)
+
+    def put_until(self, read: GetView) -> bool:
+        """True if somebody put under the descriptor of the info while it was asked for, after it, or during a read."""
+        wanted = getattr(self.of.step, "descriptor", None)
+        puts = () if wanted is None else self.of.view.puts.get(wanted, ())
+        return any(self.of.since <= call.at <= read.at for call in puts)
 
 
 def _redeems(get: GetView, endpoint: Endpoint) -> bool:
@@ -206,6 +253,29 @@ class FlightView(View):
             for index, call in enumerate(self.exchange.calls)
             if call.method in _METHODS
         )
+
+    @remembered_property
+    def groups(self) -> Mapping[int, int]:
+        """The number of the group of each step."""
+        return {step: at for at, group in enumerate(groups(self.case.steps)) for step in group}
+
+    @remembered_property
+    def together(self) -> Mapping[int, Sequence[FlightCall]]:
+        """The calls of each group of several steps."""
+        found: dict[int, list[FlightCall]] = {at: [] for at, group in enumerate(groups(self.case.steps)) if group[1:]}
+        for call in self.flight_calls:
+            if call.at in found:
+                found[call.at].append(call)
+        return found
+
+    @remembered_property
+    def puts(self) -> Mapping[Descriptor, Sequence[FlightCall]]:
+        """The DoPuts under each descriptor."""
+        found: dict[Descriptor, list[FlightCall]] = {}
+        for call in self.flight_calls:
+            if isinstance(call.step, DoPut):
+                found.setdefault(call.step.descriptor, []).append(call)
+        return found
 
     @property
     def flight_calls(self) -> Sequence[FlightCall]:
@@ -232,14 +302,32 @@ class FlightView(View):
     def put_before(self, asked: Step, index: int) -> FlightCall | None:
         """The latest DoPut before the call ``index`` that was accepted, under the descriptor of the step ``asked``.
 
-        None if the client gave up a later one: what is stored then is open.
+        None if the client gave up a later one, or if one was made at the same time as the call or as the latest: what
+        is stored then is open.
         """
+        wanted = getattr(asked, "descriptor", None)
         for call in self.puts_before(asked, index):
-            if gave_up(call):
+            if gave_up(call) or call.at == self.flight_calls[index].at:
+                return None
+            if call.ok and any(isinstance(one.step, DoPut) and one.step.descriptor == wanted for one in call.beside):
                 return None
             if call.ok:
                 return call
         return None
+
+    def made_by(self, label: str, index: int) -> FlightCall | None:
+        """The latest call before the call ``index`` whose answer has a label."""
+        for call in reversed(self.flight_calls[:index]):
+            if getattr(call.step, "label", "") == label:
+                return call
+        return None
+
+    def descriptor_of(self, label: str, index: int) -> Descriptor | None:
+        """The descriptor of the flight whose info, or renewed endpoint, has a label at the call ``index``."""
+        call = self.made_by(label, index)
+        if call is not None and isinstance(call.step, DoAction):
+            return self.descriptor_of(call.step.info, call.index)
+        return None if call is None else getattr(call.step, "descriptor", None)
 
 
 def gave_up(call: FlightCall) -> bool:

@@ -12,7 +12,11 @@ from grpc import StatusCode
 
 from conformance.contract.flight.encoding import data, number, part, text
 from conformance.contract.sources import COLUMNAR, FLIGHT_PAGE, FLIGHT_PROTO, PROTOBUF
-from conformance.reference.flight import exchangevariations, freedoms  # noqa: F401  # each registers its variations
+from conformance.reference.flight import (  # noqa: F401  # each registers its variations
+    exchangevariations,
+    freedoms,
+    historyfreedoms,
+)
 from conformance.reference.flight.actions import RENEW
 from conformance.reference.flight.register import FLIGHT_VARIATIONS, variation
 from conformance.reference.flight.service import FlightService, Messages

@@ -10,6 +10,7 @@ from conformance.reference.flight.mutants import (  # noqa: F401  # each registe
     errors,
     exchanges,
     expiry,
+    histories,
     infos,
     locations,
     logins,

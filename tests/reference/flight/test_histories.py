@@ -1,0 +1,44 @@
+"""Drawn histories show the faults that a second client shows, and find none in the reference or a legal server."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.contract.clause import CLAUSES, load_chapters
+from conformance.engine.proof import ProofFixture, by_server, note_failures, try_mutant
+from conformance.reference.flight.mutants import FLIGHT_MUTANTS
+from conformance.reference.flight.variations import FLIGHT_VARIATIONS
+from conformance.targets.spec import TargetKind
+
+load_chapters()
+FIXTURE = ProofFixture.of((), CLAUSES.values())
+"""No written case: only drawn histories are put to the servers."""
+CHAPTER = "flight-history."
+MADE = [name for name in FLIGHT_MUTANTS if name.startswith(CHAPTER)]
+LEGAL = [name for name in FLIGHT_VARIATIONS if name.startswith(CHAPTER)]
+
+
+def test_each_clause_of_the_chapter_has_a_mutant() -> None:
+    """Made for it."""
+    killed = {clause for name in MADE for clause in FLIGHT_MUTANTS[name].kills}
+
+    assert killed == {name for name in CLAUSES if name.startswith(CHAPTER)}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_mutant_fails_what_it_is_made_for(name: str) -> None:
+    """On some of the first histories, and fails nothing else."""
+    trial = try_mutant(FIXTURE, FLIGHT_MUTANTS[name])
+
+    assert not trial.survived
+    assert not trial.surplus
+
+
+@pytest.mark.parametrize("name", [None, *LEGAL])
+def test_a_legal_server_fails_nothing(name: str | None) -> None:
+    """Whether it appends or refuses, keeps clients apart, or gives what is there when a ticket is redeemed."""
+    failures: dict[str, tuple[str, ...]] = {}
+    for verdicts in by_server(FIXTURE, name, [f"{CHAPTER}none-is-lost"], TargetKind.FLIGHT):
+        note_failures(verdicts, failures)
+
+    assert not failures
