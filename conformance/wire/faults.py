@@ -414,7 +414,7 @@ class Rule(WireRule):
         "the footer has a schema")
     FOOTER_SCHEMA_DIFFERS = ("footer.schema-differs", _V, _FILE,
         "the footer has the schema of the stream's first message")
-    FOOTER_METADATA_DIFFERS = ("footer.metadata-differs", _V, _FILE,
+    FOOTER_METADATA_DIFFERS = ("footer.metadata-differs", _N, _FILE,
         "the footer has the custom metadata of the stream's first message, and may have its own")
     BLOCK_OFFSET_NOT_MULTIPLE_OF_8 = ("block.offset-not-multiple-of-8", _V, _FILE,
         "a block starts at a multiple of 8 bytes from the start of the file")
