@@ -1,9 +1,9 @@
 """The model of a flight that clients put and read: which rows a read may give, whatever the server's choice.
 
 A put that was accepted appends its rows or takes the place of all rows before it; each put is free to do either. Puts
-at the same time have any order. Rows of other clients may be kept apart from those that the reader put; then none of them
-show. A put that the server refused has no effect; of one whose end is not known, any part may be there. Rows are any
-hashable values. The model knows neither Arrow nor a server.
+at the same time have any order. Rows of other clients may be kept apart from those that the reader put; then none of
+them show. A put that the server refused has no effect; of one whose end is not known, any part may be there. Rows are
+any hashable values. The model knows neither Arrow nor a server.
 """
 
 from __future__ import annotations
