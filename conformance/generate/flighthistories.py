@@ -43,7 +43,7 @@ CLAUSES: Final = (f"{HISTORY}.rows-are-of-the-flight", f"{HISTORY}.none-is-lost"
 """The clauses that drawn histories exist to observe."""
 
 ECHO: Final = "echo"
-"""What a target lacks that sends nothing back in an exchange."""
+"""The name of the part that a target lacks which sends nothing back in an exchange."""
 
 FACTORS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -55,7 +55,7 @@ FACTORS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "rows": ("some", "none", "many"),
     }
 )
-"""What the first client's flight is combined with.
+"""The features that meet in the first client's flight.
 
 ``again``: a further DoPut under its descriptor, by itself or the other client, or by both at once. ``asked``: for its
 info, or by polling, at once or with other calls between. ``action``: the other client, or the first, cancels the info
@@ -69,7 +69,7 @@ _ANY: Final = Expect(
         *("INTERNAL", "FAILED_PRECONDITION", "ALREADY_EXISTS", "CANCELLED", "DEADLINE_EXCEEDED"),
     )
 )
-"""What a server may refuse: a further DoPut, an action, a poll, a ticket that may have been used."""
+"""The end of a call that a server may refuse: a further DoPut, an action, a poll, a ticket that may have been used."""
 
 _MORE: Final = (
     Column("word", BqType.STRING),

@@ -1,9 +1,9 @@
 """The model of a flight that clients put and read: which rows a read may give, whatever the server's choice.
 
 A put that was accepted appends its rows or takes the place of all rows before it; each put is free to do either. Puts
-at the same time have any order. What other clients put may be kept apart from what the reader put; then nothing of it
-shows. A put that the server refused has no effect; of one whose end is not known, any part may be there. Rows are any
-hashable values. The model knows neither Arrow nor a server.
+at the same time have any order. Rows of other clients may be kept apart from those that the reader put; then none of
+them show. A put that the server refused has no effect; of one whose end is not known, any part may be there. Rows are
+any hashable values. The model knows neither Arrow nor a server.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class FlightPut:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FlightRead:
-    """What came of all endpoints of an info that was asked for at ``since``, the last of it at ``until``.
+    """The rows that came of all endpoints of an info that was asked for at ``since``, the last of it at ``until``.
 
     With ``loose``, rows may be missing for a reason that the model does not know: a cancellation, or endpoints that
     were not read.

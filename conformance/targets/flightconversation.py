@@ -175,8 +175,8 @@ class FlightConversation:
 
     def _at_once(self, group: Sequence[int], parties: Sequence[FlightConversation]) -> list[bool]:
         """Carry out steps at the same time; False for each that does not apply."""
-        # What sends a table has sent its first message before any of the calls goes on, and its last one after them:
-        # they are open together.
+        # A call that sends a table has sent its first message before any of the calls goes on, and its last one after
+        # them: they are open together.
         start = threading.Barrier(len(group))
 
         def carry_out(index: int, party: FlightConversation) -> bool:
@@ -374,7 +374,7 @@ class FlightConversation:
         self._talk(Call(index, "", method, b""), sent, awaits, take=take, leaving=leaving)
 
     def _in_company(self, messages: Sequence[bytes]) -> Iterator[bytes]:
-        """The messages of a call, the last of which follows when the calls beside it are as far, or over."""
+        """The messages of a call; the last follows when those made at the same time are as far, or over."""
         yield from messages[:1]
         self._meet()
         yield from messages[1:-1]

@@ -1,4 +1,4 @@
-"""What clients put into the flights of a drawn history and what they read, in the terms of the model.
+"""The puts and the reads of the flights of a drawn history, in the terms of the model.
 
 A drawn history is a case that names clauses of the chapter on histories. The model (:mod:`conformance.model.flights`)
 decides which reads deviate; this module only translates the calls.

@@ -67,7 +67,7 @@ class OptionsRead:
 
 
 class _Client:
-    """What a client has done to the options of its session so far."""
+    """The changes that a client has made to the options of its session so far."""
 
     def __init__(self) -> None:
         self.set: dict[str, Option] = {}
@@ -122,7 +122,7 @@ class _Client:
         self.closed = self.closed or (result is not None and result.number("status") == _CLOSED)
 
     def reads(self, call: FlightCall, others: Iterable[_Client]) -> OptionsRead | None:
-        """What GetSessionOptions gave; None if nothing that can be read."""
+        """The options that GetSessionOptions gave; None if nothing that can be read."""
         body = result_body(call) if call.ok else None
         options = None if body is None else options_of(message_of("GetSessionOptionsResult", body))
         if options is None:

@@ -24,7 +24,7 @@ _KEEPS = "flight-history.keeps-its-rows"
     also={"flight-expiry.renewed-is-the-same-data": "the endpoint was read before it was renewed"},
 )
 class RenewedIsTheLatest(FlightService):
-    """A renewed endpoint has a ticket for the flight that was put last, whoever put it."""
+    """A renewed endpoint has a ticket for the flight that was put last, by any client."""
 
     def __init__(self, store: Store | None = None) -> None:
         super().__init__(store)
