@@ -14,15 +14,17 @@ from conformance.clients.flight.situations import FlightSet, default_script, put
 from conformance.clients.flight.streams import NAME
 from conformance.clients.flight.uploads import uploaded_wrongly
 from conformance.clients.programs import ProgramPool
-from conformance.contract.clients import FlightRead
+from conformance.contract.clients import FlightRead, Situation
 from conformance.contract.flight.decoding import message_of, read_info, read_poll
 from conformance.readers.info import ReaderInfo
-from conformance.readers.ipc.job import JobAnswer
+from conformance.readers.ipc.job import JobAnswer, JobOutcome
+from conformance.records import ReadingOutcome
 from conformance.wire import PlainTable
 
 __all__ = ["FlightPool"]
 
 _NOTHING: Final = Reply()
+_LEGAL: Final = (Situation.HEALTHY, Situation.EMPTY)
 
 
 class FlightPool(ProgramPool):
@@ -50,6 +52,9 @@ class FlightPool(ProgramPool):
     ) -> FlightRead:
         """What a client made of a situation; ``events`` are what it asked the server for it."""
         made = answer_of(info, answer, functools.partial(self.compared, info, asked))
+        if answer.outcome is JobOutcome.UNSUPPORTED and asked.kind not in _LEGAL:
+            # Which exception a library raises for a message that it cannot read is its choice.
+            made = dataclasses.replace(made, outcome=ReadingOutcome.ERROR)
         tickets = tuple(_foreign_tickets(asked, events))
         answered = dataclasses.replace(made, tickets=tickets, uploads=tuple(uploaded_wrongly(events)))
         return FlightRead(asked.kind, asked.title, answered, metadata=asked.asks.endswith("metadata"))
