@@ -74,7 +74,7 @@ def is_conversed(recorded: ExchangeRecorded) -> bool:
 
 
 @dataclasses.dataclass(slots=True)
-class _Group:
+class _Belonging:
     """Calls that belong together: what they are about in words, and each with its exchange of one call."""
 
     words: str
@@ -88,7 +88,7 @@ def conversations(recorded: Iterable[ExchangeRecorded]) -> tuple[ExchangeRecorde
     A call that belongs to nothing is an exchange of its own. Two answers with one session name are one exchange, so
     that the clause on different names sees both.
     """
-    found: dict[tuple[ProtocolName, str], _Group] = {}
+    found: dict[tuple[ProtocolName, str], _Belonging] = {}
     calls = [(_at_its_instant(call, one.exchange), one.exchange) for one in recorded for call in one.exchange.calls]
     calls.sort(key=lambda pair: pair[0].started)
     of = {protocol: [call for call, one in calls if one.protocol is protocol] for protocol in _SPOKEN}
@@ -96,7 +96,7 @@ def conversations(recorded: Iterable[ExchangeRecorded]) -> tuple[ExchangeRecorde
     for number, (call, exchange) in enumerate(calls):
         key, words = next(names[exchange.protocol])
         name = (exchange.protocol, f"group {key}" if key else f"call {number}")
-        found.setdefault(name, _Group(words, [], exchange)).calls.append(call)
+        found.setdefault(name, _Belonging(words, [], exchange)).calls.append(call)
     return tuple(_gathered(number, group) for number, group in enumerate(found.values(), 1))
 
 
@@ -105,7 +105,7 @@ def _at_its_instant(call: Call, exchange: Exchange) -> Call:
     return dataclasses.replace(call, started=exchange.now / 1e6 + call.started)
 
 
-def _gathered(number: int, group: _Group) -> ExchangeRecorded:
+def _gathered(number: int, group: _Belonging) -> ExchangeRecorded:
     """One exchange of a group: its clock is that of its first call."""
     began, exchange = group.calls[0].started, group.exchange
     calls = tuple(dataclasses.replace(call, started=call.started - began) for call in group.calls)
