@@ -16,7 +16,8 @@ from conformance.engine.log import read_log
 from conformance.records import Call, ProtocolName
 from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.server import FlightServer
-from tests.cli.typed import ROOT, conformance_
+from tests.cli.typed import conformance_
+from tests.fixtures import ROOT
 
 SERVER = ROOT / "targets" / "flight" / "with_pyarrow.py"
 CLIENT = (sys.executable, str(ROOT / "tests" / "cli" / "flightclient.py"))

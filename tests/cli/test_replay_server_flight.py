@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from conformance.contain.child import Child
-from tests.cli.typed import ROOT, conformance_
+from tests.cli.typed import conformance_
+from tests.fixtures import ROOT
 
 SERVER = ROOT / "targets" / "flight" / "with_pyarrow.py"
 CLIENT = (sys.executable, str(ROOT / "tests" / "cli" / "flightclient.py"))

@@ -276,21 +276,19 @@ class TestTypes:
         assert "types.int64: the suite raised ZeroDivisionError: of ours" in serialized.errors[0]
 
 
-@pytest.mark.parametrize(("kind", "asked"), [(TargetKind.SERVER, True), (TargetKind.FLIGHT, False)])
-def test_only_servers_of_storage_read_get_scenarios(
-    kind: TargetKind, *, asked: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A proof of all clauses names those about combinations for each kind; no driver of Flight knows their steps."""
-    kills: list[str] = []
+@pytest.mark.parametrize("kind", [TargetKind.SERVER, TargetKind.FLIGHT])
+def test_each_kind_of_server_gets_scenarios_of_its_own(kind: TargetKind, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is drawn is asked for with the kind of the server: they have no steps in common."""
+    asked: list[tuple[list[str], TargetKind]] = []
 
-    def scenarios(_: ProofFixture, named: list[str]) -> tuple[()]:
-        kills.extend(named)
+    def scenarios(_: ProofFixture, named: list[str], kind: TargetKind) -> tuple[()]:
+        asked.append((named, kind))
         return ()
 
     monkeypatch.setattr(ProofFixture, "scenarios", scenarios)
 
     assert list(by_server(ProofFixture((), (), ()), None, ["combination.none-is-missing"], kind)) == []
-    assert bool(kills) is asked
+    assert asked == [(["combination.none-is-missing"], kind)]
 
 
 def test_an_error_in_a_clause_kills_no_mutant() -> None:
