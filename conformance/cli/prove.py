@@ -46,8 +46,8 @@ def command(
     """Run the suite against every mutant, faulty server, legal variation and systematic change.
 
     With --clause, only the mutants made for these clauses, the reference and the legal variations are tried, the
-    legal variations of Flight on the cases made for these clauses. That takes a minute at most for one chapter, and
-    shows what is wrong with a clause that is being written.
+    legal variations of Flight on the cases made for these clauses. That takes a minute for most chapters, some minutes
+    for drawn histories, and shows what is wrong with a clause that is being written.
 
     Exit status: 0 the proof holds; 1 a mutant survives, a clause is unproven, a mutant fails other clauses too, or a
     legal variation fails; 2 unusable input; 130 interrupted, because part of a proof proves nothing.

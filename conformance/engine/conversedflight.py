@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from conformance.contract.flight.actions import CANCEL, RENEW
 from conformance.contract.flight.decoding import (
     Info,
     in_words,
@@ -67,8 +68,6 @@ _WRITING: Final = frozenset({FlightMethod.DO_PUT, FlightMethod.DO_EXCHANGE, Flig
 _ASKING: Final = frozenset({FlightMethod.GET_FLIGHT_INFO, FlightMethod.POLL_FLIGHT_INFO})
 _LARGE: Final = 4 << 20
 """The size from which on a gRPC library may refuse a message by its defaults, in bytes."""
-CANCEL: Final = "CancelFlightInfo"
-RENEW: Final = "RenewFlightEndpoint"
 
 
 def groups(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:

@@ -190,7 +190,7 @@ def _create(request: Any, expect: Expect) -> CreateSession:
 
 
 def _name(numbers: Any, number: int) -> str:
-    """The name of an enum's number as a step spells it; an unknown number stands for itself."""
+    """The name of an enum's number as a step spells it, or an unknown number itself."""
     return next((name for name, one in numbers.items() if one == number), str(number))
 
 

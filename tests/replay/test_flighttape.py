@@ -99,7 +99,7 @@ def test_an_exchange_goes_on_in_turns(channel: grpc.Channel) -> None:
 
 
 def test_a_client_that_sends_less_gets_all_answers(channel: grpc.Channel) -> None:
-    """Its half-close stands for the messages that it does not send."""
+    """The answers that waited for its other messages come once it ends its requests."""
     answers = list(channel.stream_stream(SERVICE + "DoExchange")(iter([FIRST])))
 
     assert answers == [b"first", b"second"]

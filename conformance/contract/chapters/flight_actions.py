@@ -11,7 +11,7 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
-from conformance.contract.flight.actions import result_body
+from conformance.contract.flight.actions import CANCEL, RENEW, result_body
 from conformance.contract.flight.decoding import message_of, read_endpoint
 from conformance.contract.flight.subjects import about, asked_for
 from conformance.contract.flight.view import FlightCall, FlightView
@@ -80,11 +80,10 @@ def renewed_is_an_endpoint(call: FlightCall) -> Iterator[Violation]:
         yield Violation("one FlightEndpoint with an expiration_time", observed)
 
 
-_CANCEL: Final = "CancelFlightInfo"
 _CANCELLED: Final = 1
 RESULTS: Final[Mapping[str, str]] = {
-    _CANCEL: "CancelFlightInfoResult",
-    "RenewFlightEndpoint": "FlightEndpoint",
+    CANCEL: "CancelFlightInfoResult",
+    RENEW: "FlightEndpoint",
     "SetSessionOptions": "SetSessionOptionsResult",
     "GetSessionOptions": "GetSessionOptionsResult",
     "CloseSession": "CloseSessionResult",
@@ -184,7 +183,7 @@ def _cancelled_again(view: FlightView) -> list[FlightCall]:
     found: list[FlightCall] = []
     done: set[bytes] = set()
     for call in view.flight_calls:
-        if _type(call) == _CANCEL and call.answered:
+        if _type(call) == CANCEL and call.answered:
             if call.raw.request in done:
                 found.append(call)
             if _status(call) == _CANCELLED:

@@ -10,7 +10,7 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
-from conformance.contract.flight.actions import action_body, result_body
+from conformance.contract.flight.actions import RENEW, action_body, result_body
 from conformance.contract.flight.decoding import Endpoint, message_of, read_endpoint
 from conformance.contract.flight.subjects import about, columns_of, without_dictionaries
 from conformance.contract.flight.view import MARGIN, FlightCall, FlightView, GetView
@@ -24,7 +24,6 @@ _FIRST, _LAST = -62_135_596_800, 253_402_300_799
 _MOST_NANOS: Final = 999_999_999
 _AGO: Final = 3600
 """Seconds by which a time that is stated now may lie in the past: no clock of a server is so wrong."""
-RENEW: Final = "RenewFlightEndpoint"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

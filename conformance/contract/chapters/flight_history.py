@@ -14,8 +14,9 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows, show_row
+from conformance.contract.flight.actions import CANCEL
 from conformance.contract.flight.decoding import Poll
-from conformance.contract.flight.histories import CANCEL, PutAndRead, histories, is_history
+from conformance.contract.flight.histories import PutAndRead, histories, is_history
 from conformance.contract.flight.options import OptionsRead, option_reads, outlived
 from conformance.contract.flight.subjects import about, columns_of, sent_rows, without_dictionaries
 from conformance.contract.flight.view import ExchangeView, FlightCall, FlightView, GetView

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Final
 
 from conformance.contract.flight.decoding import message_of
 from conformance.contract.flight.view import FlightCall
 
-__all__ = ["Option", "action_body", "result_body"]
+__all__ = ["CANCEL", "RENEW", "Option", "action_body", "result_body"]
+
+CANCEL: Final = "CancelFlightInfo"
+RENEW: Final = "RenewFlightEndpoint"
+"""The types of the actions on infos and endpoints, as Flight.proto names them."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

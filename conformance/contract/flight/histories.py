@@ -13,17 +13,17 @@ import pyarrow as pa
 
 from conformance.contract.clause import AtCall
 from conformance.contract.comparing.matching import row_hashes, show_row
+from conformance.contract.flight.actions import CANCEL
 from conformance.contract.flight.decoding import Info
 from conformance.contract.flight.subjects import about, columns_of, sent_rows, without_dictionaries
 from conformance.contract.flight.view import FlightCall, FlightView, GetView, gave_up
 from conformance.model import FlightDeviation, FlightHistory, FlightPut, FlightRead, PutEnd, flight_deviations
 from conformance.records import Descriptor, DoAction, DoGet, PollFlightInfo
 
-__all__ = ["CANCEL", "CHAPTER", "PutAndRead", "histories", "is_history"]
+__all__ = ["CHAPTER", "PutAndRead", "histories", "is_history"]
 
 CHAPTER = "flight-history."
 """How the ids of the clauses on drawn histories begin."""
-CANCEL = "CancelFlightInfo"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
