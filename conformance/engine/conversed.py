@@ -73,7 +73,7 @@ def is_conversed(recorded: ExchangeRecorded) -> bool:
     return asked_by.kind is AskerKind.PROXY and not case.steps and case.table == UNKNOWN_TABLE
 
 
-@dataclasses.dataclass(slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class _Belonging:
     """Calls that belong together: what they are about in words, and each with its exchange of one call."""
 
