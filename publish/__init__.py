@@ -1,13 +1,18 @@
 """Programs that make the published files: the reports in ``reports/``, the tables in ``docs/``, parts of the README.
 
-=============================== ==================================================================================
-command                         makes
-command                         result
-``python -m publish.emulators`` reports on the known targets, and their matrix
-``python -m publish.ipc``       reports on readers and writers of Arrow IPC, and their matrices
-``python -m publish.tables``    tables in ``docs/`` and numbers in ``README.md``, from the suite and from those reports
-``python -m publish.picture``   the picture of a report in the README
-=============================== ==================================================================================
+=================================== ==================================================================================
+command                             makes
+=================================== ==================================================================================
+``python -m publish.emulators``     reports on servers and serializers, and their matrices
+``python -m publish.ipc``           reports on readers and writers of Arrow IPC, and their matrices
+``python -m publish.clients``       ``reports/clients.json``: what BigQuery clients make of faults
+``python -m publish.flightclients`` ``reports/flight-clients.json``: what Flight clients make of faults
+``python -m publish.untrusted``     ``reports/untrusted.json``: what gets through each call that reads Arrow data
+``python -m publish.dialects``      ``publish/dialects.json``: what engines answer to wrong readings of restrictions
+``python -m publish.shown``         ``golden/shown.json``: the cases that show what few cases can show
+``python -m publish.tables``        tables in ``docs/`` and numbers in ``README.md``, from the suite and its reports
+``python -m publish.picture``       the picture of a report in the README
+=================================== ==================================================================================
 
 These programs belong to the repository; the installed suite does not contain them.
 """

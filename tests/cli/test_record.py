@@ -20,7 +20,7 @@ from conformance.engine.log import read_log
 from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.server import ReferenceServer
 from tests.certificates import make_certificates
-from tests.cli.typed import ROOT, conformance_
+from tests.cli.typed import INSTALLED, conformance_
 
 TOKEN = "ya29.a-token-that-nobody-has"  # made up
 
@@ -172,7 +172,7 @@ class TestTheEnd:
         """Only the last event is missing if the proxy is killed."""
         del here
         command = [sys.executable, "-m", "conformance", "record", "--upstream", "127.0.0.1:1", "--out", "said.log"]
-        proxy = Child(command, environment={**os.environ, "PYTHONPATH": str(ROOT)})
+        proxy = Child(command, environment={**os.environ, "PYTHONPATH": str(INSTALLED)})
         try:
             port = proxy.wait_for_port("grpc.listen", time.monotonic() + 100)
             with grpc.insecure_channel(f"127.0.0.1:{port}") as channel, pytest.raises(grpc.RpcError):

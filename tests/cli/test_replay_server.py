@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.typed import ROOT, conformance_
+from tests.cli.typed import INSTALLED, conformance_
 
 PROGRAM = """
 import json, os, sys, urllib.request
@@ -32,7 +32,7 @@ def test_a_command_gets_the_addresses_and_the_table() -> None:
 def test_without_a_command_it_serves_until_a_signal(tmp_path: Path) -> None:
     """One line has the ports, and SIGTERM ends it in order."""
     command = [sys.executable, "-m", "conformance", "replay-server", "--no-tls"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(INSTALLED)}
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         addresses = json.loads(running.stdout.readline())

@@ -9,8 +9,8 @@ import click.testing
 import conformance
 from conformance.cli._group import cli
 
-ROOT = Path(conformance.__file__).parent.parent
-PYARROW = str(ROOT / "targets" / "pyarrow.toml")
+INSTALLED = Path(conformance.__file__).parent.parent
+"""Where the suite under test is imported from: the checkout, or site-packages."""
 
 CASE = """\
 id: one
