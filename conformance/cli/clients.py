@@ -39,7 +39,7 @@ from conformance.records import Case, Level
     "file",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A client.toml of your own, instead of the clients that ship with the suite.",
+    help="A client.toml or flight.toml of your own, instead of the clients that ship with the suite.",
 )
 @click.option("--flight", is_flag=True, help="Clients of Arrow Flight, instead of those of the Storage Read API.")
 @select_option("situations")
@@ -80,10 +80,10 @@ def command(
         own = load_program(file)
         programs = {own.adapter.name: own}
     names = [info.name for program in programs.values() for info in program.paths.values()]
-    if file is None and globs:
-        names = _matching(globs, names, flight=flight)
+    if globs:
+        names = _matching(globs, names, shipped=file is None and not flight)
     patterns = Patterns(select)
-    task = functools.partial(ClientTask, select=select, level=Level(level))
+    task = functools.partial(ClientTask, select=select, level=Level(level), file=str(file or ""))
     if flight:
         sets = [one for one in scripted() if patterns.match(one.id)]
         _check(patterns)
@@ -107,12 +107,12 @@ def command(
         judge_each("client", pool, judged, outputs=outputs, reports=reports)
 
 
-def _matching(globs: tuple[str, ...], names: Sequence[str], *, flight: bool) -> list[str]:
-    """The paths that one of the globs matches."""
-    if flight:
+def _matching(globs: tuple[str, ...], names: Sequence[str], *, shipped: bool) -> list[str]:
+    """The paths that one of the globs matches; all readers share the rules of globs for ``shipped`` clients."""
+    if not shipped:
         for glob in globs:
             if not fnmatch.filter(names, glob):
-                raise Unusable(f"expected a path of a Flight client, such as {names[0]}, got {glob!r}")
+                raise Unusable(f"expected a path of a client, such as {names[0]}, got {glob!r}")
         return [name for name in names if any(fnmatch.fnmatchcase(name, glob) for glob in globs)]
     try:
         return [name for name in matching_readers(globs) if name in names]

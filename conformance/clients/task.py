@@ -65,7 +65,9 @@ class JudgedPool(Protocol[S]):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClientTask(Generic[S]):
-    """A path of a client, the situations, and the clauses under which its answers are judged."""
+    """A path of a client, the situations, and the clauses under which its answers are judged; the ``file`` of a program
+    of the user's own.
+    """
 
     pool: JudgedPool[S]
     client: str
@@ -74,6 +76,7 @@ class ClientTask(Generic[S]):
     select: tuple[str, ...] = ()
     level: Level = Level.MAY
     left_out: tuple[LeftOut, ...] = ()
+    file: str = ""
 
     def events(self) -> Iterator[Event]:
         """Put the client into each situation, judge what it makes of it, and yield the events.
@@ -89,6 +92,7 @@ class ClientTask(Generic[S]):
             name=self.client,
             title=f"{hello.title}, {self.client.partition('.')[2]}",
             version=hello.version,
+            file=self.file,
             select=self.select,
             level=self.level,
             cases=[one.id for one in self.situations],

@@ -338,5 +338,6 @@ def _level(clause: str) -> Level:
 def _title(deviation: Deviation) -> str:
     if deviation.finding is None:
         return deviation.text
-    field = f"{deviation.finding.field}: " if deviation.finding.field else ""
-    return f"{field}{deviation.text}; required: {deviation.finding.required}"
+    field = deviation.finding.field
+    named = not field or deviation.text.startswith(f"{field} ")
+    return f"{'' if named else f'{field}: '}{deviation.text}; required: {deviation.finding.required}"

@@ -48,9 +48,12 @@ _NUMBER = re.compile(r"(?<![A-Za-z_\d])[-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?"
 _HINT = re.compile(r"; byte-swapped it would be #")
 _STATUS = re.compile(r"^([A-Z]+(?:_[A-Z]+)*): .*", re.DOTALL)
 _READERS: Final = "readers."
+_FLIGHT_CLIENT: Final = "flight-client."
 _VALUES: Final = "values."
 _IN_ROW = re.compile(r" in row \d+(?:, item \d+)?(?: \(\d+ places differ\))?$")
 """Where a value differs: the end of an observation that :mod:`conformance.contract.comparing.received` writes."""
+_ENDED = re.compile(r"(, where the answer of \w+) has .*, and ends with \w+ (\w+ its messages)$")
+"""The situation of a Flight client whose call ends early, as :mod:`conformance.clients.flight.situations` says it."""
 _ITEMS = re.compile(r"\d+ items?")
 _BRACES = re.compile(r"\{[^{}]*\}|(?<!\w)\[[^\[\]]*\]|(?<=\w)<[^<>]*>")
 _UNCLOSED = re.compile(r"\{.*$")
@@ -107,9 +110,11 @@ def _nameless(finding: Finding) -> str:
     """The observed text without the parts that vary between cases with the same failure.
 
     It drops the description of the field (``name: type``), because the finding names its place separately; the prose
-    after a gRPC status, because the prose quotes the request; and a reader's own words, because the text before them
-    names the reader and its outcome.
+    after a gRPC status, because the prose quotes the request; a reader's own words, because the text before them names
+    the reader and its outcome; and the messages before the end of a call, where a client is judged by that end.
     """
+    if finding.clause.startswith(_FLIGHT_CLIENT):
+        return _ENDED.sub(r"\1 ends \2", finding.observed)
     if finding.clause.startswith(_READERS):
         return finding.observed.partition(": ")[0]
     name = finding.field.rpartition(".")[2]

@@ -155,6 +155,7 @@ def implementation_started(
     name: str,
     title: str,
     version: str,
+    file: str = "",
     select: tuple[str, ...],
     level: Level,
     cases: Iterable[str],
@@ -164,13 +165,14 @@ def implementation_started(
     generated: int = 0,
     left_out: tuple[LeftOut, ...] = (),
 ) -> RunStarted:
-    """The first event of a run that judges a reader or a writer; such a run has no target file, its ``name`` replays
-    it.
+    """The first event of a run that judges a reader, a writer or a client.
+
+    Such a run has no target file. Its ``name`` replays it; a program of the user's own is replayed by its ``file``.
     """
     return RunStarted(
         **surroundings(target=Identity(title, version, profile)),
         target=f"{title} {version}",
-        target_file=name,
+        target_file=file or name,
         seed=seed,
         generated=generated,
         profile=profile,

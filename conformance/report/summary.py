@@ -242,7 +242,18 @@ def replay_command(result: Result, deviation: Deviation | Cause) -> str:
     if (words := _REPLAYED_BY.get(result.start.profile)) is not None:
         command, who, what = words
         flight = ["--flight"] if any(one.startswith(_OF_FLIGHT) for one in result.start.clauses) else []
-        return shlex.join(["conformance", command, *flight, who, result.start.target_file, what, deviation.replay])
+        named = result.start.target_file
+        return shlex.join(
+            [
+                "conformance",
+                command,
+                *flight,
+                "--program" if named.endswith(".toml") else who,
+                named,
+                what,
+                deviation.replay,
+            ]
+        )
     return shlex.join(["conformance", "replay", deviation.replay, "--target", result.start.target_file])
 
 

@@ -134,6 +134,14 @@ class TestRefusals:
         assert [echo.clause for echo in cause.echoes] == [code]
 
 
+@pytest.mark.parametrize("observed", ["polars loses rows", "loses rows"])
+def test_a_title_names_the_reader_once(observed: str) -> None:
+    """Some observations begin with the reader's name, which is the place of the finding, too."""
+    (cause,) = found(judged("a", fails("a", "readers.agree", observed, field="polars", required="the rows")))
+
+    assert cause.title == f"polars{'' if observed.startswith('polars') else ':'} loses rows; required: the rows"
+
+
 class TestEchoes:
     """What follows from another finding belongs to its cause."""
 

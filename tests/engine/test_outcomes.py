@@ -129,6 +129,21 @@ def test_a_readers_own_words_are_data() -> None:
     }
 
 
+def test_what_a_client_makes_of_an_early_end_does_not_depend_on_the_messages_before_it() -> None:
+    """A client that takes a status for the end does so for each status and each kind of message."""
+    texts = (
+        "all rows, where the answer of DoGet has a batch of no rows, and ends with INTERNAL behind its messages",
+        "all rows, where the answer of DoGet has three batches, and ends with NOT_FOUND behind its messages",
+        "all rows, where the answer of DoGet has a batch of another table",
+    )
+    findings = [Finding("flight-client.status-is-error", "an error", text, field="go.read") for text in texts]
+
+    assert [finding_class(Outcome.FAIL, finding) for finding in findings] == [
+        *2 * ["fail: all rows, where the answer of DoGet ends behind its messages (required: an error)"],
+        "fail: all rows, where the answer of DoGet has a batch of another table (required: an error)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("end", "outcome"),
     [

@@ -12,7 +12,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.clients.flight.streams import NAME, encoded, table
+from conformance.clients.flight import streams
+from conformance.clients.flight.streams import NAME, table
 from conformance.contract.clients import Situation
 from conformance.contract.flight.encoding import descriptor, number, part, text
 from conformance.records import Descriptor
@@ -137,7 +138,7 @@ def ticket(at: int) -> bytes:
 
 def _schema_bytes(kind: str, header: bytes = b"") -> bytes:
     """The schema of an answer of this kind; ``header`` is that of the data, if it is not the table's."""
-    plain_header = header or encoded(table().to_batches())[0].header
+    plain_header = header or streams.made(streams.STREAMS["plain"], 0)[0].header
     whole = _encapsulated(plain_header, legacy=kind == "legacy-schema")
     forms = {
         "schema-without-prefix": plain_header,
