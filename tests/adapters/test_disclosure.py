@@ -162,6 +162,9 @@ OF: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "python list_flights": ("python", "list_flights"),
         "python read_pandas": ("python", "read_pandas"),
         "python reader": ("python", "reader"),
+        "rust batches": ("rust", "batches"),
+        "rust decoder": ("rust", "decoder"),
+        "rust exchange": ("rust", "exchange"),
     },
 }
 """The program and argument of a name in a file of causes that is not a program's."""

@@ -1,5 +1,5 @@
 //! Reads the stream of the server in FLIGHT as users of the crate arrow-flight do: all batches, or with an argument
-//! `decoder`, `batches`, `exchange` or `handshake`.
+//! `decoder`, `batches` or `exchange`.
 
 use arrow_array::{cast::AsArray, RecordBatch};
 use arrow_flight::decode::DecodedPayload;
