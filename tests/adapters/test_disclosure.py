@@ -73,13 +73,17 @@ def _adbc(_name: str, cache: Path, _scratch: Path) -> list[str]:
 
 
 def _rust(_name: str, cache: Path, scratch: Path) -> list[str]:
+    return _rust_built(FAULTY / "client.rs", cache, scratch)
+
+
+def _rust_built(program: Path, cache: Path, scratch: Path) -> list[str]:
     for file in ("Cargo.lock", "build.rs"):
         shutil.copyfile(cache / file, scratch / file)
     # A name of its own, and the libraries that the client was built with.
-    manifest = (cache / "Cargo.toml").read_text(encoding="utf-8").replace('name = "bigquery-rust"', 'name = "faulty"')
+    manifest = (cache / "Cargo.toml").read_text(encoding="utf-8").replace(f'name = "{cache.name}"', 'name = "faulty"')
     (scratch / "Cargo.toml").write_text(manifest, encoding="utf-8")
     (scratch / "src").mkdir()
-    shutil.copyfile(FAULTY / "client.rs", scratch / "src" / "main.rs")
+    shutil.copyfile(program, scratch / "src" / "main.rs")
     target = cache / "target"
     _run(["cargo", "build", "--release", "--offline", "--quiet", "--target-dir", str(target)], scratch, {})
     return [str(target / "release" / "faulty")]
@@ -111,6 +115,10 @@ def _flight_python(_name: str, _cache: Path, _scratch: Path) -> list[str]:
     return [sys.executable, str(FLIGHT / "client.py")]
 
 
+def _flight_rust(_name: str, cache: Path, scratch: Path) -> list[str]:
+    return _rust_built(FLIGHT / "client.rs", cache, scratch)
+
+
 Made = Callable[[str, Path, Path], list[str]]
 COMMANDS: Final[dict[str, dict[str, tuple[str, Made]]]] = {
     "causes": {
@@ -130,6 +138,7 @@ COMMANDS: Final[dict[str, dict[str, tuple[str, Made]]]] = {
         "java": ("flight-java", _flight_java),
         "node": ("flight-js", _flight_node),
         "python": ("", _flight_python),
+        "rust": ("flight-rust", _flight_rust),
     },
 }
 """The built client whose libraries a program uses (none if the tests have them), and how to start the program."""
@@ -153,6 +162,9 @@ OF: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "python list_flights": ("python", "list_flights"),
         "python read_pandas": ("python", "read_pandas"),
         "python reader": ("python", "reader"),
+        "rust batches": ("rust", "batches"),
+        "rust decoder": ("rust", "decoder"),
+        "rust exchange": ("rust", "exchange"),
     },
 }
 """The program and argument of a name in a file of causes that is not a program's."""

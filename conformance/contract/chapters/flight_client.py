@@ -69,12 +69,14 @@ def rows_true(read: FlightRead) -> Iterator[Violation]:
 
 @_clause(
     "flight-client.metadata",
-    over=_in(*SERVED, Situation.OPEN, ended=TABLE),
+    over=_in(*SERVED, Situation.OPEN, ended=ANSWERED),
     source=FLIGHT_PROTO,
     breaks="programs that count or acknowledge batches by their metadata: some is missing, or comes twice",
 )
 def metadata(read: FlightRead) -> Iterator[Violation]:
-    """A path that gives ``app_metadata`` gives that of each message, once and in order, whether it has data or not."""
+    """A path that gives ``app_metadata`` gives that of each message, once and in order, whether it has data or not, or
+    an error; where an error is not permitted, ``flight-client.reads`` says so.
+    """
     if read.metadata:
         yield from _differences(read, "the metadata of each message")
         if read.answer.order:
@@ -123,7 +125,7 @@ def broken_is_error(read: FlightRead) -> Iterator[Violation]:
 
 @_clause(
     "flight-client.whole-or-error",
-    over=_in(Situation.OPEN, Situation.INTERRUPTED, ended=TABLE),
+    over=_in(Situation.OPEN, Situation.INTERRUPTED, ended=ANSWERED),
     source=(FLIGHT_PROTO, Inferred(FLIGHT_PAGE), GRPC_STREAM_ENDS),
     breaks=SILENT,
 )

@@ -43,6 +43,7 @@ STREAMS: dict[str, list[bytes]] = {
     "no-schema": [FIRST, SECOND],
     "schema-again": [SCHEMA, FIRST, SCHEMA, SECOND],
     "schema-twice": [SCHEMA, SCHEMA, FIRST, SECOND],
+    "schema-last": [SCHEMA, FIRST, SECOND, SCHEMA],
     "schema-other": [SCHEMA, STRAY, FIRST, SECOND],
     "no-protobuf": [SCHEMA, FIRST, SECOND[:-4], SECOND],
     "no-field": [SCHEMA, FIRST, b"", SECOND],
