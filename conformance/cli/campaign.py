@@ -172,9 +172,7 @@ def command(
         if profile and flies is not (profile == FLIGHT):
             raise click.UsageError(f"expected the profile {FLIGHT} with a Flight server alone, got {profile}")
         bytes_ = profile_of(ProtocolName.FLIGHT if flies else ProtocolName.STORAGE_READ)
-        readers = tuple(reader for reader in readers if reader != "none")
-        if unknown := [reader for reader in readers if reader not in READERS]:
-            raise click.UsageError(f"expected a reader of {', '.join(READERS)}, or none, got {unknown[0]}")
+        readers = _known_readers(readers)
         register = register_for(readers, flies=flies)
         chosen = plan([], register, Selection(clauses=clause, level=Level.MAY), profile=bytes_)
         if scenarios is not None:
@@ -220,6 +218,14 @@ def command(
     (print_inputs if target == MUTATED else print_results)(terminal(), results)
     click.echo(f"run {layout.run_id} in {layout.run}, {time.monotonic() - began:.0f} s", err=True)
     sys.exit(1 if results.unexpected else 0)
+
+
+def _known_readers(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of readers without ``none``."""
+    readers = tuple(reader for reader in names if reader != "none")
+    if unknown := [reader for reader in readers if reader not in READERS]:
+        raise click.UsageError(f"expected a reader of {', '.join(READERS)}, or none, got {unknown[0]}")
+    return readers
 
 
 def register_for(readers: Collection[str], *, flies: bool) -> Mapping[str, Clause]:
