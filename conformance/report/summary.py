@@ -243,7 +243,9 @@ def replay_command(result: Result, deviation: Deviation | Cause) -> str:
         command, who, what = words
         flight = ["--flight"] if any(one.startswith(_OF_FLIGHT) for one in result.start.clauses) else []
         return shlex.join(["conformance", command, *flight, who, result.start.target_file, what, deviation.replay])
-    return shlex.join(["conformance", "replay", deviation.replay, "--target", result.start.target_file])
+    # A recording has no target file: its log is judged again.
+    target = ["--target", result.start.target_file] if result.start.target_file else []
+    return shlex.join(["conformance", "replay", deviation.replay, *target])
 
 
 def verdict_line(result: Result) -> str:
