@@ -16,6 +16,7 @@ from typing import Final
 from conformance.campaign.job import MUTATED
 from conformance.generate.combinations import meetings, permitted
 from conformance.generate.drawing import PROFILES
+from conformance.generate.flighthistories import FACTORS, HISTORY, features, is_drawn_history
 from conformance.generate.flightsteps import SPELLINGS
 from conformance.generate.scenarios import SCENARIO, is_scenario
 from conformance.records import (
@@ -44,10 +45,14 @@ _LIMITS: Final = (1, 2, 10, 64, 66, 130)
 
 
 def covers(case: Case) -> list[str]:
-    """The cells that a case covers, sorted; of a scenario, the pairs of features that meet in one of its sessions."""
+    """The cells that a case covers, sorted; of a scenario, the pairs of features that meet in one of its sessions, and
+    of a history of Flight those that meet in its first flight.
+    """
     if is_scenario(case):
         met = (itertools.combinations(meeting, 2) for meeting in meetings(case))
         return sorted({_pair(*pair) for pairs in met for pair in pairs} & universe(SCENARIO))
+    if is_drawn_history(case):
+        return sorted(_pair(*pair) for pair in itertools.combinations(features(case), 2))
     columns, options = list(_columns(case.table.columns, 0)), _options(case)
     cells = {f"type:{column.type}/{column.mode}/{depth}" for column, depth in columns}
     cells |= {_pair(one, other) for one, other in itertools.combinations(options, 2)}
@@ -113,6 +118,13 @@ def universe(profile: str) -> frozenset[str]:
         return cells_of_inputs()
     if profile == SCENARIO:
         return frozenset(_pair(*pair) for pair in permitted(2))
+    if profile == HISTORY:
+        features_of = ([f"{name}={value}" for value in values] for name, values in FACTORS.items())
+        return frozenset(
+            _pair(*pair)
+            for one, other in itertools.combinations(features_of, 2)
+            for pair in itertools.product(one, other)
+        )
     made = PROFILES[profile]
     types = (*dict.fromkeys(made.types), BqType.RECORD)
     cells = {

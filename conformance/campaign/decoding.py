@@ -11,8 +11,10 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.comparing.differences import Floats, floats_of, identical
+from conformance.contract.flight.view import FlightView
 from conformance.contract.view import View
-from conformance.readers.fullread import FullRead, bare_read, full_reads
+from conformance.readers.flightreads import flight_reads, reads_of
+from conformance.readers.fullread import FullRead, bare_read
 from conformance.readers.held import held_tables
 from conformance.readers.info import Read, ReaderInfo, Takes
 from conformance.readers.registry import MODULES, reader_module
@@ -44,7 +46,7 @@ class Decoders:
 
     def read(self, case: Case, exchange: Exchange) -> list[Reading]:
         """The readings of every full read in ``exchange``, grouped by full read, in the order of the decoders."""
-        return [self._reading(name, whole) for whole in full_reads(case, exchange) for name in self._infos]
+        return [self._reading(name, whole) for whole in reads_of(case, exchange) for name in self._infos]
 
     @staticmethod
     def prepare(view: View) -> None:
@@ -83,10 +85,12 @@ class Decoders:
         """The full reads of an exchange; for a serializer without protobuf, if every decoder takes bytes and
         supports any type.
         """
+        if isinstance(view, FlightView):
+            return flight_reads(view)
         if not view.calls and all(info.takes is not Takes.SERVER and not info.cannot for info in self._infos.values()):
             bare = bare_read(view.case, view.exchange)
             return [] if bare is None else [bare]
-        return full_reads(view.case, view.exchange)
+        return reads_of(view.case, view.exchange)
 
     def _is_locked(self, name: str, read: Read, whole: FullRead, held: pa.Table, floats: Floats) -> bool:
         self._mark(name)

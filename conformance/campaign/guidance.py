@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from conformance.campaign.coverage import universe
-from conformance.campaign.job import CampaignJob
+from conformance.campaign.job import HISTORIES, CampaignJob
+from conformance.engine.offer import not_drawn
+from conformance.generate import draw_scenario
 from conformance.generate.drawing import PROFILES
 from conformance.generate.families import MOST, draw_guided, draw_member, weights_text
-from conformance.generate.scenarios import SCENARIO, draw_scenario
 from conformance.records import BqType, Case
 
 __all__ = ["Weights", "draw", "weigh"]
@@ -41,8 +42,8 @@ def draw(job: CampaignJob, index: int, weights: Weights | None) -> Case:
     Raises:
         ValueError: the case is guided, but there are no weights yet.
     """
-    if job.profile == SCENARIO:
-        return draw_scenario(job.seed, index, not_offered=job.spec.not_offered)
+    if job.profile in HISTORIES:
+        return draw_scenario(job.seed, index, profile=HISTORIES[job.profile], not_offered=not_drawn(job.spec))
     if index < job.cases - job.guided:
         return draw_member(job.seed, index, profile=job.profile, family=job.family)
     if weights is None:

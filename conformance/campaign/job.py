@@ -14,11 +14,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from conformance.generate.flighthistories import HISTORY
 from conformance.generate.scenarios import SCENARIO
 from conformance.records import ProtocolName, to_json
 from conformance.targets.spec import TargetKind, TargetSpec
 
-__all__ = ["DECODERS", "FAMILIES", "FLIGHT", "MUTATED", "SERVERS", "CampaignJob", "Range"]
+__all__ = ["DECODERS", "FAMILIES", "FLIGHT", "HISTORIES", "MUTATED", "SERVERS", "CampaignJob", "Range"]
 
 FLIGHT: Final = "flight"
 """The profile of cases of Arrow Flight."""
@@ -26,10 +27,13 @@ FLIGHT: Final = "flight"
 DECODERS: Final = ("pyarrow.slots", "arro3.stream")
 """The decoders that read every case by default: two implementations that share no code."""
 
-FAMILIES: Final[Mapping[str, int]] = MappingProxyType({"arrow": 16, "server": 1, FLIGHT: 1, SCENARIO: 1})
+FAMILIES: Final[Mapping[str, int]] = MappingProxyType({"arrow": 16, "server": 1, FLIGHT: 1, SCENARIO: 1, HISTORY: 1})
 """The default size of families by profile; it is 1 for a server, which makes a table for every case anyway."""
 
-SERVERS: Final = ("server", FLIGHT, SCENARIO)
+HISTORIES: Final[Mapping[str, str]] = MappingProxyType({SCENARIO: "server", HISTORY: FLIGHT})
+"""The profiles whose cases are drawn histories of calls, and the profiles of the servers that they are put to."""
+
+SERVERS: Final = ("server", FLIGHT, *HISTORIES)
 """The profiles whose cases are put to a server each."""
 
 MUTATED: Final = "mutated"
@@ -83,7 +87,7 @@ class CampaignJob:
     @property
     def protocol(self) -> ProtocolName:
         """The protocol of the cases."""
-        return ProtocolName.FLIGHT if self.profile == FLIGHT else ProtocolName.STORAGE_READ
+        return ProtocolName.FLIGHT if self.profile in (FLIGHT, HISTORY) else ProtocolName.STORAGE_READ
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

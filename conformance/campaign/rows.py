@@ -22,7 +22,7 @@ from conformance.contract.judge import Judged
 from conformance.contract.view import View
 from conformance.engine.outcomes import reason_classes
 from conformance.readers.held import held_tables
-from conformance.records import Outcome, Reading, ReadingOutcome, Verdict, to_row
+from conformance.records import DoGet, Outcome, Reading, ReadingOutcome, Verdict, to_row
 
 __all__ = [
     "WEIGHT",
@@ -137,8 +137,21 @@ def values_digest(view: View) -> int | None:
 
 
 def _streams(view: FlightView) -> list[DataView]:
-    """The calls that ended in OK and gave data."""
-    return [call for call in view.flight_calls if isinstance(call, DataView) and call.ok]
+    """The calls that ended in OK and gave data, without reads that a second run may answer differently."""
+    return [call for call in view.flight_calls if isinstance(call, DataView) and call.ok and _is_settled(view, call)]
+
+
+def _is_settled(view: FlightView, call: DataView) -> bool:
+    """False for a read at the time of a DoPut of its flight, or after two of them at the same time: their order is
+    nobody's choice.
+    """
+    if not isinstance(call.step, DoGet) or call.step.ticket is not None:
+        return True
+    descriptor = view.descriptor_of(call.step.info, call.index)
+    puts = () if descriptor is None else view.puts.get(descriptor, ())
+    return not any(
+        put in call.beside or any(other in put.beside for other in puts) for put in puts if put.at <= call.at
+    )
 
 
 def _parts(data: Data | None) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ import click
 
 from conformance.cli._group import Unusable
 from conformance.contain.text import unknown
-from conformance.engine.log import read_log
+from conformance.engine.recorded import judged_events
 from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
 from conformance.records import to_json
@@ -24,7 +24,7 @@ def report_at(path: Path) -> Report:
     """The report of a run, from its log or its JSON report."""
     all_clauses()
     try:
-        return read_report(path) if path.suffix == ".json" else document(fold(read_log(path)))
+        return read_report(path) if path.suffix == ".json" else document(fold(judged_events(path)))
     except OSError as error:
         raise Unusable(f"expected the path of a log or a JSON report, got {path}: {error.strerror}") from None
 

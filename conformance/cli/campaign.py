@@ -6,6 +6,7 @@ import dataclasses
 import sys
 import time
 from collections import Counter
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -24,10 +25,16 @@ from conformance.cli._mutated import input_job, print_inputs
 from conformance.cli._numbers import PROCESSES, count_of, deadline_option, seed_option
 from conformance.cli._options import FOLDER, clause_option
 from conformance.cli._progress import progress, quiet_option
+from conformance.contract.clause import FLIGHT as FLIGHT_PROFILE
+from conformance.contract.clause import Clause
 from conformance.contract.viewing import profile_of
 from conformance.disk.locks import held
+from conformance.engine.run import READERS as ON_READERS
 from conformance.engine.selection import Selection, all_clauses, plan
+from conformance.generate.flighthistories import HISTORY
 from conformance.generate.scenarios import SCENARIO
+from conformance.readers import READERS
+from conformance.readers.info import Takes
 from conformance.records import Level, ProtocolName
 from conformance.report.terminal import terminal
 from conformance.targets import TargetKind, load_target
@@ -146,7 +153,7 @@ def command(
     if scenarios is not None:
         if profile or guided or family or target in (SPARK, MUTATED):
             raise click.UsageError("expected --scenarios alone with a server, got it with another kind of cases")
-        cases, profile = scenarios, SCENARIO
+        cases = scenarios
     session.check_java()
     if target == SPARK:
         given = {**SETTINGS, **settings(conf)}
@@ -165,19 +172,21 @@ def command(
         if profile and flies is not (profile == FLIGHT):
             raise click.UsageError(f"expected the profile {FLIGHT} with a Flight server alone, got {profile}")
         bytes_ = profile_of(ProtocolName.FLIGHT if flies else ProtocolName.STORAGE_READ)
-        chosen = plan([], all_clauses(), Selection(clauses=clause, level=Level.MAY), profile=bytes_)
-        if scenarios is not None and spec.kind is not TargetKind.SERVER:
-            raise click.UsageError(f"expected --scenarios with a server, got it with {spec.name}")
+        readers = _known_readers(readers)
+        register = register_for(readers, flies=flies)
+        chosen = plan([], register, Selection(clauses=clause, level=Level.MAY), profile=bytes_)
+        if scenarios is not None:
+            if spec.kind not in (TargetKind.SERVER, TargetKind.FLIGHT):
+                raise click.UsageError(f"expected --scenarios with a server, got it with {spec.name}")
+            profile = HISTORY if flies else SCENARIO
         profile = profile or (FLIGHT if flies else "server" if spec.kind is TargetKind.SERVER else "arrow")
-        if flies:
-            readers = ()  # no decoder reads the streams of Flight
         job = CampaignJob(
             spec,
             cases=cases,
             seed=seed,
             profile=profile,
             clauses=tuple(one.id for one in chosen.clauses),
-            readers=tuple(reader for reader in readers if reader != "none"),
+            readers=readers,
             guided=cases * guided // 100,
             family=family or FAMILIES[profile],
             sample=keep,
@@ -209,6 +218,30 @@ def command(
     (print_inputs if target == MUTATED else print_results)(terminal(), results)
     click.echo(f"run {layout.run_id} in {layout.run}, {time.monotonic() - began:.0f} s", err=True)
     sys.exit(1 if results.unexpected else 0)
+
+
+def _known_readers(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of readers without ``none``."""
+    readers = tuple(reader for reader in names if reader != "none")
+    if unknown := [reader for reader in readers if reader not in READERS]:
+        raise click.UsageError(f"expected a reader of {', '.join(READERS)}, or none, got {unknown[0]}")
+    return readers
+
+
+def register_for(readers: Collection[str], *, flies: bool) -> Mapping[str, Clause]:
+    """The register of clauses. With decoders, those on readers judge what these make of the streams of Flight, too."""
+    register = all_clauses()
+    if not flies or not readers:
+        return register
+    for reader in readers:
+        if READERS[reader].takes is Takes.SERVER:
+            raise click.UsageError(f"expected a decoder, which can read a stream of Flight, got the client {reader}")
+    return {
+        name: dataclasses.replace(one, profiles=(*one.profiles, *FLIGHT_PROFILE))
+        if name.startswith(ON_READERS)
+        else one
+        for name, one in register.items()
+    }
 
 
 def _judge_spark(out: Path, multiplier: float, *, cases: int, seed: int, master: str, conf: dict[str, str]) -> int:

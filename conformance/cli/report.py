@@ -12,8 +12,8 @@ import click
 from conformance.cli._gates import fails_by, gate_option
 from conformance.cli._options import EXISTING
 from conformance.cli._outputs import Outputs, conclude, output_options, reported
-from conformance.engine.log import read_log
 from conformance.engine.merge import merge
+from conformance.engine.recorded import judged_events
 from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
 from conformance.report.gatefile import Gate
@@ -27,7 +27,8 @@ from conformance.report.gatefile import Gate
 def command(*, logs: tuple[Path, ...], schema: str | None, gate: tuple[Path, Gate] | None, outputs: Outputs) -> None:
     """Make reports from LOG, the event log of a run, and print the summary.
 
-    The logs of all shards of a run give the report of the complete run.
+    The logs of all shards of a run give the report of the complete run. The log of `conformance record` has no
+    verdicts; it is judged first.
 
     Exit status: the status of the run, or with --gate that of the gate; 1 if the log is incomplete; 2 if a file is not
     a log.
@@ -38,7 +39,7 @@ def command(*, logs: tuple[Path, ...], schema: str | None, gate: tuple[Path, Gat
     if not logs:
         raise click.UsageError("expected the path of a LOG, or --schema")
     all_clauses()
-    result = fold(merge([list(read_log(path)) for path in logs]))
+    result = fold(merge([list(judged_events(path)) for path in logs]))
     failures = reported(result, outputs, logs[0] if len(logs) == 1 else None)
     conclude(failures, fails=fails_by(gate, result))
 

@@ -24,6 +24,7 @@ from conformance.contract.flight.decoding import (
     read_poll,
 )
 from conformance.contract.flight.subjects import LARGE
+from conformance.engine import conversedparties, conversedsql
 from conformance.records import Call, CallEnd, DoAction, Expect, FlightMethod, SendMessages, Step
 
 __all__ = ["CLAUSES", "driven", "groups"]
@@ -60,7 +61,11 @@ _ON_CALLS: Final[Mapping[str, tuple[str, ...]]] = {
     "session": ("close-says-what-happened", "errors-are-of-the-request", "errors-say-why", "options-have-values"),
 }
 
-CLAUSES: Final = frozenset(f"flight-{chapter}.{name}" for chapter, names in _ON_CALLS.items() for name in names)
+CLAUSES: Final = (
+    frozenset(f"flight-{chapter}.{name}" for chapter, names in _ON_CALLS.items() for name in names)
+    | conversedparties.CLAUSES
+    | conversedsql.CLAUSES
+)
 """The clauses on calls of Flight that requests and answers alone decide."""
 
 _WRITING: Final = frozenset({FlightMethod.DO_PUT, FlightMethod.DO_EXCHANGE, FlightMethod.DO_ACTION})
@@ -71,6 +76,20 @@ _LARGE: Final = 4 << 20
 
 
 def groups(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
+    """The name of what each call is about, empty if it is about nothing that another call is about, and its words.
+
+    It is the number of the call that began a flight, or of the one that began a session or gave a handle.
+    """
+    found = list(_by_flight(calls))
+    began = {**conversedsql.begun_by(calls), **conversedparties.sessions(calls)}
+    began |= {number: number for number in began.values()}
+    keys = [f"begun {began[number]}" if number in began else key for number, (key, _) in enumerate(found)]
+    for handshake, first in conversedparties.logins(calls).items():
+        keys[handshake] = keys[first] = keys[first] or f"login {handshake}"
+    return ((key, words) for key, (_, words) in zip(keys, found, strict=True))
+
+
+def _by_flight(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
     """The number of the call that began the flight of each call, empty if it is about none, and its call in words."""
     writes = _Writes(calls)
     tickets: dict[bytes, tuple[str, float]] = {}
@@ -114,8 +133,8 @@ class _Writes:
 def driven(calls: Sequence[Call]) -> tuple[tuple[Step, ...], tuple[Call, ...]]:
     """The steps that the calls of one flight carry out, and the calls with the index of their step.
 
-    The polls of a query are one step. Every call but an action is one that sends what was sent: what the clauses here
-    judge depends on no more.
+    The polls of a query are one step. Any other call but an action, a login and a call of Flight SQL is one that sends
+    what was sent: what the clauses here judge depends on no more.
     """
     steps: list[Step] = []
     made: list[Call] = []
@@ -126,21 +145,24 @@ def driven(calls: Sequence[Call]) -> tuple[tuple[Step, ...], tuple[Call, ...]]:
         if call.method == FlightMethod.POLL_FLIGHT_INFO:
             polls = step
         if step == len(steps):
-            steps.append(_step(call, given))
-        made.append(dataclasses.replace(call, step=step))
+            steps.append(_step(call, given, calls[: len(made)], calls[len(made) + 1 :]))
+        made.append(dataclasses.replace(call, step=step, label=conversedsql.action_type(call) or call.label))
         given.update(_given(call))
     return tuple(steps), tuple(made)
 
 
-def _step(call: Call, given: set[bytes]) -> Step:
+def _step(call: Call, given: set[bytes], before: Sequence[Call], later: Sequence[Call]) -> Step:
     """The step that ``call`` carries out; ``given`` are the tickets that earlier answers gave."""
     large = any(len(data) >= _LARGE for data in call.requests)
     expect = Expect((call.status or "OK",), LARGE if large else "")
+    known = conversedsql.sql_step(call, expect, before) or conversedparties.login_step(call, later, expect)
+    if known is not None:
+        return known
     action = message_of("Action", call.request) if call.method == FlightMethod.DO_ACTION else None
     if action is None:
         return SendMessages(FlightMethod(call.method), call.requests, expect=expect)
-    known = any(ticket in given for ticket in _redeemed(call))
-    return DoAction(action.text("type"), bytes(action.data("body")), info="i" if known else "", expect=expect)
+    gave = any(ticket in given for ticket in _redeemed(call))
+    return DoAction(action.text("type"), bytes(action.data("body")), info="i" if gave else "", expect=expect)
 
 
 def _redeemed(call: Call) -> tuple[bytes, ...]:

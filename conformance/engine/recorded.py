@@ -27,7 +27,7 @@ from conformance.engine.selection import clauses_on
 from conformance.generate import materialise
 from conformance.records import Case, Exchange, ProtocolName
 
-__all__ = ["Recorded", "Stored", "read_recorded", "with_exchange"]
+__all__ = ["Recorded", "Stored", "judged_events", "read_recorded", "with_exchange"]
 
 
 class Stored:
@@ -102,6 +102,18 @@ def read_recorded(path: Path) -> Recorded:
     if twice := [name for name, count in counts.items() if count > 1]:
         raise LogError(f"{path}: expected one exchange of each case, got several of {twice[0]!r}; keep one in a log")
     return Recorded(path, events[0], exchanges)
+
+
+def judged_events(path: Path) -> Iterator[Event]:
+    """The events of the log at ``path``; a proxy's has no verdicts, so that it is judged first.
+
+    Raises:
+        LogError: the file is not a log.
+        OSError: the file cannot be read.
+    """
+    events = list(read_log(path))
+    exchanges = [event for event in events if isinstance(event, ExchangeRecorded)]
+    return read_recorded(path).judged() if exchanges and all(map(is_conversed, exchanges)) else iter(events)
 
 
 def with_exchange(events: Sequence[Event], recorded: ExchangeRecorded) -> Iterator[Event]:

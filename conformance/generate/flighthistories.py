@@ -34,7 +34,7 @@ from conformance.records import (
     ValueProfile,
 )
 
-__all__ = ["CLAUSES", "ECHO", "FACTORS", "HISTORY", "draw_history", "history_block"]
+__all__ = ["CLAUSES", "ECHO", "FACTORS", "HISTORY", "draw_history", "features", "history_block", "is_drawn_history"]
 
 HISTORY: Final = "flight-history"
 """The first word of the id of a drawn history."""
@@ -101,6 +101,20 @@ def draw_history(seed: int, index: int, *, not_offered: Collection[str] = ()) ->
         CLAUSES,
         protocol=ProtocolName.FLIGHT,
     )
+
+
+def is_drawn_history(case: Case) -> bool:
+    """True for a case that :func:`draw_history` made."""
+    return case.id.startswith(f"{HISTORY}.s")
+
+
+def features(case: Case) -> tuple[str, ...]:
+    """Return the value of each factor in a drawn history, such as ``asked=poll``, in the order of :data:`FACTORS`."""
+    seed, index = (int(word[1:]) for word in case.id.split(".")[1:])
+    wanted = dict(wanted_of(seed, index, FACTORS, HISTORY))
+    if wanted["meanwhile"] == "exchange" and not any(isinstance(step, DoExchange) for step in case.steps):
+        wanted["meanwhile"] = "none"
+    return tuple(f"{name}={value}" for name, value in wanted.items())
 
 
 class _History:

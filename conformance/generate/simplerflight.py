@@ -1,14 +1,15 @@
-"""Simpler steps of a case of Arrow Flight: fewer of them, one after another, with fewer rows."""
+"""Simpler steps of a case of Arrow Flight: fewer of them, one after another, with fewer or other rows of its table."""
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from conformance.records import DoAction, DoExchange, DoGet, DoPut, PollFlightInfo, Step
 
-__all__ = ["simpler_flight"]
+__all__ = ["compacted", "kept_rows", "rows_needed", "simpler_flight"]
 
 
 def simpler_flight(steps: Sequence[Step], keeps: Callable[[], bool], up_to: Callable[[int], int]) -> tuple[Step, ...]:
@@ -39,6 +40,32 @@ def _fewer_rows(step: Step, up_to: Callable[[int], int]) -> Step:
     if isinstance(step, DoPut | DoExchange) and step.count is not None:
         return dataclasses.replace(step, count=up_to(step.count))
     return step
+
+
+def rows_needed(steps: Sequence[Step]) -> int:
+    """The number of rows that a table has to have for each step that sends some of them."""
+    return max((step.first + (step.count or 0) for step in steps if isinstance(step, DoPut | DoExchange)), default=0)
+
+
+def compacted(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Return the steps with rows that follow each other without a gap: as many, and other ones of the table."""
+    first = 0
+    found: list[Step] = []
+    for step in steps:
+        if isinstance(step, DoPut | DoExchange) and step.count is not None:
+            found.append(dataclasses.replace(step, first=first))
+            first += step.count
+        else:
+            found.append(step)
+    return tuple(found)
+
+
+def kept_rows(step: Step, kept: Sequence[int]) -> Step:
+    """Return a step that sends, of its rows, those that are ``kept``, by their new numbers."""
+    if not isinstance(step, DoPut | DoExchange) or step.count is None:
+        return step
+    before, until = (bisect.bisect_left(kept, row) for row in (step.first, step.first + step.count))
+    return dataclasses.replace(step, first=before, count=until - before)
 
 
 def _needs(step: Step) -> set[str]:

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from conformance.generate.choices import Choices
 from conformance.generate.outline import is_row_id
-from conformance.generate.simplerflight import simpler_flight
+from conformance.generate.simplerflight import compacted, kept_rows, rows_needed, simpler_flight
 from conformance.records import (
     AppendRows,
     BqType,
@@ -24,6 +24,7 @@ from conformance.records import (
     Column,
     CreateSession,
     Expect,
+    FlightSqlStep,
     Json,
     Mode,
     NullPattern,
@@ -58,7 +59,10 @@ def simpler_shape(choices: Choices, case: Case) -> Case:
     """Return the case with fewer steps, plainer requests, fewer columns, plainer modes and types, and the same rows."""
     if case.protocol is ProtocolName.FLIGHT:
         found = simpler_flight(case.steps, lambda: _keeps(choices), lambda most: _up_to(choices, most))
-        return dataclasses.replace(case, steps=found)
+        if case.table.arrow is not None or any(isinstance(step, FlightSqlStep) for step in case.steps):
+            return dataclasses.replace(case, steps=found)  # the columns are in a file, or in statements
+        columns = _simpler_columns(choices, case.table.columns, "")
+        return dataclasses.replace(case, table=_under(case.table, columns), steps=found)
     decided = [(_keeps(choices), _simpler_step(choices, step)) for step in case.steps]
     answers = any(kept and isinstance(step, CreateSession) and step.expect.rows is not None for kept, step in decided)
     # Without an insertion its rows are there from the start, which known answers do not know.
@@ -204,11 +208,13 @@ def simpler_recipe(choices: Choices, case: Case) -> Case:
     values.
     """
     recipe = case.table.recipe
-    if case.protocol is ProtocolName.FLIGHT:  # a DoPut says which rows of the table it sends
-        return case
     if recipe is None or any(step.expect.rows is not None for step in case.steps if not isinstance(step, QuietStep)):
         return case
-    least = min(recipe.rows, sum(step.count for step in case.steps if isinstance(step, AppendRows)))
+    steps = case.steps
+    if rows_needed(steps) and not _keeps(choices):
+        steps = compacted(steps)
+    appended = sum(step.count for step in steps if isinstance(step, AppendRows))
+    least = min(recipe.rows, max(appended, rows_needed(steps)))
     values = (ValueProfile.CONSTANT, ValueProfile.SMALL, *[recipe.values] * _STAY)
     simpler = Recipe(
         rows=_up_to(choices, recipe.rows, least=least),
@@ -218,7 +224,7 @@ def simpler_recipe(choices: Choices, case: Case) -> Case:
         max_items=_up_to(choices, recipe.max_items),
         cell_bytes=_up_to(choices, recipe.cell_bytes),
     )
-    return dataclasses.replace(case, table=dataclasses.replace(case.table, recipe=simpler))
+    return dataclasses.replace(case, table=dataclasses.replace(case.table, recipe=simpler), steps=steps)
 
 
 def _up_to(choices: Choices, most: int, *, least: int = 0) -> int:
@@ -232,7 +238,7 @@ def _up_to(choices: Choices, most: int, *, least: int = 0) -> int:
 def simpler_rows(choices: Choices, case: Case) -> Case:
     """Return the case with fewer written-out rows (whole blocks if there are many), and simpler cells."""
     rows = case.table.rows
-    if rows is None or case.protocol is ProtocolName.FLIGHT:
+    if rows is None or any(isinstance(step, FlightSqlStep) for step in case.steps):
         return case
     appended = sum(step.count for step in case.steps if isinstance(step, AppendRows))
     first = len(rows) - appended  # appended rows are the last ones
@@ -247,7 +253,7 @@ def simpler_rows(choices: Choices, case: Case) -> Case:
             first += step.count
             steps.append(dataclasses.replace(step, count=count))
         else:
-            steps.append(step)
+            steps.append(kept_rows(step, kept))
     places = {old: new for new, old in enumerate(kept)}
     simpler = [_simpler_cells(choices, row, case) for row in rows]
     cells = tuple(Json(simpler[index]) for index in kept)

@@ -74,6 +74,8 @@ class FullRead:
             "columns": [to_json(column) for column in self.columns],
             "streams": [{"name": stream.name, "responses": len(stream.responses)} for stream in self.streams],
         }
+        if self.bare is not None:
+            return Frame({**header, "bare": True}, (self.bare[0], *self.bare[1]))
         responses = (response for stream in self.streams for response in stream.responses)
         return Frame(header, (self.request, self.session, *responses))
 
@@ -81,7 +83,8 @@ class FullRead:
     def from_frame(cls, frame: Frame) -> FullRead:
         """The read that :meth:`to_frame` wrote."""
         blobs = iter(frame.blobs)
-        request, session = next(blobs), next(blobs)
+        bare = (next(blobs), tuple(blobs)) if "bare" in frame.header else None
+        request, session = (b"", b"") if bare else (next(blobs), next(blobs))
         streams = tuple(
             RecordedStream(stream["name"], tuple(next(blobs) for _ in range(stream["responses"])))
             for stream in frame.header["streams"]
@@ -94,6 +97,7 @@ class FullRead:
             streams=streams,
             columns=tuple(from_json(Column, column) for column in frame.header["columns"]),
             counted=frame.header["counted"],
+            bare=bare,
         )
 
     @property

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from conformance.contain.errors import CannotStart
-from conformance.readers.fullread import FullRead, full_reads
+from conformance.readers.flightreads import reads_of
+from conformance.readers.fullread import FullRead
 from conformance.readers.info import ReaderInfo
 from conformance.readers.process import Died, WorkerProcess
 from conformance.readers.registry import MODULES, client_programs, reader_module
@@ -238,7 +239,7 @@ class ReaderPool:
         """The readings of each full read of the exchange: grouped by full read, in the order of the readers.
 
         Errors of a reader never raise: an exception, a crash, a hang and a missing library are readings. The list is
-        empty if the exchange has no full read (see :func:`conformance.readers.fullread.full_reads`).
+        empty if the exchange has no full read (see :func:`conformance.readers.flightreads.reads_of`).
 
         Raises:
             ValueError: A name in ``readers`` is not a reader of the pool.
@@ -247,7 +248,7 @@ class ReaderPool:
         unknown = [name for name in names if name not in self.readers]
         if unknown:
             raise ValueError(f"expected readers among {sorted(self.readers)} but got {unknown!r}")
-        return [reading for whole in full_reads(case, exchange) for reading in self._read(whole, names)]
+        return [reading for whole in reads_of(case, exchange) for reading in self._read(whole, names)]
 
     def _read(self, whole: FullRead, names: Sequence[str]) -> list[Reading]:
         found = {}

@@ -26,6 +26,7 @@ from conformance.engine.selection import all_clauses
 from conformance.engine.started import surroundings
 from conformance.recording.keeping import Bounds, Kept, Metadata
 from conformance.recording.methods import RECORDED
+from conformance.recording.parties import Parties
 from conformance.records import Asker, AskerKind, Call, CallEnd, Case, Exchange, Level
 
 __all__ = ["Ended", "Journal"]
@@ -71,6 +72,7 @@ class Journal:
         self._began = time.monotonic()
         self._now = time.time_ns() // 1000
         self._writer = LogWriter(path)
+        self._parties = Parties()
         self._queue: queue.SimpleQueue[tuple[Kept, Ended] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write_all, name="journal", daemon=True)
 
@@ -133,6 +135,8 @@ class Journal:
             return
         self.in_part += kept.full
         call = kept.call(**{field.name: getattr(ended, field.name) for field in dataclasses.fields(ended)})
+        label = self._parties.label(kept, (*ended.initial, *ended.trailers), served=ended.status == "OK")
+        call = dataclasses.replace(call, label=label)
         event = self._event(kept, call)
         self._writer.write(event)
         self.written += 1

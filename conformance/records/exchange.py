@@ -38,7 +38,7 @@ class Call:
     """One recorded call: every message in both directions, and how the call ended.
 
     ``step`` indexes ``Case.steps``, and is 0 if a client made the call; ``label`` names the session, stream or
-    split.
+    split, and of a recorded call of Flight its login and its session.
     ``method`` is the RPC's name, or ``SerializeSchema`` or ``SerializeBatch`` (for a serializer target the one
     response is the message itself and ``request`` is empty).
     ``status`` is a gRPC status name, empty if the target sent none; ``details`` is its message, made safe and

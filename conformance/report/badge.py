@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
+from conformance.contract.clause import FLIGHT
 from conformance.contract.closed import Question
 from conformance.disk.files import write_whole
 from conformance.engine.events import CLIENT_PROFILE, READ_PROFILE, WRITE_PROFILE
@@ -28,8 +29,9 @@ _LABELS: Final = {
     READ_PROFILE: "arrow ipc reader",
     WRITE_PROFILE: "arrow ipc writer",
     CLIENT_PROFILE: "storage read client",
+    FLIGHT[0]: "arrow flight",
 }
-"""The label of the badge, by the profile of a run that judged a reader, a writer or a client."""
+"""The label of the badge, by the profile of a run that judged something else than a server of Storage Read."""
 
 
 def badge_svg(report: Report) -> str:

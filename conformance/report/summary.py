@@ -243,18 +243,11 @@ def replay_command(result: Result, deviation: Deviation | Cause) -> str:
         command, who, what = words
         flight = ["--flight"] if any(one.startswith(_OF_FLIGHT) for one in result.start.clauses) else []
         named = result.start.target_file
-        return shlex.join(
-            [
-                "conformance",
-                command,
-                *flight,
-                "--program" if named.endswith(".toml") else who,
-                named,
-                what,
-                deviation.replay,
-            ]
-        )
-    return shlex.join(["conformance", "replay", deviation.replay, "--target", result.start.target_file])
+        subject = ["--program" if named.endswith(".toml") else who, named]  # a program of the user's own, by its file
+        return shlex.join(["conformance", command, *flight, *subject, what, deviation.replay])
+    # A recording has no target file: its log is judged again.
+    target = ["--target", result.start.target_file] if result.start.target_file else []
+    return shlex.join(["conformance", "replay", deviation.replay, *target])
 
 
 def verdict_line(result: Result) -> str:

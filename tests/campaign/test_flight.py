@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from conformance.campaign.coverage import universe
 from conformance.campaign.done import Done
 from conformance.campaign.job import CampaignJob
 from conformance.campaign.layout import Stage
@@ -18,14 +19,18 @@ from conformance.campaign.results import load_results
 from conformance.campaign.runs import find_run
 from conformance.campaign.sandbox import done_frame, frame_done
 from conformance.campaign.step import Stepper
+from conformance.cli.campaign import register_for
 from conformance.contain.channel import Frame
 from conformance.engine.owed import reference_target
 from conformance.engine.selection import of_protocol
+from conformance.generate import load_case
+from conformance.generate.flighthistories import HISTORY
+from conformance.readers.decoders import arro3_stream
 from conformance.records import ProtocolName
 from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.server import FlightServer
 from conformance.targets import load_target
-from conformance.targets.flightspec import FlightSpec
+from conformance.targets.flightspec import FlightSeeding, FlightSpec
 from conformance.targets.spec import TargetKind
 from tests.campaign.jobs import found
 from tests.campaign.spark import command, run
@@ -33,6 +38,11 @@ from tests.campaign.spark import command, run
 CLAUSES = tuple(one.id for one in of_protocol(ProtocolName.FLIGHT))
 CASES = 32
 FLIGHT = '[flight]\nseeding = "put"\necho = "echo"\n'
+
+
+READERS = ("pyarrow.slots", "arro3.stream")
+READ = tuple(name for name, one in register_for(READERS, flies=True).items() if "flight" in one.profiles)
+"""The clauses on servers of Flight, and those on readers."""
 
 
 def job(**others: Any) -> CampaignJob:
@@ -68,10 +78,7 @@ def test_the_reference_passes_and_its_rows_come_back(passed: list[Done]) -> None
 
 def test_a_second_run_has_the_same_digests(passed: list[Done]) -> None:
     """Only what a server sends is in them, and nothing of its names."""
-    again = done()
-
-    digests = [[(one.judge["bytes_digest"], one.judge["values_digest"]) for one in made] for made in (passed, again)]
-    assert digests[0] == digests[1]
+    assert digests(done()) == digests(passed)
 
 
 def test_a_loss_is_found_and_changes_the_values() -> None:
@@ -99,6 +106,69 @@ def test_a_server_that_stores_nothing_is_not_asked() -> None:
     spec = dataclasses.replace(load_target("flight-reference"), flight=FlightSpec())
 
     assert {one.judge["outcome"] for one in done(of=job(spec=spec))} == {"unsupported"}
+
+
+class TestHistories:
+    """Histories that are drawn against the model."""
+
+    def test_the_reference_passes_with_every_pair_and_the_same_digests_again(self) -> None:
+        """What depends on the order of calls at the same time is in no digest."""
+        made, again = done(of=job(profile=HISTORY)), done(of=job(profile=HISTORY))
+
+        assert {one.judge["outcome"] for one in made} == {"pass"}
+        assert {cell for one in made for cell in one.plan["covers"]} == universe(HISTORY)
+        digests = [
+            [(one.judge["bytes_digest"], one.judge["values_digest"]) for one in several] for several in (made, again)
+        ]
+        assert digests[0] == digests[1]
+        assert all(digest is not None for digest, _ in digests[0])
+
+    def test_a_server_that_mixes_clients_is_found(self) -> None:
+        """By a clause that no other case is judged by."""
+        found = done("flight-history.cancel-is-for-all", job(profile=HISTORY))
+
+        failed = {row["clause"] for one in found for row in one.verdicts if row["outcome"] == "fail"}
+        assert failed == {"flight-history.cancel-leaves-others"}
+
+    def test_a_server_without_an_exchange_gets_histories_without_one(self) -> None:
+        """Each of them can be put to it."""
+        spec = load_target("flight-reference")
+        silent = dataclasses.replace(spec, flight=FlightSpec(seeding=FlightSeeding.PUT))
+
+        made = done(of=job(profile=HISTORY, spec=silent))
+
+        assert {one.judge["outcome"] for one in made} == {"pass"}
+        assert not any("meanwhile=exchange" in cell for one in made for cell in one.plan["covers"])
+
+
+class TestReaders:
+    """Decoders read the streams that DoGet and DoExchange gave."""
+
+    def test_each_decoder_reads_the_streams(self) -> None:
+        """They find the rows; a stream with dictionaries is given to none."""
+        made = done(of=job(readers=READERS, clauses=READ))
+
+        assert {one.judge["outcome"] for one in made} == {"pass"}
+        assert {one.judge["read"] for one in made} == {0b00, 0b11}
+        assert sum(one.judge["read"] == 0b11 for one in made) > CASES / 2
+
+    def test_a_decoder_that_loses_rows_is_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """At the call whose stream it read."""
+        whole = arro3_stream.load()
+        monkeypatch.setattr(arro3_stream, "load", lambda: lambda read: whole(read).slice(1))
+
+        made = done(of=job(readers=READERS, clauses=READ))
+
+        found = [row for one in made for row in one.verdicts if row["outcome"] == "fail"]
+        assert {row["clause"] for row in found} == {"readers.find-the-values", "readers.agree"}
+        assert all(finding["call"] is not None for row in found for finding in row["findings"])
+
+    @pytest.mark.parametrize("readers", [(), READERS])
+    def test_clauses_on_readers_are_judged_with_readers_alone(self, readers: tuple[str, ...]) -> None:
+        """Without a decoder there is nothing to judge."""
+        judged = [name for name, one in register_for(readers, flies=True).items() if "flight" in one.profiles]
+
+        assert any(name.startswith("readers.") for name in judged) is bool(readers)
 
 
 @pytest.fixture
@@ -147,6 +217,28 @@ class TestSpark:
         assert failures["flight-put.nothing-is-lost"].file
         assert typed("judge", str(tmp_path / "out"), status=1).stdout.count("flight-put.nothing-is-lost") == 1
 
+    def test_drawn_histories_find_a_server_that_mixes_clients(self, tmp_path: Path) -> None:
+        """With the same results in each campaign of the seed; the history is shrunk to the calls that it needs."""
+        pytest.importorskip("pyspark", reason="a campaign needs the extra spark")
+        with FlightServer(flight_service("flight-history.cancel-is-for-all")()) as server:
+            path = tmp_path / "mixing.toml"
+            path.write_text(f'name = "mixing"\nkind = "flight"\n[endpoint]\ngrpc = "{server.endpoint}"\n{FLIGHT}')
+            for name in ("one", "two"):
+                # One task at a time: what one client of this server cancels is gone for those of other tasks, too.
+                arguments = command(path, tmp_path / name, "--scenarios", "4", "--concurrency", "1")
+                arguments.remove("--no-shrink")
+                run(arguments, status=1)
+
+        layouts = [find_run(str(tmp_path / name))[0] for name in ("one", "two")]
+        names = ("case_id", "outcome", "bytes_digest", "values_digest")
+        rows = [[[row[name] for name in names] for row in found(layout)[Stage.JUDGE]] for layout in layouts]
+        assert rows[0] == rows[1]
+        results = load_results(layouts[0])
+        (failure,) = results.failures
+        assert failure.clause == "flight-history.cancel-leaves-others"
+        assert len(load_case(Path(failure.file)).steps) <= 6
+        assert {reader.reader for reader in results.readers} == set(READERS)
+
 
 @pytest.mark.parametrize(("target", "profile"), [("flight-reference", "arrow"), ("reference", "flight")])
 def test_a_profile_of_another_protocol_is_refused(tmp_path: Path, target: str, profile: str) -> None:
@@ -155,6 +247,26 @@ def test_a_profile_of_another_protocol_is_refused(tmp_path: Path, target: str, p
     arguments = command(target, tmp_path, "--profile", profile)
 
     assert "expected the profile flight with a Flight server alone" in run(arguments, status=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--reader", "bqstorage.pages"), "expected a decoder"),
+        (("--reader", "pyarrow"), "expected a reader of"),
+        (("--scenarios", "3", "--profile", "flight"), "expected --scenarios alone"),
+    ],
+)
+def test_what_flight_cannot_have_is_refused(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    """A client of the Storage Read API reads no stream of Flight."""
+    pytest.importorskip("pyspark", reason="a campaign needs the extra spark")
+
+    assert said in run(command("flight-reference", tmp_path, *arguments), status=2).stderr
+
+
+def digests(made: list[Done]) -> list[tuple[Any, Any]]:
+    """The digests of the cases: of the bytes, and of the rows."""
+    return [(one.judge["bytes_digest"], one.judge["values_digest"]) for one in made]
 
 
 def typed(*arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -67,15 +68,15 @@ def test_what_client_and_server_said_is_judged(server: str) -> None:
     assert (len(put.requests), len(talk.requests), len(talk.responses)) == (5, 4, 3)
     assert talk.order.startswith(">>"), talk.order
     assert talk.order.index("<") < talk.order.rindex(">"), "an answer came before the last request"
-    for command in ("judge", "replay"):
+    for command in ("judge", "replay", "report"):
         again = conformance_(command, "said.log")
         assert again.exit_code == 0, again.output
         assert "PASSED: " in again.output
-        assert " 0 failed" in again.output
+        assert (" 0 failed" in again.output) is (command != "report")
 
 
 def test_the_fault_of_a_server_is_found() -> None:
-    """Once while the calls are recorded, and in the report at the end: the same as in a run."""
+    """Once while the calls are recorded, in the result at the end, and in each report: the same as in a run."""
     with FlightServer(flight_service("flight-data.header-with-prefix")()) as faulty:
         result = conformance_("record", "--upstream", faulty.endpoint, "--out", "said.log", "--judge", "--", *CLIENT,
                               "write", "read")  # fmt: skip
@@ -83,3 +84,13 @@ def test_the_fault_of_a_server_is_found() -> None:
     assert result.exit_code == 1
     assert "FAIL flight-data.header-without-prefix: the continuation " in result.stderr
     assert "flight-data.header-without-prefix" in conformance_("judge", "said.log").output
+    reported = conformance_("report", "said.log", "--json", "said.json", "--html", "said.html", "--badge", "said.svg")
+    assert reported.exit_code == 1
+    assert "flight-data.header-without-prefix" in reported.output
+    report = json.loads(Path("said.json").read_text("utf-8"))
+    # The command judges the log again, without a target.
+    assert {one["replay"] for one in report["deviations"]} == {"conformance replay said.log"}
+    assert "arrow flight: " in Path("said.svg").read_text("utf-8")
+    explained = conformance_("explain", "said.log", "1")
+    assert explained.exit_code == 0, explained.output
+    assert "flight-data." in explained.output

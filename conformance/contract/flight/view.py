@@ -112,6 +112,11 @@ class FlightCall(CallView):
 class DataView(FlightCall):
     """A call that answers with data."""
 
+    @property
+    def stream_label(self) -> str:
+        """The label of what readers make of the stream."""
+        return f"{self.raw.method} {self.index}"
+
     @remembered_property
     def joined(self) -> FlightStream:
         """The messages of the answer, and the IPC stream in them."""

@@ -1,0 +1,251 @@
+"""What is said in Flight SQL: which call ends what another one began, and the steps that single calls carry out.
+
+A prepared statement, a transaction or a savepoint is begun by one call and ended by another one. The end is judged
+where nothing else explains a refusal: the handle is a minute old at most, no other call that names it failed or still
+ran, and it is no commit, which may fail for the sake of others. Nobody knows the tables, so counts and rows are not
+judged.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from conformance.contract.flight.actions import CLOSE_SESSION
+from conformance.contract.flight.decoding import message_of
+from conformance.contract.flight.sqlmessages import command_in, result_in, type_of, unpacked
+from conformance.contract.flight.sqlschemas import SCHEMAS
+from conformance.records import (
+    Call,
+    CallEnd,
+    EndOfSavepoint,
+    EndOfTransaction,
+    Expect,
+    FlightMethod,
+    FlightSqlStep,
+    SqlBegin,
+    SqlCancel,
+    SqlClose,
+    SqlEnd,
+    SqlEndSavepoint,
+    SqlIngest,
+    SqlMetadata,
+    SqlPrepare,
+    SqlSavepoint,
+    SqlUpdate,
+    Step,
+)
+from conformance.wire.flightsql import ACTIONS
+from conformance.wire.protobufmessages import ProtoMessage
+
+__all__ = ["CLAUSES", "action_type", "begun_by", "sql_step"]
+
+_ON_SQL: Final[Mapping[str, tuple[str, ...]]] = {
+    "sql": (
+        "actions-have-results",
+        "cancel-says-what-happened",
+        "dataset-schema-is-a-message",
+        "end-of-statement-is-served",
+        "update-has-a-result",
+    ),
+    "sql-metadata": (
+        "columns-are-in-order",
+        "get-schema-is-fixed",
+        "info-is-what-was-asked",
+        "info-values-have-their-types",
+        "required-columns-are-not-nullable",
+        "required-values-are-there",
+        "rows-are-ordered",
+        "schema-is-fixed",
+        "table-schema-is-a-message",
+    ),
+}
+CLAUSES: Final = frozenset(f"flight-{chapter}.{name}" for chapter, names in _ON_SQL.items() for name in names)
+"""The clauses on calls of Flight SQL that requests and answers alone decide."""
+
+SECONDS: Final = 60.0
+"""The age of a handle up to which its end is judged: a server may forget what is older."""
+
+_GIVES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "CreatePreparedStatement": "prepared_statement_handle",
+        "BeginTransaction": "transaction_id",
+        "BeginSavepoint": "savepoint_id",
+    }
+)
+"""The field of the result with the handle, by the action that gives one."""
+_ENDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "ClosePreparedStatement": "prepared_statement_handle",
+        "EndTransaction": "transaction_id",
+        "EndSavepoint": "savepoint_id",
+    }
+)
+"""The field of the request with the handle, by the action that ends it."""
+_UPDATES: Final = ("CommandStatementUpdate", "CommandPreparedStatementUpdate")
+_UNTOLD: Final = "?"
+"""The text of a statement in a step: what is judged does not depend on it."""
+_BEGUN: Final[Mapping[str, FlightSqlStep]] = {
+    "CreatePreparedStatement": SqlPrepare(_UNTOLD),
+    "BeginTransaction": SqlBegin(),
+    "BeginSavepoint": SqlSavepoint(),
+    "CancelQuery": SqlCancel(),
+}
+_ENDED: Final[Mapping[tuple[str, int], FlightSqlStep]] = {
+    ("ClosePreparedStatement", 0): SqlClose(),
+    ("EndTransaction", 1): SqlEnd(EndOfTransaction.COMMIT),
+    ("EndTransaction", 2): SqlEnd(EndOfTransaction.ROLLBACK),
+    ("EndSavepoint", 1): SqlEndSavepoint(EndOfSavepoint.RELEASE),
+    ("EndSavepoint", 2): SqlEndSavepoint(EndOfSavepoint.ROLLBACK),
+}
+"""The steps of actions; an end by its action, as FlightSql.proto numbers it."""
+
+
+def action_type(call: Call) -> str:
+    """The type of the action that a call of Flight SQL asks for; empty if it is none of these actions."""
+    action = message_of("Action", call.request) if call.method == FlightMethod.DO_ACTION else None
+    kind = "" if action is None else action.text("type")
+    return kind if kind in ACTIONS else ""
+
+
+@dataclasses.dataclass(slots=True)
+class _Handle:
+    """A handle that call ``number`` gave; ``busy`` is the instant up to which other calls used it.
+
+    ``parent`` is the transaction of a savepoint. With ``doubtful``, its end may be refused.
+    """
+
+    number: int
+    given: float
+    parent: bytes = b""
+    busy: float = 0.0
+    doubtful: bool = False
+
+
+def begun_by(calls: Sequence[Call]) -> dict[int, int]:
+    """For each call whose end of a handle is judged, the number of the call that gave it; calls are in their order."""
+    held: dict[tuple[str, bytes], _Handle] = {}
+    found: dict[int, int] = {}
+    for number, call in enumerate(calls):
+        kind = action_type(call)
+        asked = _asked(call, kind)
+        handle = held.pop((_ENDS[kind], bytes(asked.data(_ENDS[kind]))), None) if asked and kind in _ENDS else None
+        if handle is not None and asked is not None:
+            certain = not handle.doubtful and handle.busy <= call.started <= handle.given + SECONDS
+            if certain and (call.status == "OK" or not _is_commit(kind, asked)):
+                found[number] = handle.number
+            _end_below(held, kind, asked, handle)
+        _use(held, call)
+        _give(held, number, call, kind, asked)
+    return found
+
+
+def _end_below(held: dict[tuple[str, bytes], _Handle], kind: str, asked: ProtoMessage, ended: _Handle) -> None:
+    """Take note that savepoints end with their transaction, and that the end of one may end those after it."""
+    for key, handle in [*held.items()]:
+        if kind == "EndTransaction" and handle.parent == bytes(asked.data("transaction_id")):
+            del held[key]
+        elif kind == "EndSavepoint" and handle.parent == ended.parent:
+            handle.doubtful = True
+
+
+def _use(held: dict[tuple[str, bytes], _Handle], call: Call) -> None:
+    """Take note of the handles that a call names: a server may give up what a call failed on."""
+    if call.method == FlightMethod.DO_ACTION and _is_close(call):
+        held.clear()
+    for (_, handle), one in held.items():
+        if handle in call.request:
+            one.busy = max(one.busy, call.started + call.seconds)
+            one.doubtful = one.doubtful or call.status != "OK"
+
+
+def _is_close(call: Call) -> bool:
+    action = message_of("Action", call.request)
+    return action is not None and action.text("type") == CLOSE_SESSION
+
+
+def _give(
+    held: dict[tuple[str, bytes], _Handle], number: int, call: Call, kind: str, asked: ProtoMessage | None
+) -> None:
+    """Take note of the handle that an answer gives."""
+    handle = _given(call, kind)
+    if not handle:
+        return
+    parent = bytes(asked.data("transaction_id")) if asked is not None and kind == "BeginSavepoint" else b""
+    key = (_GIVES[kind], handle)
+    # Nobody knows which of two equal handles a later call ends.
+    held[key] = _Handle(number, call.started + call.seconds, parent, doubtful=key in held)
+
+
+def _asked(call: Call, kind: str) -> ProtoMessage | None:
+    """The message of an action of Flight SQL; None if it cannot be read."""
+    action = message_of("Action", call.request) if kind else None
+    return None if action is None else unpacked(bytes(action.data("body")), ACTIONS[kind].request)
+
+
+def _given(call: Call, kind: str) -> bytes:
+    """The handle in an answer that ended in OK; empty without one."""
+    if kind not in _GIVES or call.status != "OK" or call.end is not CallEnd.COMPLETE or len(call.responses) != 1:
+        return b""
+    result = unpacked(result_in(call.responses[0]) or b"", ACTIONS[kind].result)
+    return b"" if result is None else bytes(result.data(_GIVES[kind]))
+
+
+def _is_commit(kind: str, asked: ProtoMessage) -> bool:
+    return kind == "EndTransaction" and asked.number("action") == 1
+
+
+def sql_step(call: Call, expect: Expect, before: Sequence[Call]) -> Step | None:
+    """The step of Flight SQL that a call carries out; None if it is none that is judged.
+
+    ``before`` are the earlier calls of its group: a call that ends something is grouped with the one that began it.
+    """
+    match call.method:
+        case FlightMethod.DO_ACTION:
+            return _acted(call, expect, before)
+        case FlightMethod.DO_PUT:
+            kind = type_of(command_in(_descriptor(call)))
+            if kind in _UPDATES:
+                return SqlUpdate(_UNTOLD, expect=expect)
+            return SqlIngest(expect=expect) if kind == "CommandStatementIngest" else None
+        case FlightMethod.GET_FLIGHT_INFO | FlightMethod.GET_SCHEMA:
+            return _metadata(command_in(call.request), expect, schema=call.method == FlightMethod.GET_SCHEMA)
+    return None
+
+
+def _descriptor(call: Call) -> bytes:
+    """The descriptor of the first message of a DoPut."""
+    data = message_of("FlightData", call.request)
+    field = None if data is None else data.last("flight_descriptor")
+    return b"" if field is None else call.request[field.value_start : field.end]
+
+
+def _acted(call: Call, expect: Expect, before: Sequence[Call]) -> Step | None:
+    kind = action_type(call)
+    asked = _asked(call, kind)
+    if asked is None:
+        return None
+    step = _BEGUN.get(kind)
+    if kind in _ENDS:
+        handle = bytes(asked.data(_ENDS[kind]))
+        action = asked.number("action") if kind != "ClosePreparedStatement" else 0
+        step = _ENDED.get((kind, action)) if any(_given(one, action_type(one)) == handle for one in before) else None
+    return None if step is None else dataclasses.replace(step, expect=expect)
+
+
+def _metadata(command: bytes, expect: Expect, *, schema: bool) -> Step | None:
+    """The step of a metadata command, without its filters: what they leave out depends on the tables."""
+    kind = type_of(command)
+    asked = unpacked(command, kind) if kind in SCHEMAS else None
+    if asked is None:
+        return None
+    of_tables = kind == "CommandGetTables"
+    return SqlMetadata(
+        kind,
+        include_schema=of_tables and bool(asked.number("include_schema")),
+        info=tuple(asked.numbers("info")) if kind == "CommandGetSqlInfo" else (),
+        schema=schema,
+        expect=expect,
+    )

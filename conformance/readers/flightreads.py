@@ -1,0 +1,77 @@
+"""The streams of Arrow Flight that a decoder can read: those with the columns of the case, and no dictionaries.
+
+The decoders know the types that a Storage Read server sends, and undo what their libraries document on these. So a
+stream with other types, such as views or dictionaries, which a Flight server may choose, is left to the clauses.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.contract.comparing.matching import shape
+from conformance.contract.flight.view import DataView, FlightView
+from conformance.contract.mapping import arrow_schema
+from conformance.readers.fullread import FullRead, full_reads
+from conformance.records import Case, Exchange, ProtocolName
+from conformance.wire.messages import Header, Message
+
+__all__ = ["flight_reads", "held_streams", "reads_of"]
+
+_PREFIX: Final = struct.Struct("<Ii")
+_CONTINUATION: Final = 0xFFFFFFFF
+
+
+def held_streams(view: FlightView) -> dict[str, pa.Table]:
+    """The rows of each stream that a decoder can read, by the label of its readings."""
+    return {call.stream_label: table for call in _readable(view) if (table := call.table) is not None}
+
+
+def reads_of(case: Case, exchange: Exchange) -> list[FullRead]:
+    """Everything in an exchange of any protocol that a reader can read from its beginning to its end."""
+    if exchange.protocol is not ProtocolName.FLIGHT:
+        return full_reads(case, exchange)
+    return flight_reads(FlightView(case, exchange, arrow_schema(case.table.columns).empty_table()))
+
+
+def flight_reads(view: FlightView) -> list[FullRead]:
+    """The streams that a decoder can read, in the order of their calls."""
+    return [_read(view.case, call) for call in _readable(view)]
+
+
+def _readable(view: FlightView) -> list[DataView]:
+    streams = [call for call in view.flight_calls if isinstance(call, DataView) and call.ok]
+    wanted = _shapes(arrow_schema(view.case.table.columns)) if streams else []
+    return [
+        call
+        for call in streams
+        if call.table is not None and _shapes(call.table.schema) == wanted and _is_plain(call.messages)
+    ]
+
+
+def _is_plain(messages: Sequence[Message]) -> bool:
+    """True for a schema and batches."""
+    return [one.header for one in messages] == [Header.SCHEMA, *[Header.RECORD_BATCH] * (len(messages) - 1)]
+
+
+def _shapes(schema: pa.Schema) -> list[tuple[str, object]]:
+    return [(field.name, shape(field.type)) for field in schema]
+
+
+def _read(case: Case, call: DataView) -> FullRead:
+    schema, *batches = (
+        _PREFIX.pack(_CONTINUATION, len(metadata)) + metadata + body for metadata, body in call.joined.apart
+    )
+    return FullRead(
+        case_id=case.id,
+        label=call.stream_label,
+        request=b"",
+        session=b"",
+        streams=(),
+        columns=case.table.columns,
+        counted=False,
+        bare=(schema, tuple(batches)),
+    )

@@ -1,0 +1,135 @@
+"""Calls of Flight SQL in a recording: whose end is judged, and what a legal server may refuse."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import pytest
+
+from conformance.contract.flight.encoding import action, number, part, text
+from conformance.contract.flight.sqlmessages import packed
+from conformance.engine.conversed import as_driven, conversations
+from conformance.engine.conversedsql import begun_by
+from conformance.records import Call, SqlClose, SqlIngest, SqlMetadata, SqlUpdate
+from tests.engine.test_conversedflight import alone
+
+HANDLE = b"handle of a statement"
+TRANSACTION = b"id of a transaction"
+FIRST, SECOND = b"the first savepoint", b"the second savepoint"
+
+
+def act(kind: str, request: str, body: bytes, *, at: float, result: bytes = b"", status: str = "OK") -> Call:
+    """An action of Flight SQL."""
+    asked, answers = action(kind, packed(request, body)), (part(1, result),) if result else ()
+    return Call(0, "", "DoAction", asked, answers, status=status, details="", started=at, seconds=0.5)
+
+
+def prepare(*, at: float = 0.0, handle: bytes = HANDLE) -> Call:
+    """A prepared statement."""
+    result = packed("ActionCreatePreparedStatementResult", part(1, handle))
+    return act("CreatePreparedStatement", "ActionCreatePreparedStatementRequest", text(1, "S"), at=at, result=result)
+
+
+def close(*, at: float, status: str = "NOT_FOUND") -> Call:
+    """The end of a prepared statement."""
+    return act("ClosePreparedStatement", "ActionClosePreparedStatementRequest", part(1, HANDLE), at=at, status=status)
+
+
+def begin() -> Call:
+    """A transaction."""
+    result = packed("ActionBeginTransactionResult", part(1, TRANSACTION))
+    return act("BeginTransaction", "ActionBeginTransactionRequest", b"", at=0.0, result=result)
+
+
+def end(how: int, *, at: float, status: str = "NOT_FOUND") -> Call:
+    """The end of the transaction: 1 commits, 2 rolls back."""
+    body = part(1, TRANSACTION) + number(2, how)
+    return act("EndTransaction", "ActionEndTransactionRequest", body, at=at, status=status)
+
+
+def savepoint(name: bytes, *, at: float) -> Call:
+    """A savepoint in the transaction."""
+    result = packed("ActionBeginSavepointResult", part(1, name))
+    return act("BeginSavepoint", "ActionBeginSavepointRequest", part(1, TRANSACTION), at=at, result=result)
+
+
+def back_to(name: bytes, *, at: float, status: str = "NOT_FOUND") -> Call:
+    """A rollback to a savepoint."""
+    body = part(1, name) + number(2, 2)
+    return act("EndSavepoint", "ActionEndSavepointRequest", body, at=at, status=status)
+
+
+def statement(*, at: float, seconds: float = 0.5, status: str = "OK") -> Call:
+    """An update in the transaction, or by the handle."""
+    command = packed("CommandStatementUpdate", text(1, "S") + part(2, TRANSACTION) + HANDLE)
+    return Call(0, "", "DoPut", part(1, command), status=status, details="", started=at, seconds=seconds)
+
+
+class TestJudged:
+    """An end whose refusal nothing else explains."""
+
+    def test_a_statement_that_was_just_prepared(self) -> None:
+        """It is closed by the same client or by another one."""
+        assert begun_by([prepare(), close(at=1.0)]) == {1: 0}
+
+    def test_a_rollback(self) -> None:
+        """After statements that were served."""
+        assert begun_by([begin(), statement(at=1.0), end(2, at=2.0)]) == {2: 0}
+
+    def test_a_savepoint(self) -> None:
+        """The first that is ended."""
+        assert begun_by([begin(), savepoint(FIRST, at=1.0), back_to(FIRST, at=2.0)]) == {2: 1}
+
+    def test_the_two_calls_are_one_exchange(self) -> None:
+        """With a step for each."""
+        (one,) = conversations(alone([prepare(), close(at=1.0)]))
+
+        assert isinstance(as_driven(one).case.steps[1], SqlClose)
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        pytest.param([prepare(), close(at=100.0)], id="an old handle"),
+        pytest.param([prepare(), close(at=1.0, status="OK"), close(at=2.0)], id="a handle that is closed twice"),
+        pytest.param([prepare(), prepare(at=1.0), close(at=2.0)], id="a handle that was given twice"),
+        pytest.param([begin(), end(1, at=1.0)], id="a commit, which may fail for the sake of others"),
+        pytest.param([begin(), statement(at=1.0, status="INTERNAL"), end(2, at=2.0)], id="after a failed statement"),
+        pytest.param([begin(), statement(at=1.0, seconds=9.0), end(2, at=2.0)], id="while a statement runs"),
+        pytest.param([prepare(), act("CloseSession", "X", b"", at=1.0), close(at=2.0)], id="after the session"),
+        pytest.param([begin(), savepoint(FIRST, at=1.0), end(2, at=2.0, status="OK"), back_to(FIRST, at=3.0)],
+                     id="a savepoint after its transaction"),
+        pytest.param([begin(), savepoint(FIRST, at=1.0), savepoint(SECOND, at=2.0),
+                      back_to(FIRST, at=3.0, status="OK"), back_to(SECOND, at=4.0)],
+                     id="a savepoint after one before it"),
+    ],
+)  # fmt: skip
+def test_a_legal_refusal_is_not_judged(calls: Sequence[Call]) -> None:
+    """The last call is refused, and its server may have a reason."""
+    assert len(calls) - 1 not in begun_by(calls)
+
+
+def test_a_commit_that_is_served_is_judged() -> None:
+    """As every end that ended in OK."""
+    assert begun_by([begin(), end(1, at=1.0, status="OK")]) == {1: 0}
+
+
+@pytest.mark.parametrize(
+    ("method", "request_", "kind"),
+    [
+        ("DoPut", part(1, text(2, "")), None),
+        ("DoPut", part(1, part(2, packed("CommandStatementUpdate", text(1, "S")))), SqlUpdate),
+        ("DoPut", part(1, part(2, packed("CommandStatementIngest"))), SqlIngest),
+        ("GetFlightInfo", part(2, packed("CommandGetCatalogs")), SqlMetadata),
+        ("GetSchema", part(2, packed("CommandGetTables", number(5, 1))), SqlMetadata),
+        ("GetFlightInfo", part(2, packed("CommandStatementQuery", text(1, "S"))), None),
+    ],
+)
+def test_a_single_call_has_the_step_of_its_command(method: str, request_: bytes, kind: type | None) -> None:
+    """Any other is one that sends what was sent."""
+    (one,) = conversations(alone([dataclasses.replace(prepare(), method=method, request=request_)]))
+
+    (step,) = as_driven(one).case.steps
+
+    assert (type(step) is kind) if kind else type(step).__name__ == "SendMessages"
