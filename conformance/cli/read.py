@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 import click
 
 from conformance.cli._group import Unusable
-from conformance.cli._many import judge_each, known_names, run_options
+from conformance.cli._many import answer_options, judge_each, known_names
 from conformance.cli._numbers import CASES, seed_option
 from conformance.cli._options import FOLDER, select_option
 from conformance.cli._outputs import Outputs, output_options
@@ -22,6 +23,9 @@ from conformance.readers.ipc.job import Limits
 from conformance.readers.ipc.pool import IpcPool
 from conformance.readers.ipc.registry import IPC_READERS
 from conformance.records import Level
+
+AT_ONCE: Final = 2
+"""Readers that are judged at the same time: two cores are the least that continuous integration gives."""
 
 
 @click.command()
@@ -50,7 +54,7 @@ from conformance.records import Level
     show_default="golden/ipc",
     help="The directory of golden vectors.",
 )
-@run_options
+@answer_options
 @output_options
 def command(
     *,
@@ -97,4 +101,4 @@ def command(
         return reading.events(), len(inputs.ids(select)) + mangled
 
     with IpcPool(chosen, limits=Limits.of_work(seconds, reuse=REUSE), readers=IPC_READERS) as pool:
-        judge_each("reader", pool, judged, outputs=outputs, reports=reports)
+        judge_each("reader", pool, judged, outputs=outputs, reports=reports, at_once=AT_ONCE)
