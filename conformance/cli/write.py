@@ -8,15 +8,13 @@ from pathlib import Path
 import click
 
 from conformance.cli._group import Unusable
-from conformance.cli._many import answer_options, judge_each, known_names
+from conformance.cli._many import answer_options, judge_each, known_names, limits_of
 from conformance.cli._options import select_option
 from conformance.cli._outputs import Outputs, output_options
 from conformance.contract.ipc.judging import PROFILE_OF, ipc_clauses
 from conformance.engine.events import Event
-from conformance.engine.reading import REUSE
 from conformance.engine.selection import Patterns, all_clauses, binds, undisputed
 from conformance.engine.writing import WriterTask, sample_ids
-from conformance.readers.ipc.job import Limits
 from conformance.readers.ipc.pool import IpcPool
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from conformance.records import Level
@@ -35,7 +33,7 @@ def command(
     select: tuple[str, ...],
     case_id: str | None,
     level: str,
-    seconds: float,
+    seconds: float | None,
     reports: Path | None,
     outputs: Outputs,
 ) -> None:
@@ -70,6 +68,6 @@ def command(
             raise Unusable(str(error)) from error
         return writing.events(rows, whole=case_id is None), len(rows)
 
-    limits = Limits.of_work(seconds, reuse=REUSE)
-    with IpcPool(chosen, limits=limits, readers=IPC_READERS, writers=IPC_WRITERS) as pool:
+    limits, programs = limits_of(seconds)
+    with IpcPool(chosen, limits=limits, programs=programs, readers=IPC_READERS, writers=IPC_WRITERS) as pool:
         judge_each("writer", pool, judged, outputs=outputs, reports=reports)
