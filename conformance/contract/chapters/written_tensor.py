@@ -46,7 +46,7 @@ def type_(one: WrittenTensor) -> Iterator[Violation]:
 def names(one: WrittenTensor) -> Iterator[Violation]:
     """The dimensions have the given names. A dimension without a name may have an empty one, and the reverse."""
     given, found = (tuple(name or "" for name in each.names) for each in (one.given, one.found))
-    if found != given:
+    if found != given and len(found) == len(given):
         yield Violation(f"the names {given}", f"{found}", "shape")
 
 
