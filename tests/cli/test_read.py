@@ -162,7 +162,7 @@ class TestSeveral:
         lines = Path(f".conformance/read-{name}.jsonl").read_text(encoding="utf-8").splitlines()
         changing = ("at", "seconds", "started", "digest", "target", "target_id")
         return [
-            {key: value for key, value in json.loads(line).items() if key not in changing}
+            {key: value for key, value in json.loads(line.replace(name, "NAME")).items() if key not in changing}
             for line in lines
             if '"case-judged"' in line
         ]
@@ -184,7 +184,7 @@ class TestSeveral:
         assert logs[0]
         assert logs == [self.events("twin")] * 3
         reports = [json.loads(Path(folder_, "twin.json").read_text(encoding="utf-8")) for folder_ in ("both", "one")]
-        assert reports[0]["deviations"] == reports[1]["deviations"]
+        assert reports[0]["deviations"] == reports[1]["deviations"] != []
 
     def test_an_error_of_the_suite_ends_all(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """It is not lost in a thread."""
@@ -193,7 +193,8 @@ class TestSeveral:
 
         result = read(folder)
 
-        assert isinstance(result.exception, ZeroDivisionError)
+        assert result.exit_code == 70
+        assert "the suite itself broke" in result.output
 
     def test_an_interrupt_keeps_what_was_judged(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Readers that were judged have their line; the others are named."""

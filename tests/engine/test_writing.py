@@ -214,7 +214,7 @@ class TestTensors:
         }
         assert {verdict.outcome for verdict in result.verdicts} == {Outcome.PASS}
         assert {"written.tensor-values", "written.tensor-names", "tensor.aligned"} <= result.by_clause.keys()
-        assert result.remarks[0] == "combinations of sample and options written: 8 of 8"
+        assert result.remarks[0] == "combinations of sample and options written: 11 of 11"
 
     def test_what_a_library_cannot_write_is_not_judged(self, pyarrow: IpcPool) -> None:
         """The library has no function for messages of sparse tensors."""
