@@ -30,7 +30,18 @@ from conformance.engine.session import STATE
 from conformance.readers.ipc.job import LEAST_WAIT, WAITS, Limits
 from conformance.report.summary import verdict_line
 
-__all__ = ["ANSWER_SECONDS", "Judged", "answer_options", "judge_each", "known_names", "limits_of", "run_options"]
+__all__ = [
+    "ANSWER_SECONDS",
+    "PROGRAM_SECONDS",
+    "Judged",
+    "Run",
+    "answer_options",
+    "judge_all",
+    "judge_each",
+    "known_names",
+    "limits_of",
+    "run_options",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -117,10 +128,10 @@ def judge_each(
     with ExitStack() as stack:
         # All locks at once: a second command must end immediately, not after its first implementation.
         logs = {name: stack.enter_context(LogWriter(STATE / f"{command}-{name}.jsonl")) for name in here}
-        runs = [_Run(name, log, *judged(name)) for name, log in logs.items()]
+        runs = [Run(name, log, *judged(name)) for name, log in logs.items()]
         with progress(f"starting {here[0]}", measure=lambda: sum(run.part.done for run in runs)) as shown:
             shown.update(total=sum(run.total for run in runs))
-            interrupted = _judge_all(runs, at_once, reports, shown)
+            interrupted = judge_all(runs, at_once, reports, shown, threading.Event())
         results = {run.name: run.result for run in runs if run.result is not None}
     if interrupted and not results:
         raise Interrupted
@@ -133,7 +144,7 @@ def judge_each(
 
 
 @dataclasses.dataclass(slots=True)
-class _Run:
+class Run:
     """The run of one implementation: its log, its events, and the result, which is None until it is judged."""
 
     name: str
@@ -166,14 +177,13 @@ def _until(stop: threading.Event, events: Iterable[Event]) -> Iterator[Event]:
         yield event
 
 
-def _judge_all(runs: Sequence[_Run], at_once: int, reports: Path | None, shown: Progress) -> bool:
+def judge_all(runs: Sequence[Run], at_once: int, reports: Path | None, shown: Progress, stop: threading.Event) -> bool:
     """Judge all, ``at_once`` at a time; returns True if an interrupt ended it early.
 
-    An interrupt reaches the main thread only, and ends the runs after the answer that each waits for.
+    An interrupt reaches the main thread only. It sets ``stop``, which ends each run after the answer that it waits for.
     """
-    stop = threading.Event()
 
-    def judge(run: _Run) -> None:
+    def judge(run: Run) -> None:
         try:
             if not stop.is_set():
                 run.judge(stop, reports, shown)

@@ -6,9 +6,6 @@ import dataclasses
 import json
 import re
 import shlex
-import signal
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import click.testing
@@ -16,7 +13,6 @@ import pytest
 
 from conformance.cli._group import cli
 from conformance.disk.archives import pack, unpack
-from conformance.engine.events import Event
 from conformance.engine.reading import ReaderTask
 from tests.engine import ipc_standins
 from tests.engine.ipc_standins import stream, written
@@ -195,28 +191,3 @@ class TestSeveral:
 
         assert result.exit_code == 70
         assert "the suite itself broke" in result.output
-
-    def test_an_interrupt_keeps_what_was_judged(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Readers that were judged have their line; the others are named."""
-        folder = written(tmp_path / "few", **{f"n{number}": stream("honest") for number in range(30)})
-        monkeypatch.setattr("conformance.cli.read.AT_ONCE", 1)
-        judge = ReaderTask.events
-
-        def interrupting(task: ReaderTask) -> Iterator[Event]:
-            if task.reader == "twin":
-                signal.raise_signal(signal.SIGINT)
-                # The main thread hears it while this one waits.
-                threading.Event().wait(0.05)
-            yield from judge(task)
-
-        monkeypatch.setattr(ReaderTask, "events", interrupting)
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
-        try:
-            result = read(folder)
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-        assert result.exit_code == 1
-        assert re.search(r"^standin +a library.*PASSED", result.output, re.MULTILINE)
-        assert "not judged: " in result.output
-        assert "other" in result.output.partition("not judged: ")[2]
