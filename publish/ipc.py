@@ -23,8 +23,6 @@ from publish.emulators import complaints
 
 ROLES: Final = {"read": ("readers", IPC_READERS), "write": ("writers", IPC_WRITERS)}
 """The folder of reports and the implementations, by command."""
-SECONDS: Final = "5"
-"""The deadline for one input: correct answers take milliseconds; a hang costs this, or twice this in a used process."""
 DEADLINE: Final = 3600
 """Seconds for one command: all readers, with hangs, take some minutes."""
 
@@ -44,7 +42,7 @@ def judge(command: str, reports: Path, options: Sequence[str]) -> list[str]:
         for ending in ("json", "html", "svg"):
             (folder / f"{name}.{ending}").unlink(missing_ok=True)
     began = time.monotonic()
-    status = run(command, "--level", "should", "--seconds", SECONDS, "--reports", str(folder), *options)
+    status = run(command, "--level", "should", "--reports", str(folder), *options)
     print(f"{command}: status {status} after {time.monotonic() - began:.0f} s", flush=True)
     shown = [path for name in known if (path := folder / f"{name}.json").exists()]
     if status > 1 or not shown:

@@ -3,6 +3,8 @@
 Every input of the corpus of invalid Arrow that permits only an error is given to every call. The result is a count of
 answers; ``python -m publish.tables`` makes the table in ``docs/untrusted.md`` from it.
 
+With ``--reader``, the other counts of the file stay, if they are of the same corpus.
+
     python -m publish.untrusted [--out FILE] [--changed N] [--select GLOB] [--reader NAME]...
 """
 
@@ -22,10 +24,10 @@ from conformance.disk.files import data_file, write_whole
 from conformance.engine.invalidarchive import CHANGED, Permitted, invalid_inputs
 from conformance.generate.vectors import VectorSet
 from conformance.readers.ipc import IPC_READERS, IpcPool, IpcReaderInfo, Job, JobAnswer, JobOutcome, Limits, Stage
-from conformance.records import to_json
+from conformance.records import from_json, to_json
 from publish.structure import STRUCTURE
 
-__all__ = ["CALLS", "CallCount", "Untrusted", "answer_of", "counted"]
+__all__ = ["CALLS", "CallCount", "Untrusted", "answer_of", "counted", "joined"]
 
 READERS: Final[Mapping[str, IpcReaderInfo]] = {**IPC_READERS, STRUCTURE.name: STRUCTURE}
 CALLS: Final[Mapping[str, str]] = {
@@ -96,6 +98,20 @@ def counted(jobs: Mapping[str, Sequence[Job]], names: Sequence[str]) -> tuple[Ca
     return tuple(made)
 
 
+def joined(before: Untrusted | None, made: Untrusted) -> Untrusted:
+    """The new counts with those of ``before`` that were not made again, in the order of :data:`CALLS`.
+
+    Counts of another corpus are dropped.
+    """
+    same = before is not None and (before.corpus, before.inputs) == (made.corpus, made.inputs)
+    known = {call.reader: call for call in (*(before.calls if before is not None and same else ()), *made.calls)}
+    return dataclasses.replace(made, calls=tuple(known[name] for name in CALLS if name in known))
+
+
+def _before(path: Path) -> Untrusted | None:
+    return from_json(Untrusted, json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
+
+
 def main() -> None:
     """Give the corpus to every call, and write the counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -111,6 +127,7 @@ def main() -> None:
     made = Untrusted(
         conformance.__version__, sum(map(len, jobs.values())), counted(jobs, options.reader or list(CALLS))
     )
+    made = joined(_before(options.out) if options.reader else None, made)
     write_whole(options.out, json.dumps(to_json(made), indent=1, ensure_ascii=False) + "\n")
 
 

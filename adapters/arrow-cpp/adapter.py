@@ -1,4 +1,4 @@
-"""Adapter of Apache Arrow C++ without pyarrow's interface: reads and writes IPC streams and files for the suite.
+"""Adapter of Apache Arrow C++ without pyarrow's interface: reads and writes IPC data for the suite.
 
 Built by ``python -m adapters arrow-cpp``. The library of ``ipc.cc`` reads and writes; its batches come over the C
 stream interface, and their values from their buffers. Standard input has one JSON request per line, standard output one
@@ -54,7 +54,7 @@ class Arrow:
 
     def __init__(self, path: str) -> None:
         self._library = ctypes.CDLL(path)
-        for name in ("ipc_read", "ipc_write"):
+        for name in ("ipc_read", "ipc_write", "ipc_write_tensor"):
             getattr(self._library, name).restype = ctypes.c_void_p
         self._library.ipc_free.argtypes = [ctypes.c_void_p]
 
@@ -86,14 +86,17 @@ class Arrow:
         return made, dict(zip(STATISTICS, counted, strict=True))
 
     def write(self, kind: str, data: bytes, options: Mapping[str, Any]) -> bytes:
-        """The stream, read and written again."""
+        """The stream or the tensor, read and written again."""
         out, length = ctypes.c_void_p(), ctypes.c_int64()
+        given = data, ctypes.c_int64(len(data))
+        if kind == "tensor":
+            self._done(self._library.ipc_write_tensor(*given, ctypes.byref(out), ctypes.byref(length)))
+            return self._taken(out, length)
         savings = options.get("min_space_savings")
         self._done(
             self._library.ipc_write(
                 kind == "file",
-                data,
-                ctypes.c_int64(len(data)),
+                *given,
                 options.get("codec", "").encode(),
                 options.get("version") == "V4",
                 options.get("legacy", False),
@@ -106,6 +109,10 @@ class Arrow:
                 ctypes.byref(length),
             )
         )
+        return self._taken(out, length)
+
+    def _taken(self, out: ctypes.c_void_p, length: ctypes.c_int64) -> bytes:
+        """The bytes that a function has written, whose memory is given back."""
         written = ctypes.string_at(out.value, length.value) if out.value else b""
         self._library.ipc_free(out)
         return written
@@ -126,7 +133,7 @@ HELLO: dict[str, Any] = {
     "language": "C++",
     "version": pa.cpp_version,
     "reads": ["stream", "file"],
-    "writes": ["stream", "file"],
+    "writes": ["stream", "file", "tensor"],
     "read_options": {
         "included_fields": [],
         "native_endian": [True, False],

@@ -1,12 +1,15 @@
 // The parts of Arrow C++ that pyarrow does not expose: StreamDecoder, PreBufferMetadata, CountRows, footer offsets, the
-// statistics of each reader after it has read, and the alignment and smallest savings of writers. Compiled against the headers and library of the pyarrow wheel.
+// statistics of each reader after it has read, the alignment and smallest savings of writers, and the messages of sparse
+// tensors. Compiled against the headers and library of the pyarrow wheel.
 //
-// adapter.py calls two functions: one reads bytes into a C stream, the other writes a stream again. Each returns null,
-// or the text of the error, which begins with its code.
+// adapter.py calls three functions: one reads bytes into a C stream, the others write a stream or a tensor again. Each
+// returns null, or the text of the error, which begins with its code.
 #include <arrow/api.h>
 #include <arrow/c/bridge.h>
 #include <arrow/io/memory.h>
 #include <arrow/ipc/api.h>
+#include <arrow/sparse_tensor.h>
+#include <arrow/tensor.h>
 #include <arrow/util/compression.h>
 
 #include <algorithm>
@@ -98,6 +101,27 @@ Result<std::shared_ptr<arrow::Buffer>> Written(const Read& source, bool file, co
   return sink->Finish();
 }
 
+// A tensor, dense or sparse, written again.
+Result<std::shared_ptr<arrow::Buffer>> TensorWritten(const ipc::Message& message) {
+  ARROW_ASSIGN_OR_RAISE(auto sink, arrow::io::BufferOutputStream::Create());
+  int32_t metadata = 0;
+  int64_t body = 0;
+  if (message.type() == ipc::MessageType::SPARSE_TENSOR) {
+    ARROW_ASSIGN_OR_RAISE(auto sparse, ipc::ReadSparseTensor(message));
+    ARROW_RETURN_NOT_OK(ipc::WriteSparseTensor(*sparse, sink.get(), &metadata, &body));
+  } else {
+    ARROW_ASSIGN_OR_RAISE(auto dense, ipc::ReadTensor(message));
+    ARROW_RETURN_NOT_OK(ipc::WriteTensor(*dense, sink.get(), &metadata, &body));
+  }
+  return sink->Finish();
+}
+
+void HandOver(const arrow::Buffer& written, uint8_t** out, int64_t* length) {
+  *length = written.size();
+  *out = static_cast<uint8_t*>(malloc(written.size()));
+  std::memcpy(*out, written.data(), written.size());
+}
+
 char* Said(const Status& status, const std::string& where = "") {
   return status.ok() ? nullptr : strdup((where + status.ToString()).c_str());
 }
@@ -167,9 +191,21 @@ char* ipc_write(int file, const uint8_t* data, int64_t size, const char* codec, 
     options.unify_dictionaries = unify;
     options.max_recursion_depth = depth;
     ARROW_ASSIGN_OR_RAISE(auto written, Written(*source, file, options));
-    *length = written->size();
-    *out = static_cast<uint8_t*>(malloc(written->size()));
-    std::memcpy(*out, written->data(), written->size());
+    HandOver(*written, out, length);
+    return Status::OK();
+  };
+  return Said(work());
+}
+
+// Reads the message of a tensor and writes it again. `out` gets memory of malloc.
+char* ipc_write_tensor(const uint8_t* data, int64_t size, uint8_t** out, int64_t* length) {
+  auto work = [&]() -> Status {
+    arrow::io::BufferReader source(
+        arrow::Buffer::FromString(std::string(reinterpret_cast<const char*>(data), size)));
+    ARROW_ASSIGN_OR_RAISE(auto message, ipc::ReadMessage(&source));
+    if (message == nullptr) return Status::Invalid("there is no message");
+    ARROW_ASSIGN_OR_RAISE(auto written, TensorWritten(*message));
+    HandOver(*written, out, length);
     return Status::OK();
   };
   return Said(work());

@@ -1,31 +1,56 @@
-"""Judge several readers or writers of Arrow IPC in one call: select the installed ones, print and write the results."""
+"""Judge several readers or writers of Arrow IPC in one call: select the installed ones, print and write the results.
+
+Each implementation is judged in a thread of its own, because most of the time is spent in its process and not in ours.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+import concurrent.futures
+import dataclasses
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, NoReturn, Protocol, TypeAlias, TypeVar
 
 import click
 
 from conformance.cli._group import Unusable
-from conformance.cli._interrupts import Interrupted, until_interrupted
+from conformance.cli._interrupts import Interrupted
 from conformance.cli._numbers import SECONDS
 from conformance.cli._options import FOLDER, level_option
 from conformance.cli._outputs import Outputs, conclude, reported
-from conformance.cli._progress import progress, quiet_option, watch
+from conformance.cli._progress import Progress, progress, quiet_option, watch
 from conformance.disk.files import DiskError
-from conformance.engine.events import Event
+from conformance.engine.events import CaseJudged, Event
 from conformance.engine.log import LogWriter
+from conformance.engine.reading import REUSE
 from conformance.engine.result import Result, fold
 from conformance.engine.session import STATE
+from conformance.readers.ipc.job import LEAST_WAIT, WAITS, Limits
 from conformance.report.summary import verdict_line
 
-__all__ = ["Judged", "judge_each", "known_names", "run_options"]
+__all__ = [
+    "ANSWER_SECONDS",
+    "PROGRAM_SECONDS",
+    "Judged",
+    "Run",
+    "answer_options",
+    "judge_all",
+    "judge_each",
+    "known_names",
+    "limits_of",
+    "run_options",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+ANSWER_SECONDS: Final = 2.0
+"""The limit of a Python library: its slowest answer to a legal input of the default run took 0.06 s (2026-11-26; the
+import of a library is not counted), so that an answer which takes thirty times as long is taken to never come.
+"""
+PROGRAM_SECONDS: Final = 10.0
+"""The limit of a program: the first answer of a new JVM took 0.72 s, because it compiles while it reads."""
 Judged: TypeAlias = Callable[[str], tuple[Iterable[Event], int]]
 """A function from the name of an implementation to the events of its run and the number of its cases."""
 
@@ -41,17 +66,32 @@ class Judging(Protocol):
 
 def run_options(function: F) -> F:
     """Give a command the options ``--level``, ``--seconds``, ``--reports`` and ``--quiet``."""
+    return _with_options(function, default=10.0, show_default=True)
+
+
+def answer_options(function: F) -> F:
+    """As :func:`run_options`; ``--seconds`` is None by default, which :func:`limits_of` understands."""
+    shown = f"{ANSWER_SECONDS:g}, and {PROGRAM_SECONDS:g} for programs in other languages"
+    return _with_options(function, default=None, show_default=shown)
+
+
+def _with_options(function: F, **default: Any) -> F:
     seconds = click.option(
         "--seconds",
         type=SECONDS,
-        default=10.0,
-        show_default=True,
-        help="Processor time of one answer; by the clock, it may take three times as long.",
+        help=f"Processor time of one answer; by the clock, it may take {WAITS:g} times as long, and {LEAST_WAIT:g} s.",
+        **default,
     )
     reports = click.option(
         "--reports", metavar="DIR", type=FOLDER, help="Write a report for each implementation to this directory."
     )
     return level_option(seconds(reports(quiet_option(function))))
+
+
+def limits_of(seconds: float | None) -> tuple[Limits, Limits]:
+    """The limits of one job of a Python library, and of a program."""
+    limits = Limits.of_work(ANSWER_SECONDS if seconds is None else seconds, reuse=REUSE)
+    return limits, Limits.of_work(PROGRAM_SECONDS) if seconds is None else limits
 
 
 def known_names(role: str, asked: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:
@@ -65,12 +105,15 @@ def known_names(role: str, asked: tuple[str, ...], known: Collection[str]) -> tu
     return asked or tuple(known)
 
 
-def judge_each(role: str, pool: Judging, judged: Judged, *, outputs: Outputs, reports: Path | None) -> NoReturn:
+def judge_each(
+    role: str, pool: Judging, judged: Judged, *, outputs: Outputs, reports: Path | None, at_once: int = 1
+) -> NoReturn:
     """Judge every installed implementation of the pool, each with a log of its own, and exit with the status.
 
     Missing implementations are reported on standard error. A single report is printed, several with a line each.
     ``outputs`` are the report files if there is one implementation; ``reports`` is a directory for reports of each,
-    written as soon as it is judged.
+    written as soon as it is judged. ``at_once`` is the number of implementations that are judged at the same time;
+    the results and their order do not depend on it.
 
     Raises:
         Unusable: none is installed.
@@ -82,29 +125,81 @@ def judge_each(role: str, pool: Judging, judged: Judged, *, outputs: Outputs, re
     if not here:
         raise Unusable(f"expected at least one installed {role}, got none; the lines above say what is missing")
     command = click.get_current_context().info_name
-    results: dict[str, Result] = {}
-    failures: list[DiskError | None] = []
     with ExitStack() as stack:
         # All locks at once: a second command must end immediately, not after its first implementation.
         logs = {name: stack.enter_context(LogWriter(STATE / f"{command}-{name}.jsonl")) for name in here}
-        for name, log in logs.items():
-            events, total = judged(name)
-            try:
-                with progress(f"starting {name}") as shown:
-                    found, interrupted = until_interrupted(log.copy(watch(events, shown, total=total)))
-            except Interrupted:
-                if not results:
-                    raise
-                break
-            results[name] = fold(found)
-            failures += [*_kept(name, results[name], reports), log.failure]
-            if interrupted or log.failure is not None:
-                break
+        runs = [Run(name, log, *judged(name)) for name, log in logs.items()]
+        with progress(f"starting {here[0]}", measure=lambda: sum(run.part.done for run in runs)) as shown:
+            shown.update(total=sum(run.total for run in runs))
+            interrupted = judge_all(runs, at_once, reports, shown, threading.Event())
+        results = {run.name: run.result for run in runs if run.result is not None}
+    if interrupted and not results:
+        raise Interrupted
+    failures = [failure for run in runs for failure in run.failures]
     failures += _reported(results, outputs, {name: log.path for name, log in logs.items()})
     left = [name for name in here if name not in results]
     if left:
         click.echo(f"not judged: {', '.join(left)}", err=True)
     conclude(failures, fails=bool(left) or any(result.fails for result in results.values()))
+
+
+@dataclasses.dataclass(slots=True)
+class Run:
+    """The run of one implementation: its log, its events, and the result, which is None until it is judged."""
+
+    name: str
+    log: LogWriter
+    events: Iterable[Event]
+    total: int
+    part: Progress = dataclasses.field(default_factory=lambda: Progress(""))
+    result: Result | None = None
+    failures: list[DiskError | None] = dataclasses.field(default_factory=list)
+
+    def judge(self, stop: threading.Event, reports: Path | None, shown: Progress) -> None:
+        """Judge the implementation until its events end or ``stop`` is set, and write its reports."""
+        found = [*self.log.copy(watch(_until(stop, self._shown(shown)), self.part, total=self.total))]
+        if self.log.failure is not None:
+            stop.set()
+        if any(isinstance(event, CaseJudged) for event in found) or not stop.is_set():
+            self.result = fold(found)
+            self.failures = [*_kept(self.name, self.result, reports), self.log.failure]
+
+    def _shown(self, shown: Progress) -> Iterator[Event]:
+        for event in self.events:
+            shown.update(f"{self.name}: {self.part.what}", facts=self.part.facts)
+            yield event
+
+
+def _until(stop: threading.Event, events: Iterable[Event]) -> Iterator[Event]:
+    for event in events:
+        if stop.is_set():
+            return
+        yield event
+
+
+def judge_all(runs: Sequence[Run], at_once: int, reports: Path | None, shown: Progress, stop: threading.Event) -> bool:
+    """Judge all, ``at_once`` at a time; returns True if an interrupt ended it early.
+
+    An interrupt reaches the main thread only. It sets ``stop``, which ends each run after the answer that it waits for.
+    """
+
+    def judge(run: Run) -> None:
+        try:
+            if not stop.is_set():
+                run.judge(stop, reports, shown)
+        except BaseException:
+            stop.set()
+            raise
+
+    with concurrent.futures.ThreadPoolExecutor(at_once, thread_name_prefix="judging") as threads:
+        try:
+            for future in [threads.submit(judge, run) for run in runs]:
+                future.result()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            stop.set()
+    return False
 
 
 def _kept(name: str, result: Result, reports: Path | None) -> list[DiskError]:

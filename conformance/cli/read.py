@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 import click
 
 from conformance.cli._group import Unusable
-from conformance.cli._many import judge_each, known_names, run_options
+from conformance.cli._many import answer_options, judge_each, known_names, limits_of
 from conformance.cli._numbers import CASES, seed_option
 from conformance.cli._options import FOLDER, select_option
 from conformance.cli._outputs import Outputs, output_options
 from conformance.disk.files import data_file
 from conformance.engine.events import Event
-from conformance.engine.reading import REUSE, ReaderTask, reader_clauses
+from conformance.engine.reading import ReaderTask, reader_clauses
 from conformance.engine.readings import Inputs
 from conformance.engine.selection import Patterns, all_clauses, binds, undisputed
 from conformance.generate.vectors import VectorSet
-from conformance.readers.ipc.job import Limits
 from conformance.readers.ipc.pool import IpcPool
 from conformance.readers.ipc.registry import IPC_READERS
 from conformance.records import Level
+
+AT_ONCE: Final = 2
+"""Readers that are judged at the same time: two cores are the least that continuous integration gives."""
 
 
 @click.command()
@@ -50,7 +53,7 @@ from conformance.records import Level
     show_default="golden/ipc",
     help="The directory of golden vectors.",
 )
-@run_options
+@answer_options
 @output_options
 def command(
     *,
@@ -62,7 +65,7 @@ def command(
     seed: int,
     combinations: bool,
     folder: Path,
-    seconds: float,
+    seconds: float | None,
     reports: Path | None,
     outputs: Outputs,
 ) -> None:
@@ -96,5 +99,6 @@ def command(
             return reading.one(inputs.find(vector)), 1
         return reading.events(), len(inputs.ids(select)) + mangled
 
-    with IpcPool(chosen, limits=Limits.of_work(seconds, reuse=REUSE), readers=IPC_READERS) as pool:
-        judge_each("reader", pool, judged, outputs=outputs, reports=reports)
+    limits, programs = limits_of(seconds)
+    with IpcPool(chosen, limits=limits, programs=programs, readers=IPC_READERS) as pool:
+        judge_each("reader", pool, judged, outputs=outputs, reports=reports, at_once=AT_ONCE)

@@ -8,6 +8,7 @@ space than they use, so that a limit on the total would cause false alarms.
 from __future__ import annotations
 
 import gc
+import math
 import resource
 from pathlib import Path
 from typing import Final
@@ -45,9 +46,9 @@ def unlimit_memory() -> None:
 
 
 def limit_cpu(seconds: float) -> None:
-    """Let the process use ``seconds`` of processor time from now on; then SIGXCPU ends it."""
+    """Let the process use ``seconds`` of processor time from now on; then, within a second more, SIGXCPU ends it."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    _limit(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime + seconds) + 1)
+    _limit(resource.RLIMIT_CPU, math.ceil(usage.ru_utime + usage.ru_stime + seconds))
 
 
 def limit_files(size: int) -> None:

@@ -9,8 +9,9 @@ import dataclasses
 import functools
 import json
 import re
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any, Final
+import threading
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, Final, TypeVar, TypeVarTuple, Unpack
 
 import pyarrow as pa
 
@@ -39,6 +40,9 @@ from conformance.wire.arrow import schema_to_arrow
 from conformance.wire.integration import read_integration
 
 __all__ = ["Inputs", "ReadInput", "counted", "option_text"]
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 _MANGLED: Final = re.compile(r"mangled\.s(\d+)\.i(\d+)")
 _UNDER_OPTIONS: Final = ("rows.several", "nested.mixed", "dictionary.two", "types.union-dense", "nulls.words")
@@ -79,9 +83,11 @@ class Inputs:
         self._vectors = vectors.vectors
         self._seed = seed
         self._generated = generated
-        self._rows = functools.cache(self._read_rows)
-        self._made = functools.cache(_combined)  # so that every reader gets the same
-        self._mangled = functools.cache(self._mangle)  # every reader gets them, and judging the bytes is slow
+        # Every reader gets the same inputs, and making one is slower than reading it.
+        self._rows = _once(self._read_rows)
+        self._of_vector = _once(self._read_vector)
+        self._made = _once(_combined)
+        self._mangled = _once(self._mangle)
 
     def ids(self, select: Sequence[str] = ()) -> list[str]:
         """The ids of the vectors that match ``select`` (globs); all if there are no globs."""
@@ -99,7 +105,7 @@ class Inputs:
         """
         for name in self.ids(select):
             if name in self._vectors and self._vectors[name].kind in kinds:
-                made = self._of_vector(self._vectors[name])
+                made = self._of_vector(name)
                 yield made
                 yield from _under(made, options)
         if self._combined:
@@ -128,7 +134,7 @@ class Inputs:
             return self._mangled(int(found[1]), int(found[2]))
         base, _, option = name.partition("@")
         if base in self._vectors:
-            made = self._of_vector(self._vectors[base])
+            made = self._of_vector(base)
         elif base.startswith(f"{PREFIX}."):
             try:
                 made = self._made(base)
@@ -143,7 +149,8 @@ class Inputs:
         except ValueError:
             raise VectorError(f"expected options with JSON values after the @ of {name!r}") from None
 
-    def _of_vector(self, vector: Vector) -> ReadInput:
+    def _read_vector(self, name: str) -> ReadInput:
+        vector = self._vectors[name]
         data, kind = self._set.contents[vector.file], Kind(vector.kind)
         rows, schema = self._rows(vector.rows) if vector.rows else (None, None)
         if kind is Kind.TENSOR and vector.result is Validity.VALID:
@@ -177,6 +184,20 @@ class Inputs:
     @functools.cached_property
     def _sound(self) -> list[Vector]:
         return [vector for vector in self._vectors.values() if vector.result is Validity.VALID]
+
+
+def _once(make: Callable[[Unpack[Ts]], T]) -> Callable[[Unpack[Ts]], T]:
+    """The function with its results kept; if several threads ask for one, only the first makes it."""
+    kept: dict[tuple[*Ts], T] = {}
+    lock = threading.Lock()
+
+    def found(*key: *Ts) -> T:
+        with lock:
+            if key not in kept:
+                kept[key] = make(*key)
+            return kept[key]
+
+    return found
 
 
 def counted(data: bytes, kind: Kind) -> Mapping[str, Sequence[int]] | None:

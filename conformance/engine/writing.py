@@ -1,7 +1,8 @@
 """Judge writers of IPC data over their complete option space: a covering array of samples and options.
 
 The writer gets the reference's stream of a sample, reads it with its own library, and writes the same batches again.
-Every clause on bytes and on writers judges the written bytes, given the original batches.
+Every clause on bytes and on writers judges the written bytes, given the original batches. A writer of tensors gets the
+reference's message of a tensor instead.
 """
 
 from __future__ import annotations
@@ -27,14 +28,17 @@ from conformance.readers.ipc.pool import IpcPool
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from conformance.records import Level, Outcome, Verdict
 from conformance.reference.ipc.samples import SAMPLES
-from conformance.wire import Kind
+from conformance.reference.ipc.samples.tensors import TENSORS
+from conformance.wire import Kind, read_tensor
 
-__all__ = ["WriteTask", "WriterTask", "factors"]
+__all__ = ["WriteTask", "WriterTask", "factors", "sample_ids", "tensor_factors"]
 
 _ANY: Final[Mapping[str, tuple[Hashable, ...]]] = {"min_space_savings": (None, 0.0, 0.5, 1.0)}
 """Values to try for options that accept any value; None means that the option is not given, as without a codec."""
 _THREES: Final = frozenset({"sample", "codec", "given"})
 """What a writer compresses, and how it got it, depend on the sample: these are covered in threes."""
+_OF_TENSORS: Final = "layout"
+"""The one option of writers of tensors, which no other writer has."""
 _ON_TYPES: Final = ("written.types", "written.encoding", "written.rows")
 """Clauses on the types of the given batches, and on values in the units of those types."""
 _OUTCOMES: Final = {
@@ -63,10 +67,29 @@ class WriteTask:
         return f"{self.kind}.{self.sample}{reported}"
 
 
+def sample_ids() -> list[str]:
+    """The ids of all samples: those of record batches, then those of tensors."""
+    return [*SAMPLES, *TENSORS]
+
+
 def factors(hello: Hello, samples: Sequence[str]) -> Factors:
-    """The option space that a writer declares."""
-    exposed = {key: tuple(values) or _ANY[key] for key, values in hello.write_options.items()}
-    return {"sample": tuple(samples), "kind": tuple(hello.writes), **exposed}
+    """The option space of the streams and files that a writer declares."""
+    exposed = {key: tuple(values) or _ANY[key] for key, values in hello.write_options.items() if key != _OF_TENSORS}
+    kinds = tuple(kind for kind in hello.writes if kind != Kind.TENSOR)
+    return {"sample": tuple(name for name in samples if name not in TENSORS), "kind": kinds, **exposed}
+
+
+def tensor_factors(hello: Hello, samples: Sequence[str]) -> Factors:
+    """The option space of the tensors that a writer declares: each sample, put in memory in each way."""
+    kinds = tuple(kind for kind in hello.writes if kind == Kind.TENSOR)
+    layouts = tuple(hello.write_options.get(_OF_TENSORS, ("",)))
+    return {"sample": tuple(name for name in samples if name in TENSORS), "kind": kinds, _OF_TENSORS: layouts}
+
+
+def _spaces(hello: Hello, samples: Sequence[str]) -> list[Factors]:
+    """The option spaces of a writer that have samples and kinds."""
+    spaces = (factors(hello, samples), tensor_factors(hello, samples))
+    return [space for space in spaces if space["sample"] and space["kind"]]
 
 
 def _go_together(pair: Combination) -> bool:
@@ -103,7 +126,7 @@ class WriterTask:
     def samples(self) -> list[str]:
         """The samples that match the selection (globs)."""
         globs: Patterns = Patterns(self.select)
-        return [name for name in SAMPLES if not self.select or globs.match(name)]
+        return [name for name in sample_ids() if not self.select or globs.match(name)]
 
     def rows(self) -> list[WriteTask]:
         """The covering array, always the same for the same writer.
@@ -111,11 +134,12 @@ class WriterTask:
         Raises:
             Unavailable: the writer is not installed.
         """
-        space = factors(self.pool.hello(self.writer), self.samples())
         made = []
-        for row in covering(space, _go_together, threes=_THREES):
-            options = {key: row[key] for key in space if key not in ("sample", "kind") and row[key] != space[key][0]}
-            made.append(WriteTask(str(row["sample"]), Kind(str(row["kind"])), options))
+        for space in _spaces(self.pool.hello(self.writer), self.samples()):
+            for row in covering(space, _go_together, threes=_THREES):
+                chosen = {key: row[key] for key in space if row[key] != space[key][0]}
+                options = {key: value for key, value in chosen.items() if key not in ("sample", "kind")}
+                made.append(WriteTask(str(row["sample"]), Kind(str(row["kind"])), options))
         return made
 
     def find(self, name: str) -> WriteTask:
@@ -125,11 +149,11 @@ class WriterTask:
             ValueError: it is not the id of a sample, a kind and options that the writer has.
             Unavailable: the writer is not installed.
         """
-        space = factors(self.pool.hello(self.writer), tuple(SAMPLES))
         kind, _, rest = name.partition(".")
         sample, *reported = rest.split("+")
         options = dict(_option(text) for text in reported)
-        if sample not in SAMPLES or kind not in space["kind"]:
+        space = next(iter(_spaces(self.pool.hello(self.writer), [sample])), None)
+        if sample not in sample_ids() or space is None or kind not in space["kind"]:
             raise ValueError(f"expected the id of a case that {self.writer} is given, got {name!r}")
         if strange := [key for key, value in options.items() if value not in space.get(key, ())]:
             raise ValueError(f"expected options that {self.writer} has in the id of a case, got {strange[0]!r}")
@@ -155,7 +179,7 @@ class WriterTask:
                 written.append(row)
             yield CaseJudged(
                 case_id=row.id,
-                title=SAMPLES[row.sample].title,
+                title=(TENSORS if row.kind is Kind.TENSOR else SAMPLES)[row.sample].title,
                 replay=row.id,
                 verdicts=tuple(self.verdicts(row, answer)),
                 calls=1,
@@ -170,9 +194,12 @@ class WriterTask:
         if answer.outcome is not Ended.WRITTEN:
             return [Verdict(row.id, WHOLE_CASE, _OUTCOMES[answer.outcome], reason=_said(answer))]
         known = {clause.id for clause in self._asked}
-        place = row.options.get("metadata")
-        attached = Attached(place, METADATA) if place else None
-        judged = judge_ipc(answer.data, row.kind, expected=SAMPLES[row.sample].batches, attached=attached)
+        if row.kind is Kind.TENSOR:
+            judged = judge_ipc(answer.data, row.kind, given=read_tensor(_source(row.sample)))
+        else:
+            place = row.options.get("metadata")
+            attached = Attached(place, METADATA) if place else None
+            judged = judge_ipc(answer.data, row.kind, expected=SAMPLES[row.sample].batches, attached=attached)
         return [dataclasses.replace(verdict, case_id=row.id) for verdict in judged if verdict.clause in known]
 
     @property
@@ -188,11 +215,12 @@ class WriterTask:
         return IPC_WRITERS[self.writer].title if self.writer in IPC_WRITERS else ""
 
     def _covered(self, hello: Hello, written: Sequence[WriteTask]) -> Iterator[str]:
-        space = factors(hello, self.samples())
-        reached = self.coverage(space, written)
-        yield f"combinations of sample and options written: {reached.reached} of {reached.possible}"
-        if reached.missing:
-            missing = len(reached.missing)
+        found = [self.coverage(space, written) for space in _spaces(hello, self.samples())]
+        reached, possible = (
+            sum(counts) for counts in zip(*((one.reached, one.possible) for one in found), strict=True)
+        )
+        yield f"combinations of sample and options written: {reached} of {possible}"
+        if missing := possible - reached:
             yield f"{missing} combinations are not written, because the library refuses or lacks what they need"
 
     def _remarks(self, hello: Hello) -> Iterator[str]:
@@ -205,9 +233,10 @@ class WriterTask:
 
     @staticmethod
     def coverage(space: Factors, written: Sequence[WriteTask]) -> Coverage:
-        """The coverage of the writer's option space by the rows that were written."""
+        """The coverage of one of the writer's option spaces by the rows that were written."""
         first = {key: values[0] for key, values in space.items()}
-        full = [{**first, "sample": row.sample, "kind": str(row.kind), **row.options} for row in written]
+        known = (row for row in written if row.sample in space["sample"])
+        full = [{**first, "sample": row.sample, "kind": str(row.kind), **row.options} for row in known]
         return coverage(full, space, _go_together, threes=_THREES)
 
     def _started(self, hello: Hello, rows: Sequence[WriteTask]) -> RunStarted:
@@ -236,8 +265,8 @@ def _option(text: str) -> tuple[str, Hashable]:
 
 
 def _source(sample: str) -> bytes:
-    """The stream that a writer is given: the reference's, uncompressed."""
-    return SAMPLES[sample].stream().encode()
+    """What a writer is given: the reference's stream, uncompressed, or its message of a tensor."""
+    return TENSORS[sample].model().encode() if sample in TENSORS else SAMPLES[sample].stream().encode()
 
 
 def _said(answer: JobAnswer) -> str:

@@ -13,9 +13,10 @@ import pytest
 
 from conformance.cli import campaign, drift, golden, prove
 from conformance.cli._interrupts import Interrupted, orderly, until_interrupted
+from conformance.cli._many import Run, judge_all
 from conformance.cli._progress import Progress, watch
 from conformance.engine.events import CaseJudged, Event
-from conformance.engine.log import read_log
+from conformance.engine.log import LogWriter, read_log
 from tests.cli.typed import conformance_, run
 from tests.engine.samples import judged, passing, started
 
@@ -58,6 +59,25 @@ def test_before_a_verdict_there_is_nothing_to_report() -> None:
         until_interrupted(interrupting(START))
 
     assert (raised.value.exit_code, str(raised.value)) == (130, "interrupted: nothing was judged")
+
+
+def test_readers_that_are_judged_in_threads_end_in_order(tmp_path: Path) -> None:
+    """Only the main thread hears Ctrl-C: a run keeps what was judged by then, and the next one does not begin."""
+    stop = threading.Event()
+
+    def interrupting() -> Iterator[Event]:
+        yield from (START, CASE)
+        signal.raise_signal(signal.SIGINT)
+        assert stop.wait(60)
+        yield CASE
+
+    with LogWriter(tmp_path / "one") as one, LogWriter(tmp_path / "two") as two:
+        runs = [Run("one", one, interrupting(), 2), Run("two", two, iter([START, CASE]), 1)]
+        interrupted = judge_all(runs, 1, None, Progress(""), stop)
+
+    assert interrupted
+    assert [None if run.result is None else run.result.complete for run in runs] == [False, None]
+    assert len(list(read_log(tmp_path / "one"))) == 2
 
 
 def test_handlers_are_those_of_before_again() -> None:

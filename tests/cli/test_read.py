@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import shlex
@@ -12,6 +13,7 @@ import pytest
 
 from conformance.cli._group import cli
 from conformance.disk.archives import pack, unpack
+from conformance.engine.reading import ReaderTask
 from tests.engine import ipc_standins
 from tests.engine.ipc_standins import stream, written
 
@@ -138,3 +140,54 @@ def test_bytes_that_are_not_those_told_are_status_2(tmp_path: Path) -> None:
 
     assert result.exit_code == 2
     assert "with the digest" in result.output
+
+
+class TestSeveral:
+    """Two readers are judged at a time."""
+
+    @pytest.fixture(autouse=True)
+    def _twins(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Three readers that are the same library."""
+        names = ("standin", "twin", "other")
+        twins = {name: dataclasses.replace(ipc_standins.READER, name=name) for name in names}
+        monkeypatch.setattr("conformance.cli.read.IPC_READERS", twins)
+
+    @staticmethod
+    def events(name: str) -> list[dict[str, object]]:
+        """The log of a reader, without times and names."""
+        lines = Path(f".conformance/read-{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        changing = ("at", "seconds", "started", "digest", "target", "target_id")
+        return [
+            {key: value for key, value in json.loads(line.replace(name, "NAME")).items() if key not in changing}
+            for line in lines
+            if '"case-judged"' in line
+        ]
+
+    def test_each_has_the_log_and_the_report_that_it_has_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The answers of a reader do not depend on the others, and the lines come in the order of the readers."""
+        folder = written(tmp_path / "few", one=stream("honest"), two=stream("segv"), three=stream("wrong"))
+        together = read(folder, "--reports", "both")
+        logs = [self.events(name) for name in ("standin", "twin", "other")]
+        monkeypatch.setattr("conformance.cli.read.AT_ONCE", 1)
+
+        alone = read(folder, "--reader", "twin", "--reports", "one")
+
+        assert (together.exit_code, alone.exit_code) == (1, 1)
+        lines = re.findall(r"^(\w+) +a library", together.output, re.MULTILINE)
+        assert lines == ["standin", "twin", "other"]
+        assert logs[0]
+        assert logs == [self.events("twin")] * 3
+        reports = [json.loads(Path(folder_, "twin.json").read_text(encoding="utf-8")) for folder_ in ("both", "one")]
+        assert reports[0]["deviations"] == reports[1]["deviations"] != []
+
+    def test_an_error_of_the_suite_ends_all(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It is not lost in a thread."""
+        folder = written(tmp_path / "few", one=stream("honest"))
+        monkeypatch.setattr(ReaderTask, "verdicts", lambda *_: 1 // 0)
+
+        result = read(folder)
+
+        assert result.exit_code == 70
+        assert "the suite itself broke" in result.output

@@ -8,8 +8,13 @@ import pytest
 
 from conformance.readers.ipc import IPC_READERS, Job, JobAnswer, JobOutcome, Stage
 from publish.tables.untrusted import COUNTS, rows
-from publish.untrusted import CALLS, answer_of, counted
+from publish.untrusted import CALLS, CallCount, Untrusted, answer_of, counted, joined
 from tests.engine.ipc_standins import stream
+
+
+def count(reader: str, inputs: int) -> CallCount:
+    """The counts of a call."""
+    return CallCount(reader, "a library", "a call", inputs, {"refused": inputs})
 
 
 @pytest.mark.parametrize(
@@ -58,3 +63,28 @@ def test_the_counts_add_up() -> None:
     for each in counts["calls"]:
         assert sum(each["answers"].values()) == each["inputs"] <= counts["inputs"]
     assert len(list(rows(counts["calls"]))) == len(counts["calls"])
+
+
+def test_counts_of_other_calls_are_kept() -> None:
+    """They stay in the order of the calls; a call that was counted again has its new counts."""
+    before = Untrusted("1", 9, (count("pyarrow", 1), count("arro3", 1), count("arrow-js", 1)))
+    made = Untrusted("1", 9, (count("arrow-js", 2), count("polars", 2)))
+
+    calls = joined(before, made).calls
+
+    assert [(each.reader, each.inputs) for each in calls] == [
+        ("pyarrow", 1),
+        ("arro3", 1),
+        ("polars", 2),
+        ("arrow-js", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    "before", [None, Untrusted("2", 9, (count("pyarrow", 1),)), Untrusted("1", 8, (count("pyarrow", 1),))]
+)
+def test_counts_of_another_corpus_are_not(before: Untrusted | None) -> None:
+    """Two corpora are not compared in one table."""
+    made = Untrusted("1", 9, (count("polars", 2),))
+
+    assert joined(before, made) == made

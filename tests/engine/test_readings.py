@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import dataclasses
+import threading
 
 import pytest
 
 from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.expecting import expect
+from conformance.engine import readings
 from conformance.engine.readings import Inputs, counted, option_text
 from conformance.generate.vectors import VectorError
 from conformance.reference.ipc.samples import SAMPLES
@@ -220,3 +223,24 @@ def test_a_combination_that_does_not_exist_is_refused() -> None:
     """The error says which value is unknown."""
     with pytest.raises(VectorError, match="expected a form of combined vectors, got 'odd'"):
         Inputs(SOME).find(NAME.replace("reversed", "odd"))
+
+
+def test_an_input_is_made_once_for_all_threads() -> None:
+    """Readers in several threads ask for the same inputs at the same time."""
+    made: list[str] = []
+    both = threading.Barrier(2)
+
+    def make(name: str) -> str:
+        made.append(name)
+        return name.upper()
+
+    once = readings._once(make)  # the property of one function
+
+    def ask(name: str) -> str:
+        both.wait()
+        return once(name)
+
+    with concurrent.futures.ThreadPoolExecutor(2) as threads:
+        found = list(threads.map(ask, ["a", "a"]))
+
+    assert (found, made) == (["A", "A"], ["a"])

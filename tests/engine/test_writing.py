@@ -18,6 +18,7 @@ from conformance.readers.info import Rewrite
 from conformance.readers.ipc import Hello, IpcPool, Limits
 from conformance.records import Outcome
 from conformance.reference.ipc.samples import SAMPLES
+from conformance.wire import Kind
 from tests.engine.ipc_standins import ATTACHING, READER, WRITERS
 
 HELLO = Hello("x", "X", "X", "1", (), ("stream", "file"), write_options={"codec": ("", "lz4"), "min_space_savings": ()})
@@ -184,3 +185,58 @@ def test_an_unknown_case_is_an_error(pool: IpcPool, name: str) -> None:
     """No sample, kind or option of that name: the text says so."""
     with pytest.raises(ValueError, match="expected"):
         writing(pool).find(name)
+
+
+@pytest.fixture(scope="module")
+def pyarrow() -> Iterator[IpcPool]:
+    """The library itself: no stand-in reads tensors."""
+    with IpcPool(["pyarrow"], limits=Limits(seconds=30, reuse=REUSE)) as started:
+        yield started
+
+
+class TestTensors:
+    """A writer of tensors gets messages of tensors, and is judged by the clauses on them."""
+
+    def judge(self, pool: IpcPool, *select: str) -> WriterTask:
+        """The library under every clause on tensors and on streams."""
+        all_clauses()
+        by_id = {one.id: one for kind in ("tensor", "stream") for one in ipc_clauses(f"ipc-{kind}", writer=True)}
+        return WriterTask(pool, "pyarrow", tuple(by_id.values()), select)
+
+    def test_a_dense_tensor_is_judged_whatever_its_layout(self, pyarrow: IpcPool) -> None:
+        """Each sample in each layout; all clauses on what was written are observed, and pass."""
+        result = fold(self.judge(pyarrow, "dense.i32", "dense.scalar").events())
+
+        assert {verdict.case_id for verdict in result.verdicts} == {
+            f"tensor.dense.{sample}{layout}"
+            for sample in ("i32", "scalar")
+            for layout in ("", '+layout="column-major"', '+layout="strided"')
+        }
+        assert {verdict.outcome for verdict in result.verdicts} == {Outcome.PASS}
+        assert {"written.tensor-values", "written.tensor-names", "tensor.aligned"} <= result.by_clause.keys()
+        assert result.remarks[0] == "combinations of sample and options written: 11 of 11"
+
+    def test_what_a_library_cannot_write_is_not_judged(self, pyarrow: IpcPool) -> None:
+        """The library has no function for messages of sparse tensors."""
+        verdicts = fold(self.judge(pyarrow, "sparse.coo-vector").events()).verdicts
+
+        assert {(verdict.clause, verdict.outcome) for verdict in verdicts} == {("case", Outcome.UNSUPPORTED)}
+
+    def test_a_case_replays(self, pyarrow: IpcPool) -> None:
+        """The id has the sample, the kind and the layout."""
+        judge = self.judge(pyarrow)
+
+        row = judge.find('tensor.dense.cube+layout="strided"')
+
+        assert (row.sample, row.kind, row.options) == ("dense.cube", Kind.TENSOR, {"layout": "strided"})
+        assert row in judge.rows()
+
+    @pytest.mark.parametrize("name", ["stream.dense.i32", "tensor.types.int64", 'tensor.dense.i32+codec="lz4"'])
+    def test_tensors_and_streams_do_not_mix(self, pyarrow: IpcPool, name: str) -> None:
+        """A tensor is no stream, and has none of its options."""
+        with pytest.raises(ValueError, match="expected"):
+            self.judge(pyarrow).find(name)
+
+    def test_a_writer_without_tensors_gets_none(self, pool: IpcPool) -> None:
+        """Nor is its coverage counted with theirs."""
+        assert {row.kind for row in writing(pool, "types.int64", "dense.*").rows()} == {Kind.STREAM, Kind.FILE}

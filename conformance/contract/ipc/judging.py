@@ -14,7 +14,7 @@ from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.view import Attached, IpcView
 from conformance.contract.judge import judge_view
 from conformance.records import Verdict
-from conformance.wire import Kind, sniff
+from conformance.wire import Kind, TensorReading, sniff
 
 __all__ = ["PROFILE_OF", "ipc_clauses", "judge_ipc"]
 
@@ -28,21 +28,23 @@ def judge_ipc(
     *,
     expected: Sequence[pa.RecordBatch] | None = None,
     attached: Attached | None = None,
+    given: TensorReading | None = None,
     writer: bool | None = None,
 ) -> list[Verdict]:
     """Return the verdicts on ``data`` as one stream, file or tensor; without ``kind``, of the kind that it seems to be.
 
     With ``expected``, the content of the bytes is compared with these batches; ``attached`` is the metadata that the
-    writer was asked to put on batches or on the file. ``writer`` includes the clauses on
-    writers, which require more than the format does; the default is to include them if ``expected`` is given. In
+    writer was asked to put on batches or on the file. ``given`` is the tensor that a writer of tensors was given.
+    ``writer`` includes the clauses on writers, which require more than the format does; the default is to include them
+    if the writer's input is known. In
     findings the call is 0, and bytes count from the first byte of ``data``. A message alone is judged as a schema by
     :func:`conformance.contract.files.judge_bytes`.
     """
     kind = sniff(data) if kind is None else kind
     if kind is Kind.MESSAGE:
         return judge_bytes(data, [], profile=PROFILE_OF[kind])
-    asked = expected is not None if writer is None else writer
-    return judge_view(IpcView(data, kind, expected, attached), ipc_clauses(PROFILE_OF[kind], writer=asked))
+    asked = (expected is not None or given is not None) if writer is None else writer
+    return judge_view(IpcView(data, kind, expected, attached, given), ipc_clauses(PROFILE_OF[kind], writer=asked))
 
 
 def ipc_clauses(profile: str, *, writer: bool = False) -> tuple[Clause, ...]:

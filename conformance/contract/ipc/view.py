@@ -47,7 +47,7 @@ class Attached:
 
 class IpcView(View):
     """A stream, file or tensor; ``expected`` are the batches that it has to contain, if they are known, and
-    ``attached`` is the metadata that it has to contain beside them.
+    ``attached`` is the metadata that it has to contain beside them. ``given`` is the tensor that it has to contain.
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class IpcView(View):
         kind: Kind,
         expected: Sequence[pa.RecordBatch] | None = None,
         attached: Attached | None = None,
+        given: wire.TensorReading | None = None,
     ) -> None:
         exchange = Exchange(IPC_CASE.id, str(kind), (Call(0, "", "Bytes", b"", (data,)),))
         super().__init__(IPC_CASE, exchange, pa.table({}))
@@ -63,6 +64,7 @@ class IpcView(View):
         self.kind = kind
         self.expected = expected
         self.attached = attached
+        self.given = given
 
     @remembered_property
     def file(self) -> wire.FileReading | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
 
@@ -15,7 +16,7 @@ from conformance.readers.ipc.job import METADATA
 from conformance.readers.ipc.sources import in_pieces, on_disk
 from conformance.wire.intervals import has_bare_interval
 
-__all__ = ["AFTER", "AsObjects", "decoded_as", "give", "new_writer", "opened", "scanned", "twin"]
+__all__ = ["AFTER", "AsObjects", "decoded_as", "give", "new_writer", "opened", "scanned", "twin", "written_tensor"]
 
 
 def decoded_as(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Decoded:
@@ -164,3 +165,24 @@ def twin(kind: pa.DataType) -> pa.DataType:
 def _is_view(kind: pa.DataType) -> bool:
     tests = (getattr(is_, name, None) for name in ("is_list_view", "is_large_list_view"))
     return any(test is not None and test(kind) for test in tests)
+
+
+def written_tensor(made: pa.Tensor, options: Mapping[str, Any]) -> bytes:
+    """The message of a tensor whose values are first put in memory as the option ``layout`` says."""
+    if layout := options.get("layout"):
+        array = made.to_numpy()
+        laid = _strided(array) if layout == "strided" else array.copy(order="F")
+        made = pa.Tensor.from_numpy(laid, dim_names=made.dim_names)
+    sink = pa.BufferOutputStream()
+    pa.ipc.write_tensor(made, sink)
+    written: bytes = sink.getvalue().to_pybytes()
+    return written
+
+
+def _strided(array: Any) -> Any:
+    """The array as every second place, in each dimension, of a larger one."""
+    larger = np.zeros([2 * size for size in array.shape], array.dtype)
+    places: tuple[Any, ...] = (..., *[slice(None, None, 2)] * array.ndim)  # without the dots, a scalar is a number
+    chosen = larger[places]
+    chosen[...] = array
+    return chosen

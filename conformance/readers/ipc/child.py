@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from conformance.contain.channel import Channel, Closed, Frame
 from conformance.contain.limits import limit_cpu, limit_memory, mapped_bytes, unlimit_memory
-from conformance.readers.ipc.info import Decoded, Library, Unsupported
+from conformance.readers.ipc.info import Decoded, Library, Tensors, Unsupported
 from conformance.readers.ipc.job import JobOutcome, Stage
 from conformance.readers.ipc.own import Afterwards, Objects, OwnWay, Ways, compared, compared_after
 from conformance.wire.plain import PlainError, PlainTable, plain_table
@@ -62,7 +62,7 @@ def _outcome(library: Library, job: Frame, channel: Channel) -> tuple[dict[str, 
     stage = Stage.SOURCE if asked["op"] == "write" else Stage.LIBRARY
     try:
         if asked["op"] == "write":
-            source = library.source(data)
+            source = _source(library, asked["kind"], data)
             channel.send({"at": Stage.LIBRARY})
             stage = Stage.LIBRARY
             written = library.encode(asked["kind"], source, asked["options"])
@@ -84,6 +84,15 @@ def _outcome(library: Library, job: Frame, channel: Channel) -> tuple[dict[str, 
         kind = type(error).__qualname__
         return {"outcome": JobOutcome.REFUSED, "stage": stage, "error_class": kind, "error_text": text}, b"", None
     return reported, b"", table
+
+
+def _source(library: Library, kind: str, data: bytes) -> Any:
+    """The input of a write, read by the library itself."""
+    if kind != "tensor":
+        return library.source(data)
+    if not isinstance(library, Tensors):
+        raise Unsupported("the library has no tensors")
+    return library.tensor(data)
 
 
 def _comparison(library: Library, after: str) -> Callable[[Any, Decoded, PlainTable], Ways | None] | None:

@@ -6,7 +6,7 @@ import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import pyarrow as pa
 
@@ -20,6 +20,7 @@ __all__ = [
     "IpcWriterInfo",
     "Library",
     "LibraryModule",
+    "Tensors",
     "Unavailable",
     "Unsupported",
 ]
@@ -144,6 +145,14 @@ class Library(Protocol):
 
     def encode(self, kind: str, data: Any, options: Mapping[str, Any]) -> bytes:
         """Write the result of :meth:`source`; raises any exception of the library, or :class:`Unsupported`."""
+
+
+@runtime_checkable
+class Tensors(Protocol):
+    """A library that also writes tensors."""
+
+    def tensor(self, data: bytes) -> Any:
+        """Read, with the library itself, the tensor that is to be written."""
 
 
 class LibraryModule(Protocol):

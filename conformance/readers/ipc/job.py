@@ -13,6 +13,7 @@ from conformance.wire.plain import PlainTable
 
 __all__ = [
     "KINDS",
+    "LEAST_WAIT",
     "LIMIT",
     "MEMORY",
     "METADATA",
@@ -28,6 +29,8 @@ __all__ = [
 
 WAITS: Final = 3.0
 """The clock's deadline as a multiple of that in processor time: a program that waits for an answer uses none."""
+LEAST_WAIT: Final = 20.0
+"""The shortest such deadline in seconds: a machine under load gives a process a tenth of a core."""
 
 KINDS: Final = ("message", "stream", "file", "tensor")
 """The kinds of IPC data, as :class:`conformance.wire.Kind` spells them."""
@@ -62,6 +65,8 @@ WRITE_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         "given": 'how the writer gets the batches: "" one by one, "sliced" in two slices each, "chunked" as one table',
         "metadata": 'key-value metadata: "" for none, of each of the "batches", or of the "file"',
         "depth": "the deepest nesting that the writer accepts",
+        "layout": 'how the values of a tensor are in memory before they are written: "" as its library reads them,'
+        ' "column-major", or "strided" with gaps between them',
         "compat_level": "how new the layouts may be, as polars counts them: 0 without views, 1 with views",
     }
 )
@@ -207,9 +212,9 @@ class Limits:
     @classmethod
     def of_work(cls, seconds: float, *, memory: int = 1 << 30, reuse: int = 1) -> Self:
         """The limits of a job that may take so many seconds of processor time: on a busy machine, a slow answer is no
-        hang. One that computes nothing has :data:`WAITS` times as long.
+        hang. One that computes nothing has :data:`WAITS` times as long, and at least :data:`LEAST_WAIT`.
         """
-        return cls(seconds=WAITS * seconds, cpu=seconds, memory=memory, reuse=reuse)
+        return cls(seconds=max(WAITS * seconds, LEAST_WAIT), cpu=seconds, memory=memory, reuse=reuse)
 
     @property
     def cpu_seconds(self) -> float:

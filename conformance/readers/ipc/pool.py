@@ -33,6 +33,7 @@ class IpcPool:
     Args:
         names: The readers and writers of the pool; by default all that ship with the suite.
         limits: The limits of one job.
+        programs: The limits of one job of a program; by default the same.
         workers: The number of implementations that work at the same time.
         readers: The readers that ``names`` may name; by default those that ship with the suite.
         writers: The writers that ``names`` may name.
@@ -55,6 +56,7 @@ class IpcPool:
         names: Sequence[str] | None = None,
         *,
         limits: Limits = Limits(),  # noqa: B008  # frozen
+        programs: Limits | None = None,
         workers: int = 2,
         readers: Mapping[str, IpcReaderInfo] = IPC_READERS,
         writers: Mapping[str, IpcWriterInfo] = IPC_WRITERS,
@@ -69,7 +71,8 @@ class IpcPool:
         self.names: tuple[str, ...] = tuple(chosen)
         self._reading = [name for name in chosen if name in readers]
         self._writing = [name for name in chosen if name in writers]
-        self._runners = {name: _runner(readers.get(name), writers.get(name), limits) for name in chosen}
+        both = limits, programs or limits
+        self._runners = {name: _runner(readers.get(name), writers.get(name), *both) for name in chosen}
         self._threads = concurrent.futures.ThreadPoolExecutor(workers, thread_name_prefix="ipc-readers")
 
     def __enter__(self) -> Self:
@@ -161,7 +164,9 @@ def _work(
         answers.put(None)
 
 
-def _runner(reader: IpcReaderInfo | None, writer: IpcWriterInfo | None, limits: Limits) -> Runner[Any]:
+def _runner(
+    reader: IpcReaderInfo | None, writer: IpcWriterInfo | None, limits: Limits, of_programs: Limits
+) -> Runner[Any]:
     info = reader or writer
     assert info is not None
     if info.adapter is None:
@@ -169,7 +174,7 @@ def _runner(reader: IpcReaderInfo | None, writer: IpcWriterInfo | None, limits: 
     # Imported here because reading with Python libraries needs neither psutil nor jsonschema.
     from conformance.readers.ipc.program import ProgramRunner  # noqa: PLC0415
 
-    return ProgramRunner(info.name, functools.partial(_command, info), limits)
+    return ProgramRunner(info.name, functools.partial(_command, info), of_programs)
 
 
 def _command(info: IpcReaderInfo | IpcWriterInfo) -> list[str]:

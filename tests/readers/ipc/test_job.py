@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.readers.ipc import Job, Limits
+from conformance.readers.ipc.job import LEAST_WAIT
 
 
 def test_unknown_kind() -> None:
@@ -31,3 +32,11 @@ def test_processor_seconds() -> None:
     """Without a limit of processor time, a loop of one thread meets the deadline first."""
     assert Limits(seconds=3).cpu_seconds == 6
     assert Limits(seconds=3, cpu=1).cpu_seconds == 1
+
+
+@pytest.mark.parametrize(("seconds", "clock"), [(2, LEAST_WAIT), (10, 30)])
+def test_the_clock_is_no_limit_of_work(seconds: float, clock: float) -> None:
+    """A program that waits has longer than one that computes, and on a busy machine long enough."""
+    limits = Limits.of_work(seconds)
+
+    assert (limits.cpu_seconds, limits.seconds) == (seconds, clock)

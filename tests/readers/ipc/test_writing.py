@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.readers.ipc import IPC_WRITERS, IpcPool, Job, JobOutcome, Limits, Unavailable
+from conformance.reference.ipc.samples.tensors import TENSORS
 from conformance.wire import read_stream
 from conformance.wire.plain import plain_table
 from tests.readers.ipc.samples import as_stream
@@ -37,8 +38,8 @@ def read_again(kind: str, data: bytes) -> pa.Table:
 
 
 def single_options(space: dict[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
-    """No option, and each value of each option alone."""
-    return [{}, *({name: value} for name, values in space.items() for value in values)]
+    """No option, and each value of each option of streams and files alone."""
+    return [{}, *({name: value} for name, values in space.items() if name != "layout" for value in values)]
 
 
 @pytest.mark.parametrize(("name", "kind"), WRITTEN)
@@ -126,3 +127,21 @@ def test_source_that_is_no_stream(pool: IpcPool) -> None:
     """No writer writes input that it cannot read; one that trusts the declared length runs out of memory."""
     for answer in pool.write([Job("1", "stream", b"no stream at all")]):
         assert answer.outcome in (JobOutcome.REFUSED, JobOutcome.EXHAUSTED, JobOutcome.UNAVAILABLE), answer
+
+
+@pytest.mark.parametrize("layout", ["", "column-major", "strided"])
+def test_tensors_survive(pool: IpcPool, layout: str) -> None:
+    """The values and names of a tensor are the same after writing, whatever the layout in memory was."""
+    source = TENSORS["dense.cube"].model().encode()
+
+    [answer] = pool.write([Job("cube", "tensor", source, options={"layout": layout})], ["pyarrow"])
+
+    assert answer.outcome is JobOutcome.WRITTEN
+    assert (pa.ipc.read_tensor(pa.py_buffer(answer.data)).to_numpy() == TENSORS["dense.cube"].array).all()
+
+
+def test_a_library_without_tensors_says_so(pool: IpcPool) -> None:
+    """It is not asked."""
+    [answer] = pool.write([Job("cube", "tensor", b"")], ["arro3"])
+
+    assert answer.outcome in (JobOutcome.UNSUPPORTED, JobOutcome.UNAVAILABLE)

@@ -7,14 +7,25 @@ decoding failed or the access to the values (:class:`~conformance.readers.ipc.St
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import importlib
 from collections.abc import Mapping
 from typing import Any, Final
 
 import pyarrow as pa
 
 from conformance.contract.ipc.expectation import STATISTICS
-from conformance.readers.ipc.arrowcpp import AFTER, AsObjects, decoded_as, give, new_writer, opened, scanned
+from conformance.readers.ipc.arrowcpp import (
+    AFTER,
+    AsObjects,
+    decoded_as,
+    give,
+    new_writer,
+    opened,
+    scanned,
+    written_tensor,
+)
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
 
 _LACKS: Final = r"^ArrowNotImplementedError|Cannot read pre-1\.0\.0 Union"
@@ -40,7 +51,7 @@ READER = IpcReaderInfo(
 )
 WRITER = READER.as_writer(
     title="Arrow C++ through pyarrow",
-    kinds=("stream", "file"),
+    kinds=("stream", "file", "tensor"),
     options={
         "codec": ("", "lz4", "zstd"),
         "legacy": (False, True),
@@ -52,6 +63,7 @@ WRITER = READER.as_writer(
         "threads": (False, True),
         "given": ("", "sliced", "chunked"),
         "metadata": ("", "batches", "file"),
+        "layout": ("", "column-major", "strided"),
     },
 )
 
@@ -109,8 +121,14 @@ class PyArrow:
         """Open the stream that is to be written; its batches are read while they are written."""
         return pa.ipc.open_stream(pa.py_buffer(data))
 
-    def encode(self, kind: str, data: pa.RecordBatchReader, options: Mapping[str, Any]) -> bytes:
-        """Write with the writer of streams or of files."""
+    def tensor(self, data: bytes) -> pa.Tensor:
+        """Read the tensor that is to be written; pyarrow has no function that reads or writes sparse ones."""
+        return pa.ipc.read_tensor(pa.py_buffer(data))
+
+    def encode(self, kind: str, data: Any, options: Mapping[str, Any]) -> bytes:
+        """Write with the writer of streams, of files or of tensors."""
+        if kind == "tensor":
+            return written_tensor(data, options)
         codec, level = options.get("codec"), options.get("level")
         how = pa.ipc.IpcWriteOptions(
             metadata_version=pa.ipc.MetadataVersion[options.get("version", "V5")],
@@ -144,6 +162,9 @@ class PyArrow:
 
 def load() -> Library:
     """The library; pyarrow is always installed."""
+    # A fork that imports this at its first scan takes longer for the import than for the scan. Not every wheel has it.
+    with contextlib.suppress(ImportError):
+        importlib.import_module("pyarrow.dataset")
     return PyArrow()
 
 

@@ -35,4 +35,5 @@ class Validated(pyarrow_unchecked.PyArrow):
 
 def load() -> Library:
     """The library; pyarrow is always installed."""
+    pyarrow_unchecked.load()
     return Validated()
