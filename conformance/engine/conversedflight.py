@@ -13,7 +13,6 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from conformance.contract.flight.actions import CANCEL, RENEW
 from conformance.contract.flight.decoding import (
     Info,
     in_words,
@@ -26,6 +25,7 @@ from conformance.contract.flight.decoding import (
 from conformance.contract.flight.subjects import LARGE
 from conformance.engine import conversedparties, conversedsql
 from conformance.records import Call, CallEnd, DoAction, Expect, FlightMethod, SendMessages, Step
+from conformance.wire.flight import CANCEL, RENEW
 
 __all__ = ["CLAUSES", "driven", "groups"]
 

@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from conformance.contract.flight.actions import CLOSE_SESSION, GET_OPTIONS, SET_OPTIONS
 from conformance.contract.flight.decoding import message_of
 from conformance.engine.parties import party_of
 from conformance.records import Call, Expect, FlightLogin, FlightMethod, Handshake, Step
+from conformance.wire.flight import CLOSE_SESSION, GET_OPTIONS, SET_OPTIONS
 
 __all__ = ["CLAUSES", "login_step", "logins", "sessions"]
 

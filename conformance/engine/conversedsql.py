@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from conformance.contract.flight.actions import CLOSE_SESSION
 from conformance.contract.flight.decoding import message_of
 from conformance.contract.flight.sqlmessages import command_in, result_in, type_of, unpacked
 from conformance.contract.flight.sqlschemas import SCHEMAS
@@ -37,6 +36,7 @@ from conformance.records import (
     SqlUpdate,
     Step,
 )
+from conformance.wire.flight import CLOSE_SESSION
 from conformance.wire.flightsql import ACTIONS
 from conformance.wire.protobufmessages import ProtoMessage
 

@@ -33,6 +33,7 @@ from conformance.records import (
     Table,
     ValueProfile,
 )
+from conformance.wire.flight import CANCEL, CLOSE_SESSION, GET_OPTIONS, RENEW, SET_OPTIONS
 
 __all__ = ["CLAUSES", "ECHO", "FACTORS", "HISTORY", "draw_history", "features", "history_block", "is_drawn_history"]
 
@@ -236,13 +237,13 @@ class _History:
                 client = "b" if which == "cancel" else ""
                 mine = self._info("f")
                 put, theirs = self._put("h", client=client), self._info("h", client=client)
-                cancel = DoAction("CancelFlightInfo", info=theirs.label, client=client, expect=_ANY)
+                cancel = DoAction(CANCEL, info=theirs.label, client=client, expect=_ANY)
                 restored = self._put("h", client=client, further=True)
                 units: list[Unit] = [(put, theirs), (mine,), (cancel,), (DoGet(mine.label, expect=_ANY),)]
                 return [*units, (restored,), self._read("h", client=client)]
             case "renew":
                 info, label = self._info("f"), self._label()
-                renew = DoAction("RenewFlightEndpoint", info=info.label, endpoint="0", label=label, expect=_ANY)
+                renew = DoAction(RENEW, info=info.label, endpoint="0", label=label, expect=_ANY)
                 read = DoGet(info.label, endpoint="0", expect=_ANY)
                 return [(info, read), (renew,), (DoGet(label, expect=_ANY),)]
         return []
@@ -254,7 +255,7 @@ class _History:
         own = [self._options("a", ""), *self._options_read("")]
         others = [self._options("b", "b"), *self._options_read("b")]
         if self._wanted["sessions"] == "closed":
-            others.append((DoAction("CloseSession", client="b", expect=_ANY),))
+            others.append((DoAction(CLOSE_SESSION, client="b", expect=_ANY),))
             return [[*own, *others, *self._options_read("")]]
         return [own, others]
 
@@ -262,7 +263,7 @@ class _History:
         """Set an option of the client's own, and one that both set."""
         names = (f"conformance_{value}", "conformance_shared")
         body = b"".join(part(1, text(1, name) + part(2, text(1, f"of {value}"))) for name in names)
-        return (DoAction("SetSessionOptions", body=body, client=client, expect=_ANY),)
+        return (DoAction(SET_OPTIONS, body=body, client=client, expect=_ANY),)
 
     def _options_read(self, client: str) -> list[Unit]:
-        return [(DoAction("GetSessionOptions", client=client, expect=_ANY),)] * self._choices.integer(1, 2)
+        return [(DoAction(GET_OPTIONS, client=client, expect=_ANY),)] * self._choices.integer(1, 2)

@@ -7,12 +7,11 @@ messages, or with none, is recorded as it came.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import dataclasses
+import functools
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -24,8 +23,6 @@ from conformance.contract.flight.decoding import (
     Endpoint,
     Info,
     Poll,
-    message_of,
-    read_endpoint,
     read_info,
     read_poll,
 )
@@ -58,7 +55,8 @@ from conformance.targets.conversation import BROKEN
 from conformance.targets.dialect import SqlSpec, Statements, sql_name
 from conformance.targets.flightexchange import exchange_of
 from conformance.targets.flightlogin import Memory
-from conformance.targets.flightmessages import Names, action_of
+from conformance.targets.flightmeeting import ALONE, Meeting, at_once
+from conformance.targets.flightmessages import Names, action_of, first_of, renewed_in
 from conformance.targets.flightplaces import ServerPlace, place_of, places_of
 from conformance.targets.flightputs import put_messages, spelled
 from conformance.targets.flightsql import UPDATE, SqlSteps
@@ -74,9 +72,6 @@ AGAIN: Final = "again"
 
 OTHER: Final = Descriptor(path=("another",))
 """The flight that the later messages of a DoPut name if a step asks for that."""
-
-MEETING_SECONDS: Final = 2.0
-"""The longest that a call waits for those that are made at the same time."""
 
 STREAMED: Final = frozenset({"Handshake", "DoPut", "DoExchange"})
 """The methods in which the client streams."""
@@ -116,7 +111,7 @@ class FlightConversation:
         self._caller = caller.with_credentials(self._memory.headers)
         self._allowance = plan.allowance
         self._parties: dict[str, FlightConversation] = {"": self}
-        self._start: threading.Barrier | None = None
+        self._meeting = ALONE
         self._keeping = threading.Lock()
         self._infos: dict[str, Info] = {}
         self._later: dict[str, bytes] = {}
@@ -150,9 +145,9 @@ class FlightConversation:
             if self.broken:
                 return
 
-    def carry_out(self, index: int, start: threading.Barrier | None = None) -> bool:
-        """Make the calls of a step, with ``start`` at the same time as others; False if it does not apply."""
-        self._start = start
+    def carry_out(self, index: int, meeting: Meeting = ALONE) -> bool:
+        """Make the calls of a step, which meet others that are made at the same time; False if it does not apply."""
+        self._meeting = meeting
         return self._carried_out(index, self._case.steps[index])
 
     def as_another(self) -> FlightConversation:
@@ -175,33 +170,18 @@ class FlightConversation:
 
     def _at_once(self, group: Sequence[int], parties: Sequence[FlightConversation]) -> list[bool]:
         """Carry out steps at the same time; False for each that does not apply."""
-        # A call that sends a table has sent its first message before any of the calls goes on, and its last one after
-        # them: they are open together.
-        start = threading.Barrier(len(group))
-
-        def carry_out(index: int, party: FlightConversation) -> bool:
-            try:
-                return party.carry_out(index, start)
-            finally:
-                start.abort()  # nobody waits for a call that was not made
-
-        with ThreadPoolExecutor(len(group)) as pool:
-            done = list(pool.map(carry_out, group, map(copy.copy, parties)))
+        # Two steps of one client would share its meeting, so that each has a copy of the client.
+        pairs = zip(group, map(copy.copy, parties), strict=True)
+        done = at_once([functools.partial(party.carry_out, index) for index, party in pairs])
         self.calls.sort(key=lambda call: call.step)
         return done
-
-    def _meet(self) -> None:
-        """Wait until the other calls that are made at the same time have begun."""
-        if self._start is not None:
-            with contextlib.suppress(threading.BrokenBarrierError):
-                self._start.wait(MEETING_SECONDS)
 
     def _carried_out(self, index: int, step: Step) -> bool:
         """Make the calls of a step; False if it does not apply."""
         if isinstance(step, FlightSqlStep):
             return self._ask_sql(index, step)
         if not isinstance(step, DoPut | DoExchange):
-            self._meet()
+            self._meeting.wait()
         match step:
             case PollFlightInfo():
                 return self._poll(index, step)
@@ -229,16 +209,16 @@ class FlightConversation:
         take = step.take if isinstance(step, SendMessages) else None
         call = self._make(Call(index, label, method, request), caller=caller, take=take)
         if isinstance(step, DoAction) and step.label:
-            self._remember(step.label, _renewed(_first(call)))
+            self._remember(step.label, renewed_in(first_of(call)))
         if isinstance(step, GetFlightInfo):
-            self._remember(step.label, read_info(_first(call)))
+            self._remember(step.label, read_info(first_of(call)))
         return True
 
     def _ask_sql(self, index: int, step: FlightSqlStep) -> bool:
         """Make the calls of a step of Flight SQL; False if it does not apply."""
         made = self._sql.carried_out(index, step)
         if made is not None and made.method == "GetFlightInfo":
-            self._remember(made.label, read_info(_first(made)))
+            self._remember(made.label, read_info(first_of(made)))
         if made is not None and made.label == UPDATE:
             self._get(index, DoGet(UPDATE))
         return made is not None
@@ -315,7 +295,7 @@ class FlightConversation:
     def _ask(self, index: int, label: str, info: str, request: bytes) -> Poll | None:
         """Call PollFlightInfo; None if it gave no PollInfo. Its FlightInfo is remembered as ``info``."""
         call = self._make(Call(index, label, "PollFlightInfo", request))
-        poll = read_poll(_first(call)) if call.status == "OK" and call.end not in BROKEN else None
+        poll = read_poll(first_of(call)) if call.status == "OK" and call.end not in BROKEN else None
         if info and poll is not None and poll.info is not None:
             self._remember(info, poll.info)
         if info:
@@ -370,17 +350,8 @@ class FlightConversation:
             messages = list(exchange_of(self._case, table, step, of))
         awaits = {at for at, (_, has_rows) in enumerate(messages) if has_rows} if step.in_turns else ()
         leaving = None if step.stop is None else Leaving(step.stop, step.gives_up)
-        sent = self._in_company([message for message, _ in messages])
+        sent = self._meeting.messages([message for message, _ in messages])
         self._talk(Call(index, "", method, b""), sent, awaits, take=take, leaving=leaving)
-
-    def _in_company(self, messages: Sequence[bytes]) -> Iterator[bytes]:
-        """The messages of a call; the last follows when those made at the same time are as far, or over."""
-        yield from messages[:1]
-        self._meet()
-        yield from messages[1:-1]
-        if len(messages) > 1:
-            self._meet()
-            yield messages[-1]
 
     def _make(
         self,
@@ -426,15 +397,3 @@ class FlightConversation:
             self.calls.append(call)
             self._allowance.count(call)
         return call
-
-
-def _first(call: Call) -> bytes:
-    """The first message of an answer; bytes that are no message if there is none."""
-    return call.responses[0] if call.status == "OK" and call.responses else b"\x00"
-
-
-def _renewed(answer: bytes) -> Info | None:
-    """An info with the one endpoint in the Result of RenewFlightEndpoint; None if there is none."""
-    result = message_of("Result", answer)
-    body = b"" if result is None else bytes(result.data("body"))
-    return None if read_endpoint(body) is None or not body else read_info(encoding.part(3, body))

@@ -12,7 +12,19 @@ from typing import Final, NamedTuple
 
 from conformance._protobuftables import MessageSpec, declare
 
-__all__ = ["FLIGHT", "METHODS", "PACKAGE", "SERVICE", "SOURCE", "Method"]
+__all__ = [
+    "CANCEL",
+    "CLOSE_SESSION",
+    "FLIGHT",
+    "GET_OPTIONS",
+    "METHODS",
+    "PACKAGE",
+    "RENEW",
+    "SERVICE",
+    "SET_OPTIONS",
+    "SOURCE",
+    "Method",
+]
 
 SOURCE: Final = "https://github.com/apache/arrow/blob/main/format/Flight.proto"
 """The definition of the service and its messages."""
@@ -20,6 +32,15 @@ PACKAGE: Final = "arrow.flight.protocol"
 """The protobuf package of the messages."""
 SERVICE: Final = f"/{PACKAGE}.FlightService/"
 """Prefix of the method names as gRPC spells them."""
+
+CANCEL: Final = "CancelFlightInfo"
+RENEW: Final = "RenewFlightEndpoint"
+"""The types of the actions on infos and endpoints, as Flight.proto names them."""
+
+SET_OPTIONS: Final = "SetSessionOptions"
+GET_OPTIONS: Final = "GetSessionOptions"
+CLOSE_SESSION: Final = "CloseSession"
+"""Those on sessions."""
 
 _ENUMS: Final = {
     "FlightDescriptor.DescriptorType": {0: "UNKNOWN", 1: "PATH", 2: "CMD"},

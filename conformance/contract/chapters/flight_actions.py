@@ -11,12 +11,13 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
-from conformance.contract.flight.actions import CANCEL, RENEW, result_body
+from conformance.contract.flight.actions import result_body
 from conformance.contract.flight.decoding import message_of, read_endpoint
 from conformance.contract.flight.subjects import about, asked_for
 from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.records import DoAction, FlightMethod, Level, Step
+from conformance.wire.flight import CANCEL, CLOSE_SESSION, GET_OPTIONS, RENEW, SET_OPTIONS
 from conformance.wire.flight import FLIGHT as FLIGHT_MESSAGES
 from conformance.wire.protobuf import read_protobuf
 
@@ -41,7 +42,7 @@ def _is(step: Step, kind: str) -> bool:
 
 @_clause(
     "flight-actions.cancel-says-what-happened",
-    over=about(_served("CancelFlightInfo")),
+    over=about(_served(CANCEL)),
     level=Level.SHOULD,
     breaks="clients that ask again until the query is cancelled",
 )
@@ -64,7 +65,7 @@ def cancel_says_what_happened(call: FlightCall) -> Iterator[Violation]:
 
 @_clause(
     "flight-actions.renewed-is-an-endpoint",
-    over=about(_served("RenewFlightEndpoint")),
+    over=about(_served(RENEW)),
     level=Level.SHOULD,
     breaks="clients that wait for the new time before they read",
 )
@@ -84,9 +85,9 @@ _CANCELLED: Final = 1
 RESULTS: Final[Mapping[str, str]] = {
     CANCEL: "CancelFlightInfoResult",
     RENEW: "FlightEndpoint",
-    "SetSessionOptions": "SetSessionOptionsResult",
-    "GetSessionOptions": "GetSessionOptionsResult",
-    "CloseSession": "CloseSessionResult",
+    SET_OPTIONS: "SetSessionOptionsResult",
+    GET_OPTIONS: "GetSessionOptionsResult",
+    CLOSE_SESSION: "CloseSessionResult",
 }
 """The messages in the results of the actions that Flight itself defines."""
 

@@ -10,12 +10,13 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
-from conformance.contract.flight.actions import RENEW, action_body, result_body
+from conformance.contract.flight.actions import action_body, result_body
 from conformance.contract.flight.decoding import Endpoint, message_of, read_endpoint
 from conformance.contract.flight.subjects import about, columns_of, without_dictionaries
 from conformance.contract.flight.view import MARGIN, FlightCall, FlightView, GetView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, TIMESTAMP_MESSAGE
 from conformance.records import DoAction, DoPut, FlightSqlStep, Level
+from conformance.wire.flight import RENEW
 
 _clause = functools.partial(clause, source=(FLIGHT_PAGE, FLIGHT_PROTO), profiles=FLIGHT, role=Role.APPLICATION)
 

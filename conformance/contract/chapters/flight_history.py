@@ -14,7 +14,6 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows, show_row
-from conformance.contract.flight.actions import CANCEL
 from conformance.contract.flight.decoding import Poll
 from conformance.contract.flight.histories import PutAndRead, histories, is_history
 from conformance.contract.flight.options import OptionsRead, option_reads, outlived
@@ -33,6 +32,7 @@ from conformance.contract.subjects import once_per_view
 from conformance.contract.view import View
 from conformance.model import FlightDeviation, FlightFault
 from conformance.records import DoAction, DoGet, Level, PollFlightInfo
+from conformance.wire.flight import CANCEL
 
 _STORED: Final = (INTEGRATION_CLIENT, STATUS_CODES, Inferred(FLIGHT_PROTO))
 

@@ -13,6 +13,7 @@ from conformance.contract.flight.subjects import about
 from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.records import DoAction, DoPut, Level, PollFlightInfo
+from conformance.wire.flight import CANCEL
 
 _clause = functools.partial(clause, source=FLIGHT_PAGE, profiles=FLIGHT, role=Role.APPLICATION)
 
@@ -124,7 +125,7 @@ class _Next:
 
 def _cancelled_tickets(call: FlightCall) -> frozenset[bytes] | None:
     """The tickets of the info that CancelFlightInfo said is CANCELLED; None if it did not."""
-    if not call.ok or not isinstance(call.step, DoAction) or call.step.type != "CancelFlightInfo":
+    if not call.ok or not isinstance(call.step, DoAction) or call.step.type != CANCEL:
         return None
     body, asked = result_body(call), action_body(call)
     result = None if body is None else message_of("CancelFlightInfoResult", body)

@@ -16,11 +16,10 @@ from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_PROTO
 from conformance.contract.view import View
 from conformance.records import DoAction, Level
+from conformance.wire.flight import CLOSE_SESSION, SET_OPTIONS
 
 _clause = functools.partial(clause, source=FLIGHT_PROTO, profiles=FLIGHT, role=Role.APPLICATION)
 
-SET: Final = "SetSessionOptions"
-CLOSE: Final = "CloseSession"
 _ERRORS: Final = {1: "INVALID_NAME", 2: "INVALID_VALUE", 3: "ERROR"}
 _CLOSES: Final = {1: "CLOSED", 2: "CLOSING", 3: "NOT_CLOSEABLE"}
 
@@ -103,7 +102,7 @@ def options_have_values(read: OptionsRead) -> Iterator[Violation]:
             yield Violation("a value", f"none for {name!r}")
 
 
-@_clause("flight-session.errors-are-of-the-request", over=about(_answered(SET)), level=Level.SHOULD)
+@_clause("flight-session.errors-are-of-the-request", over=about(_answered(SET_OPTIONS)), level=Level.SHOULD)
 def errors_are_of_the_request(call: FlightCall) -> Iterator[Violation]:
     """The names of the errors are names of the request.
 
@@ -115,7 +114,7 @@ def errors_are_of_the_request(call: FlightCall) -> Iterator[Violation]:
             yield Violation(f"names among {', '.join(map(repr, asked))}", repr(name), response=0)
 
 
-@_clause("flight-session.errors-say-why", over=about(_answered(SET)), level=Level.SHOULD)
+@_clause("flight-session.errors-say-why", over=about(_answered(SET_OPTIONS)), level=Level.SHOULD)
 def errors_say_why(call: FlightCall) -> Iterator[Violation]:
     """An error has a value: INVALID_NAME, INVALID_VALUE or ERROR.
 
@@ -126,7 +125,7 @@ def errors_say_why(call: FlightCall) -> Iterator[Violation]:
             yield Violation(f"{', '.join(_ERRORS.values())} for {name!r}", str(error), response=0)
 
 
-@_clause("flight-session.close-says-what-happened", over=about(_answered(CLOSE)), level=Level.SHOULD)
+@_clause("flight-session.close-says-what-happened", over=about(_answered(CLOSE_SESSION)), level=Level.SHOULD)
 def close_says_what_happened(call: FlightCall) -> Iterator[Violation]:
     """CloseSession that ends in OK has one result: CLOSED, CLOSING or NOT_CLOSEABLE.
 

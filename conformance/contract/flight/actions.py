@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Final
 
 from conformance.contract.flight.decoding import message_of
 from conformance.contract.flight.view import FlightCall
 
-__all__ = ["CANCEL", "CLOSE_SESSION", "GET_OPTIONS", "RENEW", "SET_OPTIONS", "Option", "action_body", "result_body"]
-
-CANCEL: Final = "CancelFlightInfo"
-RENEW: Final = "RenewFlightEndpoint"
-"""The types of the actions on infos and endpoints, as Flight.proto names them."""
-
-SET_OPTIONS: Final = "SetSessionOptions"
-GET_OPTIONS: Final = "GetSessionOptions"
-CLOSE_SESSION: Final = "CloseSession"
-"""Those on sessions."""
+__all__ = ["Option", "action_body", "result_body"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ import pyarrow as pa
 
 from conformance.contract.clause import AtCall
 from conformance.contract.comparing.matching import row_hashes, show_row
-from conformance.contract.flight.actions import CANCEL
 from conformance.contract.flight.decoding import Info
 from conformance.contract.flight.subjects import about, columns_of, sent_rows, without_dictionaries
 from conformance.contract.flight.view import FlightCall, FlightView, GetView, gave_up
 from conformance.model import FlightDeviation, FlightHistory, FlightPut, FlightRead, PutEnd, flight_deviations
 from conformance.records import Descriptor, DoAction, DoGet, PollFlightInfo
+from conformance.wire.flight import CANCEL
 
 __all__ = ["CHAPTER", "PutAndRead", "histories", "is_history"]
 

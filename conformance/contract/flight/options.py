@@ -12,6 +12,7 @@ from conformance.contract.flight.decoding import message_of
 from conformance.contract.flight.subjects import about
 from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.records import DoAction
+from conformance.wire import flight
 from conformance.wire.protobufmessages import ProtoMessage
 
 __all__ = ["OptionsRead", "errors_of", "option_reads", "options_of", "outlived"]
@@ -140,18 +141,18 @@ def _clients(view: FlightView) -> Iterator[tuple[FlightCall, _Client, Sequence[_
         client = clients[call.client]
         client.hears(call)
         match call.step:
-            case DoAction(type="SetSessionOptions"):
+            case DoAction(type=flight.SET_OPTIONS):
                 client.sets(call)
                 changed = {name for name, _ in client.asked}
                 for other in clients.values():
                     if other is not client and not other.is_apart_from(client):
                         other.loses(changed)
-            case DoAction(type="CloseSession"):
+            case DoAction(type=flight.CLOSE_SESSION):
                 client.closes(call)
                 for other in clients.values():
                     if other is not client and not other.is_apart_from(client):
                         other.loses(list(other.set))
-            case DoAction(type="GetSessionOptions"):
+            case DoAction(type=flight.GET_OPTIONS):
                 yield call, client, tuple(clients.values())
 
 

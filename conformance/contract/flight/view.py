@@ -24,7 +24,7 @@ from conformance.contract.flight.decoding import (
     read_info,
     read_poll,
 )
-from conformance.contract.ipc.flight import FlightStreamView
+from conformance.contract.ipc.flightview import FlightStreamView
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
 from conformance.records import (

@@ -5,29 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-from conformance import wire
+from conformance.contract.ipc.flightview import FlightStreamView
 from conformance.contract.ipc.judging import PROFILE_OF, ipc_clauses
-from conformance.contract.ipc.view import IpcView
 from conformance.contract.judge import judge_view
-from conformance.contract.raised import remembered_property
 from conformance.records import Finding, Verdict
 from conformance.wire import Kind
 from conformance.wire.flightdata import FlightStream, join_flight
 from conformance.wire.messages import Bytes
 
-__all__ = ["FlightStreamView", "judge_flight", "judge_flight_view"]
-
-
-class FlightStreamView(IpcView):
-    """The IPC stream in the messages of one call in one direction; bytes count in this stream."""
-
-    def __init__(self, flight: FlightStream) -> None:
-        super().__init__(b"", Kind.STREAM)  # The stream is read in its parts; nobody needs its bytes.
-        self.flight = flight
-
-    @remembered_property
-    def _alone(self) -> wire.StreamReading:
-        return self.flight.read()
+__all__ = ["judge_flight", "judge_flight_view"]
 
 
 def judge_flight(messages: Iterable[Bytes], call: int = 0) -> list[Verdict]:

@@ -1,25 +1,22 @@
-"""Legal variations of sessions, logins, locations, expiration, actions, polling and uploads.
+"""Legal variations of sessions, logins, locations, expiration, actions and polling.
 
-As in :mod:`.variations`, each names the text that permits it.
+As in :mod:`.variations`, each names the text that permits it; :mod:`.datafreedoms` has those of rows and their streams.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
-import pyarrow as pa
-import pyarrow.compute as pc
 from grpc import StatusCode
 
 from conformance.contract.flight.encoding import descriptor, double, number, part, text
-from conformance.contract.sources import COLUMNAR, FLIGHT_PAGE, FLIGHT_PROTO
+from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.records import Descriptor
 from conformance.reference.flight.infos import POLLED
 from conformance.reference.flight.register import variation
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.sessions import CLOSE, GET, SET, Options
-from conformance.reference.flight.store import Batch, Flight, Store
-from conformance.reference.ipc.options import WriterOptions
+from conformance.reference.flight.store import Flight, Store
 from conformance.reference.refusals import Refusal
 from conformance.wire.protobufmessages import ProtoMessage
 
@@ -131,6 +128,43 @@ class UnimplementedFirst(FlightService):
         return {name: method for name, method in super().methods.items() if name != "ListFlights"}
 
 
+@variation("flight-handshake.of-the-connection", FLIGHT_PAGE)
+class OfTheConnection(FlightService):
+    """A connection over which a client has logged in needs no token; its tokens are good elsewhere as well."""
+
+    def __init__(self, store: Store | None = None) -> None:
+        super().__init__(store)
+        self._known: set[str] = set()
+
+    def admit(self, headers: Mapping[str, bytes]) -> None:
+        if self.peer not in self._known:
+            super().admit(headers)
+
+    def token_for(self, user: str, password: str) -> bytes:
+        token = super().token_for(user, password)
+        self._known.add(self.peer)
+        return token
+
+
+@variation("flight-handshake.answers-at-the-end", FLIGHT_PROTO)
+class AnswersAtTheEnd(FlightService):
+    """A Handshake is answered when the client has said everything."""
+
+    def handshake(self, requests: Iterator[bytes]) -> Messages:
+        yield from super().handshake(iter([*requests]))
+
+
+@variation("flight-handshake.of-two-rounds", FLIGHT_PROTO)
+class OfTwoRounds(FlightService):
+    """Without a login, a Handshake of several rounds ends after the second one."""
+
+    def handshake(self, requests: Iterator[bytes]) -> Messages:
+        for number_of, answer in enumerate(super().handshake(requests)):
+            yield answer
+            if self.login is None and number_of == 1:
+                return
+
+
 # --- locations and expiration -------------------------------------------------------------------------
 
 
@@ -194,6 +228,27 @@ class RenewedHasAnotherTicket(FlightService):
         flight = self.store.tickets[old]
         self.store.revoke(old)
         return self.endpoint(self.store.ticket(flight, flight.batches)) + part(3, self.expiry())
+
+
+@variation("flight-location.two-places", FLIGHT_PROTO)
+class TwoPlaces(FlightService):
+    """An endpoint names the connection of its info, and the server's own address."""
+
+    def endpoint(self, ticket: bytes) -> bytes:
+        places = ("arrow-flight-reuse-connection://?", self.here)
+        return super().endpoint(ticket) + b"".join(part(2, text(1, uri)) for uri in places)
+
+
+@variation("flight-expiry.over-at-once", FLIGHT_PAGE)
+class OverAtOnce(_Expiring):
+    """The clock of the server is half a minute slow; an endpoint has expired before it is read, and is refused."""
+
+    def expiry(self) -> bytes:
+        return number(1, int(self.clock()) - 30)
+
+    def do_get(self, requests: Iterator[bytes]) -> Messages:
+        ticket = bytes(self.decode("Ticket", self.the_one(requests)).data("ticket"))
+        return self.refuse(StatusCode.NOT_FOUND, f"no ticket {ticket!r}, or it has expired")
 
 
 # --- actions ------------------------------------------------------------------------------------------
@@ -286,170 +341,6 @@ class EndpointByEndpoint(FlightService):
         return part(2, descriptor(named)) + double(3, 0.9 if ready % 2 else 0.1)
 
 
-# --- uploads ------------------------------------------------------------------------------------------
-
-
-class _Refusing(FlightService):
-    """A service that refuses some tables."""
-
-    def refused(self, schema: pa.Schema, came: Sequence[ProtoMessage]) -> bool:
-        """True for a table that is refused."""
-        return False
-
-    def keep(self, key: bytes, came: Sequence[bytes]) -> None:
-        schema, _ = self.table_of(came)
-        if self.refused(schema, [self.decode("FlightData", one) for one in came]):
-            self.refuse(StatusCode.UNIMPLEMENTED, "such data is not stored here")
-        super().keep(key, came)
-
-
-@variation("flight-put.no-dictionaries", FLIGHT_PAGE)
-class NoDictionaries(_Refusing):
-    """Tables with dictionaries are refused."""
-
-    def refused(self, schema: pa.Schema, came: Sequence[ProtoMessage]) -> bool:
-        return any(pa.types.is_dictionary(field.type) for field in schema)
-
-
-@variation("flight-put.one-name", FLIGHT_PAGE)
-class OneName(_Refusing):
-    """A DoPut in which a later message has a descriptor is refused."""
-
-    def refused(self, schema: pa.Schema, came: Sequence[ProtoMessage]) -> bool:
-        return any(one.has("flight_descriptor") for one in came[1:])
-
-
-@variation("flight-put.no-metadata", FLIGHT_PROTO)
-class NoMetadata(_Refusing):
-    """A DoPut with metadata of the application is refused."""
-
-    def refused(self, schema: pa.Schema, came: Sequence[ProtoMessage]) -> bool:
-        return any(one.has("app_metadata") for one in came)
-
-
-@variation("flight-put.small-tables-alone", FLIGHT_PAGE)
-class SmallTablesAlone(_Refusing):
-    """A message of more than 4 MiB is refused as gRPC libraries do."""
-
-    def do_put(self, requests: Iterator[bytes]) -> Messages:
-        return super().do_put(self._small(requests))
-
-    def _small(self, requests: Iterator[bytes]) -> Iterator[bytes]:
-        for request in requests:
-            if len(request) > 4 << 20:
-                self.refuse(StatusCode.RESOURCE_EXHAUSTED, "the message is larger than 4194304 bytes")
-            yield request
-
-
-# --- dictionaries in streams --------------------------------------------------------------------------
-
-
-class _Encoding(FlightService):
-    """A service that sends each batch with a dictionary of its own."""
-
-    def stream(self, flight: Flight) -> Messages:
-        if not any(pa.types.is_string(field.type) for field in flight.schema):
-            return super().stream(flight)
-        words: dict[str, None] = {}
-        encoded = [self.encoded(batch.rows, words) for batch in flight.batches]
-        schema = (
-            encoded[0].schema if encoded else self.encoded(pa.RecordBatch.from_pylist([], flight.schema), {}).schema
-        )
-        batches = tuple(Batch(rows, batch.metadata) for rows, batch in zip(encoded, flight.batches, strict=True))
-        return super().stream(Flight(flight.descriptor, schema, batches))
-
-    def encoded(self, rows: pa.RecordBatch, words: dict[str, None]) -> pa.RecordBatch:
-        """The rows with their texts as indices into ``words``, to which the new ones are added."""
-        words.update((word, None) for word in self.texts(rows) if word is not None)
-        known = pa.array(list(words), pa.string())
-        columns = [
-            pa.DictionaryArray.from_arrays(pc.index_in(column, known), known)
-            if pa.types.is_string(column.type)
-            else column
-            for column in rows.columns
-        ]
-        fields = [field.with_type(column.type) for field, column in zip(rows.schema, columns, strict=True)]
-        return pa.record_batch(columns, schema=pa.schema(fields))
-
-    def texts(self, rows: pa.RecordBatch) -> list[str | None]:
-        """Every text of the rows."""
-        return [word for column in rows.columns if pa.types.is_string(column.type) for word in column.to_pylist()]
-
-    def info_schema(self, flight: Flight) -> bytes:
-        return b""  # that of the flight is not the one of the stream
-
-    def result_schema(self, flight: Flight) -> bytes:
-        return self.refuse(StatusCode.UNIMPLEMENTED, "GetSchema is not implemented")
-
-
-@variation("flight-data.dictionary-deltas", COLUMNAR)
-class DictionaryDeltas(_Encoding):
-    """Texts are dictionary-encoded, and the dictionary grows by deltas."""
-
-    options = WriterOptions(end="close", deltas=True)
-
-
-@variation("flight-data.replaced-dictionaries", COLUMNAR)
-class ReplacedDictionaries(_Encoding):
-    """Texts are dictionary-encoded, and each batch has a dictionary of its own."""
-
-    def encoded(self, rows: pa.RecordBatch, words: dict[str, None]) -> pa.RecordBatch:
-        return super().encoded(rows, {})
-
-
-# --- calls that a client gives up, and paths of several elements -------------------------------------
-
-
-@variation("flight-put.given-up-keeps-what-came", FLIGHT_PROTO)
-class GivenUpKeepsWhatCame(FlightService):
-    """What came of a DoPut before its client gave it up is stored."""
-
-    def given_up(self, came: Sequence[bytes]) -> None:
-        named = self.decode("FlightData", came[0]).last("flight_descriptor") if came else None
-        if named is not None:
-            self.keep(self.key_of(came[0][named.value_start : named.end]), came)
-
-
-@variation("flight-put.given-up-keeps-a-batch", FLIGHT_PROTO)
-class GivenUpKeepsABatch(GivenUpKeepsWhatCame):
-    """The first batch of a DoPut that its client gave up is stored, whatever came after it."""
-
-    def given_up(self, came: Sequence[bytes]) -> None:
-        super().given_up(came[:2])
-
-
-@variation("flight-put.one-element", FLIGHT_PAGE)
-class OneElement(FlightService):
-    """A flight is named by a path of one element that is not empty; any other is refused."""
-
-    def key_of(self, message: bytes) -> bytes:
-        path = self.decode("FlightDescriptor", message).texts("path")
-        if len(path) > 1 or "" in path or any("/" in one for one in path):
-            self.refuse(StatusCode.INVALID_ARGUMENT, "the path of a flight has one element")
-        return super().key_of(message)
-
-
-@variation("flight-location.two-places", FLIGHT_PROTO)
-class TwoPlaces(FlightService):
-    """An endpoint names the connection of its info, and the server's own address."""
-
-    def endpoint(self, ticket: bytes) -> bytes:
-        places = ("arrow-flight-reuse-connection://?", self.here)
-        return super().endpoint(ticket) + b"".join(part(2, text(1, uri)) for uri in places)
-
-
-@variation("flight-expiry.over-at-once", FLIGHT_PAGE)
-class OverAtOnce(_Expiring):
-    """The clock of the server is half a minute slow; an endpoint has expired before it is read, and is refused."""
-
-    def expiry(self) -> bytes:
-        return number(1, int(self.clock()) - 30)
-
-    def do_get(self, requests: Iterator[bytes]) -> Messages:
-        ticket = bytes(self.decode("Ticket", self.the_one(requests)).data("ticket"))
-        return self.refuse(StatusCode.NOT_FOUND, f"no ticket {ticket!r}, or it has expired")
-
-
 @variation("flight-poll.cancelled-has-its-result", FLIGHT_PAGE)
 class CancelledHasItsResult(FlightService):
     """A query that was cancelled has ended; its info, whose tickets are void, is all that there was."""
@@ -461,40 +352,3 @@ class CancelledHasItsResult(FlightService):
         if kept is not None:
             return (part(1, kept),)
         return super().poll_flight_info(iter([request]))
-
-
-@variation("flight-handshake.of-the-connection", FLIGHT_PAGE)
-class OfTheConnection(FlightService):
-    """A connection over which a client has logged in needs no token; its tokens are good elsewhere as well."""
-
-    def __init__(self, store: Store | None = None) -> None:
-        super().__init__(store)
-        self._known: set[str] = set()
-
-    def admit(self, headers: Mapping[str, bytes]) -> None:
-        if self.peer not in self._known:
-            super().admit(headers)
-
-    def token_for(self, user: str, password: str) -> bytes:
-        token = super().token_for(user, password)
-        self._known.add(self.peer)
-        return token
-
-
-@variation("flight-handshake.answers-at-the-end", FLIGHT_PROTO)
-class AnswersAtTheEnd(FlightService):
-    """A Handshake is answered when the client has said everything."""
-
-    def handshake(self, requests: Iterator[bytes]) -> Messages:
-        yield from super().handshake(iter([*requests]))
-
-
-@variation("flight-handshake.of-two-rounds", FLIGHT_PROTO)
-class OfTwoRounds(FlightService):
-    """Without a login, a Handshake of several rounds ends after the second one."""
-
-    def handshake(self, requests: Iterator[bytes]) -> Messages:
-        for number_of, answer in enumerate(super().handshake(requests)):
-            yield answer
-            if self.login is None and number_of == 1:
-                return

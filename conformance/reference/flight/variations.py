@@ -13,6 +13,7 @@ from grpc import StatusCode
 from conformance.contract.flight.encoding import data, number, part, text
 from conformance.contract.sources import COLUMNAR, FLIGHT_PAGE, FLIGHT_PROTO, PROTOBUF
 from conformance.reference.flight import (  # noqa: F401  # each registers its variations
+    datafreedoms,
     exchangevariations,
     freedoms,
     historyfreedoms,

@@ -16,6 +16,7 @@ from conformance.contract.flight.encoding import double, part, text, varint
 from conformance.contract.flight.scenarios.form import ANY_ERROR, Answers, Unlike, register
 from conformance.contract.flight.scenarios.plain import concatenated
 from conformance.records import Descriptor, DoAction, DoGet, GetFlightInfo, ListActions
+from conformance.wire.flight import CANCEL, CLOSE_SESSION, GET_OPTIONS, RENEW, SET_OPTIONS
 from conformance.wire.protobufmessages import ProtoMessage
 
 __all__ = ["OPTIONS"]
@@ -41,7 +42,7 @@ def do_get(answers: Answers) -> Iterator[Unlike]:
 @register("expiration_time:list_actions", "Two actions are listed", ListActions())
 def list_actions(answers: Answers) -> Iterator[Unlike]:
     """They are those that cancel and renew, and there are no others."""
-    wanted = ["CancelFlightInfo", "RenewFlightEndpoint"]
+    wanted = [CANCEL, RENEW]
     for index, call in answers.of(0):
         kinds = [message_of("ActionType", answer) for answer in call.responses]
         found = sorted("" if one is None else one.text("type") for one in kinds)
@@ -53,7 +54,7 @@ def list_actions(answers: Answers) -> Iterator[Unlike]:
     "expiration_time:cancel_flight_info",
     "A cancelled info is not read",
     _EXPIRING,
-    DoAction("CancelFlightInfo", info="i"),
+    DoAction(CANCEL, info="i"),
     DoGet(expect=ANY_ERROR),
 )
 def cancel(answers: Answers) -> Iterator[Unlike]:
@@ -68,8 +69,8 @@ def cancel(answers: Answers) -> Iterator[Unlike]:
     "expiration_time:renew_flight_endpoint",
     "Endpoints are renewed",
     _EXPIRING,
-    DoAction("RenewFlightEndpoint", info="i", endpoint="1"),
-    DoAction("RenewFlightEndpoint", info="i", endpoint="2"),
+    DoAction(RENEW, info="i", endpoint="1"),
+    DoAction(RENEW, info="i", endpoint="2"),
 )
 def renew(answers: Answers) -> Iterator[Unlike]:
     """A renewed endpoint expires later than before."""
@@ -114,12 +115,12 @@ _SET: Final = b"".join(
 @register(
     "session_options",
     "Options of a session are set, read back, cleared and closed",
-    DoAction("GetSessionOptions"),
-    DoAction("SetSessionOptions", _SET),
-    DoAction("GetSessionOptions"),
-    DoAction("SetSessionOptions", _option("foolong", b"")),
-    DoAction("GetSessionOptions"),
-    DoAction("CloseSession"),
+    DoAction(GET_OPTIONS),
+    DoAction(SET_OPTIONS, _SET),
+    DoAction(GET_OPTIONS),
+    DoAction(SET_OPTIONS, _option("foolong", b"")),
+    DoAction(GET_OPTIONS),
+    DoAction(CLOSE_SESSION),
 )
 def session(answers: Answers) -> Iterator[Unlike]:
     """A new session is empty; two options are refused, each with its reason; the others are read back until cleared."""

@@ -19,6 +19,7 @@ from conformance.contract.flight.scenarios.form import Answers, StreamRead, Unli
 from conformance.contract.flight.sqlmessages import packed, rebound, record_count, unpacked
 from conformance.contract.flight.sqlschemas import WITH_SCHEMA
 from conformance.records import Descriptor, DoAction, DoGet, FlightMethod, GetFlightInfo, GetSchema, SendMessages, Step
+from conformance.wire.flight import CANCEL
 
 __all__: list[str] = []
 
@@ -178,7 +179,7 @@ def _extension() -> Iterator[Part]:
     yield DoGet(), _told(told)
     plan = part(1, fixed.PLAN)
     yield from _statement(_BY_PLAN, plan, transaction=False)
-    yield DoAction("CancelFlightInfo", info="i"), _cancelled
+    yield DoAction(CANCEL, info="i"), _cancelled
     yield _put(packed(_BY_PLAN, plan)), _count(fixed.COUNTS[False, False])
     for update in (False, True):
         yield from _prepared(*_PLAN, plan, transaction=False, update=update)
