@@ -197,7 +197,7 @@ class TestSpark:
         assert [row["outcome"] for row in rows] == ["pass"] * 26
         assert {row["values_digest"] for row in rows} <= {0, None}
         assert kept.profile == "flight"
-        assert set(kept.clauses) == set(CLAUSES)
+        assert set(kept.clauses) == set(READ)
         again = typed("judge", str(tmp_path / "one"))
         assert "26 stored exchanges" in again.stdout
         assert "changed" not in again.stdout
