@@ -25,6 +25,7 @@ __all__ = ["FlightPool"]
 
 _NOTHING: Final = Reply()
 _LEGAL: Final = (Situation.HEALTHY, Situation.EMPTY)
+_ERRORS: Final = (JobOutcome.REFUSED, JobOutcome.UNSUPPORTED)
 
 
 class FlightPool(ProgramPool):
@@ -60,7 +61,8 @@ class FlightPool(ProgramPool):
         return FlightRead(asked.kind, asked.title, answered, metadata=asked.asks.endswith("metadata"))
 
     def fetch(self, name: str, asked: FlightSet) -> tuple[JobAnswer, Sequence[dict[str, Any]]]:
-        """The answer of a client in a situation, and the calls that it made.
+        """The answer of a client in a situation, and the calls that it made. Where there are several tries, an error is
+        permitted, and the first other answer tells more.
 
         Raises:
             Unavailable: the program cannot be started any more.
@@ -70,8 +72,11 @@ class FlightPool(ProgramPool):
         if not self.is_warm(program):
             self._server.play(Script(default_script()))
             self.warm_up(program, request)
-        self._server.play(asked.script)
-        answer = self._runners[program].fetch(asked.id, request)
+        for _ in range(asked.tries):
+            self._server.play(asked.script)
+            answer = self._runners[program].fetch(asked.id, request)
+            if answer.outcome not in _ERRORS:
+                break
         calls = [{"event": "call", "method": method, "requests": sent} for method, sent in self._server.asked]
         return answer, calls
 

@@ -132,7 +132,8 @@ class FlightSet:
     """One situation: what the server answers, and the rows that a client gives, by what its path asks for.
 
     ``title`` continues the sentence *…, where*. ``methods`` are those in which the situation is to be seen.
-    ``asks`` is set once a client is put into it; ``message`` is the kind of stream or answer, empty for a mutant's.
+    ``asks`` is set once a client is put into it; ``message`` is the kind of stream or answer, empty for a mutant's, and
+    ``tries`` how often a client that gives an error is asked.
     """
 
     id: str
@@ -143,6 +144,7 @@ class FlightSet:
     rows: Mapping[str, pa.Table]
     asks: str = ""
     message: str = ""
+    tries: int = 1
 
     @property
     def expected(self) -> pa.Table:
@@ -244,7 +246,8 @@ def _set(  # the factors
     said += "" if end == "OK" else f", and ends with {end} {when} its messages"
     said += "" if location == "none" else f", and the locations {list(LOCATIONS[location][1])}"
     script = Script(replies, MappingProxyType(tickets))
-    return FlightSet(".".join(name), kind, said, script, (method,), answers, message=message)
+    tries = stream.tries if kind is Situation.OPEN else 1
+    return FlightSet(".".join(name), kind, said, script, (method,), answers, message=message, tries=tries)
 
 
 def _answers(

@@ -30,6 +30,8 @@ from conformance.wire.protobufmessages import ProtoMessage
 __all__ = ["FAULTS", "WHOLE"]
 
 SECONDS: Final = 30.0
+CHANCE: Final = itertools.count()
+"""What decides for a client that is right by chance."""
 REUSE: Final = ("", "arrow-flight-reuse-connection://?")
 WHOLE: Final = "flight-client.whole-or-error"
 UPLOADS: Final = "flight-client.uploads-are-true"
@@ -45,6 +47,9 @@ FAULTS: Final[Mapping[str, StandinFault]] = {
     ),
     "skips-broken": StandinFault("It skips a message that cannot be decoded.", "flight-client.broken-is-error"),
     "ends-at-metadata": StandinFault("It ends a read at a message with metadata alone.", WHOLE),
+    "loses-by-chance": StandinFault(
+        "Where the schema comes again, it gives an error each other time, and else the rows before it.", WHOLE
+    ),
     "uploads-unnamed": StandinFault("It uploads without a descriptor.", UPLOADS),
     "uploads-less": StandinFault("It uploads the schema and no row.", UPLOADS),
     "uploads-cut": StandinFault("It uploads the first half of a body.", UPLOADS),
@@ -102,9 +107,12 @@ class WrongCalls:
 
     def table(self, responses: Sequence[bytes]) -> pa.Table:
         """The rows of a stream of FlightData."""
-        stream = pa.BufferOutputStream()
+        stream, schemas = pa.BufferOutputStream(), 0
         for message, metadata in self.parts(responses):
             if message is None and metadata and self.fault == "ends-at-metadata":
+                break
+            schemas += message is not None and message.type == "schema"
+            if schemas > 1 and self.fault == "loses-by-chance" and next(CHANCE) % 2:
                 break
             if message is not None:
                 message.serialize_to(stream)

@@ -25,6 +25,7 @@ CHOSEN = (
     "do-get.empty-batch.first",
     "do-get.dictionary",
     "do-get.metadata-alone.middle",
+    "do-get.schema-again.first",
     "do-get.body-cut.last",
     "do-get.plain.reset.between",
     "do-get.no-metadata.middle.not-found.between.trailers-text",
