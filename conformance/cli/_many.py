@@ -27,7 +27,7 @@ from conformance.engine.log import LogWriter
 from conformance.engine.reading import REUSE
 from conformance.engine.result import Result, fold
 from conformance.engine.session import STATE
-from conformance.readers.ipc.job import LEAST_WAIT, WAITS, Limits
+from conformance.readers.ipc.job import WAITS, Limits
 from conformance.report.summary import verdict_line
 
 __all__ = [
@@ -49,6 +49,8 @@ ANSWER_SECONDS: Final = 2.0
 """The limit of a Python library: its slowest answer to a legal input of the default run took 0.06 s (2026-11-26; the
 import of a library is not counted), so that an answer which takes thirty times as long is taken to never come.
 """
+ANSWER_WAITS: Final = 10.0
+"""By the clock, such an answer may take ten times as long: a machine under load gives a process a tenth of a core."""
 PROGRAM_SECONDS: Final = 10.0
 """The limit of a program: the first answer of a new JVM took 0.72 s, because it compiles while it reads."""
 Judged: TypeAlias = Callable[[str], tuple[Iterable[Event], int]]
@@ -79,7 +81,7 @@ def _with_options(function: F, **default: Any) -> F:
     seconds = click.option(
         "--seconds",
         type=SECONDS,
-        help=f"Processor time of one answer; by the clock, it may take {WAITS:g} times as long, and {LEAST_WAIT:g} s.",
+        help=f"Processor time of one answer; by the clock, it may take {WAITS:g} times as long.",
         **default,
     )
     reports = click.option(
@@ -90,8 +92,10 @@ def _with_options(function: F, **default: Any) -> F:
 
 def limits_of(seconds: float | None) -> tuple[Limits, Limits]:
     """The limits of one job of a Python library, and of a program."""
-    limits = Limits.of_work(ANSWER_SECONDS if seconds is None else seconds, reuse=REUSE)
-    return limits, Limits.of_work(PROGRAM_SECONDS) if seconds is None else limits
+    if seconds is None:
+        return Limits.of_work(ANSWER_SECONDS, waits=ANSWER_WAITS, reuse=REUSE), Limits.of_work(PROGRAM_SECONDS)
+    limits = Limits.of_work(seconds, reuse=REUSE)
+    return limits, limits
 
 
 def known_names(role: str, asked: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:

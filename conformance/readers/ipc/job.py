@@ -13,7 +13,6 @@ from conformance.wire.plain import PlainTable
 
 __all__ = [
     "KINDS",
-    "LEAST_WAIT",
     "LIMIT",
     "MEMORY",
     "METADATA",
@@ -29,8 +28,6 @@ __all__ = [
 
 WAITS: Final = 3.0
 """The clock's deadline as a multiple of that in processor time: a program that waits for an answer uses none."""
-LEAST_WAIT: Final = 20.0
-"""The shortest such deadline in seconds: a machine under load gives a process a tenth of a core."""
 
 KINDS: Final = ("message", "stream", "file", "tensor")
 """The kinds of IPC data, as :class:`conformance.wire.Kind` spells them."""
@@ -210,11 +207,11 @@ class Limits:
             raise ValueError(f"expected cpu to be positive, or 0 for twice the seconds, but got {self.cpu!r}")
 
     @classmethod
-    def of_work(cls, seconds: float, *, memory: int = 1 << 30, reuse: int = 1) -> Self:
+    def of_work(cls, seconds: float, *, waits: float = WAITS, memory: int = 1 << 30, reuse: int = 1) -> Self:
         """The limits of a job that may take so many seconds of processor time: on a busy machine, a slow answer is no
-        hang. One that computes nothing has :data:`WAITS` times as long, and at least :data:`LEAST_WAIT`.
+        hang. One that computes nothing has ``waits`` times as long.
         """
-        return cls(seconds=max(WAITS * seconds, LEAST_WAIT), cpu=seconds, memory=memory, reuse=reuse)
+        return cls(seconds=waits * seconds, cpu=seconds, memory=memory, reuse=reuse)
 
     @property
     def cpu_seconds(self) -> float:
