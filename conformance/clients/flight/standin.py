@@ -112,8 +112,10 @@ class WrongCalls:
             if message is None and metadata and self.fault == "ends-at-metadata":
                 break
             schemas += message is not None and message.type == "schema"
-            if schemas > 1 and self.fault == "loses-by-chance" and next(CHANCE) % 2:
-                break
+            if schemas > 1 and self.fault == "loses-by-chance":
+                if next(CHANCE) % 2:
+                    break
+                raise ValueError("the schema comes again")
             if message is not None:
                 message.serialize_to(stream)
         table = self.read(stream.getvalue())
