@@ -19,6 +19,7 @@ __all__ = ["READING_EXCLUSIONS", "applies", "covered", "factors_of", "options_of
 _ANY: Final[Mapping[str, tuple[Hashable, ...]]] = {"included_fields": (None, (1,), (0, 2)), "chunk": (None, 7, 64)}
 """Values of options that take any value; None means that the option is not given."""
 _DATASET: Final = "https://arrow.apache.org/docs/python/dataset.html#reading-different-file-formats"
+_INTERFACE: Final = "https://arrow.apache.org/docs/format/CDataInterface.html"
 _OPTIONS: Final = "https://arrow.apache.org/docs/python/generated/pyarrow.ipc.IpcReadOptions.html"
 _POLARS: Final = "https://docs.pola.rs/api/python/stable/reference/api/polars.scan_ipc.html"
 _SCANS: Final = ("scan", "streaming-scan")
@@ -41,6 +42,20 @@ READING_EXCLUSIONS: Final = (
         "the options that pyarrow's readers of streams and files have do not reach a scan",
         _OPTIONS,
         lambda row: row.get("way") in _SCANS and row.get("native_endian") is False,
+    ),
+    Exclusion(
+        "imports read no bytes",
+        "batches that come over the C data interface are neither pushed nor mapped, projected nor swapped",
+        _INTERFACE,
+        lambda row: (
+            row.get("way") == "imported"
+            and (
+                row.get("chunk") is not None
+                or row.get("mapped") is True
+                or row.get("included_fields") is not None
+                or row.get("native_endian") is False
+            )
+        ),
     ),
     Exclusion(
         "one source",

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from conformance.contract.ipc.expectation import STATISTICS
 from conformance.readers.ipc.arrowcpp import AFTER, AsObjects, decoded_as, give, new_writer, opened, scanned
+from conformance.readers.ipc.importing import exported
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
 
 _LACKS: Final = r"^ArrowNotImplementedError|Cannot read pre-1\.0\.0 Union"
@@ -24,8 +25,8 @@ _READ_OPTIONS: Final = {
     "threads": (True, False),
     "chunk": (),
     "mapped": (False, True),
-    "way": ("", "table", "scan"),
-    "after": ("", "cast", "concatenated", "exported", "objects"),
+    "way": ("", "table", "scan", "imported"),
+    "after": ("", "cast", "concatenated", "exported", "inspected", "objects"),
 }
 
 READER = IpcReaderInfo(
@@ -70,6 +71,9 @@ class PyArrow:
                 raise Unsupported("pyarrow's read_record_batch takes no options")
             known = pa.ipc.read_schema(pa.py_buffer(schema))
             return decoded_as(known, [pa.ipc.read_record_batch(pa.py_buffer(data), known)])
+        if options.get("way") == "imported":
+            source = pa.RecordBatchReader.from_stream(exported(kind, data))
+            return decoded_as(source.schema, source)
         if options.get("way") == "scan":
             return scanned(data, options)
         how = pa.ipc.IpcReadOptions(
