@@ -60,7 +60,8 @@ WRITE_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         "min_space_savings": "the part of a buffer, 0 to 1, that compression has to save",
         "level": "the level of the codec; 0 for its default",
         "threads": "whether the library may use its thread pool",
-        "given": 'how the writer gets the batches: "" one by one, "sliced" in slices, of which one has no rows, "chunked" as one table',
+        "given": 'how the writer gets the batches: "" one by one, "sliced" in slices, of which some have no rows,'
+        ' "chunked" as one table',
         "metadata": 'key-value metadata: "" for none, of each of the "batches", or of the "file"',
         "depth": "the deepest nesting that the writer accepts",
         "compat_level": "how new the layouts may be, as polars counts them: 0 without views, 1 with views",

@@ -95,10 +95,9 @@ def load() -> Library:
             return pl.read_ipc_stream(io.BytesIO(data))
 
         def encode(self, kind: str, data: Any, options: Mapping[str, Any]) -> bytes:
-            if options.get("given") == "sliced":
-                data = pl.concat(_in_slices(data), rechunk=False)
+            given = pl.concat(_in_slices(data), rechunk=False) if options.get("given") else data
             sink = io.BytesIO()
-            write = data.write_ipc if kind == "file" else data.write_ipc_stream
+            write = given.write_ipc if kind == "file" else given.write_ipc_stream
             level = options.get("compat_level")
             newest = None if level is None else pl.CompatLevel.newest() if level else pl.CompatLevel.oldest()
             write(sink, compression=options.get("codec") or "uncompressed", compat_level=newest)
