@@ -17,7 +17,7 @@ from conformance.readers.ipc.sources import in_pieces, on_disk
 from conformance.wire.intervals import has_bare_interval
 from conformance.wire.plain import plain_table
 
-__all__ = ["AFTER", "AsObjects", "decoded_as", "give", "new_writer", "opened", "scanned", "twin"]
+__all__ = ["AFTER", "AsObjects", "decoded_as", "give", "new_writer", "nulls_agree", "opened", "scanned", "twin"]
 
 
 def decoded_as(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Decoded:
@@ -133,11 +133,11 @@ def _inspected(made: Decoded) -> Iterator[pa.RecordBatch]:
         raise Unsupported("pyarrow has no class for this interval")
     for batch in made.batches:
         for column, values in zip(batch.columns, plain_table([batch]).columns, strict=True):
-            _nulls_agree(column, [value is None for value in values])
+            nulls_agree(column, [value is None for value in values])
         yield batch
 
 
-def _nulls_agree(column: pa.Array, nulls: Sequence[bool]) -> None:
+def nulls_agree(column: pa.Array, nulls: Sequence[bool]) -> None:
     """Ask a column which values are null; a struct's children, flattened, are null where the struct is.
 
     Raises:
