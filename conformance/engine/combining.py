@@ -8,7 +8,8 @@ that every two values of all factors occur together, those of the bytes and thos
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.generate.covering import Combination, Coverage, Factors, Row, coverage, extended
@@ -19,9 +20,11 @@ __all__ = ["READING_EXCLUSIONS", "applies", "covered", "factors_of", "options_of
 _ANY: Final[Mapping[str, tuple[Hashable, ...]]] = {"included_fields": (None, (1,), (0, 2)), "chunk": (None, 7, 64)}
 """Values of options that take any value; None means that the option is not given."""
 _DATASET: Final = "https://arrow.apache.org/docs/python/dataset.html#reading-different-file-formats"
+_INTERFACE: Final = "https://arrow.apache.org/docs/format/CDataInterface.html"
 _OPTIONS: Final = "https://arrow.apache.org/docs/python/generated/pyarrow.ipc.IpcReadOptions.html"
 _POLARS: Final = "https://docs.pola.rs/api/python/stable/reference/api/polars.scan_ipc.html"
 _SCANS: Final = ("scan", "streaming-scan")
+_WAYS: Final = ("way", "after")
 
 READING_EXCLUSIONS: Final = (
     Exclusion(
@@ -41,6 +44,20 @@ READING_EXCLUSIONS: Final = (
         "the options that pyarrow's readers of streams and files have do not reach a scan",
         _OPTIONS,
         lambda row: row.get("way") in _SCANS and row.get("native_endian") is False,
+    ),
+    Exclusion(
+        "imports read no bytes",
+        "batches that come over the C data interface are neither pushed nor mapped, projected nor swapped",
+        _INTERFACE,
+        lambda row: (
+            row.get("way") == "imported"
+            and (
+                row.get("chunk") is not None
+                or row.get("mapped") is True
+                or row.get("included_fields") is not None
+                or row.get("native_endian") is False
+            )
+        ),
     ),
     Exclusion(
         "one source",
@@ -79,10 +96,28 @@ def options_of(row: Mapping[str, Hashable], factors: Factors) -> dict[str, Any]:
 
 
 def readings_of(factors: Factors) -> list[Row]:
-    """Return the readings: each vector as it is, followed by itself under options."""
+    """Return the readings: each vector as it is, followed by itself under options, and every layout with several rows
+    in every way into and out of the library.
+    """
     reading = {key: values[0] for key, values in factors.items() if key not in FACTORS}
     plain = [{**row, **reading} for row in _known(factors)]
-    return plain + [row for row in _extended(_frozen(factors)) if options_of(row, factors)]
+    under = [row for row in _extended(_frozen(factors)) if options_of(row, factors)]
+    return list({tuple(row.items()): row for row in (*plain, *under, *_in_every_way(factors))}.values())
+
+
+def _in_every_way(factors: Factors) -> Iterator[Row]:
+    """Every layout with several rows under each value of each option in :data:`_WAYS`, all else as usual.
+
+    Pairs alone may meet in a batch without rows, where nothing can go wrong.
+    """
+    usual = {key: values[0] for key, values in factors.items()}
+    for key, layout, container in itertools.product(_WAYS, factors["layout"], factors["container"]):
+        for value in factors.get(key, ())[1:]:
+            made = {**usual, "layout": layout, "container": container, key: value}
+            for row in ({**made, "nulls": nulls} for nulls in ("some", "all")):
+                if _is_permitted(tuple(row.items())):
+                    yield row
+                    break
 
 
 def _known(factors: Factors) -> list[Row]:

@@ -11,17 +11,34 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
 
+from conformance.readers.ipc.importing import Exporting, in_slices
 from conformance.readers.ipc.info import Decoded, Unsupported
 from conformance.readers.ipc.job import METADATA
 from conformance.readers.ipc.sources import in_pieces, on_disk
 from conformance.wire.intervals import has_bare_interval
+from conformance.wire.plain import plain_table
 
-__all__ = ["AFTER", "AsObjects", "decoded_as", "give", "new_writer", "opened", "scanned", "twin", "written_tensor"]
+__all__ = [
+    "AFTER",
+    "AsObjects",
+    "decoded_as",
+    "give",
+    "new_writer",
+    "nulls_agree",
+    "opened",
+    "scanned",
+    "twin",
+    "written_tensor",
+]
 
 
 def decoded_as(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Decoded:
     """The batches with pyarrow's spelling of their types."""
     return Decoded(schema, list(batches), [str(field.type) for field in schema])
+
+
+_SCANS: Final = 500
+"""How often a file with deltas is scanned again."""
 
 
 @contextlib.contextmanager
@@ -45,8 +62,19 @@ def scanned(data: bytes, options: Mapping[str, Any]) -> Decoded:
         found = dataset.dataset(path, format="ipc", filesystem=system)
         chosen = options.get("included_fields")
         names = None if chosen is None else [found.schema.names[place] for place in sorted(chosen)]
-        table = found.to_table(columns=names, use_threads=options.get("threads", True))
+        threads = options.get("threads", True)
+        table = found.to_table(columns=names, use_threads=threads)
+        # A scan decodes batches while deltas are appended; what goes wrong by chance shows up in many scans.
+        for _ in range(_SCANS if _has_deltas(data) else 0):
+            if not found.to_table(columns=names, use_threads=threads).equals(table):
+                raise ValueError("two scans of the same file give different rows")
         return decoded_as(table.schema, table.to_batches())
+
+
+def _has_deltas(data: bytes) -> bool:
+    with pa.ipc.open_file(pa.py_buffer(data)) as reader:
+        reader.read_all()
+        return bool(reader.stats.num_dictionary_deltas)
 
 
 class AsObjects:
@@ -79,8 +107,7 @@ def give(writer: Any, batches: pa.RecordBatchReader, options: Mapping[str, Any])
         return
     metadata = dict(METADATA) if options.get("metadata") == "batches" else None
     for batch in batches:
-        middle = batch.num_rows // 2
-        for piece in (batch.slice(0, middle), batch.slice(middle)) if given == "sliced" else (batch,):
+        for piece in in_slices(batch) if given == "sliced" else (batch,):
             writer.write_batch(piece, custom_metadata=metadata)
 
 
@@ -100,8 +127,7 @@ def _concatenated(made: Decoded) -> Iterator[pa.RecordBatch]:
     """All batches as one; each is cut in two before, so that slices with offsets are concatenated."""
     pieces = []
     for batch in made.batches:
-        middle = batch.num_rows // 2
-        pieces += [batch.slice(0, middle), batch.slice(middle)]
+        pieces += in_slices(batch)
     if pieces:
         columns = [pa.concat_arrays([piece.column(place) for piece in pieces]) for place in range(len(made.schema))]
         yield pa.RecordBatch.from_arrays(columns, schema=made.schema)
@@ -110,22 +136,37 @@ def _concatenated(made: Decoded) -> Iterator[pa.RecordBatch]:
 def _exported(made: Decoded) -> Iterator[pa.RecordBatch]:
     """The batches after the way through the C stream interface."""
     source = pa.RecordBatchReader.from_batches(made.schema, made.batches)
-    yield from pa.RecordBatchReader.from_stream(_Exporting(source))
+    yield from pa.RecordBatchReader.from_stream(Exporting(source))
 
 
-class _Exporting:
-    """An object of which pyarrow knows the C stream interface alone."""
+def _inspected(made: Decoded) -> Iterator[pa.RecordBatch]:
+    """The batches as they are, after each column is asked which values are null, and each struct for its children."""
+    if any(map(has_bare_interval, made.schema.types)):
+        raise Unsupported("pyarrow has no class for this interval")
+    for batch in made.batches:
+        for column, values in zip(batch.columns, plain_table([batch]).columns, strict=True):
+            nulls_agree(column, [value is None for value in values])
+        yield batch
 
-    def __init__(self, source: pa.RecordBatchReader) -> None:
-        self._source = source
 
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The stream as a capsule."""
-        return self._source.__arrow_c_stream__(requested_schema)
+def nulls_agree(column: pa.Array, nulls: Sequence[bool]) -> None:
+    """Ask a column which values are null; a struct's children, flattened, are null where the struct is.
+
+    Raises:
+        ValueError: it says something else than its values.
+    """
+    found = column.is_null().to_pylist()
+    if found != [*nulls]:
+        raise ValueError(f"is_null: expected {[*nulls]}, got {found}, of {column.type}")
+    if is_.is_struct(column.type):
+        for child in column.flatten():
+            hidden = [number for number, null in enumerate(nulls) if null and child[number].as_py() is not None]
+            if hidden:
+                raise ValueError(f"flatten: expected nulls where the struct is null, got values in the rows {hidden}")
 
 
 AFTER: Final[Mapping[str, Callable[[Decoded], Iterator[pa.RecordBatch]]]] = MappingProxyType(
-    {"cast": _cast, "concatenated": _concatenated, "exported": _exported}
+    {"cast": _cast, "concatenated": _concatenated, "exported": _exported, "inspected": _inspected}
 )
 """What the option ``after`` names."""
 

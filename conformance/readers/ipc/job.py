@@ -40,9 +40,10 @@ READ_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         "chunk": "bytes that the reader gets at a time, by pushing them or from a file object",
         "mapped": "whether the bytes are in a file that the library maps into memory",
         "way": 'the interface that reads: "" for the usual one, "batches", "table", "scan", "streaming-scan",'
-        ' "exact" (pushed what the decoder says that it needs), "prebuffered", "embedded" (a file in a larger one)',
-        "after": 'what happens to the rows before their values are compared: "", "cast", "concatenated", "exported"'
-        ' or "objects"',
+        ' "exact" (pushed what the decoder says that it needs), "prebuffered", "embedded" (a file in a larger one),'
+        ' "imported" (slices that come over the C stream interface)',
+        "after": 'what happens to the rows before their values are compared: "", "cast", "concatenated", "exported",'
+        ' "inspected" (asked which values are null, structs flattened) or "objects"',
     }
 )
 """The closed vocabulary of read options with their meanings; a library does not get an option that it lacks."""
@@ -59,7 +60,8 @@ WRITE_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         "min_space_savings": "the part of a buffer, 0 to 1, that compression has to save",
         "level": "the level of the codec; 0 for its default",
         "threads": "whether the library may use its thread pool",
-        "given": 'how the writer gets the batches: "" one by one, "sliced" in two slices each, "chunked" as one table',
+        "given": 'how the writer gets the batches: "" one by one, "sliced" in slices, of which some have no rows,'
+        ' "chunked" as one table',
         "metadata": 'key-value metadata: "" for none, of each of the "batches", or of the "file"',
         "depth": "the deepest nesting that the writer accepts",
         "layout": 'how the values of a tensor are in memory before they are written: "" as its library reads them,'

@@ -17,6 +17,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.readers.ipc.arrowcpp import twin
+from conformance.readers.ipc.importing import exported
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
 from conformance.readers.ipc.sources import in_pieces
 
@@ -27,10 +28,10 @@ READER = IpcReaderInfo(
     title="arrow-rs through arro3",
     language="Rust",
     kinds=("stream", "file"),
-    options={"chunk": (), "way": ("", "batches"), "after": ("", "cast", "concatenated")},
+    options={"chunk": (), "way": ("", "batches", "imported"), "after": ("", "cast", "concatenated")},
     lacks=_LACKS,
 )
-WRITER = READER.as_writer(options={"codec": ("", "lz4", "zstd")})
+WRITER = READER.as_writer(options={"codec": ("", "lz4", "zstd"), "given": ("", "sliced")})
 
 
 def load() -> Library:
@@ -43,6 +44,8 @@ def load() -> Library:
 
         def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Any:
             del schema  # the reader does not declare kind message
+            if options.get("way") == "imported":
+                return arro3.core.Table.from_arrow(exported(kind, data))
             read = arro3.io.read_ipc if kind == "file" else arro3.io.read_ipc_stream
             reader = read(in_pieces(data, options["chunk"]) if "chunk" in options else io.BytesIO(data))
             if options.get("way") == "batches":
@@ -66,13 +69,25 @@ def load() -> Library:
             return arro3.io.read_ipc_stream(io.BytesIO(data))
 
         def encode(self, kind: str, data: Any, options: Mapping[str, Any]) -> bytes:
+            given = _given(data, arro3.core.Table, options)
             sink = io.BytesIO()
             write = arro3.io.write_ipc if kind == "file" else arro3.io.write_ipc_stream
             # The default of ``compression`` is LZ4; only None means no compression.
-            write(data, sink, compression=options.get("codec") or None)
+            write(given, sink, compression=options.get("codec") or None)
             return sink.getvalue()
 
     return Arro3()
+
+
+def _given(reader: Any, table: Any, options: Mapping[str, Any]) -> Any:
+    """What the options ask to write: the reader, or a table of its batches in slices, of which some have no rows."""
+    if options.get("given") != "sliced":
+        return reader
+    pieces = []
+    for batch in reader:
+        middle = batch.num_rows // 2
+        pieces += [batch.slice(0, middle), batch.slice(middle), batch.slice(batch.num_rows, 0)]
+    return table.from_batches(pieces, schema=reader.schema)
 
 
 def _cast(column: Any) -> Any:

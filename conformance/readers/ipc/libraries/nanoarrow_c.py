@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from conformance.readers.ipc.importing import exported
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
 from conformance.readers.ipc.sources import in_pieces
 
@@ -23,7 +24,7 @@ READER = IpcReaderInfo(
     title="nanoarrow (C) through its Python bindings",
     language="C",
     kinds=("stream",),
-    options={"chunk": ()},
+    options={"chunk": (), "way": ("", "imported")},
     lacks=_LACKS,
 )
 WRITER = READER.as_writer()
@@ -38,7 +39,9 @@ def load() -> Library:
         version: str = nanoarrow.__version__
 
         def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Any:
-            del kind, schema  # streams: nothing else is declared
+            del schema  # streams: nothing else is declared
+            if options.get("way") == "imported":
+                return nanoarrow.ArrayStream(exported(kind, data)).read_all()
             source = in_pieces(data, options["chunk"]) if "chunk" in options else io.BytesIO(data)
             return nanoarrow.ArrayStream(ipc.InputStream.from_readable(source)).read_all()
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.readers.info import Rewrite
+from conformance.readers.ipc.importing import exported
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library
 from conformance.readers.ipc.sources import in_pieces, on_disk
 
@@ -40,7 +41,7 @@ READER = IpcReaderInfo(
         "included_fields": (),
         "chunk": (),
         "mapped": (False, True),
-        "way": ("", "scan", "streaming-scan"),
+        "way": ("", "scan", "streaming-scan", "imported"),
         "after": ("", "cast", "concatenated"),
     },
     lacks=_LACKS,
@@ -51,7 +52,7 @@ READER = IpcReaderInfo(
         Rewrite("duration[s]", "duration[ms]", _DATA_TYPES),
     ),
 )
-WRITER = READER.as_writer(options={"codec": ("", "lz4", "zstd"), "compat_level": (0, 1)})
+WRITER = READER.as_writer(options={"codec": ("", "lz4", "zstd"), "compat_level": (0, 1), "given": ("", "sliced")})
 
 
 def load() -> Library:
@@ -63,6 +64,8 @@ def load() -> Library:
 
         def decode(self, kind: str, data: bytes, schema: bytes, options: Mapping[str, Any]) -> Any:
             del schema  # kind message is not declared
+            if options.get("way") == "imported":
+                return pl.DataFrame(exported(kind, data))
             chosen = options.get("included_fields")
             with contextlib.ExitStack() as stack:
                 source = _source(stack, data, options)
@@ -92,14 +95,20 @@ def load() -> Library:
             return pl.read_ipc_stream(io.BytesIO(data))
 
         def encode(self, kind: str, data: Any, options: Mapping[str, Any]) -> bytes:
+            given = pl.concat(_in_slices(data), rechunk=False) if options.get("given") else data
             sink = io.BytesIO()
-            write = data.write_ipc if kind == "file" else data.write_ipc_stream
+            write = given.write_ipc if kind == "file" else given.write_ipc_stream
             level = options.get("compat_level")
             newest = None if level is None else pl.CompatLevel.newest() if level else pl.CompatLevel.oldest()
             write(sink, compression=options.get("codec") or "uncompressed", compat_level=newest)
             return sink.getvalue()
 
     return Polars()
+
+
+def _in_slices(frame: Any) -> list[Any]:
+    middle = frame.height // 2
+    return [frame.slice(0, middle), frame.slice(middle), frame.slice(frame.height)]
 
 
 def _source(stack: contextlib.ExitStack, data: bytes, options: Mapping[str, Any]) -> Any:

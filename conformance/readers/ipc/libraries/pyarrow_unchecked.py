@@ -26,6 +26,7 @@ from conformance.readers.ipc.arrowcpp import (
     scanned,
     written_tensor,
 )
+from conformance.readers.ipc.importing import exported
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
 
 _LACKS: Final = r"^ArrowNotImplementedError|Cannot read pre-1\.0\.0 Union"
@@ -35,8 +36,8 @@ _READ_OPTIONS: Final = {
     "threads": (True, False),
     "chunk": (),
     "mapped": (False, True),
-    "way": ("", "table", "scan"),
-    "after": ("", "cast", "concatenated", "exported", "objects"),
+    "way": ("", "table", "scan", "imported"),
+    "after": ("", "cast", "concatenated", "exported", "inspected", "objects"),
 }
 
 READER = IpcReaderInfo(
@@ -82,6 +83,9 @@ class PyArrow:
                 raise Unsupported("pyarrow's read_record_batch takes no options")
             known = pa.ipc.read_schema(pa.py_buffer(schema))
             return decoded_as(known, [pa.ipc.read_record_batch(pa.py_buffer(data), known)])
+        if options.get("way") == "imported":
+            source = pa.RecordBatchReader.from_stream(exported(kind, data))
+            return decoded_as(source.schema, source)
         if options.get("way") == "scan":
             return scanned(data, options)
         how = pa.ipc.IpcReadOptions(

@@ -278,6 +278,8 @@ def _encodings() -> Iterator[Layout]:
     yield _dictionary("dictionary-of-struct", lambda _: pa.array([_pair(1, False), _pair(2, False)]))  # noqa: FBT003
     yield Layout("dictionary-with-null", _with_null, encoded=True)
     yield Layout("dictionary-shared", _shared, encoded=True, ids=(0, 0))
+    yield _dictionary("dictionary-of-nulls", lambda _: pa.nulls(3))
+    yield _dictionary("dictionary-of-runs", lambda _: _runs(32, _of_text)([0, 2, 3], 0, False))  # noqa: FBT003
     yield _dictionary("dictionary-in-list", lambda _: _words(), around=_in_list)
     yield _dictionary("dictionary-in-struct", lambda _: _words(), around=_in_struct)
     yield _dictionary("dictionary-nested", lambda _: _in_list(_encoded([1, 0, 2], _words(), pa.int8())))
@@ -293,6 +295,8 @@ def _others() -> Iterator[Layout]:
     yield Layout("union-sparse", _sparse)
     yield Layout("union-dense", _dense)
     yield Layout("struct-of-union", lambda pattern, batch, hollow: _in_struct(_dense(pattern, batch, hollow)))
+    yield Layout("list-of-union", lambda *asked: _in_list(_dense(*asked)))
+    yield Layout("list-of-sparse-union", lambda *asked: _in_list(_sparse(*asked)))
     yield Layout("run-end-encoded", _runs(32, _of_text))
     yield Layout("run-end-encoded-16", _runs(16, lambda pattern: pa.array(pattern, pa.int64())))
     yield Layout(
@@ -301,6 +305,7 @@ def _others() -> Iterator[Layout]:
     )
     yield Layout("runs-of-dictionary", _runs(32, lambda pattern: _encoded(pattern, _words())), encoded=True)
     yield Layout("struct-of-runs", lambda *asked: _in_struct(_runs(32, _of_text)(*asked)))
+    yield Layout("struct-of-struct-of-runs", lambda *asked: _in_struct(_in_struct(_runs(32, _of_text)(*asked))))
 
 
 LAYOUTS: Final[Mapping[str, Layout]] = {

@@ -161,3 +161,7 @@ def _children_of_every_type() -> None:
 
 
 _children_of_every_type()
+for _name in ("union-sparse", "union-dense", "run-end-encoded-32"):
+    sample(f"nested.lists-of-{_name}", f"Three lists of {_name}, so that a slice begins inside the child.", {
+        "x": pa.ListArray.from_arrays(pa.array([0, 1, 1, len(_ALL[_name])], pa.int32()), _ALL[_name])
+    })  # fmt: skip
