@@ -53,8 +53,8 @@ ANSWER_WAITS: Final = 10.0
 """By the clock, such an answer may take ten times as long: a machine under load gives a process a tenth of a core."""
 PROGRAM_SECONDS: Final = 10.0
 """The limit of a program: the first answer of a new JVM took 0.72 s, because it compiles while it reads."""
-Judged: TypeAlias = Callable[[str], tuple[Iterable[Event], int]]
-"""A function from the name of an implementation to the events of its run and the number of its cases."""
+Judged: TypeAlias = Callable[[str], tuple[Iterable[Event], int | None]]
+"""A function from an implementation's name to the events of its run and the number of its cases, if that is known."""
 
 
 class Judging(Protocol):
@@ -134,7 +134,8 @@ def judge_each(
         logs = {name: stack.enter_context(LogWriter(STATE / f"{command}-{name}.jsonl")) for name in here}
         runs = [Run(name, log, *judged(name)) for name, log in logs.items()]
         with progress(f"starting {here[0]}", measure=lambda: sum(run.part.done for run in runs)) as shown:
-            shown.update(total=sum(run.total for run in runs))
+            totals = [run.total for run in runs if run.total is not None]
+            shown.update(total=sum(totals) if len(totals) == len(runs) else None)
             interrupted = judge_all(runs, at_once, reports, shown, threading.Event())
         results = {run.name: run.result for run in runs if run.result is not None}
     if interrupted and not results:
@@ -154,7 +155,7 @@ class Run:
     name: str
     log: LogWriter
     events: Iterable[Event]
-    total: int
+    total: int | None
     part: Progress = dataclasses.field(default_factory=lambda: Progress(""))
     result: Result | None = None
     failures: list[DiskError | None] = dataclasses.field(default_factory=list)

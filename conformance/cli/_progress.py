@@ -172,7 +172,7 @@ def repeated(
         thread.join()
 
 
-def watch(events: Iterable[Event], shown: Progress, *, total: int) -> Iterator[Event]:
+def watch(events: Iterable[Event], shown: Progress, *, total: int | None) -> Iterator[Event]:
     """Yield ``events`` unchanged, and count the cases that they judge."""
     from conformance.engine.events import CaseJudged, CounterexampleSaved  # noqa: PLC0415  # most commands have none
 

@@ -93,11 +93,11 @@ def command(
         raise Unusable(f"expected globs that match ids of vectors in {folder}, got {globs.dead[0]!r}")
     clauses, aside = undisputed(clause for clause in reader_clauses() if binds(clause, Level(level)))
 
-    def judged(name: str) -> tuple[Iterable[Event], int]:
+    def judged(name: str) -> tuple[Iterable[Event], int | None]:
         reading = ReaderTask(pool, name, inputs, clauses, select, Level(level), seed, mangled, IPC_READERS, aside)
         if vector is not None:
             return reading.one(inputs.find(vector)), 1
-        return reading.events(), len(inputs.ids(select)) + mangled
+        return reading.events(), None  # how many readings there are depends on what the reader says that it can do
 
     limits, programs = limits_of(seconds)
     with IpcPool(chosen, limits=limits, programs=programs, readers=IPC_READERS) as pool:

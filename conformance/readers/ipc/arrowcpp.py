@@ -23,6 +23,7 @@ __all__ = [
     "AsObjects",
     "decoded_as",
     "give",
+    "imported",
     "new_writer",
     "nulls_agree",
     "opened",
@@ -133,10 +134,16 @@ def _concatenated(made: Decoded) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(columns, schema=made.schema)
 
 
+def imported(source: Exporting) -> pa.RecordBatchReader:
+    """What pyarrow makes of an object with the C stream interface. Raises :class:`Unsupported` below pyarrow 15."""
+    if not hasattr(pa.RecordBatchReader, "from_stream"):
+        raise Unsupported("this version of pyarrow does not import by the PyCapsule interface")
+    return pa.RecordBatchReader.from_stream(source)
+
+
 def _exported(made: Decoded) -> Iterator[pa.RecordBatch]:
     """The batches after the way through the C stream interface."""
-    source = pa.RecordBatchReader.from_batches(made.schema, made.batches)
-    yield from pa.RecordBatchReader.from_stream(Exporting(source))
+    yield from imported(Exporting(pa.RecordBatchReader.from_batches(made.schema, made.batches)))
 
 
 def _inspected(made: Decoded) -> Iterator[pa.RecordBatch]:

@@ -21,6 +21,7 @@ from conformance.readers.ipc.arrowcpp import (
     AsObjects,
     decoded_as,
     give,
+    imported,
     new_writer,
     opened,
     scanned,
@@ -84,9 +85,7 @@ class PyArrow:
             known = pa.ipc.read_schema(pa.py_buffer(schema))
             return decoded_as(known, [pa.ipc.read_record_batch(pa.py_buffer(data), known)])
         if options.get("way") == "imported":
-            if not hasattr(pa.RecordBatchReader, "from_stream"):
-                raise Unsupported("this version of pyarrow does not import by the PyCapsule interface")
-            source = pa.RecordBatchReader.from_stream(exported(kind, data))
+            source = imported(exported(kind, data))
             return decoded_as(source.schema, source)
         if options.get("way") == "scan":
             return scanned(data, options)
