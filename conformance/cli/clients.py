@@ -25,6 +25,7 @@ from conformance.engine.events import Event
 from conformance.engine.owed import reference_target
 from conformance.engine.selection import LeftOut, Patterns, all_clauses, binds, undisputed
 from conformance.generate import materialise
+from conformance.readers.ipc.adapters import adapters_directory
 from conformance.readers.programs.spec import load_program
 from conformance.readers.registry import client_programs, flight_programs, matching_readers
 from conformance.records import Case, Level
@@ -78,6 +79,11 @@ def command(
     programs = dict(flight_programs() if flight else client_programs())
     if file is not None:
         own = load_program(file)
+        if not own.direct and file.resolve().parents[1] != adapters_directory():
+            raise Unusable(
+                f"{file}: expected a command that names the program by {{here}}, and no build, got {{cache}} or a build: "
+                "only the folders of adapters/ are built"
+            )
         programs = {own.adapter.name: own}
     names = [info.name for program in programs.values() for info in program.paths.values()]
     if globs:

@@ -91,8 +91,6 @@ def ready_command(adapter: Adapter) -> list[str]:
         built = record.stat().st_mtime
     except (OSError, ValueError, KeyError, TypeError):
         hint = f"run {_builder(adapter)}, which says what is missing"
-        if adapter.here.parent != adapters_directory():
-            hint = "only the folders of adapters/ are built; the command of any other program names it by {here}"
         raise Unavailable(f"not built in {record.parent}: {hint}") from None
     newer = [file.name for file in adapter.files if file.stat().st_mtime > built]
     if newer:
