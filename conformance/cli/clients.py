@@ -81,7 +81,7 @@ def command(
         own = load_program(file)
         if not own.direct and file.resolve().parents[1] != adapters_directory():
             raise Unusable(
-                f"{file}: expected a command that names the program by {{here}}, and no build, got {{cache}} or a build: "
+                f"{file}: expected a command that names the program by {{here}}, and no build, got one or {{cache}}: "
                 "only the folders of adapters/ are built"
             )
         programs = {own.adapter.name: own}
