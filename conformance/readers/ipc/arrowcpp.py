@@ -115,10 +115,15 @@ def give(writer: Any, batches: pa.RecordBatchReader, options: Mapping[str, Any])
 # --- after reading -----------------------------------------------------------------------------------
 
 
+def _in_python(made: Decoded) -> None:
+    """Raise :class:`Unsupported` for columns that no Python object of pyarrow can stand for."""
+    if any(map(has_bare_interval, made.schema.types)):
+        raise Unsupported("pyarrow has no class for this interval")
+
+
 def _cast(made: Decoded) -> Iterator[pa.RecordBatch]:
     """Each column as its twin."""
-    if any(map(has_bare_interval, made.schema.types)):
-        raise Unsupported("pyarrow has no class for this interval, and so none of its casts")
+    _in_python(made)
     for batch in made.batches:
         columns = [column.cast(twin(column.type)) for column in batch.columns]
         yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
@@ -126,6 +131,7 @@ def _cast(made: Decoded) -> Iterator[pa.RecordBatch]:
 
 def _concatenated(made: Decoded) -> Iterator[pa.RecordBatch]:
     """All batches as one; each is cut in two before, so that slices with offsets are concatenated."""
+    _in_python(made)
     pieces = []
     for batch in made.batches:
         pieces += in_slices(batch)
@@ -148,8 +154,7 @@ def _exported(made: Decoded) -> Iterator[pa.RecordBatch]:
 
 def _inspected(made: Decoded) -> Iterator[pa.RecordBatch]:
     """The batches as they are, after each column is asked which values are null, and each struct for its children."""
-    if any(map(has_bare_interval, made.schema.types)):
-        raise Unsupported("pyarrow has no class for this interval")
+    _in_python(made)
     for batch in made.batches:
         for column, values in zip(batch.columns, plain_table([batch]).columns, strict=True):
             nulls_agree(column, [value is None for value in values])

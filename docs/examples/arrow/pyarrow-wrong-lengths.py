@@ -1,4 +1,4 @@
-"""pyarrow 24.0.0 refuses a file whose footer shortens a body, and 26.0.1 a buffer that ends after the file."""
+"""pyarrow 26.0.1: a buffer that ends after the file is refused, and since 24.0.0 a footer that shortens a body."""
 
 import struct
 import sys
