@@ -63,7 +63,7 @@ def login_step(call: Call, later: Sequence[Call], expect: Expect) -> Step | None
     return Handshake(login=FlightLogin.RIGHT, expect=expect)
 
 
-@dataclasses.dataclass(slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class _Run:
     """Actions of one session that nothing came between: the number of the first call, and the last one."""
 
@@ -84,9 +84,10 @@ def sessions(calls: Sequence[Call]) -> dict[int, int]:
             continue
         run = runs.get(session)
         if run is None or call.started - run.last.started > SECONDS or _is_apart(run, call, others, session):
-            run = runs[session] = _Run(number, call)
-        run.last = call
-        found[number] = run.number
+            found[number] = number
+        else:
+            found[number] = run.number
+        runs[session] = _Run(found[number], call)
     return found
 
 

@@ -18,7 +18,7 @@ __all__ = ["WrittenTensor", "values_written", "written_tensor"]
 Dense = npt.NDArray[Any]
 
 
-@dataclasses.dataclass(eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class WrittenTensor:
     """A tensor as it was given and as it was written; its call is 0, as in every finding on a tensor."""
 
