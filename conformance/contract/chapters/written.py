@@ -1,7 +1,8 @@
 """The output of a writer, compared with its input: the same columns, the same values.
 
 The clauses apply only if the input is known. The writer may choose the encoding of values and the division of rows
-into batches; names, types and values have to be preserved.
+into batches; names, types and values have to be preserved. Of a tensor, it may choose strides and padding, and which
+zeros of a sparse one it stores.
 """
 
 from __future__ import annotations
@@ -23,7 +24,14 @@ from conformance.contract.ipc.written import (
     rows_written,
     written,
 )
-from conformance.contract.sources import COLUMNAR, FILE_FBS
+from conformance.contract.ipc.writtentensor import (
+    WrittenTensor,
+    first_difference,
+    form_of,
+    values_written,
+    written_tensor,
+)
+from conformance.contract.sources import COLUMNAR, FILE_FBS, TENSOR_FORMAT
 from conformance.records import Level
 from conformance.wire import KeyValues, differences
 
@@ -191,3 +199,55 @@ def rows(one: Written) -> Iterator[Violation]:
 def _clip(value: object) -> str:
     text = str(value)
     return text if len(text) <= 200 else f"{text[:197]}..."
+
+
+# --- tensors -----------------------------------------------------------------------------------------
+
+_tensor_clause = functools.partial(
+    clause,
+    over=written_tensor,
+    breaks="readers of the tensor: it differs from the input",
+    source=TENSOR_FORMAT,
+    profiles=("ipc-tensor",),
+    role=Role.WRITER,
+)
+
+
+@_tensor_clause("written.tensor-shape")
+def tensor_shape(one: WrittenTensor) -> Iterator[Violation]:
+    """The dimensions have the given sizes, in their order."""
+    if one.found.shape != one.given.shape:
+        yield Violation(f"the shape {one.given.shape}", f"{one.found.shape}", "shape")
+
+
+@_tensor_clause("written.tensor-type")
+def tensor_type(one: WrittenTensor) -> Iterator[Violation]:
+    """The values have the given type, with all its parameters."""
+    if str(one.found.type) != str(one.given.type):
+        yield Violation(f"{one.given.type}", f"{one.found.type}", "type")
+
+
+@_tensor_clause("written.tensor-names", level=Level.SHOULD, breaks="programs that find a dimension by its name")
+def tensor_names(one: WrittenTensor) -> Iterator[Violation]:
+    """The dimensions have the given names. A dimension without a name may have an empty one, and the reverse."""
+    given, found = (tuple(name or "" for name in each.names) for each in (one.given, one.found))
+    if found != given and len(found) == len(given):
+        yield Violation(f"the names {given}", f"{found}", "shape")
+
+
+@_tensor_clause("written.tensor-form", level=Level.SHOULD, breaks="readers that expect the form that was written")
+def tensor_form(one: WrittenTensor) -> Iterator[Violation]:
+    """A dense tensor is written as a dense one, and a sparse tensor in the form of its index."""
+    if form_of(one.found) != form_of(one.given):
+        yield Violation(form_of(one.given), form_of(one.found), "header")
+
+
+@_tensor_clause("written.tensor-values", over=values_written)
+def tensor_values(one: WrittenTensor) -> Iterator[Violation]:
+    """Every position has the value that was given, bit for bit; a sparse tensor has zeros where it stores nothing."""
+    assert one.values is not None, "the selector takes only values that can be decoded"
+    given, found = one.values
+    if given.shape == found.shape and given.dtype == found.dtype:
+        place = first_difference(given, found)
+        if place is not None:
+            yield Violation(f"{given[place]!s} at {list(place)}", f"{found[place]!s}", "data")
