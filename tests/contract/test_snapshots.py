@@ -8,6 +8,7 @@ import pytest
 from tests.contract.snapshots import PARTS, found, path_of
 
 
+@pytest.mark.timeout(900)  # every mutant of Flight over every case is minutes of work
 @pytest.mark.skipif(pa.__version__ != "26.0.1", reason="the snapshot holds words and bytes of pyarrow 26.0.1")
 @pytest.mark.parametrize("part", PARTS)
 def test_findings_have_the_same_places_and_words(part: str) -> None:
