@@ -15,6 +15,7 @@ from typing import Final
 
 from conformance.contract.flight.decoding import (
     Info,
+    action_of,
     in_words,
     meaning_of,
     message_of,
@@ -158,7 +159,7 @@ def _step(call: Call, given: set[bytes], before: Sequence[Call], later: Sequence
     known = conversedsql.sql_step(call, expect, before) or conversedparties.login_step(call, later, expect)
     if known is not None:
         return known
-    action = message_of("Action", call.request) if call.method == FlightMethod.DO_ACTION else None
+    action = action_of(call)
     if action is None:
         return SendMessages(FlightMethod(call.method), call.requests, expect=expect)
     gave = any(ticket in given for ticket in _redeemed(call))
@@ -170,7 +171,7 @@ def _redeemed(call: Call) -> tuple[bytes, ...]:
     if call.method == FlightMethod.DO_GET:
         asked = message_of("Ticket", call.request)
         return () if asked is None else (bytes(asked.data("ticket")),)
-    action = message_of("Action", call.request) if call.method == FlightMethod.DO_ACTION else None
+    action = action_of(call)
     name = "" if action is None else action.text("type")
     if action is None or name not in (CANCEL, RENEW):
         return ()

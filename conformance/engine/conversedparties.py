@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from conformance.contract.flight.decoding import message_of
+from conformance.contract.flight.decoding import action_of
 from conformance.engine.parties import party_of
 from conformance.records import Call, Expect, FlightLogin, FlightMethod, Handshake, Step
 from conformance.wire.flight import CLOSE_SESSION, GET_OPTIONS, SET_OPTIONS
@@ -98,5 +98,5 @@ def _is_apart(run: _Run, call: Call, others: dict[int, float], session: int) -> 
 
 
 def _is_of_session(call: Call) -> bool:
-    action = message_of("Action", call.request) if call.method == FlightMethod.DO_ACTION else None
+    action = action_of(call)
     return action is not None and action.text("type") in _ACTIONS

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from conformance.contract.flight.decoding import message_of
+from conformance.contract.flight.decoding import action_of, message_of
 from conformance.contract.flight.sqlmessages import command_in, result_in, type_of, unpacked
 from conformance.contract.flight.sqlschemas import SCHEMAS
 from conformance.records import (
@@ -105,7 +105,7 @@ _ENDED: Final[Mapping[tuple[str, int], FlightSqlStep]] = {
 
 def action_type(call: Call) -> str:
     """The type of the action that a call of Flight SQL asks for; empty if it is none of these actions."""
-    action = message_of("Action", call.request) if call.method == FlightMethod.DO_ACTION else None
+    action = action_of(call)
     kind = "" if action is None else action.text("type")
     return kind if kind in ACTIONS else ""
 
@@ -153,7 +153,7 @@ def _end_below(held: dict[tuple[str, bytes], _Handle], kind: str, asked: ProtoMe
 
 def _use(held: dict[tuple[str, bytes], _Handle], call: Call) -> None:
     """Take note of the handles that a call names: a server may give up what a call failed on."""
-    if call.method == FlightMethod.DO_ACTION and _is_close(call):
+    if _is_close(call):
         held.clear()
     for (_, handle), one in held.items():
         if handle in call.request:
@@ -162,7 +162,7 @@ def _use(held: dict[tuple[str, bytes], _Handle], call: Call) -> None:
 
 
 def _is_close(call: Call) -> bool:
-    action = message_of("Action", call.request)
+    action = action_of(call)
     return action is not None and action.text("type") == CLOSE_SESSION
 
 
@@ -181,7 +181,7 @@ def _give(
 
 def _asked(call: Call, kind: str) -> ProtoMessage | None:
     """The message of an action of Flight SQL; None if it cannot be read."""
-    action = message_of("Action", call.request) if kind else None
+    action = action_of(call) if kind else None
     return None if action is None else unpacked(bytes(action.data("body")), ACTIONS[kind].request)
 
 

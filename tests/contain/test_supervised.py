@@ -127,13 +127,17 @@ def test_a_supervisor_that_is_stopped_at_once_starts_all_the_same() -> None:
 def test_a_forged_word_of_the_supervisor_is_no_harm() -> None:
     """A program of the same user can write into the supervisor's pipes; it harms itself alone."""
     code = (
-        "import glob, os\n"
+        "import glob, os, sys\n"
+        "sys.stdin.readline()\n"  # its start has been reported by then
         "for name in glob.glob(f'/proc/{os.getppid()}/fd/*'):\n"
         "    try: os.write(os.open(name, os.O_WRONLY | os.O_NONBLOCK), b'ended nonsense\\n')\n"
         "    except OSError: pass\n"
         "import signal; signal.pause()"
     )
-    process = Supervised([sys.executable, "-c", code], environment=os.environ)
+    process = Supervised([sys.executable, "-c", code], environment=os.environ, stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    with process.stdin as told:
+        told.write(b"\n")
 
     process.wait(1)
     process.end()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from conformance.contract.flight.decoding import message_of
+from conformance.contract.flight.decoding import action_of, message_of
 from conformance.contract.flight.view import FlightCall
 
 __all__ = ["Option", "action_body", "result_body"]
@@ -23,7 +23,7 @@ class Option:
 
 def action_body(call: FlightCall) -> bytes:
     """The body of the Action that was sent."""
-    action = message_of("Action", call.raw.request)
+    action = action_of(call.raw)
     return b"" if action is None else bytes(action.data("body"))
 
 

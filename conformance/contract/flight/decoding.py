@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
+from conformance.records import Call, FlightMethod
 from conformance.wire.flight import FLIGHT
 from conformance.wire.flightdata import FlightPart
 from conformance.wire.protobuf import read_protobuf
@@ -21,6 +22,7 @@ __all__ = [
     "Info",
     "Meaning",
     "Poll",
+    "action_of",
     "data_of",
     "in_words",
     "meaning_of",
@@ -91,6 +93,11 @@ def message_of(name: str, data: bytes) -> ProtoMessage | None:
     """The message of Flight with that name in these bytes; None if they break the encoding."""
     reading = read_protobuf(data, FLIGHT[name])
     return None if reading.violations else reading.message
+
+
+def action_of(call: Call) -> ProtoMessage | None:
+    """The Action that a call asks for; None of a call of another method, and of bytes that break the encoding."""
+    return message_of("Action", call.request) if call.method == FlightMethod.DO_ACTION else None
 
 
 def meaning_of(descriptor: ProtoMessage) -> Meaning:

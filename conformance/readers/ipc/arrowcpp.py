@@ -108,7 +108,7 @@ def give(writer: Any, batches: pa.RecordBatchReader, options: Mapping[str, Any])
         return
     metadata = dict(METADATA) if options.get("metadata") == "batches" else None
     for batch in batches:
-        for piece in in_slices(batch) if given == "sliced" else (batch,):
+        for piece in in_slices(batch, batch.num_rows) if given == "sliced" else (batch,):
             writer.write_batch(piece, custom_metadata=metadata)
 
 
@@ -134,7 +134,7 @@ def _concatenated(made: Decoded) -> Iterator[pa.RecordBatch]:
     _in_python(made)
     pieces = []
     for batch in made.batches:
-        pieces += in_slices(batch)
+        pieces += in_slices(batch, batch.num_rows)
     if pieces:
         columns = [pa.concat_arrays([piece.column(place) for piece in pieces]) for place in range(len(made.schema))]
         yield pa.RecordBatch.from_arrays(columns, schema=made.schema)

@@ -8,7 +8,7 @@ are what users hand from one library to another.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
@@ -26,6 +26,13 @@ _OTHERS: Final = 3
 """Rows in front of a batch: no multiple of eight, so that bitmaps begin inside a byte."""
 
 
+class Sliceable(Protocol):
+    """A batch, or a table, of any library."""
+
+    def slice(self, offset: int, length: int) -> Any:
+        """The rows from ``offset``, so many."""
+
+
 class Exporting:
     """An object of which a library knows the C stream interface alone."""
 
@@ -37,19 +44,19 @@ class Exporting:
         return self._source.__arrow_c_stream__(requested_schema)
 
 
-def in_slices(batch: pa.RecordBatch) -> list[pa.RecordBatch]:
-    """The two halves of a batch, and the slice behind its last row."""
-    middle = batch.num_rows // 2
-    return [batch.slice(0, middle), batch.slice(middle), batch.slice(batch.num_rows)]
+def in_slices(batch: Sliceable, rows: int) -> list[Any]:
+    """The two halves of a batch of any library, and the slice without rows behind its last one."""
+    middle = rows // 2
+    return [batch.slice(0, middle), batch.slice(middle, rows - middle), batch.slice(rows, 0)]
 
 
-def _behind_nulls(batch: pa.RecordBatch) -> pa.RecordBatch:
+def _behind_others(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The batch as a slice of one that begins with other rows."""
-    columns = [_behind_others(column) for column in batch.columns]
+    columns = [_column_behind_others(column) for column in batch.columns]
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema) if columns else batch
 
 
-def _behind_others(column: pa.Array) -> pa.Array:
+def _column_behind_others(column: pa.Array) -> pa.Array:
     """The column as a slice behind nulls; behind itself if its dictionary cannot be unified with theirs."""
     try:
         return pa.concat_arrays([pa.nulls(_OTHERS, column.type), column]).slice(_OTHERS)
@@ -78,7 +85,7 @@ def exported(kind: str, data: bytes) -> Exporting:
         raise Unsupported("these bytes have no schema of batches to import")
     if any(name in str(schema) for name in _OWN_TYPES):
         raise Unsupported("pyarrow has no class for this interval, and so exports another type")
-    pieces = [piece for batch in batches for piece in in_slices(_behind_nulls(batch))]
+    pieces = [piece for batch in batches for piece in in_slices(_behind_others(batch), batch.num_rows)]
     if not _is_same(batches, pieces):
         raise Unsupported("pyarrow, which makes the slices, gives other rows")
     return Exporting(pa.RecordBatchReader.from_batches(schema, pieces))

@@ -17,7 +17,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.readers.ipc.arrowcpp import twin
-from conformance.readers.ipc.importing import exported
+from conformance.readers.ipc.importing import exported, in_slices
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
 from conformance.readers.ipc.sources import in_pieces
 
@@ -83,10 +83,7 @@ def _given(reader: Any, table: Any, options: Mapping[str, Any]) -> Any:
     """What the options ask to write: the reader, or a table of its batches in slices, of which some have no rows."""
     if options.get("given") != "sliced":
         return reader
-    pieces = []
-    for batch in reader:
-        middle = batch.num_rows // 2
-        pieces += [batch.slice(0, middle), batch.slice(middle), batch.slice(batch.num_rows, 0)]
+    pieces = [piece for batch in reader for piece in in_slices(batch, batch.num_rows)]
     return table.from_batches(pieces, schema=reader.schema)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.readers.info import Rewrite
-from conformance.readers.ipc.importing import exported
+from conformance.readers.ipc.importing import exported, in_slices
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library
 from conformance.readers.ipc.sources import in_pieces, on_disk
 
@@ -95,7 +95,7 @@ def load() -> Library:
             return pl.read_ipc_stream(io.BytesIO(data))
 
         def encode(self, kind: str, data: Any, options: Mapping[str, Any]) -> bytes:
-            given = pl.concat(_in_slices(data), rechunk=False) if options.get("given") else data
+            given = pl.concat(in_slices(data, data.height), rechunk=False) if options.get("given") else data
             sink = io.BytesIO()
             write = given.write_ipc if kind == "file" else given.write_ipc_stream
             level = options.get("compat_level")
@@ -104,11 +104,6 @@ def load() -> Library:
             return sink.getvalue()
 
     return Polars()
-
-
-def _in_slices(frame: Any) -> list[Any]:
-    middle = frame.height // 2
-    return [frame.slice(0, middle), frame.slice(middle), frame.slice(frame.height)]
 
 
 def _source(stack: contextlib.ExitStack, data: bytes, options: Mapping[str, Any]) -> Any:
