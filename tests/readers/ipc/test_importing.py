@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pyarrow as pa
 import pytest
 
-from conformance.readers.ipc import Decoded, Unsupported
+from conformance.readers.ipc import Decoded, Unsupported, arrowcpp
 from conformance.readers.ipc.arrowcpp import AFTER, nulls_agree
 from conformance.readers.ipc.importing import exported
 from conformance.reference.ipc.combined import make, row_of
@@ -29,6 +31,15 @@ def test_bytes_without_batches_cannot_be_imported() -> None:
     """The suite's own decoder gives none, so nothing is the library's fault."""
     with pytest.raises(Unsupported, match="no schema"):
         exported("stream", b"")
+
+
+def test_a_pyarrow_that_imports_no_capsule_lacks_this_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before version 15 there is no ``from_stream``; that is no fault of what is read."""
+    source = exported("stream", make(row_of("combined.stream.V5.plain.little.usual.several.some.utf8")).data)
+    monkeypatch.setattr(arrowcpp, "pa", SimpleNamespace(RecordBatchReader=object))
+
+    with pytest.raises(Unsupported, match="does not import by the PyCapsule interface"):
+        arrowcpp.imported(source)
 
 
 class _Forgetful:

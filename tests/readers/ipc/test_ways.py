@@ -95,14 +95,15 @@ def test_a_twin_has_the_same_values(kind: pa.DataType, other: pa.DataType) -> No
     assert twin(kind) == other
 
 
-def test_intervals_without_a_class_cannot_be_cast() -> None:
+@pytest.mark.parametrize("after", ["cast", "concatenated", "inspected"])
+def test_nothing_is_asked_in_python_of_intervals_without_a_class(after: str) -> None:
     """Pyarrow has none for months, and raises a KeyError where it looks for it."""
     library = loaded("pyarrow")
     made = make(row_of("combined.stream.V5.plain.little.usual.one.none.interval-year-month"))
     read = library.decode("stream", made.data, b"", {})
 
     with pytest.raises(Unsupported, match="no class for this interval"):
-        list(AFTER["cast"](read))
+        list(AFTER[after](read))
 
 
 SOURCE = make(row_of("combined.stream.V5.plain.little.usual.several.some.utf8"))
