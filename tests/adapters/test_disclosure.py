@@ -84,9 +84,12 @@ def _rust_built(program: Path, cache: Path, scratch: Path) -> list[str]:
     (scratch / "Cargo.toml").write_text(manifest, encoding="utf-8")
     (scratch / "src").mkdir()
     shutil.copyfile(program, scratch / "src" / "main.rs")
-    target = cache / "target"
-    _run(["cargo", "build", "--release", "--offline", "--quiet", "--target-dir", str(target)], scratch, {})
-    return [str(target / "release" / "faulty")]
+    # The libraries are compiled once, with the client; of the program nothing stays beside them.
+    target = ["--release", "--offline", "--quiet", "--target-dir", str(cache / "target")]
+    _run(["cargo", "build", *target], scratch, {})
+    shutil.copy2(cache / "target" / "release" / "faulty", scratch / "built")
+    _run(["cargo", "clean", "--package", "faulty", *target], scratch, {})
+    return [str(scratch / "built")]
 
 
 def _spark(_name: str, cache: Path, _scratch: Path) -> list[str]:
