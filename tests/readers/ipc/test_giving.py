@@ -50,7 +50,7 @@ def test_a_cut_slice_has_no_offset_and_begins_inside(name: str) -> None:
 
 def test_an_array_without_offsets_is_left_as_it_is() -> None:
     """An array that never had rows may have no buffer of offsets."""
-    empty = pa.Array.from_buffers(pa.utf8(), 0, [None, None, None])
+    empty = pa.Array.from_buffers(pa.large_utf8(), 0, [None, None, pa.py_buffer(b"")])
 
     assert cut(empty) is empty
 
