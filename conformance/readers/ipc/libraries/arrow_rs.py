@@ -86,6 +86,8 @@ def _given(reader: Any, table: Any, options: Mapping[str, Any]) -> Any:
     """
     if options.get("given") == "encoded":
         made = reader.read_all()
+        if not made.num_columns:  # a table of no arrays has no rows
+            return made
         columns = [_converted(made.column(place), encoded_type) for place in range(made.num_columns)]
         fields = [field.with_type(column.type) for field, column in zip(made.schema, columns, strict=True)]
         return table.from_arrays(columns, schema=type(made.schema)(fields, metadata=made.schema.metadata))
