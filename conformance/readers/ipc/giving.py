@@ -60,8 +60,8 @@ def _cut_slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 def cut(array: pa.Array) -> pa.Array:
     """A slice with offset 0, whose buffer of offsets begins at its first row, and its child or data before that.
 
-    Libraries that share memory make slices so, and export them over the C data interface. Only layouts with offsets
-    into something are cut.
+    arrow-rs makes slices so, and exports them over the C data interface. Only layouts with offsets into something are
+    cut.
     """
     kind = array.type
     is_large = is_.is_large_list(kind) or is_.is_large_string(kind) or is_.is_large_binary(kind)
