@@ -125,7 +125,7 @@ def _extension(field: pa.Field) -> str:
 def field_metadata(one: Written) -> Iterator[Violation]:
     """Every pair of metadata that a field was given is still at that field; a writer may add its own.
 
-    The JSON of an extension type may be written in other words: a library that supports the type writes it anew.
+    The JSON of an extension type may be written in another way: a library that supports the type writes it again.
     """
     for pair in one.pairs:
         if missing := _missing(pair.given.metadata, pair.found.metadata):
