@@ -49,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def row_of(fault: FlightSet | FlightMutated) -> dict[str, Any]:
     """The row of a situation, without cells."""
     if isinstance(fault, FlightSet):
-        return {"id": fault.id, "group": str(fault.kind), "what": fault.title, "digest": fault.script.digest}
+        row = {"id": fault.id, "group": str(fault.kind), "what": fault.title, "digest": fault.script.digest}
+        return {**row, "tries": fault.tries} if fault.tries > 1 else row
     asked = fault.asked
     return {
         "id": asked.id,

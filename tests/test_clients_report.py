@@ -7,12 +7,16 @@ from typing import Any
 import pytest
 
 from conformance.clients.consequences import UNKNOWN, Consequence, Measured, Suite, served_digest
+from conformance.clients.flight.situations import unusual
 from conformance.clients.situations import Set, faulty
 from conformance.reference.mutants import MUTANTS
 from publish.clients import ROUNDS, by_chapter, published, report, row_of
+from publish.flightclients import row_of as flight_row_of
+from publish.tables.consequences import matrix
 
 CLIENT = "bigquery-go.messages"
 OTHER = "bigquery-python.rows"
+NOTHING: dict[str, Any] = {"suites": [], "absent": {}}
 SUITE = Suite("0.2.0", "abc", date="2026-11-25")
 
 
@@ -44,6 +48,15 @@ def test_equal_rounds_are_one_class(plan: Set) -> None:
 
     assert cells(found) == {CLIENT: {"class": "crash", "suite": 0}}
     assert (found["unequal"], found["cells"], found["clients"][0]["version"]) == (0, 1, "2")
+
+
+def test_a_row_says_how_often_a_client_may_be_asked() -> None:
+    """Where chance decides between an error and rows, the row of the matrix and the page have the number of tries."""
+    rows = [flight_row_of(one) for one in unusual()]
+
+    assert {row["id"].rpartition(".")[0]: row["tries"] for row in rows if "tries" in row} == {"do-get.schema-again": 8}
+    shown = "".join(matrix({"situations": [{**row, "cells": {}} for row in rows], "clients": [], **NOTHING}))
+    assert shown.count("a client that gives an error is asked up to 8 times") == 3
 
 
 def test_unequal_rounds_are_an_outcome(plan: Set) -> None:

@@ -6,16 +6,12 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"runtime/debug"
-	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
@@ -31,25 +27,11 @@ type request struct {
 	Options map[string]json.RawMessage `json:"options"`
 }
 
-type answer map[string]any
-
-// unsupported means that the library lacks a feature, or that its interface has no way to request it.
-type unsupported string
-
-func (u unsupported) Error() string { return string(u) }
-
 func hello() answer {
-	version := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, module := range info.Deps {
-			if module.Path == library {
-				version = strings.TrimPrefix(module.Version, "v")
-			}
-		}
-	}
 	return answer{
-		"protocol": 1, "implementation": "arrow-go", "title": "Apache Arrow Go", "language": "Go", "version": version,
-		"reads": []string{"stream", "file"}, "writes": []string{"stream", "file"},
+		"protocol": 1, "implementation": "arrow-go", "title": "Apache Arrow Go", "language": "Go",
+		"version": versionOf(library),
+		"reads":   []string{"stream", "file"}, "writes": []string{"stream", "file"},
 		"read_options": answer{"native_endian": []bool{true, false}},
 		"write_options": answer{
 			"codec": []string{"", "lz4", "zstd"}, "deltas": []bool{false, true}, "min_space_savings": []float64{},
@@ -273,9 +255,7 @@ func respond(asked request) (made answer) {
 				made = failure(ours)
 				return
 			}
-			made = answer{
-				"status": "error", "class": fmt.Sprintf("panic: %T", thrown), "message": fmt.Sprint(thrown), "panicked": true,
-			}
+			made = panicked(thrown)
 		}
 	}()
 	data, err := base64.StdEncoding.DecodeString(asked.Data)
@@ -296,33 +276,4 @@ func respond(asked request) (made answer) {
 	}
 	made["status"] = "ok"
 	return made
-}
-
-func main() {
-	requests := bufio.NewReaderSize(os.Stdin, 1<<16)
-	answers := bufio.NewWriter(os.Stdout)
-	for {
-		line, err := requests.ReadBytes('\n')
-		if len(bytes.TrimSpace(line)) > 0 {
-			var asked request
-			var made answer
-			if wrong := json.Unmarshal(line, &asked); wrong != nil {
-				made = failure(wrong)
-			} else {
-				made = respond(asked)
-			}
-			made["id"] = asked.ID
-			text, wrong := json.Marshal(made)
-			if wrong != nil {
-				text, _ = json.Marshal(answer{
-					"id": asked.ID, "status": "error", "class": class(wrong), "message": wrong.Error(),
-				})
-			}
-			answers.Write(append(text, '\n'))
-			answers.Flush()
-		}
-		if err != nil {
-			return
-		}
-	}
 }

@@ -10,15 +10,11 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"runtime/debug"
 	"strings"
 
 	"cloud.google.com/go/bigquery"
@@ -47,29 +43,14 @@ type request struct {
 	Restriction string   `json:"restriction"`
 }
 
-type answer map[string]any
-
-// unsupported means that the client has no way to do what was asked.
-type unsupported string
-
-func (u unsupported) Error() string { return string(u) }
-
 // paths are the ways to read; each fills the table.
 var paths = map[string]func(context.Context, request, *table) error{
 	"table-read": tableRead, "arrow-iterator": arrowIterator, "messages": messages, "joined": joined,
 }
 
 func hello() answer {
-	version := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, module := range info.Deps {
-			if module.Path == library {
-				version = strings.TrimPrefix(module.Version, "v")
-			}
-		}
-	}
 	return answer{
-		"protocol": 1, "implementation": "bigquery-go", "title": library, "language": "Go", "version": version,
+		"protocol": 1, "implementation": "bigquery-go", "title": library, "language": "Go", "version": versionOf(library),
 		"reads": []string{}, "writes": []string{},
 		"paths": []string{"table-read", "arrow-iterator", "messages", "joined"},
 	}
@@ -302,9 +283,7 @@ func failure(err error) answer {
 func respond(asked request) (made answer) {
 	defer func() {
 		if thrown := recover(); thrown != nil {
-			made = answer{
-				"status": "error", "class": fmt.Sprintf("panic: %T", thrown), "message": fmt.Sprint(thrown), "panicked": true,
-			}
+			made = panicked(thrown)
 		}
 	}()
 	switch asked.Op {
@@ -331,33 +310,4 @@ func respond(asked request) (made answer) {
 	}
 	made["status"] = "ok"
 	return made
-}
-
-func main() {
-	requests := bufio.NewReaderSize(os.Stdin, 1<<16)
-	answers := bufio.NewWriter(os.Stdout)
-	for {
-		line, err := requests.ReadBytes('\n')
-		if len(bytes.TrimSpace(line)) > 0 {
-			var asked request
-			var made answer
-			if wrong := json.Unmarshal(line, &asked); wrong != nil {
-				made = failure(wrong)
-			} else {
-				made = respond(asked)
-			}
-			made["id"] = asked.ID
-			text, wrong := json.Marshal(made)
-			if wrong != nil {
-				text, _ = json.Marshal(answer{
-					"id": asked.ID, "status": "error", "class": class(wrong), "message": wrong.Error(),
-				})
-			}
-			answers.Write(append(text, '\n'))
-			answers.Flush()
-		}
-		if err != nil {
-			return
-		}
-	}
 }

@@ -6,15 +6,10 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -41,13 +36,6 @@ type request struct {
 	GRPC string `json:"grpc"`
 	Name string `json:"name"`
 }
-
-type answer map[string]any
-
-// unsupported means that the client has no way to do what was asked.
-type unsupported string
-
-func (u unsupported) Error() string { return string(u) }
 
 // table is an answer under construction, column by column.
 type table struct {
@@ -108,17 +96,9 @@ func names() []string {
 }
 
 func hello() answer {
-	version := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, module := range info.Deps {
-			if module.Path == library {
-				version = strings.TrimPrefix(module.Version, "v")
-			}
-		}
-	}
 	return answer{
 		"protocol": 1, "implementation": "flight-go", "title": library + "/arrow/flight", "language": "Go",
-		"version": version, "reads": []string{}, "writes": []string{}, "paths": names(),
+		"version": versionOf(library), "reads": []string{}, "writes": []string{}, "paths": names(),
 	}
 }
 
@@ -458,9 +438,7 @@ func fetch(asked request) (answer, error) {
 func respond(asked request) (made answer) {
 	defer func() {
 		if thrown := recover(); thrown != nil {
-			made = answer{
-				"status": "error", "class": fmt.Sprintf("panic: %T", thrown), "message": fmt.Sprint(thrown), "panicked": true,
-			}
+			made = panicked(thrown)
 		}
 	}()
 	var err error
@@ -477,33 +455,4 @@ func respond(asked request) (made answer) {
 	}
 	made["status"] = "ok"
 	return made
-}
-
-func main() {
-	requests := bufio.NewReaderSize(os.Stdin, 1<<16)
-	answers := bufio.NewWriter(os.Stdout)
-	for {
-		line, err := requests.ReadBytes('\n')
-		if len(bytes.TrimSpace(line)) > 0 {
-			var asked request
-			var made answer
-			if wrong := json.Unmarshal(line, &asked); wrong != nil {
-				made = failure(wrong)
-			} else {
-				made = respond(asked)
-			}
-			made["id"] = asked.ID
-			text, wrong := json.Marshal(made)
-			if wrong != nil {
-				text, _ = json.Marshal(answer{
-					"id": asked.ID, "status": "error", "class": class(wrong), "message": wrong.Error(),
-				})
-			}
-			answers.Write(append(text, '\n'))
-			answers.Flush()
-		}
-		if err != nil {
-			return
-		}
-	}
 }

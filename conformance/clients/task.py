@@ -19,10 +19,12 @@ from conformance.readers.ipc.info import Hello
 from conformance.readers.ipc.job import JobAnswer
 from conformance.records import Level, Outcome, ReadingOutcome, Verdict
 
-__all__ = ["FLIGHT_CHAPTER", "ClientTask", "JudgedPool", "Situated", "client_clauses"]
+__all__ = ["AGAIN", "FLIGHT_CHAPTER", "ClientTask", "JudgedPool", "Situated", "client_clauses"]
 
 
 FLIGHT_CHAPTER: Final = "flight-client"
+AGAIN: Final = "again"
+"""The event that a client is asked once more in the same situation, because its error there may be chance."""
 
 
 def client_clauses(*, flight: bool = False) -> tuple[Clause, ...]:
@@ -100,15 +102,20 @@ class ClientTask(Generic[S]):
             clauses=self.clauses,
             left_out=self.left_out,
         )
+        tries: dict[str, int] = {}
         for asked in self.situations:
-            yield self._judged(asked)
+            yield self._judged(asked, tries)
         remarks = [f"written in {hello.language}"]
+        if tries:
+            counts = ", ".join(f"{name} ({count} tries)" for name, count in tries.items())
+            remarks.append(f"asked more than once, because an error may be chance there: {counts}")
         remarks += [f"documented loss: {one.kind}, {one.change} ({one.source})" for one in info.losses]
         remarks += [f"cannot read {kind}: {reason}" for kind, reason in info.cannot.items()]
         remarks += [f"documented gap: {kind} ({source})" for kind, source in info.gaps.items()]
         yield RunEnded(time.monotonic() - began, tuple(remarks))
 
-    def _judged(self, asked: S) -> CaseJudged:
+    def _judged(self, asked: S, tries: dict[str, int]) -> CaseJudged:
+        """The verdicts in one situation; ``tries`` gets its name if the client was asked more than once."""
         began = time.monotonic()
         rows, calls = 0, 0
         asked, refusal = self.pool.put(self.client, asked)
@@ -117,6 +124,8 @@ class ClientTask(Generic[S]):
         else:
             answer, events = self.pool.fetch(self.client, asked)
             rows, calls = answer.rows, sum(one["event"] == "call" for one in events)
+            if more := sum(one["event"] == AGAIN for one in events):
+                tries[asked.id] = 1 + more
             verdicts = self.verdicts(asked, answer, events)
         return CaseJudged(
             case_id=asked.id,

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import IO, Final, TypeAlias
 
 from conformance.contain.errors import CannotStart
+from conformance.contain.text import safe
 
 __all__ = ["Group", "Supervised", "end_foreign", "in_words", "open_standard_streams", "signal_name"]
 
@@ -161,7 +162,12 @@ class Supervised:
         word, rest = self._line(START_SECONDS)
         if word == "started" and rest.isdecimal():
             return int(rest)
-        raise CannotStart(f"cannot start {name!r}: {rest or 'its supervisor ended'}")
+        reason = "its supervisor ended"
+        if word == "failed":
+            reason = rest
+        elif word:
+            reason = f"expected started or failed of its supervisor, got {safe(f'{word} {rest}'.rstrip())!r}"
+        raise CannotStart(f"cannot start {name!r}: {reason}")
 
     def _line(self, seconds: float) -> tuple[str, str]:
         """The next line of the supervisor as word and rest; both empty if it ends without one, or after the timeout.

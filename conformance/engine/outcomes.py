@@ -14,11 +14,22 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from conformance.contract.clause import Clause
+from conformance.contract.comparing.received import IN_ROW
 from conformance.contract.raised import reason_of
 from conformance.engine.selection import Patterns
 from conformance.records import CallEnd, Case, Exchange, Finding, Outcome, Verdict
 
-__all__ = ["BROKE", "WHOLE_CASE", "finding_class", "reason_classes", "refine", "shape", "unsupported", "whole_case"]
+__all__ = [
+    "BROKE",
+    "WHOLE_CASE",
+    "answer_that",
+    "finding_class",
+    "reason_classes",
+    "refine",
+    "shape",
+    "unsupported",
+    "whole_case",
+]
 
 WHOLE_CASE: Final = "case"
 """The clause id of a verdict about a case as a whole: an error of the suite, or a crash that no clause reported."""
@@ -50,10 +61,9 @@ _STATUS = re.compile(r"^([A-Z]+(?:_[A-Z]+)*): .*", re.DOTALL)
 _READERS: Final = "readers."
 _FLIGHT_CLIENT: Final = "flight-client."
 _VALUES: Final = "values."
-_IN_ROW = re.compile(r" in row \d+(?:, item \d+)?(?: \(\d+ places differ\))?$")
-"""Where a value differs: the end of an observation that :mod:`conformance.contract.comparing.received` writes."""
-_ENDED = re.compile(r"(, where the answer of \w+) has .*, and ends with \w+ (\w+ its messages)$")
-"""The situation of a Flight client whose call ends early, as :mod:`conformance.clients.flight.situations` says it."""
+_SAYS_END: Final = ", and ends with {end} {when} its messages"
+"""How :func:`answer_that` says that a call ends early. A class keeps the moment, not the end and not the content."""
+_ENDED = re.compile(r"(, where the answer of \w+) has .*" + _SAYS_END.format(end=r"\w+", when=r"(\w+)") + "$")
 _ITEMS = re.compile(r"\d+ items?")
 _BRACES = re.compile(r"\{[^{}]*\}|(?<!\w)\[[^\[\]]*\]|(?<=\w)<[^<>]*>")
 _UNCLOSED = re.compile(r"\{.*$")
@@ -97,7 +107,7 @@ def finding_class(outcome: Outcome, finding: Finding) -> str:
     Of two values that differ, the class says only whether one is NULL or a list has another number of items.
     """
     observed, required = _nameless(finding), finding.required
-    if finding.clause.startswith(_VALUES) and (place := _IN_ROW.search(observed)) is not None:
+    if finding.clause.startswith(_VALUES) and (place := IN_ROW.search(observed)) is not None:
         observed, required = _value(observed[: place.start()]), _value(required)
     return f"{outcome}: {shape(observed)} (required: {shape(required)})"
 
@@ -114,13 +124,22 @@ def _nameless(finding: Finding) -> str:
     the reader and its outcome; and the messages before the end of a call, where a client is judged by that end.
     """
     if finding.clause.startswith(_FLIGHT_CLIENT):
-        return _ENDED.sub(r"\1 ends \2", finding.observed)
+        return _ENDED.sub(r"\1 ends \2 its messages", finding.observed)
     if finding.clause.startswith(_READERS):
         return finding.observed.partition(": ")[0]
     name = finding.field.rpartition(".")[2]
     if name and finding.observed.startswith(f"{name}: "):
         return "'…': its type"
     return _STATUS.sub(r"\1: …", finding.observed)
+
+
+def answer_that(method: str, title: str, end: str = "", when: str = "") -> str:
+    """What is unusual in an answer to a Flight client, in words. With an ``end``, a class does not have ``title``.
+
+    >>> answer_that("DoGet", "three batches", "INTERNAL", "behind")
+    'the answer of DoGet has three batches, and ends with INTERNAL behind its messages'
+    """
+    return f"the answer of {method} has {title}{_SAYS_END.format(end=end, when=when) if end else ''}"
 
 
 def reason_classes(verdict: Verdict) -> tuple[str, ...]:

@@ -22,9 +22,9 @@ from conformance.engine.selection import LeftOut, Patterns
 from conformance.engine.started import implementation_started
 from conformance.generate.covering import Combination, Coverage, Factors, coverage, covering
 from conformance.readers.ipc.info import Hello, IpcReaderInfo
-from conformance.readers.ipc.job import METADATA, WRITE_OPTIONS, Job, JobAnswer
+from conformance.readers.ipc.job import METADATA, WRITE_OPTIONS, Job, JobAnswer, Stage
 from conformance.readers.ipc.job import JobOutcome as Ended
-from conformance.readers.ipc.pool import IpcPool
+from conformance.readers.ipc.pool import WINDOW, IpcPool
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from conformance.records import Level, Outcome, Verdict
 from conformance.reference.ipc.samples import SAMPLES
@@ -41,6 +41,11 @@ _OF_TENSORS: Final = "layout"
 """The one option of writers of tensors, which no other writer has."""
 _ON_TYPES: Final = ("written.types", "written.encoding", "written.rows")
 """Clauses on the types of the given batches, and on values in the units of those types."""
+_ENCODED: Final = "encoded"
+_ON_ENCODING: Final = frozenset({"written.encoding"})
+"""Clauses that ask for the indices of the sample, which are not the ones that a writer of encoded columns is given."""
+_UNREAD: Final = frozenset({Ended.REFUSED, Ended.DIED, Ended.HUNG, Ended.EXHAUSTED})
+"""The outcomes of a library that does not read what it wrote. One that lacks a feature may say so."""
 _OUTCOMES: Final = {
     Ended.DIED: Outcome.CRASH,
     Ended.HUNG: Outcome.HANG,
@@ -172,8 +177,7 @@ class WriterTask:
         began = time.monotonic()
         yield self._started(hello, rows)
         written = []
-        jobs = [Job(str(place), row.kind, _source(row.sample), options=row.options) for place, row in enumerate(rows)]
-        for answer in self.pool.write(jobs, [self.writer]):
+        for answer, read_back in self._answers(rows, hello):
             row = rows[int(answer.id)]
             if answer.outcome is Ended.WRITTEN:
                 written.append(row)
@@ -181,7 +185,7 @@ class WriterTask:
                 case_id=row.id,
                 title=(TENSORS if row.kind is Kind.TENSOR else SAMPLES)[row.sample].title,
                 replay=row.id,
-                verdicts=tuple(self.verdicts(row, answer)),
+                verdicts=tuple(self.verdicts(row, answer, read_back)),
                 calls=1,
                 received=len(answer.data),
                 seconds=answer.seconds,
@@ -189,7 +193,23 @@ class WriterTask:
         remarks = (*(self._covered(hello, written) if whole else ()), *self._remarks(hello))
         yield RunEnded(time.monotonic() - began, remarks)
 
-    def verdicts(self, row: WriteTask, answer: JobAnswer) -> list[Verdict]:
+    def _answers(self, rows: Sequence[WriteTask], hello: Hello) -> Iterator[tuple[JobAnswer, str | None]]:
+        """Each answer of the writer, with the error of its own library that reads what it wrote: empty if it reads it,
+        None if it has no reader of the kind.
+        """
+        jobs = [Job(str(place), row.kind, _source(row.sample), options=row.options) for place, row in enumerate(rows)]
+        for window in _windows(jobs):
+            answers = list(self.pool.write(window, [self.writer]))
+            again = [
+                Job(answer.id, rows[int(answer.id)].kind, answer.data)
+                for answer in answers
+                if answer.outcome is Ended.WRITTEN and rows[int(answer.id)].kind in hello.reads
+            ]
+            back = {one.id: _unread(one) for one in self.pool.read(again, [self.writer])}
+            for answer in answers:
+                yield answer, back.get(answer.id)
+
+    def verdicts(self, row: WriteTask, answer: JobAnswer, read_back: str | None = None) -> list[Verdict]:
         """The verdicts on the written bytes; one verdict on the whole case if nothing was written."""
         if answer.outcome is not Ended.WRITTEN:
             return [Verdict(row.id, WHOLE_CASE, _OUTCOMES[answer.outcome], reason=_said(answer))]
@@ -199,7 +219,10 @@ class WriterTask:
         else:
             place = row.options.get("metadata")
             attached = Attached(place, METADATA) if place else None
-            judged = judge_ipc(answer.data, row.kind, expected=SAMPLES[row.sample].batches, attached=attached)
+            batches = SAMPLES[row.sample].batches
+            judged = judge_ipc(answer.data, row.kind, expected=batches, attached=attached, read_back=read_back)
+            if row.options.get("given") == _ENCODED:
+                known -= _ON_ENCODING
         return [dataclasses.replace(verdict, case_id=row.id) for verdict in judged if verdict.clause in known]
 
     @property
@@ -252,6 +275,16 @@ class WriterTask:
             clauses=self._asked,
             left_out=self.left_out,
         )
+
+
+def _unread(answer: JobAnswer) -> str:
+    """The error of a library that does not read what it wrote; that of pyarrow, which takes its rows, is another's."""
+    return _said(answer) if answer.outcome in _UNREAD and answer.stage is Stage.LIBRARY else ""
+
+
+def _windows(jobs: Sequence[Job]) -> Iterator[Sequence[Job]]:
+    """The jobs in the groups that are written, and then read: a pool does one of the two at a time."""
+    return (jobs[start : start + WINDOW] for start in range(0, len(jobs), WINDOW))
 
 
 def _option(text: str) -> tuple[str, Hashable]:

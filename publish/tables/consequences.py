@@ -154,7 +154,8 @@ def _table(rows: Sequence[Mapping[str, Any]], clients: Sequence[str]) -> Iterato
 
 
 def _what(row: Mapping[str, Any]) -> str:
-    return str(row["what"]).replace("|", "\\|")
+    tries = f"; a client that gives an error is asked up to {row['tries']} times" if "tries" in row else ""
+    return str(row["what"]).replace("|", "\\|") + tries
 
 
 def _sign(cell: Mapping[str, Any] | None) -> str:

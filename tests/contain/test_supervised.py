@@ -145,6 +145,26 @@ def test_a_forged_word_of_the_supervisor_is_no_harm() -> None:
     assert not process.running
 
 
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("failed No such device", "No such device"),
+        ("ended nonsense", "expected started or failed of its supervisor, got 'ended nonsense'"),
+        ("started soon", "expected started or failed of its supervisor, got 'started soon'"),
+        ("", "its supervisor ended"),
+    ],
+)
+def test_a_word_before_the_start_is_named(line: str, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What came is said, and what was expected, unless the supervisor itself gives the reason."""
+    code = f"import os, sys; os.write(int(sys.argv[2]), {line.encode()!r} + b'\\n' * {bool(line)})"
+    monkeypatch.setattr(supervised, "_script", lambda: ("-c", code))
+
+    with pytest.raises(CannotStart) as found:
+        Supervised([sys.executable], environment=os.environ)
+
+    assert str(found.value) == f"cannot start {sys.executable!r}: {reason}"
+
+
 @linux
 def test_many_open_files_are_no_harm() -> None:
     """Descriptors beyond what select() takes go to the supervisor as any other."""

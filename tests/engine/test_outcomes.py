@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.engine.outcomes import WHOLE_CASE, finding_class, reason_classes, refine, shape, unsupported
+from conformance.engine.outcomes import (
+    WHOLE_CASE,
+    answer_that,
+    finding_class,
+    reason_classes,
+    refine,
+    shape,
+    unsupported,
+)
 from conformance.records import CallEnd, Finding, Outcome, Verdict
 from tests.engine.samples import failing, passing, sample_call, sample_case, sample_clause, sample_exchange
 
@@ -131,11 +139,12 @@ def test_a_readers_own_words_are_data() -> None:
 
 def test_what_a_client_makes_of_an_early_end_does_not_depend_on_the_messages_before_it() -> None:
     """A client that takes a status for the end does so for each status and each kind of message."""
-    texts = (
-        "all rows, where the answer of DoGet has a batch of no rows, and ends with INTERNAL behind its messages",
-        "all rows, where the answer of DoGet has three batches, and ends with NOT_FOUND behind its messages",
-        "all rows, where the answer of DoGet has a batch of another table",
+    answers = (
+        answer_that("DoGet", "a batch of no rows", "INTERNAL", "behind"),
+        answer_that("DoGet", "three batches", "NOT_FOUND", "behind"),
+        answer_that("DoGet", "a batch of another table"),
     )
+    texts = [f"all rows, where {answer}" for answer in answers]
     findings = [Finding("flight-client.status-is-error", "an error", text, field="go.read") for text in texts]
 
     assert [finding_class(Outcome.FAIL, finding) for finding in findings] == [

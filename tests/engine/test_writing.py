@@ -12,10 +12,10 @@ from conformance.engine.events import RunEnded, RunStarted
 from conformance.engine.reading import REUSE
 from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
-from conformance.engine.writing import WriterTask, factors
+from conformance.engine.writing import WriterTask, WriteTask, factors
 from conformance.generate.covering import coverage
 from conformance.readers.info import Rewrite
-from conformance.readers.ipc import Hello, IpcPool, Limits
+from conformance.readers.ipc import Hello, IpcPool, JobAnswer, JobOutcome, Limits
 from conformance.records import Outcome
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.wire import Kind
@@ -88,6 +88,30 @@ def test_metadata_that_is_dropped_fails(pool: IpcPool) -> None:
     assert {clause for clause, outcomes in dropped.items() if Outcome.FAIL in outcomes} == attached
     assert [kept[clause] for clause in attached] == [{Outcome.PASS}] * 2
     assert {outcome for outcomes in kept.values() for outcome in outcomes} == {Outcome.PASS}
+
+
+def test_a_writer_reads_what_it_wrote() -> None:
+    """Its library is asked to read all that it wrote of the kinds that it reads."""
+    with IpcPool(limits=Limits(seconds=3, reuse=REUSE), readers={"standin": READER}, writers=WRITERS) as both:
+        verdicts = fold(writing(both, "types.int64").events()).verdicts
+
+    asked = [(verdict.case_id, verdict.outcome) for verdict in verdicts if verdict.clause == "written.reads-back"]
+    assert asked
+    assert all(case.startswith("stream.") and outcome is Outcome.PASS for case, outcome in asked)
+
+
+def test_the_encoding_of_encoded_columns_is_not_that_of_the_sample(pool: IpcPool) -> None:
+    """A writer that is given dictionaries of dictionaries may keep the indices of either."""
+    judge = writing(pool, "dictionary.index-int8")
+    answer = JobAnswer("0", "standin", JobOutcome.WRITTEN, data=SAMPLES["dictionary.index-int16"].stream().encode())
+
+    plain, encoded = (
+        judge.verdicts(WriteTask("dictionary.index-int8", Kind.STREAM, options), answer)
+        for options in ({}, {"given": "encoded"})
+    )
+
+    assert [one.clause for one in plain if one.outcome is Outcome.FAIL] == ["written.encoding"]
+    assert {one.clause for one in plain} - {one.clause for one in encoded} == {"written.encoding"}
 
 
 def test_what_is_no_stream_fails(pool: IpcPool) -> None:

@@ -14,6 +14,7 @@ from conformance.clients.flight.situations import FlightSet, default_script, put
 from conformance.clients.flight.streams import NAME
 from conformance.clients.flight.uploads import uploaded_wrongly
 from conformance.clients.programs import ProgramPool
+from conformance.clients.task import AGAIN
 from conformance.contract.clients import FlightRead, Situation
 from conformance.contract.flight.decoding import message_of, read_info, read_poll
 from conformance.readers.info import ReaderInfo
@@ -56,13 +57,14 @@ class FlightPool(ProgramPool):
         if answer.outcome is JobOutcome.UNSUPPORTED and asked.kind not in _LEGAL:
             # Which exception a library raises for a message that it cannot read is its choice.
             made = dataclasses.replace(made, outcome=ReadingOutcome.ERROR)
-        tickets = tuple(_foreign_tickets(asked, events))
-        answered = dataclasses.replace(made, tickets=tickets, uploads=tuple(uploaded_wrongly(events)))
+        calls = [one for one in events if one["event"] == "call"]
+        tickets = tuple(_foreign_tickets(asked, calls))
+        answered = dataclasses.replace(made, tickets=tickets, uploads=tuple(uploaded_wrongly(calls)))
         return FlightRead(asked.kind, asked.title, answered, metadata=asked.asks.endswith("metadata"))
 
     def fetch(self, name: str, asked: FlightSet) -> tuple[JobAnswer, Sequence[dict[str, Any]]]:
-        """The answer of a client in a situation, and the calls that it made. Where there are several tries, an error is
-        permitted, and the first other answer tells more.
+        """The answer of a client in a situation, the further tries, and the calls that it made in the last one. Where
+        there are several tries, an error is permitted, and the first other answer tells more.
 
         Raises:
             Unavailable: the program cannot be started any more.
@@ -72,13 +74,15 @@ class FlightPool(ProgramPool):
         if not self.is_warm(program):
             self._server.play(Script(default_script()))
             self.warm_up(program, request)
-        for _ in range(asked.tries):
+        events: list[dict[str, Any]] = []
+        for left in reversed(range(asked.tries)):
             self._server.play(asked.script)
             answer = self._runners[program].fetch(asked.id, request)
-            if answer.outcome not in _ERRORS:
+            if answer.outcome not in _ERRORS or not left:
                 break
-        calls = [{"event": "call", "method": method, "requests": sent} for method, sent in self._server.asked]
-        return answer, calls
+            events.append({"event": AGAIN})
+        events += ({"event": "call", "method": method, "requests": sent} for method, sent in self._server.asked)
+        return answer, events
 
 
 def _foreign_tickets(asked: FlightSet, events: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -21,6 +21,7 @@ from conformance.clients.flight.script import OK, End, Reply, Script, Trailers
 from conformance.clients.flight.streams import BATCHES, STREAMS, StreamKind, made, table
 from conformance.contract.clients import Situation
 from conformance.contract.rpcstatus import retry_status
+from conformance.engine.outcomes import answer_that
 from conformance.generate.covering import Combination, Factors, Row, covering
 from conformance.readers.info import ReaderInfo
 
@@ -242,8 +243,7 @@ def _set(  # the factors
     name += [f"trailers-{trailers}"] if trailers != "none" else []
     name += [f"endpoints-{count}"] if count > 1 else []
     name += [f"location-{location}"] if location != "none" else []
-    said = f"the answer of {method} has {title}"
-    said += "" if end == "OK" else f", and ends with {end} {when} its messages"
+    said = answer_that(method, title) if end == "OK" else answer_that(method, title, end, when)
     said += "" if location == "none" else f", and the locations {list(LOCATIONS[location][1])}"
     script = Script(replies, MappingProxyType(tickets))
     tries = stream.tries if kind is Situation.OPEN else 1

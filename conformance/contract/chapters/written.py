@@ -13,14 +13,17 @@ from typing import Final
 
 import pyarrow as pa
 
+from conformance.contain.parse import ForeignJsonError, parse_json
 from conformance.contract.clause import SEQUENCES, Role, Violation, clause
 from conformance.contract.ipc.written import (
+    EXTENSION_METADATA,
     EXTENSION_NAME,
     Written,
     batches_attached,
     encoded_pairs,
     file_attached,
     kind_of,
+    read_back,
     rows_written,
     written,
 )
@@ -31,7 +34,7 @@ from conformance.contract.ipc.writtentensor import (
     values_written,
     written_tensor,
 )
-from conformance.contract.sources import COLUMNAR, FILE_FBS, TENSOR_FORMAT
+from conformance.contract.sources import COLUMNAR, FILE_FBS, TENSOR_FORMAT, Inferred
 from conformance.records import Level
 from conformance.wire import KeyValues, differences
 
@@ -39,6 +42,7 @@ SCHEMA_MESSAGE: Final = f"{COLUMNAR}#schema-message"
 METADATA: Final = f"{COLUMNAR}#custom-application-metadata"
 EXTENSIONS: Final = f"{COLUMNAR}#extension-types"
 ENCODED: Final = f"{COLUMNAR}#dictionary-encoded-layout"
+SERIALIZED: Final = f"{COLUMNAR}#serialization-and-interprocess-communication-ipc"
 MAX_DIFFERENCES: Final = 5
 LOST: Final = "readers of the output: it differs from the input"
 
@@ -119,7 +123,10 @@ def _extension(field: pa.Field) -> str:
     level=Level.SHOULD,
 )
 def field_metadata(one: Written) -> Iterator[Violation]:
-    """Every pair of metadata that a field was given is still at that field; a writer may add its own."""
+    """Every pair of metadata that a field was given is still at that field; a writer may add its own.
+
+    The JSON of an extension type may be written in another way: a library that supports the type writes it again.
+    """
     for pair in one.pairs:
         if missing := _missing(pair.given.metadata, pair.found.metadata):
             yield Violation(f"the pairs {_clip(missing)}", _clip(pair.found.metadata or {}), pair.path)
@@ -163,7 +170,16 @@ def _lost(one: Written, there: KeyValues, place: str) -> Iterator[Violation]:
 
 def _missing(given: Mapping[bytes, bytes] | None, found: Mapping[bytes, bytes] | None) -> dict[bytes, bytes]:
     there = found or {}
-    return {key: value for key, value in (given or {}).items() if there.get(key) != value}
+    return {key: value for key, value in (given or {}).items() if not _is_kept(key, value, there.get(key))}
+
+
+def _is_kept(key: bytes, given: bytes, found: bytes | None) -> bool:
+    if given == found or found is None or key != EXTENSION_METADATA:
+        return given == found
+    try:
+        return bool(parse_json(given) == parse_json(found))
+    except ForeignJsonError:
+        return False
 
 
 @_clause(
@@ -194,6 +210,23 @@ def rows(one: Written) -> Iterator[Violation]:
     if len(given.columns) == len(found.columns):
         for difference in differences(given, type(found)(given.names, found.columns, found.rows), MAX_DIFFERENCES):
             yield Violation("the rows that were given", difference)
+
+
+@_clause(
+    "written.reads-back",
+    over=read_back,
+    source=Inferred(SERIALIZED),
+    level=Level.SHOULD,
+    breaks="programs that store data with a library and read it with the same one",
+)
+def reads_back(one: Written) -> Iterator[Violation]:
+    """The library that wrote the bytes reads them.
+
+    The format exists so that data can be stored and passed on. A library that lacks the feature may say so; what cannot
+    be decoded at all fails other clauses.
+    """
+    if one.view.read_back:
+        yield Violation("rows, when the same library reads what it wrote", _clip(one.view.read_back))
 
 
 def _clip(value: object) -> str:

@@ -11,8 +11,10 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -40,6 +42,7 @@ from conformance.records import BqType, Column, Mode
 from conformance.wire import schema_to_arrow
 
 __all__ = [
+    "IN_ROW",
     "Compared",
     "Counts",
     "PathRole",
@@ -374,6 +377,10 @@ class Counts:
     def shown_by(self, state: ShownValues) -> bool:
         """True if an exchange with this state has the output of a serializer."""
         return state.counted
+
+
+IN_ROW: Final = re.compile(r" in row \d+(?:, item \d+)?(?: \(\d+ places differ\))?$")
+"""Where a value differs: the end of what :func:`violation` observes, which varies between failures of one class."""
 
 
 def violation(one: ValueDifference) -> Violation:

@@ -30,11 +30,13 @@ def judge_ipc(
     attached: Attached | None = None,
     given: TensorReading | None = None,
     writer: bool | None = None,
+    read_back: str | None = None,
 ) -> list[Verdict]:
     """Return the verdicts on ``data`` as one stream, file or tensor; without ``kind``, of the kind that it seems to be.
 
     With ``expected``, the content of the bytes is compared with these batches; ``attached`` is the metadata that the
     writer was asked to put on batches or on the file. ``given`` is the tensor that a writer of tensors was given.
+    ``read_back`` is the error with which the writer's own library reads the bytes, empty if it reads them.
     ``writer`` includes the clauses on writers, which require more than the format does; the default is to include them
     if the writer's input is known. In
     findings the call is 0, and bytes count from the first byte of ``data``. A message alone is judged as a schema by
@@ -44,7 +46,8 @@ def judge_ipc(
     if kind is Kind.MESSAGE:
         return judge_bytes(data, [], profile=PROFILE_OF[kind])
     asked = (expected is not None or given is not None) if writer is None else writer
-    return judge_view(IpcView(data, kind, expected, attached, given), ipc_clauses(PROFILE_OF[kind], writer=asked))
+    view = IpcView(data, kind, expected, attached, given, read_back=read_back)
+    return judge_view(view, ipc_clauses(PROFILE_OF[kind], writer=asked))
 
 
 def ipc_clauses(profile: str, *, writer: bool = False) -> tuple[Clause, ...]:

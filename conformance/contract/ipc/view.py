@@ -48,6 +48,8 @@ class Attached:
 class IpcView(View):
     """A stream, file or tensor; ``expected`` are the batches that it has to contain, if they are known, and
     ``attached`` is the metadata that it has to contain beside them. ``given`` is the tensor that it has to contain.
+    ``read_back`` is the error of the library that wrote it, where that library reads it: empty if there was none, None
+    if it was not asked.
     """
 
     def __init__(
@@ -57,6 +59,8 @@ class IpcView(View):
         expected: Sequence[pa.RecordBatch] | None = None,
         attached: Attached | None = None,
         given: wire.TensorReading | None = None,
+        *,
+        read_back: str | None = None,
     ) -> None:
         exchange = Exchange(IPC_CASE.id, str(kind), (Call(0, "", "Bytes", b"", (data,)),))
         super().__init__(IPC_CASE, exchange, pa.table({}))
@@ -65,6 +69,7 @@ class IpcView(View):
         self.expected = expected
         self.attached = attached
         self.given = given
+        self.read_back = read_back
 
     @remembered_property
     def file(self) -> wire.FileReading | None:

@@ -20,6 +20,7 @@ from conformance.contract.ipc.view import IpcView
 from conformance.wire import DecodingError, Header, Message, PlainError, PlainTable
 
 __all__ = [
+    "EXTENSION_METADATA",
     "EXTENSION_NAME",
     "FieldPair",
     "Written",
@@ -27,11 +28,13 @@ __all__ = [
     "encoded_pairs",
     "file_attached",
     "kind_of",
+    "read_back",
     "rows_written",
     "written",
 ]
 
 EXTENSION_NAME: Final = b"ARROW:extension:name"
+EXTENSION_METADATA: Final = b"ARROW:extension:metadata"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -97,6 +100,8 @@ written: Final = AsData[Written](_written)
 """A stream or file whose writer's input is known, and whose schema can be read."""
 rows_written: Final = AsData[Written](lambda view: [one for one in _written(view) if one.rows is not None])
 """Such a stream or file whose rows can be decoded as well."""
+read_back: Final = AsData[Written](lambda view: rows_written(view) if view.read_back is not None else [])
+"""Such a stream or file that the writer's own library was asked to read."""
 encoded_pairs: Final = AsData[Written](
     lambda view: [one for one in _written(view) if any(pa.types.is_dictionary(pair.given.type) for pair in one.pairs)]
 )

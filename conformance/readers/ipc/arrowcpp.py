@@ -108,8 +108,7 @@ def give(writer: Any, batches: pa.RecordBatchReader, options: Mapping[str, Any])
         return
     metadata = dict(METADATA) if options.get("metadata") == "batches" else None
     for batch in batches:
-        for piece in in_slices(batch, batch.num_rows) if given == "sliced" else (batch,):
-            writer.write_batch(piece, custom_metadata=metadata)
+        writer.write_batch(batch, custom_metadata=metadata)
 
 
 # --- after reading -----------------------------------------------------------------------------------

@@ -61,7 +61,8 @@ WRITE_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         "level": "the level of the codec; 0 for its default",
         "threads": "whether the library may use its thread pool",
         "given": 'how the writer gets the batches: "" one by one, "sliced" in slices, of which some have no rows,'
-        ' "chunked" as one table',
+        ' "cut" in slices without an offset, whose buffers begin inside others, "chunked" as one table, "encoded" with'
+        " each column as the values of a dictionary",
         "metadata": 'key-value metadata: "" for none, of each of the "batches", or of the "file"',
         "depth": "the deepest nesting that the writer accepts",
         "layout": 'how the values of a tensor are in memory before they are written: "" as its library reads them,'

@@ -19,7 +19,7 @@ from conformance.readers.ipc.python import PythonRunner
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from conformance.readers.ipc.runner import Op, Runner
 
-__all__ = ["IpcPool"]
+__all__ = ["WINDOW", "IpcPool"]
 
 WINDOW: Final = 64
 """Jobs given to the readers at a time: enough to keep every worker busy, and few enough to keep all their answers."""

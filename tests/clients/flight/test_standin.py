@@ -14,7 +14,7 @@ from conformance.clients.flight.pool import FlightPool
 from conformance.clients.flight.situations import FlightSet, scripted
 from conformance.clients.flight.standin import FAULTS, WHOLE
 from conformance.clients.task import ClientTask, client_clauses
-from conformance.engine.events import CaseJudged
+from conformance.engine.events import CaseJudged, RunEnded
 from conformance.readers.info import ReaderInfo, Takes
 from conformance.readers.ipc.adapters import Adapter
 from conformance.readers.programs.spec import ClientProgram
@@ -91,6 +91,17 @@ def test_a_wrong_client_fails_its_clause_and_no_other(fault: str) -> None:
     assert {one.clause for one in found if one.outcome is not Outcome.PASS} == {
         FAULTS[fault].kills, *FAULTS[fault].also
     }  # fmt: skip
+
+
+def test_the_report_says_how_often_a_client_was_asked() -> None:
+    """A client that gives an error where chance decides is asked eight times; elsewhere an answer is an answer."""
+    sets = [one for one in scripted() if one.id in ("do-get.schema-again.first", "do-get.body-cut.last")]
+    with FlightPool(standin(""), ["standin.rows"], seconds=10.0) as pool:
+        *_, ended = ClientTask(pool, "standin.rows", sets, client_clauses(flight=True)).events()
+
+    assert isinstance(ended, RunEnded)
+    tried = "asked more than once, because an error may be chance there: do-get.schema-again.first (8 tries)"
+    assert ended.remarks == ("written in Python", tried)
 
 
 @pytest.mark.parametrize(("fault", "fails"), [("", set()), ("refuses", set()), ("drops-last-row", {WHOLE})])

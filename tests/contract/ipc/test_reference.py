@@ -36,8 +36,11 @@ DISCOURAGED: Final[Mapping[str, set[str]]] = {
     "file.magic-to-64": {"file.stream-start"},
     "file.no-end": {"file.end-marker"},
     "schema.fields-absent": {"structure.fields-listed"},
-    "schema.metadata-key-absent": {"structure.metadata-pairs"},
-    "schema.metadata-value-absent": {"structure.metadata-pairs"},
+    **{
+        f"{place}metadata-{absent}": {"structure.metadata-pairs"}
+        for place in ("schema.", "schema.field-", "message.", "file.footer-")
+        for absent in ("value-absent", "key-absent", "pair-empty")
+    },
     "stream.bytes-after-end": {"stream.nothing-after-end"},
     "stream.end-twice": {"stream.nothing-after-end"},
     "stream.framing-mixed": {"stream.one-framing"},

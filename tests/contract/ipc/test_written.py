@@ -133,6 +133,42 @@ def test_what_pyarrow_writes_is_what_it_was_given(kind: str) -> None:
     assert failures(joined, GOOD, GOOD, kind=kind) == []
 
 
+@pytest.mark.parametrize(
+    ("data", "said", "outcome"),
+    [
+        (written("stream", GOOD), "", Outcome.PASS),
+        (written("stream", GOOD), "refused: invalid storage", Outcome.FAIL),
+        (written("stream", GOOD), None, None),
+        (b"no stream", "refused: no stream", None),
+    ],
+    ids=["read", "refused", "not asked", "no stream"],
+)
+def test_a_library_reads_what_it_wrote(data: bytes, said: str | None, outcome: Outcome | None) -> None:
+    """An error of the writer's own library fails, unless the bytes cannot be decoded, which other clauses say."""
+    verdicts = judge_ipc(data, Kind.STREAM, expected=[GOOD], read_back=said)
+
+    assert [one.outcome for one in verdicts if one.clause == "written.reads-back"] == [*filter(None, [outcome])]
+
+
+@pytest.mark.parametrize(
+    ("found", "clauses"),
+    [
+        ('{"a":1,"b":[2]}', []),
+        ('{ "b": [2], "a": 1 }', []),
+        ('{"a": 1}', ["written.field-metadata"]),
+        ("{", ["written.field-metadata"]),
+    ],
+)
+def test_the_json_of_an_extension_type_may_be_spelled_anew(found: str, clauses: list[str]) -> None:
+    """Spaces and the order of keys do not count; content does."""
+    given, other = (
+        batch(N, L, D, E.with_metadata({"ARROW:extension:name": "org.example", "ARROW:extension:metadata": text}))
+        for text in ('{"a": 1, "b": [2]}', found)
+    )
+
+    assert failures(other, given) == clauses
+
+
 def test_nothing_is_compared_where_nothing_is_known() -> None:
     """Without batches to compare with, no clause on what was written is observed."""
     verdicts = judge_ipc(written("stream", GOOD), Kind.STREAM, writer=True)

@@ -63,6 +63,9 @@ def test_rows_survive(pool: IpcPool, name: str, kind: str) -> None:
     for answer in answers:
         if answer.outcome is JobOutcome.UNSUPPORTED:
             continue  # a value that the library refuses for this kind in its own words
+        if kind == "file" and answer.id == repr({"given": "encoded"}):
+            assert answer.outcome is JobOutcome.REFUSED  # no file has two dictionaries for one field
+            continue
         assert answer.outcome is JobOutcome.WRITTEN, answer
         if IPC_WRITERS[name].adapter is not None:
             continue

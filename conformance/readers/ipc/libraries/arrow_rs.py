@@ -11,12 +11,13 @@ from __future__ import annotations
 import importlib.metadata
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
 
 from conformance.readers.ipc.arrowcpp import twin
+from conformance.readers.ipc.giving import encoded_type
 from conformance.readers.ipc.importing import exported, in_slices
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
 from conformance.readers.ipc.sources import in_pieces
@@ -31,7 +32,7 @@ READER = IpcReaderInfo(
     options={"chunk": (), "way": ("", "batches", "imported"), "after": ("", "cast", "concatenated")},
     lacks=_LACKS,
 )
-WRITER = READER.as_writer(options={"codec": ("", "lz4", "zstd"), "given": ("", "sliced")})
+WRITER = READER.as_writer(options={"codec": ("", "lz4", "zstd"), "given": ("", "sliced", "encoded")})
 
 
 def load() -> Library:
@@ -62,7 +63,7 @@ def load() -> Library:
         def after(self, made: Any, what: str) -> Decoded:
             if what == "concatenated":
                 return self.hand_over(made.combine_chunks())
-            cast = {str(place): _cast(made.column(place)) for place in range(made.num_columns)}
+            cast = {str(place): _converted(made.column(place), twin) for place in range(made.num_columns)}
             return self.hand_over(arro3.core.Table.from_pydict(cast).rename_columns([*made.column_names]))
 
         def source(self, data: bytes) -> Any:
@@ -80,17 +81,26 @@ def load() -> Library:
 
 
 def _given(reader: Any, table: Any, options: Mapping[str, Any]) -> Any:
-    """What the options ask to write: the reader, or a table of its batches in slices, of which some have no rows."""
+    """What the options ask to write: the reader, a table of its batches in slices, of which some have no rows, or one
+    of dictionaries.
+    """
+    if options.get("given") == "encoded":
+        made = reader.read_all()
+        if not made.num_columns:  # a table of no arrays has no rows
+            return made
+        columns = [_converted(made.column(place), encoded_type) for place in range(made.num_columns)]
+        fields = [field.with_type(column.type) for field, column in zip(made.schema, columns, strict=True)]
+        return table.from_arrays(columns, schema=type(made.schema)(fields, metadata=made.schema.metadata))
     if options.get("given") != "sliced":
         return reader
     pieces = [piece for batch in reader for piece in in_slices(batch, batch.num_rows)]
     return table.from_batches(pieces, schema=reader.schema)
 
 
-def _cast(column: Any) -> Any:
+def _converted(column: Any, to: Callable[[pa.DataType], pa.DataType]) -> Any:
     """A column as a type of another layout with the same values; raises Unsupported if arrow-rs lacks the cast."""
     try:
-        return column.cast(twin(pa.field(column.field).type))
+        return column.cast(to(pa.field(column.field).type))
     except BaseException as error:  # a Rust panic is no Exception
         if re.search(_LACKS, f"{type(error).__qualname__}: {error}"):
             raise Unsupported(str(error)) from None

@@ -27,6 +27,7 @@ from conformance.readers.ipc.arrowcpp import (
     scanned,
     written_tensor,
 )
+from conformance.readers.ipc.giving import given_as
 from conformance.readers.ipc.importing import exported
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library, Unsupported
 
@@ -63,7 +64,7 @@ WRITER = READER.as_writer(
         "allow_64bit": (False, True),
         "level": (0, 1, 9),
         "threads": (False, True),
-        "given": ("", "sliced", "chunked"),
+        "given": ("", "sliced", "chunked", "cut", "encoded"),
         "metadata": ("", "batches", "file"),
         "layout": ("", "column-major", "strided"),
     },
@@ -145,8 +146,9 @@ class PyArrow:
             unify_dictionaries=options.get("unify", False),
         )
         sink = pa.BufferOutputStream()
-        with new_writer(kind, sink, data.schema, how, options) as writer:
-            give(writer, data, options)
+        batches = given_as(data, options.get("given", ""))
+        with new_writer(kind, sink, batches.schema, how, options) as writer:
+            give(writer, batches, options)
         written: bytes = sink.getvalue().to_pybytes()
         return written
 

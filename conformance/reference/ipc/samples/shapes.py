@@ -144,13 +144,18 @@ sample("names.field-metadata", "Metadata of a field and of a child.", {"x": pa.a
 def _extension(name: str, metadata: str, array: pa.Array) -> None:
     pairs = {"ARROW:extension:name": name, "ARROW:extension:metadata": metadata}
     schema = pa.schema([pa.field("x", array.type, metadata=pairs)])
-    short = name.rpartition(".")[2]
+    short = name.rpartition(".")[2].replace("_", "-")
     sample(f"types.extension-{short}", f"The extension type {name}.", {"x": array}, schema=schema)
 
 
 _extension("conformance.unknown", '{"any": "thing"}', pa.array([1, None, 3], pa.int32()))
 _extension("conformance.nested", "", pa.array([{"a": [1]}, None], pa.struct([("a", pa.list_(pa.int8()))])))
 _extension("conformance.encoded", "x", pa.array(["a", None]).dictionary_encode())
+_extension("arrow.uuid", "", pa.array([bytes(16), None, bytes(range(16))], pa.binary(16)))
+_extension("arrow.bool8", "", pa.array([1, 0, None, -1], pa.int8()))
+_extension("arrow.json", "", pa.array(["{}", None, '[1, "a"]']))
+_extension("arrow.opaque", '{"type_name": "geometry", "vendor_name": "conformance"}', pa.array([b"x", None]))
+_extension("arrow.fixed_shape_tensor", '{"shape": [2, 1]}', pa.array([[1, 2], None, [3, 4]], pa.list_(pa.int32(), 2)))
 
 
 def _children_of_every_type() -> None:

@@ -12,6 +12,7 @@ from conformance.reference.ipc.variations import (  # noqa: F401  # each registe
     dictionaries,
     files,
     messages,
+    pairs,
     schemas,
     streams,
     tensors,

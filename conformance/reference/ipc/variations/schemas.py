@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.register import STANDARD, variation
+from conformance.reference.ipc.variations.pairs import fields_of
 from conformance.reference.ipc.variations.sources import COL, FBS, METADATA
 
 __all__: list[str] = []
@@ -15,18 +13,10 @@ _SCHEMA_FBS = f"{FBS}/Schema.fbs"
 _PAIR = [{"key": "k", "value": "1"}, {"key": "k", "value": "2"}]
 
 
-def _fields(model: StreamModel) -> Iterator[dict[str, Any]]:
-    waiting = list(model.schema.header["fields"])
-    while waiting:
-        field = waiting.pop()
-        waiting += field.get("children", ())
-        yield field
-
-
 @variation("schema.names-absent", f"{_SCHEMA_FBS} (Field.name)", on=("names.empty", "names.children"))
 def names_absent(model: StreamModel) -> None:
     """A field whose name is empty has no name at all."""
-    for field in _fields(model):
+    for field in fields_of(model):
         if field["name"] == "":
             del field["name"]
 
@@ -36,7 +26,7 @@ def names_absent(model: StreamModel) -> None:
 )
 def item_name_absent(model: StreamModel) -> None:
     """The child of a list has no name."""
-    for field in _fields(model):
+    for field in fields_of(model):
         if field["type_type"] in (12, 16, 21):
             field["children"][0].pop("name")
 
@@ -44,7 +34,7 @@ def item_name_absent(model: StreamModel) -> None:
 @variation("schema.children-absent", f"{_SCHEMA_FBS} (Field.children)", on=(*STANDARD, "names.many"))
 def children_absent(model: StreamModel) -> None:
     """A field without children has no vector of them, as Arrow C# writes (ARROW-12100)."""
-    for field in _fields(model):
+    for field in fields_of(model):
         if not field["children"]:
             del field["children"]
 
@@ -58,7 +48,7 @@ def fields_absent(model: StreamModel) -> None:
 @variation("schema.type-ids-absent", f"{_SCHEMA_FBS} (Union.typeIds)", on=("types.union-sparse", "types.union-dense"))
 def type_ids_absent(model: StreamModel) -> None:
     """A union whose ids are the positions of its children does not list them."""
-    for field in _fields(model):
+    for field in fields_of(model):
         field["type"].pop("typeIds", None)
 
 
@@ -69,7 +59,7 @@ def type_ids_absent(model: StreamModel) -> None:
 )
 def index_type_absent(model: StreamModel) -> None:
     """Dictionary indices of 32 bits, signed, are not declared: they are the default."""
-    for field in _fields(model):
+    for field in fields_of(model):
         if "dictionary" in field:
             del field["dictionary"]["indexType"]
 
@@ -79,7 +69,7 @@ def index_type_absent(model: StreamModel) -> None:
 )
 def timezone_empty(model: StreamModel) -> None:
     """A timestamp without a time zone has an empty one."""
-    for field in _fields(model):
+    for field in fields_of(model):
         field["type"]["timezone"] = ""
 
 
@@ -117,7 +107,7 @@ def features_empty(model: StreamModel) -> None:
 def metadata_repeated(model: StreamModel) -> None:
     """A key of the schema's metadata occurs twice, and so does one of a field's."""
     model.schema.header["custom_metadata"] = _PAIR
-    for field in _fields(model):
+    for field in fields_of(model):
         field["custom_metadata"] = _PAIR
 
 
@@ -126,20 +116,8 @@ def metadata_empty(model: StreamModel) -> None:
     """Schema, fields and message have vectors of metadata with nothing in them."""
     model.schema.tree["custom_metadata"] = []
     model.schema.header.setdefault("custom_metadata", [])
-    for field in _fields(model):
+    for field in fields_of(model):
         field.setdefault("custom_metadata", [])
-
-
-@variation("schema.metadata-value-absent", f"{_SCHEMA_FBS} (KeyValue)", grade="ambiguous")
-def value_absent(model: StreamModel) -> None:
-    """A pair of the schema's metadata has no value; the format does not say what that means."""
-    model.schema.header["custom_metadata"] = [{"key": "k"}]
-
-
-@variation("schema.metadata-key-absent", f"{_SCHEMA_FBS} (KeyValue)", grade="ambiguous")
-def key_absent(model: StreamModel) -> None:
-    """A pair of the schema's metadata has no key; the format does not say what that means."""
-    model.schema.header["custom_metadata"] = [{"value": "v"}]
 
 
 @variation("schema.metadata-reserved", METADATA, on=("rows.several",))
