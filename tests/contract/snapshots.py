@@ -9,9 +9,9 @@ from unittest.mock import patch
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.contract.judge import judge
 from conformance.records import Finding, Verdict
-from conformance.reference.flight.store import Store
 from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
+from conformance.reference.flight.store import Store
 from conformance.reference.mutants import MUTANTS
 from tests.contract.byte_samples import broken_messages
 from tests.contract.exchanges import deviations, verdicts

@@ -226,9 +226,7 @@ def seen(case: Case, service: FlightService | None = None, table: pa.Table | Non
     conversation = FlightConversation(case, rows, caller, plan)
     conversation.run()
     calls, skipped = tuple(conversation.calls), tuple(conversation.skipped)
-    exchange = Exchange(
-        case.id, "direct", calls, skipped_steps=skipped, now=plan.now, protocol=ProtocolName.FLIGHT
-    )
+    exchange = Exchange(case.id, "direct", calls, skipped_steps=skipped, now=plan.now, protocol=ProtocolName.FLIGHT)
     return FlightView(case, exchange, rows)
 
 

@@ -119,7 +119,12 @@ class ExpiryEndsAnotherFlight(_Sweeping):
 @mutant(
     "flight-history.expired-is-empty",
     kills="flight-history.none-is-lost",
-    also={"flight-data.read-again-is-the-same": "the ticket may have been redeemed before"},
+    also={
+        "flight-data.read-again-is-the-same": "the ticket may have been redeemed before",
+        "flight-history.keeps-its-rows": "so may those of another info",
+        "flight-info.total-records": "its info counted the rows",
+        "flight-put.nothing-is-lost": "one DoPut alone was made",
+    },
 )
 class ExpiredIsEmpty(FlightService):
     """The ticket of an expired endpoint gives a stream without rows, in OK."""
