@@ -3,8 +3,8 @@
 A prepared statement, a transaction or a savepoint is begun by one call and ended by another one. The end is judged
 where nothing else explains a refusal: the handle is a minute old at most, no other call that names it failed or still
 ran, and it is no commit, which may fail for the sake of others. A prepared query is judged under the same conditions,
-if the server said which columns it has and needs no further parameters, and if nothing was written since: its refusal
-is one of the handle then, where the status is NOT_FOUND or UNIMPLEMENTED.
+if the server said which columns it has and needs no further parameters, and if nothing was written since: NOT_FOUND
+is about the handle then. Any other refusal may be about the statement.
 
 Nobody knows the tables, so rows are not judged. Of the counts, those of ingestions that make their table are.
 """
@@ -48,7 +48,7 @@ from conformance.wire.flight import CLOSE_SESSION
 from conformance.wire.flightsql import ACTIONS
 from conformance.wire.protobufmessages import ProtoMessage
 
-__all__ = ["CLAUSES", "SECONDS", "action_type", "begun_by", "sql_step"]
+__all__ = ["CLAUSES", "SECONDS", "action_type", "begun_by", "is_temporary", "sql_step"]
 
 _ON_SQL: Final[Mapping[str, tuple[str, ...]]] = {
     "sql": (
@@ -97,8 +97,8 @@ _ENDS: Final[Mapping[str, str]] = MappingProxyType(
 _UPDATES: Final = ("CommandStatementUpdate", "CommandPreparedStatementUpdate")
 _QUERY_OF_HANDLE: Final = "CommandPreparedStatementQuery"
 _STATEMENTS: Final = ("CommandStatementQuery", "CommandStatementSubstraitPlan")
-_OF_HANDLES: Final = frozenset({"NOT_FOUND", "UNIMPLEMENTED"})
-"""The statuses that say of a handle that it is not known, or not served; any other may be about the statement."""
+_OF_A_HANDLE: Final = "NOT_FOUND"
+"""The status that says of a handle that it is not known; any other may be about the statement."""
 _UNTOLD: Final = "?"
 """The text of a statement in a step: what is judged does not depend on it."""
 _BEGUN: Final[Mapping[str, FlightSqlStep]] = {
@@ -177,7 +177,7 @@ def _is_executable(handle: _Handle, call: Call, writes: Writes) -> bool:
         return False
     if call.status == "OK":
         return True
-    return call.status in _OF_HANDLES and call.label == handle.party and not writes.between(handle.asked, call)
+    return call.status == _OF_A_HANDLE and call.label == handle.party and not writes.between(handle.asked, call)
 
 
 def _executed(call: Call) -> bytes:
@@ -310,6 +310,16 @@ def _query(call: Call, command: bytes, expect: Expect, before: Sequence[Call], *
     handle = _executed(call)
     prepared = handle and any(_given(one, action_type(one)) == handle for one in before)
     return SqlQuery(prepared="p", expect=expect) if prepared else None
+
+
+def is_temporary(call: Call) -> bool:
+    """True for an ingestion into a temporary table."""
+    asked = (
+        unpacked(command_in(_descriptor(call)), "CommandStatementIngest")
+        if call.method == FlightMethod.DO_PUT
+        else None
+    )
+    return asked is not None and bool(asked.number("temporary"))
 
 
 def _ingestion(command: bytes, expect: Expect) -> Step:
