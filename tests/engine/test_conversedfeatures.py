@@ -65,8 +65,8 @@ def test_the_first_call_that_needs_a_feature_shows_it(calls: Sequence[Call], exp
 
 
 def test_what_goes_along_with_the_call_goes_along() -> None:
-    """A transaction with its end; everything is one exchange."""
+    """A transaction with its end, and a query; the others are exchanges of their own."""
     later = [dataclasses.replace(one, started=at) for at, one in ((1.0, begin()), (2.0, end(2, at=2.0, status="OK")))]
     found = conversations(alone([said(), *later, update(at=3.0), query(at=4.0), query(at=5.0)]))
 
-    assert [len(one.exchange.calls) for one in found] == [5, 1]
+    assert [len(one.exchange.calls) for one in found] == [4, 1, 1]
