@@ -22,6 +22,9 @@ __all__ = ["Lasting", "lasting", "revived"]
 _LOGGED_OUT: Final = frozenset({"UNAUTHENTICATED", "PERMISSION_DENIED"})
 """The statuses of a client whose login may have ended as well."""
 
+_OF_THE_MOMENT: Final = frozenset({"UNAVAILABLE", "RESOURCE_EXHAUSTED", "DEADLINE_EXCEEDED"})
+"""The statuses that say nothing of a ticket."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _Offer:
@@ -130,7 +133,7 @@ def revived(view: FlightView) -> list[GetView]:
         if isinstance(call, GetView) and call.answered and call.ticket is not None:
             if call.ticket in again:
                 found.append(call)
-            elif call.ticket in void and not call.ok and call.raw.status not in _LOGGED_OUT:
+            elif call.ticket in void and not call.ok and call.raw.status not in _OF_THE_MOMENT | _LOGGED_OUT:
                 refused.add(call.ticket)
     return found
 
