@@ -12,6 +12,7 @@ from conformance.wire.protobufmessages import ProtoMessage
 
 _LASTS = "flight-history.renewed-lasts"
 _OTHERS = "flight-history.expiry-leaves-others"
+_RENEWED = {_LASTS: "an endpoint that was renewed is among those that end"}
 
 
 def _ticket_in(body: bytes, request: ProtoMessage) -> bytes:
@@ -95,7 +96,7 @@ class _Sweeping(FlightService):
         raise NotImplementedError
 
 
-@mutant("flight-history.expiry-is-for-all", kills=_OTHERS, also={_LASTS: "a renewed endpoint is among those revoked"})
+@mutant("flight-history.expiry-is-for-all", kills=_OTHERS, also=_RENEWED)
 class ExpiryIsForAll(_Sweeping):
     """When an endpoint has expired, all tickets are void that were given out by then."""
 
@@ -104,7 +105,7 @@ class ExpiryIsForAll(_Sweeping):
             self.store.revoke(ticket)
 
 
-@mutant("flight-history.expiry-ends-another-flight", kills=_OTHERS)
+@mutant("flight-history.expiry-ends-another-flight", kills=_OTHERS, also=_RENEWED)
 class ExpiryEndsAnotherFlight(_Sweeping):
     """When an endpoint has expired, the tickets of the other flights are void, and it is read on."""
 
