@@ -7,10 +7,8 @@ calls that a proxy recorded.
 
 from __future__ import annotations
 
-import bisect
 import dataclasses
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.contract.flight.decoding import (
@@ -24,7 +22,8 @@ from conformance.contract.flight.decoding import (
     read_poll,
 )
 from conformance.contract.flight.subjects import LARGE
-from conformance.engine import conversedparties, conversedsql
+from conformance.engine import conversedfeatures, conversedparties, conversedsql
+from conformance.engine.conversedwrites import Writes
 from conformance.records import Call, CallEnd, DoAction, Expect, FlightMethod, SendMessages, Step
 from conformance.wire.flight import CANCEL, RENEW
 
@@ -66,6 +65,7 @@ CLAUSES: Final = (
     frozenset(f"flight-{chapter}.{name}" for chapter, names in _ON_CALLS.items() for name in names)
     | conversedparties.CLAUSES
     | conversedsql.CLAUSES
+    | conversedfeatures.CLAUSES
 )
 """The clauses on calls of Flight that requests and answers alone decide."""
 
@@ -84,15 +84,33 @@ def groups(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
     found = list(_by_flight(calls))
     began = {**conversedsql.begun_by(calls), **conversedparties.sessions(calls)}
     began |= {number: number for number in began.values()}
-    keys = [f"begun {began[number]}" if number in began else key for number, (key, _) in enumerate(found)]
+    keys = [key for key, _ in found]
+    joined: dict[str, str] = {}
+    for number, first in began.items():
+        # The reads of a prepared query go along with it.
+        joined[keys[number]] = f"begun {first}"
+        keys[number] = f"begun {first}"
     for handshake, first in conversedparties.logins(calls).items():
         keys[handshake] = keys[first] = keys[first] or f"login {handshake}"
-    return ((key, words) for key, (_, words) in zip(keys, found, strict=True))
+    for number, said in conversedfeatures.told_by(calls).items():
+        keys[said] = _end_of(joined, keys[said])
+        before = _end_of(joined, keys[number])
+        if before and before != keys[said]:
+            joined[before] = keys[said]
+        keys[number] = keys[said]
+    return ((_end_of(joined, key), words) for key, (_, words) in zip(keys, found, strict=True))
+
+
+def _end_of(joined: Mapping[str, str], key: str) -> str:
+    """The name of the exchange that the calls of ``key`` are in, after groups were joined."""
+    while key and key in joined:
+        key = joined[key]
+    return key
 
 
 def _by_flight(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
     """The number of the call that began the flight of each call, empty if it is about none, and its call in words."""
-    writes = _Writes(calls)
+    writes = Writes(call for call in calls if call.method in _WRITING)
     tickets: dict[bytes, tuple[str, float]] = {}
     polled: dict[bytes, str] = {}
     shared: set[bytes] = set()  # descriptors that two queries were given: they say of neither that it goes on
@@ -115,20 +133,6 @@ def _by_flight(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
                 key = held[0]
         tickets.update(dict.fromkeys(_given(call), (key, call.started)))
         yield key, words
-
-
-class _Writes:
-    """The calls that may change what is served, by their start."""
-
-    def __init__(self, calls: Iterable[Call]) -> None:
-        found = [call for call in calls if call.method in _WRITING]
-        self._starts = [call.started for call in found]
-        self._ends = list(itertools.accumulate((call.started + call.seconds for call in found), max))
-
-    def between(self, began: float, get: Call) -> bool:
-        """True if one of them ran at some time from ``began`` to the end of a read."""
-        before = bisect.bisect_right(self._starts, get.started + get.seconds)
-        return before > 0 and self._ends[before - 1] >= began
 
 
 def driven(calls: Sequence[Call]) -> tuple[tuple[Step, ...], tuple[Call, ...]]:

@@ -2,8 +2,11 @@
 
 A prepared statement, a transaction or a savepoint is begun by one call and ended by another one. The end is judged
 where nothing else explains a refusal: the handle is a minute old at most, no other call that names it failed or still
-ran, and it is no commit, which may fail for the sake of others. Nobody knows the tables, so counts and rows are not
-judged.
+ran, and it is no commit, which may fail for the sake of others. A prepared query is judged under the same conditions,
+if the server said which columns it has and needs no further parameters, and if nothing was written since: NOT_FOUND
+is about the handle then. Any other refusal may be about the statement.
+
+Nobody knows the tables, so rows are not judged. Of the counts, those of ingestions that make their table are.
 """
 
 from __future__ import annotations
@@ -13,9 +16,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from conformance import wire
 from conformance.contract.flight.decoding import action_of, message_of
-from conformance.contract.flight.sqlmessages import command_in, result_in, type_of, unpacked
+from conformance.contract.flight.sqlmessages import command_in, rebound, result_in, type_of, unpacked
 from conformance.contract.flight.sqlschemas import SCHEMAS
+from conformance.engine.conversedwrites import Writes
 from conformance.records import (
     Call,
     CallEnd,
@@ -24,6 +29,8 @@ from conformance.records import (
     Expect,
     FlightMethod,
     FlightSqlStep,
+    IfExists,
+    IfNotExist,
     SqlBegin,
     SqlCancel,
     SqlClose,
@@ -32,6 +39,7 @@ from conformance.records import (
     SqlIngest,
     SqlMetadata,
     SqlPrepare,
+    SqlQuery,
     SqlSavepoint,
     SqlUpdate,
     Step,
@@ -40,7 +48,7 @@ from conformance.wire.flight import CLOSE_SESSION
 from conformance.wire.flightsql import ACTIONS
 from conformance.wire.protobufmessages import ProtoMessage
 
-__all__ = ["CLAUSES", "action_type", "begun_by", "sql_step"]
+__all__ = ["CLAUSES", "SECONDS", "action_type", "begun_by", "is_temporary", "sql_step"]
 
 _ON_SQL: Final[Mapping[str, tuple[str, ...]]] = {
     "sql": (
@@ -48,6 +56,8 @@ _ON_SQL: Final[Mapping[str, tuple[str, ...]]] = {
         "cancel-says-what-happened",
         "dataset-schema-is-a-message",
         "end-of-statement-is-served",
+        "handle-is-served",
+        "update-counts",
         "update-has-a-result",
     ),
     "sql-metadata": (
@@ -85,6 +95,10 @@ _ENDS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The field of the request with the handle, by the action that ends it."""
 _UPDATES: Final = ("CommandStatementUpdate", "CommandPreparedStatementUpdate")
+_QUERY_OF_HANDLE: Final = "CommandPreparedStatementQuery"
+_STATEMENTS: Final = ("CommandStatementQuery", "CommandStatementSubstraitPlan")
+_OF_A_HANDLE: Final = "NOT_FOUND"
+"""The status that says of a handle that it is not known; any other may be about the statement."""
 _UNTOLD: Final = "?"
 """The text of a statement in a step: what is judged does not depend on it."""
 _BEGUN: Final[Mapping[str, FlightSqlStep]] = {
@@ -112,34 +126,80 @@ def action_type(call: Call) -> str:
 
 @dataclasses.dataclass(slots=True)
 class _Handle:
-    """A handle that call ``number`` gave; ``busy`` is the instant up to which other calls used it.
+    """A handle that call ``number`` of ``party`` gave; ``busy`` is the instant up to which other calls used it.
 
-    ``parent`` is the transaction of a savepoint. With ``doubtful``, its end may be refused.
+    ``parent`` is the transaction of a savepoint. With ``doubtful``, its end may be refused. ``asked`` is when it was
+    asked for. A statement that ``selects`` has columns; it is executed when its parameters are ``bound``.
     """
 
     number: int
     given: float
+    party: str
+    asked: float
+    selects: bool = False
+    bound: bool = False
     parent: bytes = b""
     busy: float = 0.0
     doubtful: bool = False
 
 
 def begun_by(calls: Sequence[Call]) -> dict[int, int]:
-    """For each call whose end of a handle is judged, the number of the call that gave it; calls are in their order."""
+    """For each call that ends a handle or executes it, and is judged, the number of the call that gave it; calls in
+    their order.
+    """
     held: dict[tuple[str, bytes], _Handle] = {}
     found: dict[int, int] = {}
+    writes = Writes(call for call in calls if _writes(call))
     for number, call in enumerate(calls):
+        executed = held.get(("prepared_statement_handle", _executed(call)))
+        if executed is not None and _is_executable(executed, call, writes):
+            found[number] = executed.number
         kind = action_type(call)
         asked = _asked(call, kind)
         handle = held.pop((_ENDS[kind], bytes(asked.data(_ENDS[kind]))), None) if asked and kind in _ENDS else None
         if handle is not None and asked is not None:
-            certain = not handle.doubtful and handle.busy <= call.started <= handle.given + SECONDS
-            if certain and (call.status == "OK" or not _is_commit(kind, asked)):
+            if _is_certain(handle, call) and (call.status == "OK" or not _is_commit(kind, asked)):
                 found[number] = handle.number
             _end_below(held, kind, asked, handle)
         _use(held, call)
         _give(held, number, call, kind, asked)
     return found
+
+
+def _is_certain(handle: _Handle, call: Call) -> bool:
+    """True if nothing but the handle itself explains that a call is refused which names it."""
+    return not handle.doubtful and handle.busy <= call.started <= handle.given + SECONDS
+
+
+def _is_executable(handle: _Handle, call: Call, writes: Writes) -> bool:
+    """True if the execution of a prepared query is served, or if its refusal can be about the handle alone."""
+    if not (handle.selects and handle.bound and _is_certain(handle, call)):
+        return False
+    if call.status == "OK":
+        return True
+    return call.status == _OF_A_HANDLE and call.label == handle.party and not writes.between(handle.asked, call)
+
+
+def _executed(call: Call) -> bytes:
+    """The handle of the prepared query that a GetFlightInfo executes; empty if it executes none."""
+    if call.method != FlightMethod.GET_FLIGHT_INFO:
+        return b""
+    return _handle_in(command_in(call.request), _QUERY_OF_HANDLE)
+
+
+def _handle_in(command: bytes, kind: str) -> bytes:
+    asked = unpacked(command, kind)
+    return b"" if asked is None else bytes(asked.data("prepared_statement_handle"))
+
+
+def _writes(call: Call) -> bool:
+    """True for a call that may change tables, or what a statement sees of them."""
+    if call.method in (FlightMethod.DO_PUT, FlightMethod.DO_EXCHANGE):
+        return type_of(command_in(_descriptor(call))) != _QUERY_OF_HANDLE
+    if call.method == FlightMethod.DO_ACTION:
+        return action_type(call) not in ("CreatePreparedStatement", "ClosePreparedStatement", "BeginTransaction")
+    # Some servers execute any statement that a query is asked for.
+    return type_of(command_in(call.request)) in _STATEMENTS
 
 
 def _end_below(held: dict[tuple[str, bytes], _Handle], kind: str, asked: ProtoMessage, ended: _Handle) -> None:
@@ -158,7 +218,13 @@ def _use(held: dict[tuple[str, bytes], _Handle], call: Call) -> None:
     for (_, handle), one in held.items():
         if handle in call.request:
             one.busy = max(one.busy, call.started + call.seconds)
-            one.doubtful = one.doubtful or call.status != "OK"
+            one.doubtful = one.doubtful or call.status != "OK" or _rebinds(call, handle)
+            one.bound = one.bound or (call.method == FlightMethod.DO_PUT and call.status == "OK")
+
+
+def _rebinds(call: Call, handle: bytes) -> bool:
+    """True if the answer to a DoPut gives another handle for the statement."""
+    return call.method == FlightMethod.DO_PUT and any(rebound(one) not in (b"", handle) for one in call.responses)
 
 
 def _is_close(call: Call) -> bool:
@@ -175,8 +241,25 @@ def _give(
         return
     parent = bytes(asked.data("transaction_id")) if asked is not None and kind == "BeginSavepoint" else b""
     key = (_GIVES[kind], handle)
-    # Nobody knows which of two equal handles a later call ends.
-    held[key] = _Handle(number, call.started + call.seconds, parent, doubtful=key in held)
+    selects, complete = _described(call) if kind == "CreatePreparedStatement" else (False, False)
+    held[key] = _Handle(
+        number,
+        call.started + call.seconds,
+        call.label,
+        call.started,
+        selects,
+        complete,
+        parent,
+        doubtful=key in held,  # nobody knows which of two equal handles a later call ends
+    )
+
+
+def _described(call: Call) -> tuple[bool, bool]:
+    """Whether a prepared statement has columns, and whether it has no parameters, as the server says."""
+    result = unpacked(result_in(call.responses[0]) or b"", "ActionCreatePreparedStatementResult")
+    schemas = [b"" if result is None else bytes(result.data(f"{name}_schema")) for name in ("dataset", "parameter")]
+    columns, parameters = (wire.read_schema(data).schema if data else None for data in schemas)
+    return bool(columns and columns.fields), not schemas[1] or (parameters is not None and not parameters.fields)
 
 
 def _asked(call: Call, kind: str) -> ProtoMessage | None:
@@ -209,10 +292,44 @@ def sql_step(call: Call, expect: Expect, before: Sequence[Call]) -> Step | None:
             kind = type_of(command_in(_descriptor(call)))
             if kind in _UPDATES:
                 return SqlUpdate(_UNTOLD, expect=expect)
-            return SqlIngest(expect=expect) if kind == "CommandStatementIngest" else None
+            return _ingestion(command_in(_descriptor(call)), expect) if kind == "CommandStatementIngest" else None
         case FlightMethod.GET_FLIGHT_INFO | FlightMethod.GET_SCHEMA:
-            return _metadata(command_in(call.request), expect, schema=call.method == FlightMethod.GET_SCHEMA)
+            schema = call.method == FlightMethod.GET_SCHEMA
+            command = command_in(call.request)
+            return _query(call, command, expect, before, schema=schema) or _metadata(command, expect, schema=schema)
     return None
+
+
+def _query(call: Call, command: bytes, expect: Expect, before: Sequence[Call], *, schema: bool) -> Step | None:
+    """The step of a statement, of a plan, or of a prepared query that is grouped with its preparation."""
+    match type_of(command):
+        case "CommandStatementQuery":
+            return SqlQuery(_UNTOLD, schema=schema, expect=expect)
+        case "CommandStatementSubstraitPlan":
+            return SqlQuery(plan=_UNTOLD.encode(), schema=schema, expect=expect)
+    handle = _executed(call)
+    prepared = handle and any(_given(one, action_type(one)) == handle for one in before)
+    return SqlQuery(prepared="p", expect=expect) if prepared else None
+
+
+def is_temporary(call: Call) -> bool:
+    """True for an ingestion into a temporary table."""
+    asked = (
+        unpacked(command_in(_descriptor(call)), "CommandStatementIngest")
+        if call.method == FlightMethod.DO_PUT
+        else None
+    )
+    return asked is not None and bool(asked.number("temporary"))
+
+
+def _ingestion(command: bytes, expect: Expect) -> Step:
+    """The step of an ingestion; one without its options is taken for one into a table that exists."""
+    asked = unpacked(command, "CommandStatementIngest")
+    options = None if asked is None else asked.message("table_definition_options")
+    numbers = (0, 0) if options is None else (options.number("if_exists"), options.number("if_not_exist"))
+    exists = {1: IfExists.FAIL, 3: IfExists.REPLACE}.get(numbers[0], IfExists.APPEND)
+    missing = IfNotExist.CREATE if numbers[1] == 1 else IfNotExist.FAIL
+    return SqlIngest(if_exists=exists, if_not_exist=missing, expect=expect)
 
 
 def _descriptor(call: Call) -> bytes:

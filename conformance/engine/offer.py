@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from conformance.contract.offers import asked
-from conformance.generate.flighthistories import ECHO
-from conformance.records import Case, DoExchange, DoPut, FlightSqlStep, ProtocolName, SqlIngest, SqlUpdate
+from conformance.generate.flighthistories import CLOCK, ECHO
+from conformance.records import Case, DoExchange, DoPut, FlightSqlStep, Meanwhile, ProtocolName, SqlIngest, SqlUpdate
 from conformance.targets.flightspec import FlightSpec
 from conformance.targets.handing import NO_PLACE, place_of
 from conformance.targets.spec import TargetKind, TargetSpec
@@ -25,14 +26,19 @@ NO_TABLES: Final = "this case makes a table by SQL; the target file says [flight
 NO_ECHO: Final = "this case sends data to a DoExchange that sends it back; the target file does not say [flight] echo"
 """The reason why a case is not put to a Flight server that is not known to send back what it gets."""
 
+NO_CLOCK: Final = "time passes in this case; the target file does not say by [clock] how the server's clock is set"
+"""The reason why a case in which time passes is not put to a Flight server whose clock nobody sets."""
+
 SPOKEN: Final = (ProtocolName.STORAGE_READ,)
 """The protocol that every kind of target speaks."""
 
 
 def not_drawn(spec: TargetSpec) -> tuple[str, ...]:
     """What the scenarios for a target leave out."""
-    echoes = spec.kind is not TargetKind.FLIGHT or (spec.flight is not None and bool(spec.flight.echo))
-    return spec.not_offered if echoes else (*spec.not_offered, ECHO)
+    if spec.kind is not TargetKind.FLIGHT:
+        return spec.not_offered
+    lacks = {ECHO: spec.flight is None or not spec.flight.echo, CLOCK: spec.clock is None}
+    return *spec.not_offered, *(name for name, lacking in lacks.items() if lacking)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -57,7 +63,8 @@ class Offer:
     """The capabilities that a target declares, the profiles that it does not offer, and the protocols that it speaks.
 
     A serializer takes no ``requests``: only cases that read a whole table can be put to it. A Flight server that does
-    not say that it ``stores`` tables is sent none, and one that does not say that it ``echoes`` is sent no exchange.
+    not say that it ``stores`` tables is sent none, one that does not say that it ``echoes`` is sent no exchange, and
+    without a ``clock`` no time passes.
     ``sql`` says that it speaks Flight SQL, ``makes_tables`` that it may be asked for tables by statements.
 
     >>> from conformance.records import SplitStream, Table
@@ -74,6 +81,7 @@ class Offer:
     sql: bool = True
     makes_tables: bool = True
     echoes: bool = True
+    clock: bool = True
 
     @classmethod
     def of(cls, spec: TargetSpec, capabilities: Collection[str] = (), *, requests: bool = True) -> Offer:
@@ -86,6 +94,7 @@ class Offer:
             spoken=(ProtocolName.FLIGHT,),
             stores=flight.puts,
             echoes=bool(flight.echo),
+            clock=spec.clock is not None,
             sql=flight.sql is not None,
             makes_tables=flight.makes_tables,
         )
@@ -100,16 +109,22 @@ class Offer:
             yield Lack(case.protocol, f"this case speaks {case.protocol}; the target {spoken}")
         elif not self.requests and place_of(case) is None:
             yield Lack("requests", NO_PLACE)
-        elif not self.stores and any(isinstance(step, DoPut) for step in case.steps):
-            yield Lack("seeding", NOTHING_PUT)
-        elif not self.sql and any(isinstance(step, FlightSqlStep) for step in case.steps):
-            yield Lack("sql", NO_SQL)
-        elif not self.makes_tables and any(isinstance(step, SqlUpdate | SqlIngest) for step in case.steps):
-            yield Lack("tables", NO_TABLES)
-        elif not self.echoes and any(isinstance(step, DoExchange) for step in case.steps):
-            yield Lack("echo", NO_ECHO)
+        else:
+            yield from itertools.islice(self._lacks_of_flight(case), 1)
         for need in sorted(set(case.needs).difference(self.capabilities)):
             yield Lack(need, f"the target does not declare {need}", "add it to the target's capabilities")
         for profile in asked(case):
             if profile in self.not_offered:
                 yield Lack(profile, f"the target does not offer {profile}", "remove it from not_offered")
+
+    def _lacks_of_flight(self, case: Case) -> Iterator[Lack]:
+        """The lacks of a Flight server, the gravest first."""
+        for offered, steps, lack in (
+            (self.stores, DoPut, Lack("seeding", NOTHING_PUT)),
+            (self.sql, FlightSqlStep, Lack("sql", NO_SQL)),
+            (self.makes_tables, SqlUpdate | SqlIngest, Lack("tables", NO_TABLES)),
+            (self.echoes, DoExchange, Lack("echo", NO_ECHO)),
+            (self.clock, Meanwhile, Lack("clock", NO_CLOCK)),
+        ):
+            if not offered and any(isinstance(step, steps) for step in case.steps):
+                yield lack

@@ -72,8 +72,9 @@ def _flight(mutant: str | None, scenario: str | None) -> Iterator[TargetSpec]:
         flight = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=sql)
     else:
         flight = FlightSpec(scenario=scenario)
-    with FlightServer(service) as server:
-        yield TargetSpec("reference", TargetKind.FLIGHT, endpoint=Endpoint(grpc=server.endpoint), flight=flight)
+    with FlightServer(service, clock=True) as server:
+        endpoint = Endpoint(grpc=server.endpoint, rest=f"http://127.0.0.1:{server.clock_port}")
+        yield TargetSpec("reference", TargetKind.FLIGHT, endpoint=endpoint, flight=flight, clock=Clock("/clock"))
 
 
 class Owed:

@@ -108,6 +108,7 @@ def _check_parameters(column: Column, path: str) -> None:
 
 
 _QUERIES: Final = frozenset({Happening.QUERY, Happening.QUERY_INTO})
+_TIMES: Final = frozenset({Happening.EXPIRY, Happening.HALFWAY})
 
 
 def _check_steps(case: Case) -> None:
@@ -127,6 +128,7 @@ def _check_steps(case: Case) -> None:
             _check_insertion(step, path, happened)
             continue
         if isinstance(step, Meanwhile):
+            _check_happening(step, path, case.protocol, labels[GetFlightInfo])
             happened.append(step.what)
             continue
         _check_rows(step.expect.rows or (), path, count)
@@ -162,6 +164,19 @@ def _check_insertion(step: AppendRows, path: str, happened: Sequence[Happening])
         raise RecordError(f"{path}.again", "no table made again after a query", step.again)
     if Happening.EXPIRY in happened:
         raise RecordError(path, "no insertion after expiry: the server's clock is ahead then", step.TAG)
+
+
+def _check_happening(step: Meanwhile, path: str, protocol: ProtocolName, infos: set[str]) -> None:
+    if protocol is ProtocolName.STORAGE_READ:
+        if step.what is Happening.HALFWAY or step.info:
+            raise RecordError(path, "a happening of Storage Read, which has no infos", step.what)
+        return
+    if step.what not in _TIMES:
+        raise RecordError(f"{path}.what", f"one of {', '.join(sorted(_TIMES))} in a case of Flight", step.what)
+    if step.info and step.info not in infos:
+        raise RecordError(f"{path}.info", "the label of an earlier get-flight-info step", step.info)
+    if step.what is Happening.HALFWAY and not step.info:
+        raise RecordError(f"{path}.info", "the label of the info whose time passes", step.info)
 
 
 def _check_no_time(step: CreateSession, path: str) -> None:

@@ -1,4 +1,5 @@
-"""Drawn histories of Arrow Flight: two clients put, ask, poll, read, cancel, renew, exchange and set options.
+"""Drawn histories of Arrow Flight: two clients put, ask, poll, read, cancel, renew, exchange and set options, and time
+passes.
 
 A history is a case like any other, and follows from (seed, index) alone. It has one value of each of :data:`FACTORS`.
 Each client reads what it has put itself: whether it sees the flights of others is the application's choice.
@@ -6,9 +7,10 @@ Each client reads what it has put itself: whether it sees the flights of others 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
 from conformance.contract.flight.encoding import part, text
 from conformance.generate.choices import Choices, Seeded, interleaved, one_in
@@ -26,6 +28,8 @@ from conformance.records import (
     Expect,
     FlightStep,
     GetFlightInfo,
+    Happening,
+    Meanwhile,
     Mode,
     PollFlightInfo,
     ProtocolName,
@@ -35,7 +39,17 @@ from conformance.records import (
 )
 from conformance.wire.flight import CANCEL, CLOSE_SESSION, GET_OPTIONS, RENEW, SET_OPTIONS
 
-__all__ = ["CLAUSES", "ECHO", "FACTORS", "HISTORY", "draw_history", "features", "history_block", "is_drawn_history"]
+__all__ = [
+    "CLAUSES",
+    "CLOCK",
+    "ECHO",
+    "FACTORS",
+    "HISTORY",
+    "draw_history",
+    "features",
+    "history_block",
+    "is_drawn_history",
+]
 
 HISTORY: Final = "flight-history"
 """The first word of the id of a drawn history."""
@@ -46,6 +60,9 @@ CLAUSES: Final = (f"{HISTORY}.rows-are-of-the-flight", f"{HISTORY}.none-is-lost"
 ECHO: Final = "echo"
 """The name of the part that a target lacks which sends nothing back in an exchange."""
 
+CLOCK: Final = "clock"
+"""The name of the part that a target lacks whose clock nobody sets."""
+
 FACTORS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "again": ("none", "own", "other", "together"),
@@ -53,6 +70,7 @@ FACTORS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "action": ("none", "cancel", "renew", "cancel-own"),
         "meanwhile": ("none", "put", "put-same", "exchange"),
         "sessions": ("none", "two", "closed"),
+        "time": ("none", "renewed", "over", "cancelled"),
         "rows": ("some", "none", "many"),
     }
 )
@@ -61,7 +79,9 @@ FACTORS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 ``again``: a further DoPut under its descriptor, by itself or the other client, or by both at once. ``asked``: for its
 info, or by polling, at once or with other calls between. ``action``: the other client, or the first, cancels the info
 of a third flight, or an endpoint of the first is renewed. ``meanwhile``: what is done at the same time as a read, or
-two exchanges at once. ``sessions``: both clients set options; one closes its session. ``rows``: of each DoPut.
+two exchanges at once. ``sessions``: both clients set options; one closes its session. ``time``: the expiration time of
+an endpoint passes after it was renewed, or that of all endpoints, or it is renewed after it was cancelled. ``rows``: of
+each DoPut.
 """
 
 _ANY: Final = Expect(
@@ -80,7 +100,8 @@ _MORE: Final = (
 )
 _COUNTS: Final = {"some": (2, 3, 5, 8, 13), "none": (0, 0, 3, 5), "many": (120, 257, 400)}
 
-Unit = tuple[FlightStep, ...]
+HistoryStep: TypeAlias = FlightStep | Meanwhile
+Unit: TypeAlias = tuple[HistoryStep, ...]
 """Steps that follow each other directly; some of them are made at the same time."""
 
 
@@ -90,8 +111,12 @@ def history_block() -> int:
 
 
 def draw_history(seed: int, index: int, *, not_offered: Collection[str] = ()) -> Case:
-    """Return the ``index``-th history of a seed; with :data:`ECHO` in ``not_offered``, it has no exchange."""
-    wanted = wanted_of(seed, index, FACTORS, HISTORY)
+    """Return the ``index``-th history of a seed; with :data:`ECHO` in ``not_offered``, it has no exchange, and with
+    :data:`CLOCK`, no time passes in it.
+    """
+    wanted = dict(wanted_of(seed, index, FACTORS, HISTORY))
+    if CLOCK in not_offered:
+        wanted["time"] = "none"
     history = _History(Seeded(seed, index, HISTORY), wanted, echoes=ECHO not in not_offered)
     title = "What one client puts, cancels, renews or sets is not another one's"
     return Case(
@@ -115,6 +140,8 @@ def features(case: Case) -> tuple[str, ...]:
     wanted = dict(wanted_of(seed, index, FACTORS, HISTORY))
     if wanted["meanwhile"] == "exchange" and not any(isinstance(step, DoExchange) for step in case.steps):
         wanted["meanwhile"] = "none"
+    if wanted["time"] != "none" and not any(isinstance(step, Meanwhile) for step in case.steps):
+        wanted["time"] = "none"
     return tuple(f"{name}={value}" for name, value in wanted.items())
 
 
@@ -129,7 +156,7 @@ class _History:
         self._labels = 0
         more = choices.integer(0, len(_MORE))
         columns = (Column(ROW_ID, BqType.INT64, Mode.REQUIRED), *_MORE[:more])
-        self.steps = self._begin() + interleaved(choices, self._units()) + self._end()
+        self.steps = _patient([*self._begin(), *interleaved(choices, self._units()), *self._end()])
         recipe = Recipe(rows=self._rows, seed=choices.integer(0, 999), values=ValueProfile.RANDOM)
         self.table = Table(columns, recipe=recipe)
 
@@ -165,21 +192,21 @@ class _History:
 
     # --- the whole --------------------------------------------------------------------------------
 
-    def _begin(self) -> list[FlightStep]:
+    def _begin(self) -> Unit:
         """Put the flights of both clients."""
         first: Unit = (self._put("f"), self._put("g", client="b"))
         if one_in(self._choices, 2):
             first = (self._put("f"), self._put("g", client="b", alongside=True))
-        return list(first)
+        return first
 
-    def _end(self) -> list[FlightStep]:
+    def _end(self) -> Unit:
         """Read the flights of both clients."""
-        return [*self._read("f"), *self._read("g", client="b")]
+        return *self._read("f"), *self._read("g", client="b")
 
     def _units(self) -> list[Sequence[Unit]]:
         units: list[Sequence[Unit]] = [self._first_reads(), self._again(), self._meanwhile()]
         units.append([self._read("g", client="b") for _ in range(self._choices.integer(0, 2))])
-        return [*units, self._actions(), *self._sessions()]
+        return [*units, self._actions(), *self._sessions(), self._time()]
 
     def _first_reads(self) -> list[Unit]:
         """Ask for the first flight in the way of the history, read it, and read it again."""
@@ -242,11 +269,59 @@ class _History:
                 units: list[Unit] = [(put, theirs), (mine,), (cancel,), (DoGet(mine.label, expect=_ANY),)]
                 return [*units, (restored,), self._read("h", client=client)]
             case "renew":
-                info, label = self._info("f"), self._label()
-                renew = DoAction(RENEW, info=info.label, endpoint="0", label=label, expect=_ANY)
+                info = self._info("f")
+                renew = self._renew(info.label)
                 read = DoGet(info.label, endpoint="0", expect=_ANY)
-                return [(info, read), (renew,), (DoGet(label, expect=_ANY),)]
+                return [(info, read), (renew,), (DoGet(renew.label, expect=_ANY),)]
         return []
+
+    def _renew(self, info: str, *, client: str = "") -> DoAction:
+        return DoAction(RENEW, info=info, endpoint="0", label=self._label(), client=client, expect=_ANY)
+
+    def _time(self) -> list[Unit]:
+        """Renew endpoints, and let their time pass."""
+        match self._wanted["time"]:
+            case "renewed":
+                return self._renewed_in_time()
+            case "over":
+                info = self._info("f")
+                first = self._renew(info.label)
+                again = self._renew(first.label)
+                late = (DoGet(info.label), DoGet(first.label), again, DoGet(again.label))
+                passes = Meanwhile(Happening.EXPIRY)
+                return [(info,), (first,), (passes,), *[(step,) for step in late], (self._put("f", further=True),)]
+            case "cancelled":
+                info = self._info("f")
+                first = self._renew(info.label)
+                cancel = DoAction(CANCEL, info=info.label, expect=_ANY)
+                again = self._renew(first.label)
+                passes = Meanwhile(Happening.HALFWAY, first.label)
+                return [(info,), (first,), (cancel, DoGet(first.label), passes, again, DoGet(again.label))]
+        return []
+
+    def _renewed_in_time(self) -> list[Unit]:
+        """Renew an endpoint before its time and read it after that, twice; one of the other client is read beside it.
+
+        A server whose infos have no expiration time gives the first one when it renews. An endpoint that is not renewed
+        again expires.
+        """
+        once, info, theirs = self._info("f"), self._info("f"), self._info("g", client="b")
+        short, first = self._renew(once.label), self._renew(info.label)
+        second, beside = self._renew(first.label), self._renew(theirs.label, client="b")
+        read = DoGet(self._choices.pick((second.label, first.label, info.label)))
+        return [
+            (once, info),
+            (Meanwhile(Happening.HALFWAY, info.label),),
+            (short, first),
+            (Meanwhile(Happening.EXPIRY, info.label), DoGet(first.label)),
+            (Meanwhile(Happening.HALFWAY, first.label),),
+            (theirs, second),
+            (beside,),
+            (Meanwhile(Happening.EXPIRY, first.label), read),
+            (DoGet(second.label),),
+            (DoGet(short.label),),
+            (DoGet(theirs.label, client="b"), DoGet(beside.label, client="b")),
+        ]
 
     def _sessions(self) -> list[Sequence[Unit]]:
         """Set options in the sessions of both clients, and read them; perhaps the second closes its session."""
@@ -267,3 +342,10 @@ class _History:
 
     def _options_read(self, client: str) -> list[Unit]:
         return [(DoAction(GET_OPTIONS, client=client, expect=_ANY),)] * self._choices.integer(1, 2)
+
+
+def _patient(steps: Sequence[HistoryStep]) -> list[HistoryStep]:
+    """Permit any end to the calls after time has passed: logins, sessions and flights may have ended as well."""
+    first = next((at for at, step in enumerate(steps) if isinstance(step, Meanwhile)), len(steps))
+    late = [step if isinstance(step, Meanwhile) else dataclasses.replace(step, expect=_ANY) for step in steps[first:]]
+    return [*steps[:first], *late]

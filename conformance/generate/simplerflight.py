@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from conformance.records import DoAction, DoExchange, DoGet, DoPut, PollFlightInfo, Step
+from conformance.records import DoAction, DoExchange, DoGet, DoPut, Meanwhile, PollFlightInfo, Step
 
 __all__ = ["compacted", "kept_rows", "rows_needed", "simpler_flight"]
 
@@ -73,7 +73,7 @@ def _needs(step: Step) -> set[str]:
     match step:
         case DoGet(ticket=None):
             return {step.info}
-        case DoAction():
+        case DoAction() | Meanwhile():
             return {step.info} - {""}
         case PollFlightInfo():
             return {step.resume} - {""}

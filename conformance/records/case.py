@@ -11,7 +11,7 @@ from conformance.records.base import record
 from conformance.records.closed import ProtocolName
 from conformance.records.flight import FlightStep
 from conformance.records.flightsql import FlightSqlStep
-from conformance.records.steps import CreateSession, ReadRows, StorageReadStep
+from conformance.records.steps import CreateSession, Meanwhile, ReadRows, StorageReadStep
 from conformance.records.table import Table
 
 __all__ = ["DESCRIBED", "KNOWN", "SCENARIO", "STEPS", "Case", "Step"]
@@ -30,7 +30,7 @@ Step: TypeAlias = StorageReadStep | FlightStep | FlightSqlStep
 STEPS: Final[Mapping[ProtocolName, tuple[type, ...]]] = MappingProxyType(
     {
         ProtocolName.STORAGE_READ: get_args(StorageReadStep),
-        ProtocolName.FLIGHT: get_args(FlightStep | FlightSqlStep),
+        ProtocolName.FLIGHT: get_args(FlightStep | FlightSqlStep | Meanwhile),
     }
 )
 """The kinds of step of each protocol."""

@@ -152,7 +152,11 @@ class Happening(enum.StrEnum):
     RESTART = "restart"
     """The server is stopped and started again. Whether its sessions survive is not recorded."""
     EXPIRY = "expiry"
-    """The server's clock passes the end of every session that was made so far."""
+    """The server's clock passes the end of every session that was made so far; of a Flight server, the expiration time
+    of every endpoint, or of those of one info.
+    """
+    HALFWAY = "halfway"
+    """The clock of a Flight server passes half of the time that is left until an endpoint of an info expires."""
     QUERY = "query"
     """A query selects every row and column of the table. Later sessions are on its result, an anonymous table."""
     QUERY_INTO = "query-into"

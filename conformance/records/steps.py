@@ -150,11 +150,15 @@ class Meanwhile:
     If the target's file does not say how, or the server runs already and cannot be restarted, the driver skips this
     step and all later ones. A query that fails, or whose result REST does not list with the rows of the table, makes
     the case untestable.
+
+    ``info`` is the label of the FlightInfo, or of the renewed endpoint, whose time passes. The driver skips this step
+    alone if no such time lies ahead, or only one that is more than a year away.
     """
 
     TAG: ClassVar[str] = "meanwhile"
 
     what: Happening
+    info: str = ""
 
 
 QuietStep: TypeAlias = AppendRows | Meanwhile

@@ -20,6 +20,7 @@ import pyarrow as pa
 from conformance.contain.jsonhttp import JsonServer
 from conformance.generate.materialise import materialise
 from conformance.records import Column, Json, Table
+from conformance.reference import clock
 from conformance.reference.catalogue import AlreadyExistsError, Catalogue, MissingError, TableId, stored_column
 from conformance.reference.cells import CellError, RowReader, cell_writer
 from conformance.reference.delays import Delays
@@ -36,8 +37,6 @@ LARGE: Final = 2_000
 """Rows from which on an insert is kept: many cases put the same 20,000 rows into tables of their own."""
 LARGE_BODY: Final = 64 << 10
 """Bytes of such an insert at least."""
-MOST_AHEAD: Final = 366 * 24 * 3600
-"""The most seconds by which the clock may be ahead."""
 SAME: Final = 16
 """Inserts that are kept, each as its JSON and as a table."""
 
@@ -164,9 +163,10 @@ class Api:
 
     def set_clock(self, body: Body, _query: Mapping[str, str]) -> Body:
         """Put the clock so many seconds ahead: a route of this server, which BigQuery does not have."""
-        ahead = body.get("ahead")
-        if not isinstance(ahead, int) or not 0 <= ahead <= MOST_AHEAD:
-            raise _HttpError(400, f'expected "ahead" as a number of seconds from 0 to {MOST_AHEAD}, got {ahead!r:.100}')
+        try:
+            ahead = clock.seconds_ahead(body)
+        except ValueError as error:
+            raise _HttpError(400, str(error)) from None
         self.catalogue.ahead = ahead * 1_000_000
         return {"ahead": ahead}
 
@@ -251,7 +251,7 @@ _ROUTES: Final[tuple[tuple[str, re.Pattern[str], Callable[..., Body]], ...]] = t
         ("GET", _TABLES + r"/([^/]+)/data", Api.list_rows),
         ("POST", r"/projects/([^/]+)/jobs", Api.query_job),
         ("GET", r"/projects/([^/]+)/jobs/([^/]+)", Api.get_job),
-        ("POST", "/clock", Api.set_clock),
+        ("POST", clock.PATH, Api.set_clock),
     )
 )
 

@@ -179,6 +179,8 @@ class Conversation:
             case Happening.QUERY | Happening.QUERY_INTO:
                 self._names = self._plan.query(what is Happening.QUERY_INTO)
                 return True
+            case Happening.HALFWAY:
+                return False  # a session cannot be renewed, so that its half is of no interest
 
     def _create(self, index: int, step: CreateSession) -> None:
         plan = self._plan

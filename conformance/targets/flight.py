@@ -17,6 +17,7 @@ import pyarrow as pa
 from conformance.records import Case, Exchange, ProtocolName
 from conformance.targets.allowance import Allowance, call_budget
 from conformance.targets.calls import Caller, close_channel, open_channel
+from conformance.targets.clocks import movable
 from conformance.targets.costs import Meter
 from conformance.targets.dialect import UnknownTypeError
 from conformance.targets.environment import Environment
@@ -129,6 +130,10 @@ class FlightTarget:
                 memory=memory,
                 tls=self._starter.secure is not None,
                 sql=self._flight.sql,
+                pass_time=later.enter_context(
+                    movable(running, self._spec.clock, lost=lambda: self._servers.give_up(running))
+                ),
+                now=exchange.now,
             )
             budget = plan.allowance.left()
             if memory.login is not None and budget is not None:

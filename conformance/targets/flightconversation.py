@@ -26,6 +26,7 @@ from conformance.contract.flight.decoding import (
     read_info,
     read_poll,
 )
+from conformance.contract.flight.passing import first_of, renewed_in, seconds_ahead
 from conformance.records import (
     Call,
     CallEnd,
@@ -44,6 +45,7 @@ from conformance.records import (
     Handshake,
     ListActions,
     ListFlights,
+    Meanwhile,
     PollFlightInfo,
     SendMessages,
     Step,
@@ -56,7 +58,7 @@ from conformance.targets.dialect import SqlSpec, Statements, sql_name
 from conformance.targets.flightexchange import exchange_of
 from conformance.targets.flightlogin import Memory
 from conformance.targets.flightmeeting import ALONE, Meeting, at_once
-from conformance.targets.flightmessages import Names, action_of, first_of, renewed_in
+from conformance.targets.flightmessages import Names, action_of
 from conformance.targets.flightplaces import ServerPlace, place_of, places_of
 from conformance.targets.flightputs import put_messages, spelled
 from conformance.targets.flightsql import UPDATE, SqlSteps
@@ -83,6 +85,8 @@ class FlightPlan:
 
     ``elsewhere`` gives a caller for another place, over a connection of its own. ``memory`` is what the client knows.
     With ``tls``, the server is spoken to over TLS; ``sql`` is its dialect, None if it speaks no Flight SQL.
+    ``pass_time`` sets its clock so many seconds ahead; it returns False if the target offers no such thing. ``now`` is
+    when the exchange began, in microseconds.
     """
 
     names: Names
@@ -92,6 +96,8 @@ class FlightPlan:
     memory: Memory = dataclasses.field(default_factory=Memory)
     tls: bool = False
     sql: SqlSpec | None = None
+    pass_time: Callable[[int], bool] = lambda _: False
+    now: int = 0
 
 
 class FlightConversation:
@@ -115,6 +121,7 @@ class FlightConversation:
         self._keeping = threading.Lock()
         self._infos: dict[str, Info] = {}
         self._later: dict[str, bytes] = {}
+        self._ahead = 0
         by_query = plan.sql is not None and plan.sql.by_query
         self._sql = SqlSteps(case, table, self._statements(), self._make, self._talk, by_query, infos=self._infos)
 
@@ -139,11 +146,27 @@ class FlightConversation:
     def run(self) -> None:
         """Carry out every step, until the end or until a call shows the target broken."""
         for group in groups(self._case.steps):
+            step = self._case.steps[group[0]]
+            if isinstance(step, Meanwhile):
+                if not self._lets_pass(group[0], step):
+                    self.skipped += range(group[0], len(self._case.steps))
+                    return
+                continue
             parties = [self._party(getattr(self._case.steps[index], "client", "")) for index in group]
             done = [parties[0].carry_out(group[0])] if len(group) == 1 else self._at_once(group, parties)
             self.skipped += [index for index, applied in zip(group, done, strict=True) if not applied]
             if self.broken:
                 return
+
+    def _lets_pass(self, index: int, step: Meanwhile) -> bool:
+        """Let the time of a step pass, if there is such a time; False if the target offers no way."""
+        plan = self._plan
+        ahead = seconds_ahead(self._case, self.calls, step, ahead=self._ahead, now=plan.now)
+        if ahead is None:
+            self.skipped.append(index)
+            return True
+        self._ahead = ahead
+        return plan.pass_time(ahead)
 
     def carry_out(self, index: int, meeting: Meeting = ALONE) -> bool:
         """Make the calls of a step, which meet others that are made at the same time; False if it does not apply."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 
 from conformance.contract.flight import encoding
-from conformance.contract.flight.decoding import Info, message_of, read_endpoint, read_info
-from conformance.records import Call, Descriptor, DoAction, NameForm
+from conformance.contract.flight.decoding import Info
+from conformance.records import Descriptor, DoAction, NameForm
 
-__all__ = ["Names", "action_of", "first_of", "renewed_in"]
+__all__ = ["Names", "action_of"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -58,15 +58,3 @@ def action_of(step: DoAction, info: Info | None) -> bytes | None:
     if int(step.endpoint) >= len(info.endpoints):
         return None
     return encoding.action(step.type, encoding.part(1, info.endpoints[int(step.endpoint)].raw))
-
-
-def first_of(call: Call) -> bytes:
-    """The first message of an answer; bytes that are no message if there is none."""
-    return call.responses[0] if call.status == "OK" and call.responses else b"\x00"
-
-
-def renewed_in(answer: bytes) -> Info | None:
-    """An info with the one endpoint in the Result of RenewFlightEndpoint; None if there is none."""
-    result = message_of("Result", answer)
-    body = b"" if result is None else bytes(result.data("body"))
-    return None if read_endpoint(body) is None or not body else read_info(encoding.part(3, body))

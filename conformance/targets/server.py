@@ -13,7 +13,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import grpc
@@ -22,6 +22,7 @@ import pyarrow as pa
 from conformance.records import SET_UP, AppendRows, Case, Exchange, Fault, Happening, Meanwhile
 from conformance.targets.allowance import call_budget
 from conformance.targets.calls import EXIT_SECONDS, Caller, close_channel
+from conformance.targets.clocks import movable
 from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.costs import Meter
 from conformance.targets.denied import PLAIN, PLAIN_TABLE, Denied, denied, needs_table
@@ -35,7 +36,6 @@ from conformance.targets.messages import Names
 from conformance.targets.patience import Patience
 from conformance.targets.projects import with_dataset
 from conformance.targets.recent import Recent
-from conformance.targets.rest import RestError
 from conformance.targets.restway import LARGE, LARGEST
 from conformance.targets.running import PROBE_SECONDS, RunningServer
 from conformance.targets.seeding import run_token
@@ -261,20 +261,6 @@ class ServerTarget:
         extra = extra_seconds(table.nbytes)
         limits = self._spec.limits
         until = began + self._deadlines.case + extra * len(case.steps)
-        plan = ConversationPlan(
-            names=Names(self._project, self._spec.seed.dataset, "none") if seeded is None else seeded.names,
-            seeded=0 if seeded is None else seeded.inserted,
-            now=now(),
-            before_append=before,
-            budget=call_budget(table, self._deadlines, limits),
-            until=until,
-            case_bytes=limits.case,
-            append=self._inserts(running, seeded, lambda seeder: seeder.append, until),
-            remake=self._inserts(running, seeded, lambda seeder: seeder.remake, until),
-            query=self._inserts(running, seeded, lambda seeder: seeder.query, until),
-            restart=lambda: caller.over(running.channel) if self._restarted(running, seeded) else None,
-            pass_time=lambda ahead: later.enter_context(self._ahead(running, ahead)),
-        )
         caller = Caller(
             running.channel,
             began=began,
@@ -282,7 +268,21 @@ class ServerTarget:
             last_words=running.last_words,
             credentials=self._credentials.headers,
         )
-        with ExitStack() as later:
+        with movable(running, self._spec.clock, lost=lambda: self._servers.give_up(running)) as pass_time:
+            plan = ConversationPlan(
+                names=Names(self._project, self._spec.seed.dataset, "none") if seeded is None else seeded.names,
+                seeded=0 if seeded is None else seeded.inserted,
+                now=now(),
+                before_append=before,
+                budget=call_budget(table, self._deadlines, limits),
+                until=until,
+                case_bytes=limits.case,
+                append=self._inserts(running, seeded, lambda seeder: seeder.append, until),
+                remake=self._inserts(running, seeded, lambda seeder: seeder.remake, until),
+                query=self._inserts(running, seeded, lambda seeder: seeder.query, until),
+                restart=lambda: caller.over(running.channel) if self._restarted(running, seeded) else None,
+                pass_time=pass_time,
+            )
             conversation = Conversation(
                 case,
                 caller,
@@ -301,24 +301,6 @@ class ServerTarget:
         running.restart(grace=self._grace)
         if seeded is not None and before is not None and running.seeder is not None:
             running.seeder.adopt(seeded, before)
-        return True
-
-    @contextmanager
-    def _ahead(self, running: RunningServer, seconds: int) -> Iterator[bool]:
-        """Set the server's clock ahead until the end of the case; gives False if it is not set."""
-        try:
-            yield self._sets_clock(running, seconds)
-        finally:
-            if self._spec.clock is not None and not self._sets_clock(running, 0):
-                self._servers.give_up(running)  # a server that stays in the future is of no use to other cases
-
-    def _sets_clock(self, running: RunningServer, ahead: int) -> bool:
-        if self._spec.clock is None or running.rest is None:
-            return False
-        try:
-            running.rest.post(self._spec.clock.rest_path, {"ahead": ahead})
-        except RestError:
-            return False
         return True
 
     @contextmanager

@@ -42,6 +42,7 @@ PLACEHOLDERS: Final = {
 }
 """The names that a command or an environment value may contain in braces."""
 
+_SERVERS: Final = (TargetKind.SERVER, TargetKind.FLIGHT)
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 LONGEST_FILE: Final = 4 << 20
 """The largest target file in bytes: enough for 10,000 expected failures."""
@@ -135,6 +136,8 @@ def _check_endpoint(spec: TargetSpec) -> None:
     check_endpoint(spec.endpoint, spec.here, longest=DAY)
     if (path := spec.ready.rest_path) and not spec.endpoint.rest:
         raise RecordError("target.ready.rest_path", "no path where [endpoint] has no rest", path)
+    if spec.clock is not None and not spec.endpoint.rest:
+        raise RecordError("target.clock", "[endpoint] with rest, where the clock is set", spec.clock.rest_path)
 
 
 def _check_kind(spec: TargetSpec) -> None:
@@ -156,7 +159,7 @@ def _check_kind(spec: TargetSpec) -> None:
         raise RecordError(
             "target.capabilities", "no list: a program says in its hello what it can do", spec.capabilities
         )
-    if spec.kind is not TargetKind.SERVER and spec.clock is not None:
+    if spec.kind not in _SERVERS and spec.clock is not None:
         raise RecordError("target.clock", f"no such table: a {spec.kind} has no sessions that expire", "[clock]")
     if spec.kind is not TargetKind.SERVER and spec.start is not None and spec.start.restarts:
         raise RecordError("target.start.restarts", f"no such key: a {spec.kind} has no sessions", "true")
@@ -179,17 +182,17 @@ def _check_flight(spec: TargetSpec) -> None:
         if given:
             raise RecordError(f"target.{name}", "no such table: [flight] says how data comes in", f"[{name}]")
     rest = spec.ready.rest_path or spec.ready.rest_event or (spec.endpoint.rest if spec.endpoint is not None else "")
-    if rest:
-        raise RecordError("target", "no address of REST: a flight server has none", rest)
+    if rest and spec.clock is None:
+        raise RecordError("target", "no address of REST without [clock]: a flight server has no other use of it", rest)
 
 
 def _check_ports(spec: TargetSpec) -> None:
     """Refuse a server of which nobody could know a port: the suite would wait for it until the deadline."""
-    if spec.kind not in (TargetKind.SERVER, TargetKind.FLIGHT) or spec.start is None:
+    if spec.kind not in _SERVERS or spec.start is None:
         return
     texts = (*spec.start.command, *spec.start.environment.values())
     for side, event in (("grpc", spec.ready.grpc_event), ("rest", spec.ready.rest_event)):
-        if side == "rest" and not spec.over_rest:
+        if side == "rest" and not spec.over_rest and spec.clock is None:
             continue
         if not event and not any(f"{{{side}_port}}" in text for text in texts):
             wanted = (

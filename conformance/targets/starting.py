@@ -28,7 +28,7 @@ from conformance.targets.patience import Patience
 from conformance.targets.restway import RestTables
 from conformance.targets.running import HOST, RunningServer, check_ports, declared_port, wait_until_ready
 from conformance.targets.seeding import open_seeder
-from conformance.targets.spec import Deadlines, Start, TargetSpec
+from conformance.targets.spec import Deadlines, Start, TargetKind, TargetSpec
 from conformance.targets.tls import SecureLine
 
 if TYPE_CHECKING:
@@ -179,9 +179,10 @@ class Starter:
                 secure=self.secure,
                 clock="" if self._spec.clock is None else self._spec.clock.rest_path,
             )
-            service = self._spec.service
-            own = None if service is None else OwnDataset(client, names, self._token, service)
-            tables = RestTables(client, own=own, patience=self._patience, scanned=self._meter.add)
+            if self._spec.kind is TargetKind.SERVER:
+                service = self._spec.service
+                own = None if service is None else OwnDataset(client, names, self._token, service)
+                tables = RestTables(client, own=own, patience=self._patience, scanned=self._meter.add)
         host, _, port = endpoint.rpartition(":")
         reached = {"host": host, "grpc_port": port, "rest_port": rest.rstrip("/").rpartition(":")[2]}
         seeder = open_seeder(

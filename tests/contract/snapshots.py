@@ -9,9 +9,9 @@ from unittest.mock import patch
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.contract.judge import judge
 from conformance.records import Finding, Verdict
-from conformance.reference.flight.base import FlightBase
 from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
+from conformance.reference.flight.store import Store
 from conformance.reference.mutants import MUTANTS
 from tests.contract.byte_samples import broken_messages
 from tests.contract.exchanges import deviations, verdicts
@@ -64,7 +64,7 @@ def _flight() -> Iterator[str]:
             continue
         yield f"{name}:"
         seen: set[str] = set()
-        with patch.object(FlightBase, "clock", staticmethod(lambda: 1_800_000_000.0)):  # findings tell the time
+        with patch.object(Store, "clock", lambda _: 1_800_000_000.0):  # findings tell the time
             found = list(tried(flight_service(name), mutant.kills))
         for clause, finding in found:
             if clause not in seen:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from conformance.generate import draw_case
@@ -11,9 +13,12 @@ from conformance.records import (
     Case,
     Column,
     CreateSession,
+    Descriptor,
     Expect,
+    GetFlightInfo,
     Happening,
     Meanwhile,
+    ProtocolName,
     ReadRows,
     Recipe,
     RecordError,
@@ -28,6 +33,12 @@ A = Column("a", BqType.INT64)
 def case(*columns: Column, recipe: Recipe | None = None, steps: tuple[Step, ...] = (CreateSession(),)) -> Case:
     """A case of ten rows, unless a recipe says otherwise."""
     return Case("a", "t", Table(columns or (A,), recipe=recipe or Recipe(10)), steps)
+
+
+def flight(*steps: Step) -> Case:
+    """A case of Flight that asks for an info first."""
+    asked = GetFlightInfo(Descriptor(path=("f",)))
+    return dataclasses.replace(case(steps=(asked, *steps)), protocol=ProtocolName.FLIGHT)
 
 
 @pytest.mark.parametrize("profile", sorted(PROFILES))
@@ -106,6 +117,22 @@ def test_case_without_columns_passes() -> None:
         (
             case(steps=(CreateSession(), Meanwhile(Happening.EXPIRY), AppendRows(1))),
             "Case.steps[2]: expected no insertion after expiry: the server's clock is ahead then but got",
+        ),
+        (
+            case(steps=(Meanwhile(Happening.HALFWAY),)),
+            "Case.steps[0]: expected a happening of Storage Read, which has no infos but got",
+        ),
+        (
+            flight(Meanwhile(Happening.RESTART)),
+            "Case.steps[1].what: expected one of expiry, halfway in a case of Flight but got",
+        ),
+        (
+            flight(Meanwhile(Happening.EXPIRY, "j")),
+            "Case.steps[1].info: expected the label of an earlier get-flight-info step but got 'j' (str)",
+        ),
+        (
+            flight(Meanwhile(Happening.HALFWAY)),
+            "Case.steps[1].info: expected the label of the info whose time passes but got '' (str)",
         ),
         (
             case(steps=(AppendRows(6), AppendRows(5))),

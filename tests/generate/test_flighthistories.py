@@ -10,9 +10,9 @@ from conformance.engine.corpus import resolve_case
 from conformance.generate import draw_scenario, shrink
 from conformance.generate.casecheck import check_case
 from conformance.generate.factors import wanted_of
-from conformance.generate.flighthistories import ECHO, FACTORS, HISTORY, draw_history, history_block
+from conformance.generate.flighthistories import CLOCK, ECHO, FACTORS, HISTORY, draw_history, features, history_block
 from conformance.generate.scenariokinds import parse_scenario_id, scenario_id
-from conformance.records import Case, DoExchange, DoGet, DoPut, ProtocolName, from_json, to_json
+from conformance.records import Case, DoExchange, DoGet, DoPut, Meanwhile, ProtocolName, QuietStep, from_json, to_json
 from conformance.records.together import groups
 
 
@@ -61,6 +61,26 @@ def test_a_server_without_an_echo_gets_no_exchange() -> None:
     cases = [draw_history(0, index, not_offered=(ECHO,)) for index in range(history_block())]
 
     assert not any(isinstance(step, DoExchange) for case in cases for step in case.steps)
+
+
+def test_time_passes_where_somebody_sets_the_clock() -> None:
+    """In three histories of four; a server without a clock is asked the same in other histories."""
+    drawn = [draw_history(0, index) for index in range(history_block())]
+    timeless = [draw_history(0, index, not_offered=(CLOCK,)) for index in range(history_block())]
+
+    assert {features(case)[5] for case in drawn} == {f"time={value}" for value in FACTORS["time"]}
+    assert not any(isinstance(step, Meanwhile) for case in timeless for step in case.steps)
+    assert [case for case in drawn if "time=none" in features(case)] == [
+        case for case, timed in zip(timeless, drawn, strict=True) if "time=none" in features(timed)
+    ]
+
+
+def test_a_call_after_time_has_passed_may_end_in_any_way() -> None:
+    """Logins, sessions and flights may have ended as well."""
+    for index in range(history_block()):
+        steps = draw_history(0, index).steps
+        late = itertools.dropwhile(lambda step: not isinstance(step, Meanwhile), steps)
+        assert all("UNAUTHENTICATED" in step.expect.codes for step in late if not isinstance(step, QuietStep))
 
 
 @pytest.mark.parametrize("name", ["flight-history.s1", "flight-history.sx.i2", "flight-scenario.ordered"])

@@ -16,7 +16,7 @@ from conformance.contract.judge import judge_view
 from conformance.contract.viewing import view_of
 from conformance.engine.offer import Offer
 from conformance.generate import materialise
-from conformance.generate.flighthistories import ECHO, draw_history, history_block
+from conformance.generate.flighthistories import CLOCK, ECHO, draw_history, history_block
 from conformance.records import ProtocolName
 from conformance.targets import TargetSpec, load_target, open_target
 from tests.certificates import make_certificates
@@ -100,7 +100,7 @@ def test_pyarrow_keeps_what_two_clients_put(tmp_path: Path) -> None:
     failed = []
     with running("plain", tmp_path) as spec, open_target(spec) as target:
         for index in range(history_block()):
-            case = draw_history(1, index, not_offered=(ECHO,))
+            case = draw_history(1, index, not_offered=(CLOCK, ECHO))
             table = materialise(case.table)
             exchange = target.drive(case, table)
             assert not exchange.untestable, exchange.untestable

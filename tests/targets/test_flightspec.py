@@ -9,6 +9,7 @@ import pytest
 from conformance.targets import TargetError, TargetKind, load_target
 from conformance.targets.dialect import SqlSpec
 from conformance.targets.flightspec import FlightSeeding, FlightSpec, KnownFlight
+from conformance.targets.spec import Clock
 from tests.targets.conftest import ROOT, Write
 
 FLIGHT = """
@@ -34,6 +35,12 @@ def test_seeding_and_path_are_read(target_file: Write) -> None:
     spec = target_file(FLIGHT + '[flight]\nseeding = "put"\npath = ["db", "{name}"]\n')
 
     assert spec.flight == FlightSpec(FlightSeeding.PUT, ("db", "{name}"))
+
+
+def test_a_clock_needs_an_address(target_file: Write) -> None:
+    """A started server reports its port, and one that runs already is at an address."""
+    for text in (FLIGHT + '[ready]\nrest_event = "r"\n', ELSEWHERE + 'rest = "http://h:2"\n'):
+        assert target_file(text + '[clock]\nrest_path = "/c"').clock == Clock("/c")
 
 
 def test_the_reference_is_a_target() -> None:
@@ -97,8 +104,22 @@ def test_known_flights_are_read(target_file: Write, tmp_path: Path) -> None:
             "target.flight.login: expected either password or password_variable but got 'u' (str)",
         ),
         (FLIGHT + '[seed]\ndataset = "d"', "target.seed: expected no such table: [flight] says how data comes in"),
-        (FLIGHT + '[ready]\nrest_event = "r"', "target: expected no address of REST: a flight server has none but got"),
-        (ELSEWHERE + 'rest = "http://h:2"', "target: expected no address of REST: a flight server has none but got"),
+        (
+            FLIGHT + '[ready]\nrest_event = "r"',
+            "target: expected no address of REST without [clock]: a flight ser",
+        ),
+        (
+            ELSEWHERE + 'rest = "http://h:2"',
+            "target: expected no address of REST without [clock]: a flight ser",
+        ),
+        (
+            FLIGHT + '[clock]\nrest_path = "/c"',
+            "target.start.command: expected {rest_port} in the command or its",
+        ),
+        (
+            ELSEWHERE + '[clock]\nrest_path = "/c"',
+            "target.clock: expected [endpoint] with rest, where the clock is",
+        ),
         (
             FLIGHT.replace('"flight"', '"server"').replace('"{grpc_port}"', '"{grpc_port}", "{rest_port}"')
             + "[flight]",

@@ -129,11 +129,10 @@ def _field(kind: str, name: str, message: bytes) -> bytes:
 
 def _recorded(service: type[FlightService], held: pa.Table) -> Script:
     """What a service answers that has this table."""
-    store = Store()
+    store = Store(lambda: _EPOCH)
     batches = tuple(Batch(rows, b"batch %d" % at) for at, rows in enumerate(held.to_batches()))
     store.put(Flight(_DESCRIPTOR, held.schema, batches))
     server = service(store)
-    server.clock = lambda: _EPOCH
     sent = _upload()
     replies = {
         "GetFlightInfo": _reply(server, "GetFlightInfo", _DESCRIPTOR),

@@ -10,12 +10,13 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
-from conformance.contract.flight.actions import action_body, result_body
-from conformance.contract.flight.decoding import Endpoint, message_of, read_endpoint
+from conformance.contract.flight.actions import asked_to_renew, renewed
+from conformance.contract.flight.decoding import Endpoint
+from conformance.contract.flight.lapses import lasting
 from conformance.contract.flight.subjects import about, columns_of, without_dictionaries
 from conformance.contract.flight.view import MARGIN, FlightCall, FlightView, GetView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, TIMESTAMP_MESSAGE
-from conformance.records import DoAction, DoPut, FlightSqlStep, Level
+from conformance.records import DoAction, DoPut, FlightMethod, FlightSqlStep, Level
 from conformance.wire.flight import RENEW
 
 _clause = functools.partial(clause, source=(FLIGHT_PAGE, FLIGHT_PROTO), profiles=FLIGHT, role=Role.APPLICATION)
@@ -29,28 +30,19 @@ _AGO: Final = 3600
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _Stated:
-    """A time that an answer states; ``since`` is the instant of the call, in seconds since the Unix epoch."""
+    """A time that an answer states; ``since`` is the instant of the call, None if the exchange does not say."""
 
     call: int
     response: int
     field: str
     seconds: int
     nanos: int
-    since: float
+    since: float | None
 
 
-def _instant(call: FlightCall) -> float:
-    """When a call began, on the clock of the driver; 0 if the exchange does not say."""
-    now = call.view.exchange.now
-    return now / 1e6 + call.raw.started if now else 0.0
-
-
-def _renewed(call: FlightCall) -> Endpoint | None:
-    """The endpoint in the result of RenewFlightEndpoint."""
-    if not call.ok or not isinstance(call.step, DoAction) or call.step.type != RENEW:
-        return None
-    body = result_body(call)
-    return None if body is None else read_endpoint(body)
+def _asked_at(call: FlightCall) -> float | None:
+    """When a call asked for times; None if the exchange does not say, or for a query that began before time passed."""
+    return None if call.raw.method == FlightMethod.POLL_FLIGHT_INFO and call.ahead else call.instant
 
 
 @about
@@ -61,14 +53,14 @@ def _stated(view: FlightView) -> list[_Stated]:
             if endpoint.expires is not None:
                 where = f"endpoint[{at}].expiration_time"
                 time = endpoint.expires, endpoint.nanos
-                found.append(_Stated(seen.call, seen.response, where, *time, _instant(seen.of)))
+                found.append(_Stated(seen.call, seen.response, where, *time, _asked_at(seen.of)))
     for call in view.flight_calls:
         for at, poll in enumerate(call.polls if call.ok else ()):
             if poll is not None and poll.expires is not None:
-                found.append(_Stated(call.index, at, "expiration_time", *poll.expires, _instant(call)))
-        renewed = _renewed(call)
-        if renewed is not None and renewed.expires is not None:
-            found.append(_Stated(call.index, 0, "expiration_time", renewed.expires, renewed.nanos, _instant(call)))
+                found.append(_Stated(call.index, at, "expiration_time", *poll.expires, _asked_at(call)))
+        after = renewed(call)
+        if after is not None and after.expires is not None:
+            found.append(_Stated(call.index, 0, "expiration_time", after.expires, after.nanos, call.instant))
     return found
 
 
@@ -102,7 +94,7 @@ def is_not_over(stated: _Stated) -> Iterator[Violation]:
 
     The page: "the client can get data multiple times by DoGet until the expiration time is reached."
     """
-    if stated.seconds < stated.since - _AGO:
+    if stated.since is not None and stated.seconds < stated.since - _AGO:
         yield Violation("a time that is not over", "one of more than an hour ago", stated.field)
 
 
@@ -125,19 +117,20 @@ def _valid(view: FlightView) -> list[_Valid]:
     found: list[_Valid] = []
     offers: dict[bytes, Endpoint] = {}
     by_call: dict[int, list[Endpoint]] = {}
+    of_histories = {one.call for one in lasting(view)}
     for seen in view.infos:
         by_call.setdefault(seen.call, []).extend(seen.info.endpoints)
     for call in view.flight_calls:
-        for endpoint in (*by_call.get(call.index, ()), *filter(None, [_renewed(call)])):
+        for endpoint in (*by_call.get(call.index, ()), *filter(None, [renewed(call)])):
             if endpoint.ticket is not None:
                 offers[endpoint.ticket] = endpoint
         if isinstance(call.step, DoPut) or (isinstance(call.step, DoAction) and call.step.type != RENEW):
             offers.clear()  # it may have cancelled them, or put others in their place
         if any(isinstance(one.step, DoPut) for one in call.beside):
             continue
-        if isinstance(call, GetView) and call.answered and call.ticket in offers:
-            endpoint = offers[call.ticket]
-            if endpoint.expires is not None and _instant(call) + MARGIN < endpoint.expires:
+        if call.index not in of_histories and isinstance(call, GetView) and call.answered and call.ticket in offers:
+            endpoint, now = offers[call.ticket], call.instant
+            if endpoint.expires is not None and now is not None and now + MARGIN < endpoint.expires:
                 found.append(_Valid(call, endpoint))
     return found
 
@@ -160,7 +153,7 @@ def is_read_until_then(valid: _Valid) -> Iterator[Violation]:
 
 @_clause(
     "flight-expiry.renewed-is-not-earlier",
-    over=about(lambda view: [call for call in view.flight_calls if (_renewed(call) is not None)]),
+    over=about(lambda view: [call for call in view.flight_calls if (renewed(call) is not None)]),
     level=Level.SHOULD,
     breaks="clients that renew an endpoint in order to have more time",
 )
@@ -170,8 +163,8 @@ def renewed_is_not_earlier(call: FlightCall) -> Iterator[Violation]:
     The page: "If the expiration time is short, the client may be able to extend the expiration time by
     RenewFlightEndpoint action."
     """
-    before = _asked_to_renew(call)
-    after = _renewed(call)
+    before = asked_to_renew(call)
+    after = renewed(call)
     if before is None or after is None or before.expires is None or after.expires is None:
         return
     if (after.expires, after.nanos) < (before.expires, before.nanos):
@@ -192,23 +185,15 @@ class _Renewed:
         return self.after.index
 
 
-def _asked_to_renew(call: FlightCall) -> Endpoint | None:
-    """The endpoint in a request of RenewFlightEndpoint."""
-    body = action_body(call)
-    asked = message_of("RenewFlightEndpointRequest", body)
-    held = None if asked is None else asked.last("endpoint")
-    return None if held is None else read_endpoint(body[held.value_start : held.end])
-
-
 @about
 def _read_and_renewed(view: FlightView) -> list[_Renewed]:
     found: list[_Renewed] = []
     reads: dict[bytes, GetView] = {}
     old: dict[bytes, bytes] = {}
     for call in view.flight_calls:
-        after = _renewed(call)
+        after = renewed(call)
         if after is not None:
-            before = _asked_to_renew(call)
+            before = asked_to_renew(call)
             if before is not None and before.ticket and after.ticket and before.ticket != after.ticket:
                 old[after.ticket] = before.ticket
         elif isinstance(call, GetView):

@@ -16,6 +16,7 @@ from conformance.contract.clause import FLIGHT, Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows, show_row
 from conformance.contract.flight.decoding import Poll
 from conformance.contract.flight.histories import PutAndRead, histories, is_history
+from conformance.contract.flight.lapses import Lasting, lasting, revived
 from conformance.contract.flight.options import OptionsRead, option_reads, outlived
 from conformance.contract.flight.subjects import about, columns_of, sent_rows, without_dictionaries
 from conformance.contract.flight.view import ExchangeView, FlightCall, FlightView, GetView
@@ -194,7 +195,9 @@ def _resumed(view: FlightView) -> list[_Resumed]:
         pair = (before.polls[-1:] if before is not None else ()) + call.polls[:1]
         wrote = any(one.raw.method == "DoPut" and call.since <= one.at <= call.at for one in view.flight_calls)
         cancelled = any(_is_cancel(one) and call.since <= one.at <= call.at for one in view.flight_calls)
-        if len(pair) == 2 and pair[0] is not None and pair[1] is not None and not wrote and not cancelled:
+        if before is None or wrote or cancelled or before.ahead != call.ahead or len(pair) != 2:
+            continue
+        if pair[0] is not None and pair[1] is not None:
             found.append(_Resumed(call, pair[1], pair[0]))
     return found
 
@@ -221,6 +224,64 @@ def poll_goes_on(one: _Resumed) -> Iterator[Violation]:
     has = [] if one.poll.info is None else [endpoint.ticket for endpoint in one.poll.info.endpoints]
     if has[: len(had)] != had:
         yield Violation(f"the {many(len(had), 'ticket')} of before, and further ones", f"{many(len(has), 'ticket')}")
+
+
+@clause(
+    "flight-history.renewed-lasts",
+    over=lambda view: [one for one in lasting(view) if one.before is not None],
+    source=(FLIGHT_PAGE, FLIGHT_PROTO),
+    breaks="clients that renew an endpoint in order to read it later: the rows are gone before the time that they got",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def renewed_lasts(one: Lasting) -> Iterator[Violation]:
+    """A renewed endpoint is read until the time that the renewal gave, also after the time that it had before.
+
+    The page: "If an endpoint has expiration time, the client can get data multiple times by DoGet until the expiration
+    time is reached", and "the client may be able to extend the expiration time by RenewFlightEndpoint action." A server
+    need not renew, and what it does after the later time is its choice.
+    """
+    if not one.get.ok:
+        required = f"status OK until {one.until} s, as the renewal says; before, it was {one.before} s"
+        yield Violation(required, f"{one.get.raw.status}: {one.get.raw.details}")
+
+
+@clause(
+    "flight-history.expiry-leaves-others",
+    over=lambda view: [one for one in lasting(view) if one.others and one.before is None],
+    source=(FLIGHT_PAGE, FLIGHT_PROTO),
+    breaks="every client of a server on which something else expires: its rows are gone",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def expiry_leaves_others(one: Lasting) -> Iterator[Violation]:
+    """An endpoint is read until its expiration time, also after endpoints of other flights have expired.
+
+    The page: "If an endpoint has expiration time, the client can get data multiple times by DoGet until the expiration
+    time is reached." Flight.proto: "Expiration time of this stream."
+    """
+    if not one.get.ok:
+        required = f"status OK until {one.until} s: it is another flight that has expired"
+        yield Violation(required, f"{one.get.raw.status}: {one.get.raw.details}")
+
+
+@clause(
+    "flight-history.cancelled-is-not-renewed",
+    over=revived,
+    source=Inferred(FLIGHT_PROTO),
+    level=Level.SHOULD,
+    breaks="clients that have cancelled a query: it holds memory, and runs, for longer than they know",
+    profiles=FLIGHT,
+    role=Role.APPLICATION,
+)
+def cancelled_is_not_renewed(get: GetView) -> Iterator[Violation]:
+    """A ticket that was refused after its info was CANCELLED is not redeemed again because somebody renews it.
+
+    Flight.proto, on CANCELLED: "The cancellation request is complete." Another DoPut under the descriptor, and another
+    info, begin anew.
+    """
+    if get.ok:
+        yield Violation("a status other than OK: the info was cancelled, and the ticket refused", "OK")
 
 
 @about

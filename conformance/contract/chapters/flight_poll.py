@@ -7,13 +7,12 @@ import functools
 from collections.abc import Iterator
 
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
-from conformance.contract.flight.actions import action_body, result_body
-from conformance.contract.flight.decoding import Poll, message_of, read_info
+from conformance.contract.flight.actions import cancelled_tickets
+from conformance.contract.flight.decoding import Poll
 from conformance.contract.flight.subjects import about
-from conformance.contract.flight.view import FlightCall, FlightView
+from conformance.contract.flight.view import MARGIN, FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.records import DoAction, DoPut, Level, PollFlightInfo
-from conformance.wire.flight import CANCEL
 
 _clause = functools.partial(clause, source=FLIGHT_PAGE, profiles=FLIGHT, role=Role.APPLICATION)
 
@@ -103,10 +102,7 @@ def older_descriptor_is_recognised(call: FlightCall) -> Iterator[Violation]:
         yield Violation("status OK for a descriptor that is not the latest", f"{call.raw.status}: {call.raw.details}")
 
 
-_MARGIN = 60
-"""Seconds by which the clocks of both sides may differ."""
 _UNKNOWN = frozenset({"NOT_FOUND", "INVALID_ARGUMENT"})
-_CANCELLED = 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -123,20 +119,6 @@ class _Next:
         return self.of.index
 
 
-def _cancelled_tickets(call: FlightCall) -> frozenset[bytes] | None:
-    """The tickets of the info that CancelFlightInfo said is CANCELLED; None if it did not."""
-    if not call.ok or not isinstance(call.step, DoAction) or call.step.type != CANCEL:
-        return None
-    body, asked = result_body(call), action_body(call)
-    result = None if body is None else message_of("CancelFlightInfoResult", body)
-    request = message_of("CancelFlightInfoRequest", asked)
-    held = None if request is None else request.last("info")
-    info = None if held is None else read_info(asked[held.value_start : held.end])
-    if result is None or info is None or result.number("status") != _CANCELLED:
-        return None
-    return frozenset(one.ticket for one in info.endpoints if one.ticket is not None)
-
-
 def _followed(view: FlightView, *, cancelled: bool) -> list[_Next]:
     """Return the calls with the descriptor of an earlier PollInfo, whose query was cancelled between, or was not."""
     found: list[_Next] = []
@@ -148,7 +130,7 @@ def _followed(view: FlightView, *, cancelled: bool) -> list[_Next]:
             acted = True  # it may have taken the place of what is polled
         if isinstance(call.step, DoAction):
             acted = True
-            void |= _cancelled_tickets(call) or frozenset()
+            void |= cancelled_tickets(call) or frozenset()
         if not isinstance(call.step, PollFlightInfo) or call.raw.label.endswith("/again"):
             continue
         before = given.get(call.raw.request)
@@ -162,15 +144,11 @@ def _followed(view: FlightView, *, cancelled: bool) -> list[_Next]:
     return found
 
 
-def _instant(call: FlightCall) -> float:
-    now = call.view.exchange.now
-    return now / 1e6 + call.raw.started if now else float("inf")
-
-
 @about
 def _before_its_time(view: FlightView) -> list[_Next]:
     found = _followed(view, cancelled=False)
-    return [one for one in found if one.before.expires and _instant(one.of) + _MARGIN < one.before.expires[0]]
+    timed = [(one, one.of.instant, one.before.expires) for one in found]
+    return [one for one, now, expires in timed if now is not None and expires and now + MARGIN < expires[0]]
 
 
 @_clause(

@@ -102,17 +102,17 @@ def values_are_kept(one: Stored) -> Iterator[Violation]:
         yield Violation(show_row(one.table, expected), show_row(one.rows, got), call=one.seen.call)
 
 
+@about
+def _looked_for(view: FlightView) -> list[FlightCall]:
+    """Return each GetFlightInfo after a DoPut that was accepted, unless time passed between: the flight may be over."""
+    asked = [call for call in view.flight_calls if call.raw.method == FlightMethod.GET_FLIGHT_INFO and call.answered]
+    puts = [view.put_before(call.step, call.index) for call in asked]
+    return [call for call, put in zip(asked, puts, strict=True) if put is not None and put.ahead == call.ahead]
+
+
 @clause(
     "flight-put.is-found",
-    over=about(
-        lambda view: [
-            call
-            for call in view.flight_calls
-            if call.raw.method == FlightMethod.GET_FLIGHT_INFO
-            and call.answered
-            and view.put_before(call.step, call.index) is not None
-        ]
-    ),
+    over=_looked_for,
     source=_SOURCE,
     breaks="every client: the table that the server accepted is nowhere",
     profiles=FLIGHT,

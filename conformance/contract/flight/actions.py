@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Final
 
-from conformance.contract.flight.decoding import action_of, message_of
+from conformance.contract.flight.decoding import Endpoint, action_of, message_of, read_endpoint, read_info
 from conformance.contract.flight.view import FlightCall
+from conformance.records import DoAction
+from conformance.wire.flight import CANCEL, RENEW
 
-__all__ = ["Option", "action_body", "result_body"]
+__all__ = ["Option", "action_body", "asked_to_renew", "cancelled_tickets", "renewed", "result_body"]
+
+_CANCELLED: Final = 1
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -33,3 +38,33 @@ def result_body(call: FlightCall) -> bytes | None:
         return None
     result = message_of("Result", call.raw.responses[0])
     return None if result is None else bytes(result.data("body"))
+
+
+def renewed(call: FlightCall) -> Endpoint | None:
+    """The endpoint in the result of RenewFlightEndpoint."""
+    if not call.ok or not isinstance(call.step, DoAction) or call.step.type != RENEW:
+        return None
+    body = result_body(call)
+    return None if body is None else read_endpoint(body)
+
+
+def asked_to_renew(call: FlightCall) -> Endpoint | None:
+    """The endpoint in a request of RenewFlightEndpoint."""
+    body = action_body(call)
+    asked = message_of("RenewFlightEndpointRequest", body)
+    held = None if asked is None else asked.last("endpoint")
+    return None if held is None else read_endpoint(body[held.value_start : held.end])
+
+
+def cancelled_tickets(call: FlightCall) -> frozenset[bytes] | None:
+    """The tickets of the info that CancelFlightInfo said is CANCELLED; None if it did not."""
+    if not call.ok or not isinstance(call.step, DoAction) or call.step.type != CANCEL:
+        return None
+    body, asked = result_body(call), action_body(call)
+    result = None if body is None else message_of("CancelFlightInfoResult", body)
+    request = message_of("CancelFlightInfoRequest", asked)
+    held = None if request is None else request.last("info")
+    info = None if held is None else read_info(asked[held.value_start : held.end])
+    if result is None or info is None or result.number("status") != _CANCELLED:
+        return None
+    return frozenset(one.ticket for one in info.endpoints if one.ticket is not None)

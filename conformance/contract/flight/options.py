@@ -135,9 +135,16 @@ class _Client:
 
 
 def _clients(view: FlightView) -> Iterator[tuple[FlightCall, _Client, Sequence[_Client]]]:
-    """Yield each GetSessionOptions with its client, and all clients, as they are then."""
+    """Yield each GetSessionOptions with its client, and all clients, as they are then.
+
+    Where time passed, every session may have ended.
+    """
     clients = defaultdict[str, _Client](_Client)
+    ahead = 0
     for call in view.flight_calls:
+        if call.ahead != ahead:
+            clients.clear()
+            ahead = call.ahead
         client = clients[call.client]
         client.hears(call)
         match call.step:

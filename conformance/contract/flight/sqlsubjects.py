@@ -13,18 +13,24 @@ import pyarrow as pa
 
 from conformance.contract.flight.subjects import about
 from conformance.contract.flight.view import FlightCall, FlightView, InfoSeen
+from conformance.contract.ipc.flightview import FlightStreamView
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import View
 from conformance.records import (
     FlightMethod,
     FlightSqlStep,
     GetFlightInfo,
+    IfExists,
+    IfNotExist,
     SqlIngest,
     SqlMetadata,
     SqlQuery,
     SqlUpdate,
     Step,
+    Turn,
 )
+from conformance.wire import DecodingError
+from conformance.wire.flightdata import join_flight
 
 __all__ = [
     "Described",
@@ -90,13 +96,32 @@ class Updated:
 @about
 def updated(view: FlightView) -> list[Updated]:
     """Return every update and ingestion that ended in OK."""
-    found = []
-    for call in of_step(SqlUpdate, SqlIngest)(view):
-        if call.ok and call.raw.method == FlightMethod.DO_PUT:
-            step = call.step
-            count = step.count if isinstance(step, SqlUpdate) and not step.prepared else view.table.num_rows
-            found.append(Updated(call.index, None, call, count))
-    return found
+    calls = [call for call in of_step(SqlUpdate, SqlIngest)(view) if call.raw.method == FlightMethod.DO_PUT]
+    return [Updated(call.index, None, call, _changed_by(call)) for call in calls if call.ok]
+
+
+def _changed_by(call: FlightCall) -> int | None:
+    """The number of records that an update or an ingestion has to change; None if that is open."""
+    step, table = call.step, call.view.table
+    if isinstance(step, SqlUpdate) and not step.prepared:
+        return step.count
+    if table.num_columns or not isinstance(step, SqlIngest):
+        return int(table.num_rows)
+    # Nobody knows the table: that is no matter if the ingestion has made it.
+    makes = step.if_not_exist is IfNotExist.CREATE and step.if_exists is not IfExists.APPEND
+    return _rows_sent(call) if makes else None
+
+
+def _rows_sent(call: FlightCall) -> int | None:
+    """The number of rows in the stream of a client that sent everything; None if it cannot be read."""
+    ended = not call.raw.order or Turn.HALF_CLOSE in call.raw.order
+    stream = FlightStreamView(join_flight(call.raw.requests)).stream if ended else None
+    if stream is None or stream.violations:
+        return None
+    try:
+        return int(stream.to_arrow().num_rows)
+    except DecodingError:
+        return None
 
 
 class SqlAnswer:

@@ -24,6 +24,7 @@ from conformance.contract.flight.decoding import (
     read_info,
     read_poll,
 )
+from conformance.contract.flight.passing import seconds_ahead
 from conformance.contract.ipc.flightview import FlightStreamView
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
@@ -38,6 +39,7 @@ from conformance.records import (
     FlightStep,
     GetFlightInfo,
     GivingUp,
+    Meanwhile,
     Naming,
     PollFlightInfo,
     Step,
@@ -75,6 +77,19 @@ class FlightCall(CallView):
         resumed = self.step.resume if isinstance(self.step, PollFlightInfo) else ""
         before = self.view.made_by(resumed, self.index) if resumed else None
         return self.at if before is None else before.since
+
+    @property
+    def ahead(self) -> int:
+        """The seconds by which the server's clock is ahead of the driver's, because the case let time pass."""
+        return self.view.ahead.get(self.raw.step, 0)
+
+    @property
+    def instant(self) -> float | None:
+        """When the call began by the server's clock, in seconds since the Unix epoch; None if the exchange does not
+        say.
+        """
+        now = self.view.exchange.now
+        return now / 1e6 + self.raw.started + self.ahead if now else None
 
     @property
     def client(self) -> str:
@@ -172,12 +187,15 @@ class GetView(DataView):
 
     @property
     def may_be_over(self) -> bool:
-        """True for a read that was refused when its endpoint may have expired by the server's clock."""
+        """True for a read that was refused when its endpoint may have expired by the server's clock. One without an
+        expiration time may have if the case let time pass.
+        """
         endpoint = None if self.info is None else self.info.endpoint_of(self)
-        if self.ok or endpoint is None or endpoint.expires is None:
+        if self.ok or self.info is None or endpoint is None:
             return False
-        now = self.view.exchange.now
-        return not now or now / 1e6 + self.raw.started + MARGIN >= endpoint.expires
+        if endpoint.expires is None:
+            return self.info.of.ahead != self.ahead
+        return self.instant is None or self.instant + MARGIN >= endpoint.expires
 
     @property
     def elsewhere(self) -> bool:
@@ -263,6 +281,20 @@ class FlightView(View):
     def groups(self) -> Mapping[int, int]:
         """The number of the group of each step."""
         return {step: at for at, group in enumerate(groups(self.case.steps)) for step in group}
+
+    @remembered_property
+    def ahead(self) -> Mapping[int, int]:
+        """The seconds by which the server's clock is ahead at each step after time has passed."""
+        found: dict[int, int] = {}
+        ahead, calls, skipped = 0, self.exchange.calls, frozenset(self.exchange.skipped_steps)
+        for index, step in enumerate(self.case.steps if self.exchange.driven else ()):
+            if isinstance(step, Meanwhile) and index not in skipped:
+                before = [call for call in calls if call.step < index]
+                passed = seconds_ahead(self.case, before, step, ahead=ahead, now=self.exchange.now)
+                ahead = ahead if passed is None else passed
+            if ahead:
+                found[index] = ahead
+        return found
 
     @remembered_property
     def together(self) -> Mapping[int, Sequence[FlightCall]]:

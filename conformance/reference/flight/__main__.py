@@ -1,6 +1,7 @@
 """``python -m conformance.reference.flight``: the Flight reference in a process of its own, until SIGTERM or SIGINT.
 
-Prints one JSON line once it is bound: ``{"event": "grpc.listen", "port": …, "uri": …}``.
+Prints one JSON line once it is bound: ``{"event": "grpc.listen", "port": …, "uri": …}``. With ``--clock``, there is a
+line before it: ``{"event": "rest.listen", "port": …}``.
 """
 
 from __future__ import annotations
@@ -31,19 +32,22 @@ def serve_flight(
     login: tuple[str, str] | None = None,
     scenario: str | None = None,
     path: Path | None = None,
+    clock: bool = False,
 ) -> None:
-    """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line. For the main thread only.
+    """Run a server until SIGTERM or SIGINT; ``say`` gets one JSON line, or two. For the main thread only.
 
     With ``login``, a name and a password, each call needs the token of a Handshake. With ``scenario``, it is the server
     of this scenario of Arrow's integration tests. The port in the line is 0 for a server at a ``path`` of the file
-    system.
+    system. With ``clock``, its clock is set by a request to the port of the other line.
     """
     done = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: done.set())
     service = (flight_service(mutant) if scenario is None else scenario_service(scenario))()
     service.login = login or service.login
-    with FlightServer(service, host=host, tls=tls, path=path) as server:
+    with FlightServer(service, host=host, tls=tls, path=path, clock=clock) as server:
+        if clock:
+            say(json.dumps({"event": "rest.listen", "port": server.clock_port}))
         say(json.dumps({"event": "grpc.listen", "port": server.port, "uri": server.uri}))
         done.wait()
 
@@ -55,10 +59,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--scenario", metavar="NAME", help="serve this scenario of Arrow's integration tests")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--login", action="store_true", help="serve those alone who log in as the proof does")
+    parser.add_argument("--clock", action="store_true", help="serve POST /clock, by which tests set the clock ahead")
     options = parser.parse_args(arguments)
     try:
         login = LOGIN if options.login else None
-        serve_flight(mutant=options.mutant, host=options.host, say=_line, login=login, scenario=options.scenario)
+        serve_flight(
+            mutant=options.mutant,
+            host=options.host,
+            say=_line,
+            login=login,
+            scenario=options.scenario,
+            clock=options.clock,
+        )
     except KeyError as error:
         name = "mutant" if options.scenario is None else "scenario"
         parser.error(f"argument --{name}: {error.args[0]}")

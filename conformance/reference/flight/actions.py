@@ -60,5 +60,13 @@ class Actions(Infos):
         asked = self.decode("RenewFlightEndpointRequest", body).last("endpoint")
         endpoint = None if asked is None else read_endpoint(body[asked.value_start : asked.end])
         if endpoint is None or self.store.redeem(endpoint.ticket or b"") is None:
-            self.refuse(StatusCode.NOT_FOUND, "the ticket of this endpoint was not given out")
-        return self.endpoint(endpoint.ticket or b"") + part(3, self.expiry())
+            self.refuse(StatusCode.NOT_FOUND, "the ticket of this endpoint was not given out, or has expired")
+        return self.prolonged(endpoint.ticket or b"")
+
+    def prolonged(self, ticket: bytes) -> bytes:
+        """The endpoint of a ticket, with a new expiration time, at which it expires."""
+        renewed = self.endpoint(ticket) + part(3, self.expiry())
+        stated = read_endpoint(renewed)
+        if stated is not None and stated.expires is not None:
+            self.store.end(ticket, stated.expires)
+        return renewed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NoReturn, Self
 
@@ -35,11 +34,9 @@ class FlightBase:
 
     Each call over a connection has a copy of the service, so that a method can read ``headers``, the metadata of the
     call; ``peer`` tells the connections of clients apart. What a method adds to ``reply`` goes out before the first
-    message, and ``trailers`` with the status. ``here`` is the address at which it is served, and ``clock`` gives the
-    seconds since the Unix epoch.
+    message, and ``trailers`` with the status. ``here`` is the address at which it is served.
     """
 
-    clock = staticmethod(time.time)
     scenario: str | None = None
     """The one scenario of Arrow's integration tests that a mutant plays; None if any case can be put to the service."""
 
@@ -50,6 +47,10 @@ class FlightBase:
         self.headers: Mapping[str, bytes] = {}
         self.reply: list[tuple[str, str | bytes]] = []
         self.trailers: list[tuple[str, str | bytes]] = []
+
+    def clock(self) -> float:
+        """The time in seconds since the Unix epoch, by the clock of the store."""
+        return self.store.clock()
 
     def for_call(self, method: str, headers: Mapping[str, bytes], peer: str = "") -> Self:  # noqa: ARG002  # mutants use it
         """The service for one call of ``method``: what it stores is shared."""

@@ -26,10 +26,14 @@ class Gets(Infos):
     def do_get(self, requests: Iterator[bytes]) -> Messages:
         """The data of a ticket."""
         ticket = bytes(self.decode("Ticket", self.the_one(requests)).data("ticket"))
-        flight = self.store.redeem(ticket)
+        flight = self.redeemed(ticket)
         if flight is None:
-            self.refuse(StatusCode.NOT_FOUND, "no such ticket was given out")
+            self.refuse(StatusCode.NOT_FOUND, "no such ticket was given out, or it has expired")
         yield from self.stream(flight)
+
+    def redeemed(self, ticket: bytes) -> Flight | None:
+        """What a ticket gives now; None if that is nothing."""
+        return self.store.redeem(ticket)
 
     def stream(self, flight: Flight) -> Messages:
         """The FlightData of a flight: the schema, and the messages of each batch."""

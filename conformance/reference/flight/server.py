@@ -15,6 +15,7 @@ from typing import Any, Final, Self
 
 import grpc
 
+from conformance.reference.clock import ClockServer
 from conformance.reference.flight.service import FlightService
 from conformance.reference.guard import ServerTls
 from conformance.reference.refusals import Refusal
@@ -32,7 +33,7 @@ class FlightServer:
 
     ``service`` is a mutant or a legal variation of the reference; with ``tls`` the listener speaks TLS only. With
     ``path``, it listens there in the file system, and not on a port of ``host``. ``uri`` is where it is, as the
-    specification writes it.
+    specification writes it. With ``clock``, its clock is set over HTTP, on ``clock_port``.
 
     Raises:
         OSError: ``host`` or ``path`` cannot be bound, or a file of ``tls`` cannot be used.
@@ -45,6 +46,7 @@ class FlightServer:
         host: str = "127.0.0.1",
         tls: ServerTls | None = None,
         path: Path | None = None,
+        clock: bool = False,
     ) -> None:
         self.service = service or FlightService()
         self._stopped = threading.Event()
@@ -59,13 +61,22 @@ class FlightServer:
             self.endpoint = f"unix:{path}"
             self.uri = f"grpc+unix://{urllib.parse.quote(str(path))}"
         self.service.here = self.uri
+        self._clock = ClockServer(self._set_ahead, host=host) if clock else None
+        self.clock_port = 0 if self._clock is None else self._clock.port
         self._grpc.start()
+        if self._clock is not None:
+            self._clock.start()
+
+    def _set_ahead(self, seconds: int) -> None:
+        self.service.store.ahead = seconds
 
     def stop(self) -> None:
         """End the listener and every call; further calls do nothing."""
         if not self._stopped.is_set():
             self._stopped.set()
             self._grpc.stop(GRACE_SECONDS).wait()
+            if self._clock is not None:
+                self._clock.stop()
 
     def __enter__(self) -> Self:
         return self

@@ -6,7 +6,8 @@ import dataclasses
 import hashlib
 import itertools
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import pyarrow as pa
@@ -43,9 +44,15 @@ class Flight:
 
 
 class Store:
-    """Flights by descriptor, and parts of flights by ticket; several threads may use it."""
+    """Flights by descriptor, and parts of flights by ticket; several threads may use it.
 
-    def __init__(self) -> None:
+    ``clock`` gives the seconds since the Unix epoch; ``ahead`` is what is added to it.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self.ahead = 0
+        self._clock = clock
+        self._until: dict[bytes, float] = {}
         self._lock = threading.Lock()
         self._flights: dict[bytes, Flight] = {}
         self._tickets: dict[bytes, Flight] = {}
@@ -73,14 +80,35 @@ class Store:
             self._tickets[ticket] = part
         return ticket
 
+    def give_out(self, ticket: bytes, flight: Flight) -> None:
+        """Let a ticket that was revoked stand for a flight again."""
+        with self._lock:
+            self._tickets[ticket] = flight
+
     @property
     def tickets(self) -> Mapping[bytes, Flight]:
         """What each ticket was given out for."""
         return MappingProxyType(self._tickets)
 
+    def clock(self) -> float:
+        """The time in seconds since the Unix epoch."""
+        return self._clock() + self.ahead
+
+    def end(self, ticket: bytes, until: float) -> None:
+        """Let a ticket expire at ``until``, and no longer at another time that was given before."""
+        self._until[ticket] = until
+
+    def ends(self, ticket: bytes) -> float | None:
+        """When a ticket expires; None if it does not."""
+        return self._until.get(ticket)
+
+    def is_over(self, ticket: bytes) -> bool:
+        """True if a ticket has expired."""
+        return ticket in self._until and self._until[ticket] <= self.clock()
+
     def redeem(self, ticket: bytes) -> Flight | None:
-        """The part of a flight that a ticket was given out for."""
-        return self._tickets.get(ticket)
+        """The part of a flight that a ticket was given out for; None if that is not known, or if it has expired."""
+        return None if self.is_over(ticket) else self._tickets.get(ticket)
 
     def revoke(self, ticket: bytes) -> bool:
         """Forget a ticket; False if it is not known."""

@@ -17,6 +17,7 @@ from conformance.reference.flight import (  # noqa: F401  # each registers its v
     exchangevariations,
     freedoms,
     historyfreedoms,
+    lapsefreedoms,
 )
 from conformance.reference.flight.actions import RENEW
 from conformance.reference.flight.register import FLIGHT_VARIATIONS, variation

@@ -41,7 +41,6 @@ from conformance.records import (
     Step,
     Table,
 )
-from conformance.reference.flight.base import FlightBase
 from conformance.reference.flight.handshake import LOGIN
 from conformance.reference.flight.service import FlightService
 from conformance.reference.flight.sql.service import SqlFlightService
@@ -202,7 +201,21 @@ def plan_of(
     memory = Memory(None if caller.login is None else Login(*caller.login), scenario and scenario.headers)
     if memory.login is not None:
         memory.log_in(caller, CallBudget(10.0, 10, 1 << 20))
-    plan = FlightPlan(Names(case.id), PLACE, allowance, partial(_elsewhere, here=caller), memory, sql=sql)
+
+    def pass_time(seconds: int) -> bool:
+        service.store.ahead = seconds
+        return True
+
+    plan = FlightPlan(
+        Names(case.id),
+        PLACE,
+        allowance,
+        partial(_elsewhere, here=caller),
+        memory,
+        sql=sql,
+        pass_time=pass_time,
+        now=int(service.clock() * 1e6),
+    )
     return case, rows, caller, plan
 
 
@@ -213,9 +226,7 @@ def seen(case: Case, service: FlightService | None = None, table: pa.Table | Non
     conversation = FlightConversation(case, rows, caller, plan)
     conversation.run()
     calls, skipped = tuple(conversation.calls), tuple(conversation.skipped)
-    exchange = Exchange(
-        case.id, "direct", calls, skipped_steps=skipped, now=int(FlightBase.clock() * 1e6), protocol=ProtocolName.FLIGHT
-    )
+    exchange = Exchange(case.id, "direct", calls, skipped_steps=skipped, now=plan.now, protocol=ProtocolName.FLIGHT)
     return FlightView(case, exchange, rows)
 
 

@@ -37,6 +37,30 @@ def test_a_ticket_stands_for_some_batches_until_it_is_revoked() -> None:
     assert store.redeem(second) == FLIGHT
 
 
+def test_a_ticket_expires_by_the_clock_of_the_store() -> None:
+    """A later time takes the place of an earlier one; without a time it does not expire."""
+    store = Store(lambda: 100.0)
+    ticket, other = store.ticket(FLIGHT, FLIGHT.batches), store.ticket(FLIGHT, FLIGHT.batches)
+    store.end(ticket, 160)
+    store.ahead = 60
+    assert (store.is_over(ticket), store.redeem(ticket)) == (True, None)
+
+    store.end(ticket, 161)
+
+    assert (store.ends(ticket), store.ends(other)) == (161, None)
+    assert store.redeem(ticket) == store.redeem(other) == FLIGHT
+
+
+def test_a_ticket_that_was_revoked_can_be_given_out_again() -> None:
+    """It stands for what is said then."""
+    store = Store()
+    ticket = store.ticket(FLIGHT, FLIGHT.batches)
+    store.revoke(ticket)
+    store.give_out(ticket, FLIGHT)
+
+    assert store.redeem(ticket) is FLIGHT
+
+
 def test_a_flight_without_its_last_column_keeps_the_rest() -> None:
     """Rows and their metadata included."""
     less = FLIGHT.without_last_column()

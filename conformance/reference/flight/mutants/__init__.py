@@ -12,6 +12,7 @@ from conformance.reference.flight.mutants import (  # noqa: F401  # each registe
     expiry,
     histories,
     infos,
+    lapses,
     locations,
     logins,
     puts,
