@@ -57,6 +57,13 @@ async function read(kind, data, options) {
   };
 }
 
+// Slices are the two halves, and one without rows behind the last row.
+function pieces(batch, given) {
+  const rows = batch.numRows;
+  const middle = Math.floor(rows / 2);
+  return given === "sliced" ? [batch.slice(0, middle), batch.slice(middle, rows), batch.slice(rows, rows)] : [batch];
+}
+
 async function write(kind, data, options) {
   const { schema, batches } = await during("source", () => decoded(data));
   const Writer = kind === "file" ? RecordBatchFileWriter : RecordBatchStreamWriter;
@@ -66,7 +73,7 @@ async function write(kind, data, options) {
   });
   // The schema is set first, because a stream without batches has one, too.
   writer.reset(undefined, schema);
-  for (const batch of batches) writer.write(batch);
+  for (const batch of batches) for (const piece of pieces(batch, options.given)) writer.write(piece);
   return writer.finish().toUint8Array(true);
 }
 
@@ -79,7 +86,7 @@ await serve({
     reads: ["stream", "file"],
     writes: ["stream", "file"],
     read_options: { chunk: [] },
-    write_options: { codec: Object.keys(CODECS), legacy: [false, true] },
+    write_options: { codec: Object.keys(CODECS), legacy: [false, true], given: ["", "sliced"] },
   },
   lacks: /Unrecognized type|codec not found|does not support|Legacy IPC format does not/,
   read,

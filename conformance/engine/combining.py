@@ -97,12 +97,14 @@ def options_of(row: Mapping[str, Hashable], factors: Factors) -> dict[str, Any]:
 
 def readings_of(factors: Factors) -> list[Row]:
     """Return the readings: each vector as it is, followed by itself under options, and every layout with several rows
-    in every way into and out of the library.
+    in every way into and out of the library, and with some columns alone.
     """
     reading = {key: values[0] for key, values in factors.items() if key not in FACTORS}
     plain = [{**row, **reading} for row in _known(factors)]
     under = [row for row in _extended(_frozen(factors)) if options_of(row, factors)]
-    return list({tuple(row.items()): row for row in (*plain, *under, *_in_every_way(factors))}.values())
+    return list(
+        {tuple(row.items()): row for row in (*plain, *under, *_in_every_way(factors), *_projected(factors))}.values()
+    )
 
 
 def _in_every_way(factors: Factors) -> Iterator[Row]:
@@ -118,6 +120,22 @@ def _in_every_way(factors: Factors) -> Iterator[Row]:
                 if _is_permitted(tuple(row.items())):
                     yield row
                     break
+
+
+def _projected(factors: Factors) -> Iterator[Row]:
+    """Every layout with several rows of which some columns are read, of each container and version, all else as usual.
+
+    How many buffers a reader has to skip depends on all three.
+    """
+    usual = {key: values[0] for key, values in factors.items()}
+    chosen = factors.get("included_fields", ())[1:2]
+    for value, *places in itertools.product(chosen, factors["layout"], factors["container"], factors["version"]):
+        where = dict(zip(("layout", "container", "version"), places, strict=True))
+        for nulls in ("some", "all"):
+            row = {**usual, **where, "nulls": nulls, "included_fields": value}
+            if _is_permitted(tuple(row.items())):
+                yield row
+                break
 
 
 def _known(factors: Factors) -> list[Row]:

@@ -76,3 +76,20 @@ def test_options_are_those_of_a_job() -> None:
 def test_what_has_no_meaning_is_not_read(options: dict[str, object], kind: str, fits: bool) -> None:  # noqa: FBT001
     """A scan reads files by their path; bytes have one source."""
     assert applies(options, kind) is fits
+
+
+def test_every_layout_is_projected_in_every_container_and_version() -> None:
+    """How many buffers lie before a column depends on all three, so some columns of each are read from several rows."""
+    factors = factors_of(["stream", "file"], {"included_fields": ()})
+
+    projected = {
+        (row["layout"], row["container"], row["version"])
+        for row in readings_of(factors)
+        if row["included_fields"] is not None and row["size"] == "several" and not row["codec"]
+    }
+
+    every = itertools.product(factors["layout"], factors["container"], factors["version"])
+    permitted = {
+        each for each in every if excluded(dict(zip(("layout", "container", "version"), each, strict=True))) is None
+    }
+    assert projected == permitted
