@@ -73,9 +73,9 @@ final class Plain {
     this.dictionaries = dictionaries;
   }
 
-  /** Must be called before {@code count} values are made. */
+  /** Must be called before {@code count} values are made. One below zero, as of offsets that go down, gives nothing back. */
   void spend(long count) {
-    left -= count;
+    left -= Math.max(count, 0);
     if (left < 0) {
       throw new IllegalStateException("the library announces more than " + MAX_VALUES + " values");
     }
@@ -97,7 +97,7 @@ final class Plain {
   private JsonNode map(MapVector vector, int index) {
     StructVector entries = (StructVector) vector.getDataVector();
     ArrayNode pairs = JSON.arrayNode();
-    spend(vector.getElementEndIndex(index) - vector.getElementStartIndex(index));
+    spend((long) vector.getElementEndIndex(index) - vector.getElementStartIndex(index));
     for (int at = vector.getElementStartIndex(index); at < vector.getElementEndIndex(index); at++) {
       pairs.add(JSON.arrayNode()
           .add(of(entries.getChildByOrdinal(0), at))

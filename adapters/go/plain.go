@@ -43,9 +43,9 @@ func (tooManyValues) Error() string {
 	return fmt.Sprintf("the library announces more than %d values", maxValues)
 }
 
-// spend must be called before count values are made.
+// spend must be called before count values are made. A count below zero, as of offsets that go down, gives nothing back.
 func spend(count int64) {
-	if valuesLeft -= count; valuesLeft < 0 {
+	if valuesLeft -= max(count, 0); valuesLeft < 0 {
 		panic(tooManyValues{})
 	}
 }

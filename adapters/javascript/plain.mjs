@@ -19,9 +19,12 @@ export function counted(rows) {
   return rows;
 }
 
-/** Must be called before `count` values are made; throws if the answer would have too many. */
+/**
+ * Must be called before `count` values are made; throws if the answer would have too many. A count below zero, as of
+ * offsets that go down, gives nothing back, and neither does one that is no number.
+ */
 export function spend(count) {
-  left -= count;
+  if (count > 0) left -= count;
   if (left < 0) throw new TooManyValues(`the library announces more than ${MAX_VALUES} values`);
 }
 

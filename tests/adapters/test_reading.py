@@ -51,6 +51,18 @@ def test_compressed_buffers_are_read(program: Program, family: str, codec: str) 
     assert differences(plain_table(batches), PlainTable.from_json(answer)) == []
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_offsets_that_go_down_leave_the_limit_of_values(program: Program, kind: str) -> None:
+    """A list that ends before it begins gives nothing back: the next one, of 2^31 values, is an error and no hang."""
+    offsets = pa.array([0, -(2**31), 4], pa.int32()).buffers()[1]
+    lists = pa.Array.from_buffers(pa.list_(pa.int8()), 2, [None, offsets], children=[pa.array([1, 2, 3, 4], pa.int8())])
+    batch = pa.RecordBatch.from_arrays([lists], ["lists"])
+
+    answer = program.read(stream_of([batch], file=kind == "file"), kind)
+
+    assert answer["status"] == "error"
+
+
 def test_messages_without_a_continuation_marker_are_read(program: Program) -> None:
     """The framing before Arrow 0.15."""
     batches = FAMILIES["integers"]()
