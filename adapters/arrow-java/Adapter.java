@@ -24,6 +24,7 @@ import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.FieldVector;
 import org.apache.arrow.vector.VectorLoader;
 import org.apache.arrow.vector.VectorSchemaRoot;
+import org.apache.arrow.vector.VectorUnloader;
 import org.apache.arrow.vector.compression.CompressionUtil.CodecType;
 import org.apache.arrow.vector.compression.NoCompressionCodec;
 import org.apache.arrow.vector.dictionary.DictionaryProvider;
@@ -109,6 +110,7 @@ public final class Adapter {
     options.putArray("codec").add("").add("lz4").add("zstd");
     options.putArray("legacy").add(false).add(true);
     options.putArray("version").add("V5").add("V4");
+    options.putArray("given").add("").add("sliced");
     return made;
   }
 
@@ -174,23 +176,36 @@ public final class Adapter {
 
   private static ObjectNode write(JsonNode request, byte[] data, BufferAllocator allocator) throws IOException {
     JsonNode options = request.path("options");
-    onlyOptions(options, Set.of("codec", "legacy", "version"));
+    onlyOptions(options, Set.of("codec", "legacy", "version", "given"));
     CodecType codec = CODECS.get(options.path("codec").asText(""));
     if (codec == null) {
       throw new UnsupportedOperationException("there is no codec " + options.path("codec"));
     }
+    boolean sliced = options.path("given").asText("").equals("sliced");
     MetadataVersion version = MetadataVersion.valueOf(options.path("version").asText("V5"));
     IpcOption option = new IpcOption(options.path("legacy").asBoolean(false), version);
     ByteArrayOutputStream written = new ByteArrayOutputStream();
     stage = "source";
     try (ArrowReader reader = reader("stream", data, allocator);
-        ArrowWriter writer = writer(request.path("kind").asText(), reader, written, option, codec)) {
+        VectorSchemaRoot piece = VectorSchemaRoot.create(reader.getVectorSchemaRoot().getSchema(), allocator);
+        ArrowWriter writer =
+            writer(
+                request.path("kind").asText(),
+                sliced ? piece : reader.getVectorSchemaRoot(),
+                reader,
+                written,
+                option,
+                codec)) {
       boolean more = reader.loadNextBatch();
       stage = "";
       // The first batch is loaded before the start: it brings the dictionaries, which a writer sends when it starts.
       writer.start();
       while (more) {
-        writer.writeBatch();
+        if (sliced) {
+          writeSlices(reader.getVectorSchemaRoot(), piece, writer);
+        } else {
+          writer.writeBatch();
+        }
         stage = "source";
         more = reader.loadNextBatch();
         stage = "";
@@ -201,17 +216,42 @@ public final class Adapter {
     return JSON.createObjectNode().put("data", encoded);
   }
 
+  /** Writes the two halves of a batch, and the slice without rows behind its last one; the writer's root gets each. */
+  private static void writeSlices(VectorSchemaRoot whole, VectorSchemaRoot root, ArrowWriter writer)
+      throws IOException {
+    int rows = whole.getRowCount();
+    int middle = rows / 2;
+    VectorLoader loader = new VectorLoader(root);
+    for (int[] bounds : new int[][] {{0, middle}, {middle, rows - middle}, {rows, 0}}) {
+      VectorSchemaRoot slice = whole.slice(bounds[0], bounds[1]);
+      try (ArrowRecordBatch batch = new VectorUnloader(slice).getRecordBatch()) {
+        loader.load(batch);
+        writer.writeBatch();
+      } finally {
+        // A slice of all rows is the batch itself, which the reader fills again.
+        if (slice != whole) {
+          slice.close();
+        }
+      }
+    }
+  }
+
   private static ArrowWriter writer(
-      String kind, ArrowReader reader, ByteArrayOutputStream to, IpcOption option, CodecType codec) throws IOException {
-    VectorSchemaRoot root = reader.getVectorSchemaRoot();
+      String kind,
+      VectorSchemaRoot root,
+      DictionaryProvider dictionaries,
+      ByteArrayOutputStream to,
+      IpcOption option,
+      CodecType codec)
+      throws IOException {
     var channel = Channels.newChannel(to);
     var factory =
         codec == CodecType.NO_COMPRESSION ? NoCompressionCodec.Factory.INSTANCE : CommonsCompressionFactory.INSTANCE;
     switch (kind) {
       case "stream":
-        return new ArrowStreamWriter(root, reader, channel, option, factory, codec);
+        return new ArrowStreamWriter(root, dictionaries, channel, option, factory, codec);
       case "file":
-        return new ArrowFileWriter(root, reader, channel, Map.of(), option, factory, codec);
+        return new ArrowFileWriter(root, dictionaries, channel, Map.of(), option, factory, codec);
       default:
         throw new UnsupportedOperationException("cannot write kind " + kind);
     }
