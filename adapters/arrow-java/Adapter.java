@@ -24,7 +24,6 @@ import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.FieldVector;
 import org.apache.arrow.vector.VectorLoader;
 import org.apache.arrow.vector.VectorSchemaRoot;
-import org.apache.arrow.vector.VectorUnloader;
 import org.apache.arrow.vector.compression.CompressionUtil.CodecType;
 import org.apache.arrow.vector.compression.NoCompressionCodec;
 import org.apache.arrow.vector.dictionary.DictionaryProvider;
@@ -186,51 +185,69 @@ public final class Adapter {
     IpcOption option = new IpcOption(options.path("legacy").asBoolean(false), version);
     ByteArrayOutputStream written = new ByteArrayOutputStream();
     stage = "source";
-    try (ArrowReader reader = reader("stream", data, allocator);
-        VectorSchemaRoot piece = VectorSchemaRoot.create(reader.getVectorSchemaRoot().getSchema(), allocator);
-        ArrowWriter writer =
-            writer(
-                request.path("kind").asText(),
-                sliced ? piece : reader.getVectorSchemaRoot(),
-                reader,
-                written,
-                option,
-                codec)) {
+    try (ArrowReader reader = reader("stream", data, allocator)) {
+      VectorSchemaRoot whole = reader.getVectorSchemaRoot();
+      // The first batch is loaded before the start: it brings the dictionaries, which a writer sends when it starts.
       boolean more = reader.loadNextBatch();
       stage = "";
-      // The first batch is loaded before the start: it brings the dictionaries, which a writer sends when it starts.
-      writer.start();
-      while (more) {
-        if (sliced) {
-          writeSlices(reader.getVectorSchemaRoot(), piece, writer);
-        } else {
-          writer.writeBatch();
+      try (VectorSchemaRoot root = sliced ? Pieces.of(whole) : whole;
+          ArrowWriter writer = writer(request.path("kind").asText(), root, reader, written, option, codec)) {
+        writer.start();
+        while (more) {
+          if (root instanceof Pieces pieces) {
+            pieces.write(writer);
+          } else {
+            writer.writeBatch();
+          }
+          stage = "source";
+          more = reader.loadNextBatch();
+          stage = "";
         }
-        stage = "source";
-        more = reader.loadNextBatch();
-        stage = "";
+        writer.end();
       }
-      writer.end();
     }
     String encoded = Base64.getEncoder().encodeToString(written.toByteArray());
     return JSON.createObjectNode().put("data", encoded);
   }
 
-  /** Writes the two halves of a batch, and the slice without rows behind its last one; the writer's root gets each. */
-  private static void writeSlices(VectorSchemaRoot whole, VectorSchemaRoot root, ArrowWriter writer)
-      throws IOException {
-    int rows = whole.getRowCount();
-    int middle = rows / 2;
-    VectorLoader loader = new VectorLoader(root);
-    for (int[] bounds : new int[][] {{0, middle}, {middle, rows - middle}, {rows, 0}}) {
-      VectorSchemaRoot slice = whole.slice(bounds[0], bounds[1]);
-      try (ArrowRecordBatch batch = new VectorUnloader(slice).getRecordBatch()) {
-        loader.load(batch);
-        writer.writeBatch();
-      } finally {
-        // A slice of all rows is the batch itself, which the reader fills again.
-        if (slice != whole) {
-          slice.close();
+  /** The root of a writer of slices: it has the schema of the first slice, and the vectors of the one written next. */
+  private static final class Pieces extends VectorSchemaRoot {
+    private final VectorSchemaRoot whole;
+    private VectorSchemaRoot piece;
+
+    private Pieces(VectorSchemaRoot whole, VectorSchemaRoot first) {
+      super(first.getSchema(), first.getFieldVectors(), first.getRowCount());
+      this.whole = whole;
+      piece = first;
+    }
+
+    static Pieces of(VectorSchemaRoot whole) {
+      return new Pieces(whole, whole.slice(0, whole.getRowCount() / 2));
+    }
+
+    @Override
+    public List<FieldVector> getFieldVectors() {
+      return piece.getFieldVectors();
+    }
+
+    @Override
+    public int getRowCount() {
+      return piece.getRowCount();
+    }
+
+    /** Writes the two halves of the current batch, and the slice without rows behind its last one. */
+    void write(ArrowWriter writer) throws IOException {
+      int rows = whole.getRowCount();
+      int middle = rows / 2;
+      for (int[] bounds : new int[][] {{0, middle}, {middle, rows - middle}, {rows, 0}}) {
+        piece = whole.slice(bounds[0], bounds[1]);
+        try {
+          writer.writeBatch();
+        } finally {
+          // A slice of all rows is the batch itself, which the reader fills again.
+          if (piece != whole) {
+            piece.close();
+          }
         }
       }
     }
