@@ -35,6 +35,7 @@ func hello() answer {
 		"read_options": answer{"native_endian": []bool{true, false}},
 		"write_options": answer{
 			"codec": []string{"", "lz4", "zstd"}, "deltas": []bool{false, true}, "min_space_savings": []float64{},
+			"given": []string{"", "sliced"},
 		},
 	}
 }
@@ -81,6 +82,7 @@ func writeOptions(given map[string]json.RawMessage) ([]ipc.Option, error) {
 			var savings float64
 			err = json.Unmarshal(value, &savings)
 			options = append(options, ipc.WithMinSpaceSavings(savings))
+		case "given": // changes the batches, not the writer
 		default:
 			return nil, unsupported("there is no option " + name)
 		}
@@ -174,6 +176,16 @@ type batchWriter interface {
 	Close() error
 }
 
+// pieces returns the slices of a batch that are written: its halves, and one without rows behind its last row.
+func pieces(batch arrow.RecordBatch, sliced bool) []arrow.RecordBatch {
+	if !sliced {
+		return []arrow.RecordBatch{batch}
+	}
+	rows := batch.NumRows()
+	middle := rows / 2
+	return []arrow.RecordBatch{batch.NewSlice(0, middle), batch.NewSlice(middle, rows), batch.NewSlice(rows, rows)}
+}
+
 // write answers a request to write. *stage names the current step while it is not the library's own writer.
 func write(asked request, data []byte, stage *string) (answer, error) {
 	options, err := writeOptions(asked.Options)
@@ -201,8 +213,10 @@ func write(asked request, data []byte, stage *string) (answer, error) {
 		return nil, unsupported("cannot write kind " + asked.Kind)
 	}
 	for source.Next() {
-		if err := writer.Write(source.RecordBatch()); err != nil {
-			return nil, err
+		for _, piece := range pieces(source.RecordBatch(), string(asked.Options["given"]) == `"sliced"`) {
+			if err := writer.Write(piece); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if err := source.Err(); err != nil {

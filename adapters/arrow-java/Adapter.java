@@ -109,6 +109,7 @@ public final class Adapter {
     options.putArray("codec").add("").add("lz4").add("zstd");
     options.putArray("legacy").add(false).add(true);
     options.putArray("version").add("V5").add("V4");
+    options.putArray("given").add("").add("sliced");
     return made;
   }
 
@@ -174,44 +175,100 @@ public final class Adapter {
 
   private static ObjectNode write(JsonNode request, byte[] data, BufferAllocator allocator) throws IOException {
     JsonNode options = request.path("options");
-    onlyOptions(options, Set.of("codec", "legacy", "version"));
+    onlyOptions(options, Set.of("codec", "legacy", "version", "given"));
     CodecType codec = CODECS.get(options.path("codec").asText(""));
     if (codec == null) {
       throw new UnsupportedOperationException("there is no codec " + options.path("codec"));
     }
+    boolean sliced = options.path("given").asText("").equals("sliced");
     MetadataVersion version = MetadataVersion.valueOf(options.path("version").asText("V5"));
     IpcOption option = new IpcOption(options.path("legacy").asBoolean(false), version);
     ByteArrayOutputStream written = new ByteArrayOutputStream();
     stage = "source";
-    try (ArrowReader reader = reader("stream", data, allocator);
-        ArrowWriter writer = writer(request.path("kind").asText(), reader, written, option, codec)) {
+    try (ArrowReader reader = reader("stream", data, allocator)) {
+      VectorSchemaRoot whole = reader.getVectorSchemaRoot();
+      // The first batch is loaded before the start: it brings the dictionaries, which a writer sends when it starts.
       boolean more = reader.loadNextBatch();
       stage = "";
-      // The first batch is loaded before the start: it brings the dictionaries, which a writer sends when it starts.
-      writer.start();
-      while (more) {
-        writer.writeBatch();
-        stage = "source";
-        more = reader.loadNextBatch();
-        stage = "";
+      try (VectorSchemaRoot root = sliced ? Pieces.of(whole) : whole;
+          ArrowWriter writer = writer(request.path("kind").asText(), root, reader, written, option, codec)) {
+        writer.start();
+        while (more) {
+          if (root instanceof Pieces pieces) {
+            pieces.write(writer);
+          } else {
+            writer.writeBatch();
+          }
+          stage = "source";
+          more = reader.loadNextBatch();
+          stage = "";
+        }
+        writer.end();
       }
-      writer.end();
     }
     String encoded = Base64.getEncoder().encodeToString(written.toByteArray());
     return JSON.createObjectNode().put("data", encoded);
   }
 
+  /** The root of a writer of slices: it has the schema of the first slice, and the vectors of the one written next. */
+  private static final class Pieces extends VectorSchemaRoot {
+    private final VectorSchemaRoot whole;
+    private VectorSchemaRoot piece;
+
+    private Pieces(VectorSchemaRoot whole, VectorSchemaRoot first) {
+      super(first.getSchema(), first.getFieldVectors(), first.getRowCount());
+      this.whole = whole;
+      piece = first;
+    }
+
+    static Pieces of(VectorSchemaRoot whole) {
+      return new Pieces(whole, whole.slice(0, whole.getRowCount() / 2));
+    }
+
+    @Override
+    public List<FieldVector> getFieldVectors() {
+      return piece.getFieldVectors();
+    }
+
+    @Override
+    public int getRowCount() {
+      return piece.getRowCount();
+    }
+
+    /** Writes the two halves of the current batch, and the slice without rows behind its last one. */
+    void write(ArrowWriter writer) throws IOException {
+      int rows = whole.getRowCount();
+      int middle = rows / 2;
+      for (int[] bounds : new int[][] {{0, middle}, {middle, rows - middle}, {rows, 0}}) {
+        piece = whole.slice(bounds[0], bounds[1]);
+        try {
+          writer.writeBatch();
+        } finally {
+          // A slice of all rows is the batch itself, which the reader fills again.
+          if (piece != whole) {
+            piece.close();
+          }
+        }
+      }
+    }
+  }
+
   private static ArrowWriter writer(
-      String kind, ArrowReader reader, ByteArrayOutputStream to, IpcOption option, CodecType codec) throws IOException {
-    VectorSchemaRoot root = reader.getVectorSchemaRoot();
+      String kind,
+      VectorSchemaRoot root,
+      DictionaryProvider dictionaries,
+      ByteArrayOutputStream to,
+      IpcOption option,
+      CodecType codec)
+      throws IOException {
     var channel = Channels.newChannel(to);
     var factory =
         codec == CodecType.NO_COMPRESSION ? NoCompressionCodec.Factory.INSTANCE : CommonsCompressionFactory.INSTANCE;
     switch (kind) {
       case "stream":
-        return new ArrowStreamWriter(root, reader, channel, option, factory, codec);
+        return new ArrowStreamWriter(root, dictionaries, channel, option, factory, codec);
       case "file":
-        return new ArrowFileWriter(root, reader, channel, Map.of(), option, factory, codec);
+        return new ArrowFileWriter(root, dictionaries, channel, Map.of(), option, factory, codec);
       default:
         throw new UnsupportedOperationException("cannot write kind " + kind);
     }

@@ -122,6 +122,25 @@ def test_options_are_the_library_s_own(program: Program, asked: dict[str, Any]) 
     assert differences(plain_table(batches), plain_table(reread(written, "stream"))) == []
 
 
+@pytest.mark.parametrize("kind", ["stream", "file"])
+@pytest.mark.parametrize("family", ["integers", "texts", "nested", "no-columns"])
+def test_slices_are_written_as_batches(
+    request: pytest.FixtureRequest, program: Program, family: str, kind: str
+) -> None:
+    """Each batch becomes its two halves and a slice without rows; together they have the rows."""
+    if "sliced" not in program.ask("hello")["write_options"].get("given", ()):
+        pytest.skip(f"{program.name} writes no slices")
+    known = {("arrow-java", "no-columns"): "VectorSchemaRoot.slice takes the number of rows from the first column"}
+    expect(request, program, known.get((program.name, family)))
+    batches = FAMILIES[family]()
+    lengths = [length for one in batches for length in (one.num_rows // 2, -(-one.num_rows // 2), 0)]
+
+    written = reread(program.write(stream_of(batches), kind, given="sliced"), kind)
+
+    assert [one.num_rows for one in written] == lengths
+    assert differences(plain_table(batches), plain_table(written)) == []
+
+
 def test_the_source_is_told_from_the_writer(program: Program) -> None:
     """Input that cannot be read cannot be written, and the answer says which of the two failed."""
     answer = program.ask("write", kind="stream", data=stream_of(FAMILIES["integers"]())[:-100])
