@@ -96,9 +96,9 @@ def test_source_distribution_holds_the_tests(sdist: Path) -> None:
 
 
 def test_distributions_are_small(wheel: Path, sdist: Path) -> None:
-    """They stay small enough to install in a build of an emulator's own."""
+    """The wheel stays small enough to install in a build of an emulator's own; the sources have all published reports."""
     assert wheel.stat().st_size < 4 * MIB
-    assert sdist.stat().st_size < 6 * MIB
+    assert sdist.stat().st_size < 8 * MIB
 
 
 def test_metadata_is_valid(wheel: Path) -> None:
