@@ -96,7 +96,7 @@ def test_source_distribution_holds_the_tests(sdist: Path) -> None:
 
 
 def test_distributions_are_small(wheel: Path, sdist: Path) -> None:
-    """The wheel stays small enough to install in a build of an emulator's own; the sources have all published reports."""
+    """The wheel is small enough to install in a build of an emulator's own; the sources have all published reports."""
     assert wheel.stat().st_size < 4 * MIB
     assert sdist.stat().st_size < 8 * MIB
 
