@@ -15,7 +15,7 @@ from conformance.reference.flight.service import RENEW, FlightService
 from conformance.reference.flight.store import Flight, Store
 
 
-class _Expiring(FlightService):
+class _Lapsing(FlightService):
     """A service whose endpoints have an expiration time from the beginning, and end then."""
 
     def endpoints(self, flight: Flight) -> Sequence[bytes]:
@@ -23,7 +23,7 @@ class _Expiring(FlightService):
 
 
 @variation("flight-history.endpoints-expire", FLIGHT_PAGE)
-class EndpointsExpire(_Expiring):
+class EndpointsExpire(_Lapsing):
     """Each endpoint has an expiration time in its info; after it, the ticket is NOT_FOUND and is not renewed."""
 
 
@@ -36,7 +36,7 @@ class ServedAfterItsTime(FlightService):
 
 
 @variation("flight-history.renewed-after-its-time", FLIGHT_PAGE)
-class RenewedAfterItsTime(_Expiring):
+class RenewedAfterItsTime(_Lapsing):
     """An endpoint that has expired can be renewed, and is read again then."""
 
     def renew(self, body: bytes) -> bytes:
@@ -48,7 +48,7 @@ class RenewedAfterItsTime(_Expiring):
 
 
 @variation("flight-history.renews-nothing", FLIGHT_PAGE)
-class RenewsNothing(_Expiring):
+class RenewsNothing(_Lapsing):
     """Endpoints expire, and there is no action that renews them."""
 
     @property
@@ -68,7 +68,7 @@ class RenewedForTheSameTime(FlightService):
 
 
 @variation("flight-history.flight-ends-with-its-endpoint", FLIGHT_PROTO)
-class FlightEndsWithItsEndpoint(_Expiring):
+class FlightEndsWithItsEndpoint(_Lapsing):
     """A flight is gone when one of its endpoints has expired, until it is put again."""
 
     def find(self, message: bytes) -> Flight:
