@@ -296,7 +296,8 @@ class _History:
                 cancel = DoAction(CANCEL, info=info.label, expect=_ANY)
                 again = self._renew(first.label)
                 passes = Meanwhile(Happening.HALFWAY, first.label)
-                return [(info,), (first,), (cancel, DoGet(first.label), passes, again, DoGet(again.label))]
+                void = DoGet(first.label, expect=_ANY)
+                return [(info,), (first,), (cancel, void, passes, again, DoGet(again.label))]
         return []
 
     def _renewed_in_time(self) -> list[Unit]:
