@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from conformance.contain.jsonhttp import JsonServer
 
-__all__ = ["PATH", "ClockServer", "seconds_ahead"]
+__all__ = ["PATH", "ClockServer", "ahead_in"]
 
 PATH: Final = "/clock"
 """The path of the request."""
@@ -16,7 +16,7 @@ MOST_AHEAD: Final = 366 * 24 * 3600
 """The most seconds by which the clock may be ahead."""
 
 
-def seconds_ahead(body: object) -> int:
+def ahead_in(body: object) -> int:
     """The seconds that a request asks for; raises :class:`ValueError` with a sentence if it asks for none."""
     ahead = body.get("ahead") if isinstance(body, dict) else None
     if not isinstance(ahead, int) or not 0 <= ahead <= MOST_AHEAD:
@@ -36,7 +36,7 @@ class ClockServer(JsonServer):
             if (method, target) != ("POST", PATH):
                 return 404, _error(404, f"Not found: {method} {target}; this server sets its clock and no more")
             try:
-                ahead = seconds_ahead(json.loads(body))
+                ahead = ahead_in(json.loads(body))
             except ValueError as error:
                 return 400, _error(400, str(error))
             set_ahead(ahead)

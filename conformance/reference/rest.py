@@ -164,7 +164,7 @@ class Api:
     def set_clock(self, body: Body, _query: Mapping[str, str]) -> Body:
         """Put the clock so many seconds ahead: a route of this server, which BigQuery does not have."""
         try:
-            ahead = clock.seconds_ahead(body)
+            ahead = clock.ahead_in(body)
         except ValueError as error:
             raise _HttpError(400, str(error)) from None
         self.catalogue.ahead = ahead * 1_000_000

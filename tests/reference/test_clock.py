@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.reference.clock import MOST_AHEAD, ClockServer, seconds_ahead
+from conformance.reference.clock import MOST_AHEAD, ClockServer, ahead_in
 
 
 def asked(server: ClockServer, method: str, path: str, body: bytes) -> tuple[int, Any]:
@@ -25,7 +25,7 @@ def asked(server: ClockServer, method: str, path: str, body: bytes) -> tuple[int
 def test_other_bodies_are_refused(body: object) -> None:
     """They ask for no number of seconds."""
     with pytest.raises(ValueError, match='expected "ahead" as a number of seconds from 0 to'):
-        seconds_ahead(body)
+        ahead_in(body)
 
 
 def test_the_seconds_are_handed_on() -> None:

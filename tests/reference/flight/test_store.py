@@ -52,7 +52,7 @@ def test_a_ticket_expires_by_the_clock_of_the_store() -> None:
 
 
 def test_a_ticket_that_was_revoked_can_be_given_out_again() -> None:
-    """It stands for what is said then."""
+    """A read gets the flight that it is given out for the second time."""
     store = Store()
     ticket = store.ticket(FLIGHT, FLIGHT.batches)
     store.revoke(ticket)
