@@ -99,9 +99,7 @@ def _union(children: int, *, dense: bool) -> Made:
 def _register() -> None:
     for name, array in _values():
         make, title = functools.partial(_one, array), f"A stream with the least and the greatest values of {name}."
-        register(
-            Rare(f"{PREFIX}.value.{name}", title, Kind.STREAM, f"{FBS}/Schema.fbs", functools.partial(_one, array))
-        )
+        register(Rare(f"{PREFIX}.value.{name}", title, Kind.STREAM, f"{FBS}/Schema.fbs", make))
     for name, zone in ZONES.items():
         array = _array([0, 1_700_000_000_000_000, None, -1], pa.timestamp("us", zone))
         title = f"A stream of timestamps whose time zone is {zone!r}."
