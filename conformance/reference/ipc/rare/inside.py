@@ -24,7 +24,8 @@ _ROWS: Final = 9
 INSIDE: Final = tuple(
     name
     for name in (
-        "null", "bool", "int8", "int32", "uint64", "float16", "float64", "decimal32", "decimal64", "decimal128", "decimal256",
+        "null", "bool", "int8", "int32", "uint64", "float16", "float64",
+        "decimal32", "decimal64", "decimal128", "decimal256",
         "date32", "date64",
         "time32", "time64", "timestamp", "duration", "interval-year-month", "interval-day-time",
         "interval-month-day-nano", "fixed-size-binary", "utf8", "large-utf8", "utf8-view", "list", "large-list",
