@@ -135,3 +135,23 @@ def test_values_after_a_cast_are_those_before() -> None:
 def test_what_a_library_cannot_do_is_not_compared() -> None:
     """It says so, and that is no difference."""
     assert after(Unsupported("no cast")) is None
+
+
+def test_the_types_of_many_columns_are_listed_once() -> None:
+    """To list them for each column took minutes for thousands, since pyarrow makes the list anew for each use."""
+    batch = pa.record_batch({str(number): pa.array([number]) for number in range(50)})
+    listed: list[pa.Schema] = []
+
+    class Schema:
+        @property
+        def types(self) -> list[pa.DataType]:
+            listed.append(batch.schema)
+            return list(batch.schema.types)
+
+    class Own:
+        def own(self, made: Any, place: int) -> Sequence[Any]:
+            del made
+            return [place]
+
+    assert compared(Own(), None, Decoded(Schema(), [batch]), plain_table([batch])) == Ways(50)
+    assert len(listed) == 1
