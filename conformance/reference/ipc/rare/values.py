@@ -21,7 +21,7 @@ from conformance.wire.intervals import DAY_TIME, YEAR_MONTH
 UNITS: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _DAY: Final = 86_400
 _YEAR_10000: Final = 253_402_300_800
-"""The first second that the classes of Python's datetime cannot hold."""
+"""The first second behind the years that the classes of Python's datetime hold."""
 _YEAR_0: Final = -62_135_596_801
 """The last second before them."""
 _MOST: Final = {32: (1 << 31) - 1, 64: (1 << 63) - 1}
@@ -36,37 +36,36 @@ ZONES: Final = {
 
 
 def _ends(bits: int, *others: int) -> list[int | None]:
-    """The ends of an integer, those beside them, zero, a null, and the others that it holds."""
+    """The ends of an integer, those beside them, zero, a null, and others."""
     most = _MOST[bits]
-    return [0, -most - 1, None, most, -most, most - 1, *(each for each in others if -most - 1 <= each <= most)]
+    return [0, -most - 1, None, most, -most, most - 1, *others]
 
 
-def _wide(per_second: int) -> list[int | None]:
-    """Also the first numbers that do not fit a finer unit, and those before and after the years 1 to 9999."""
-    finer = [sign * (_MOST[64] // factor + 1) for factor in (10**3, 10**6, 10**9) for sign in (1, -1)]
-    return _ends(64, *finer, _YEAR_10000 * per_second, _YEAR_0 * per_second)
+def _wide() -> list[int | None]:
+    """Also the first numbers that a finer unit does not hold."""
+    return _ends(64, *[sign * (_MOST[64] // factor + 1) for factor in (10**3, 10**6, 10**9) for sign in (1, -1)])
 
 
 def _values() -> Iterator[tuple[str, pa.Array]]:
     days = _MOST[64] // (_DAY * 1000)
-    yield "date32", _array(_ends(32, _YEAR_10000 // _DAY, _YEAR_0 // _DAY), pa.date32())
-    yield (
-        "date64",
-        _array([day * _DAY * 1000 for day in (0, days, -days, _YEAR_10000 // _DAY, _YEAR_0 // _DAY)], pa.date64()),
-    )
+    years = (_YEAR_0 // _DAY, None, _YEAR_10000 // _DAY)
+    yield "date32", _array(_ends(32), pa.date32())
+    yield "date32-years", _array(years, pa.date32())
+    yield "date64", _array([0, None, days * _DAY * 1000, -days * _DAY * 1000], pa.date64())
+    yield "date64-years", _array([each and each * _DAY * 1000 for each in years], pa.date64())
     for unit, per_second in UNITS.items():
         bits = 32 if unit in ("s", "ms") else 64
-        kind = pa.time32(unit) if bits == 32 else pa.time64(unit)  # the width in the name
+        kind = pa.time32(unit) if bits == 32 else pa.time64(unit)
         yield f"time-{unit}", _array([0, None, _DAY * per_second - 1, 1], kind)
-        yield f"timestamp-{unit}", _array(_wide(per_second), pa.timestamp(unit))
-        yield f"timestamp-{unit}-utc", _array(_wide(per_second), pa.timestamp(unit, "UTC"))
-        yield f"duration-{unit}", _array(_wide(per_second), pa.duration(unit))
+        yield f"timestamp-{unit}", _array(_wide(), pa.timestamp(unit))
+        yield f"timestamp-{unit}-utc", _array(_wide(), pa.timestamp(unit, "UTC"))
+        moments = [_YEAR_0 * per_second, None, _YEAR_10000 * per_second]
+        if unit != "ns":  # 64 bits of nanoseconds hold the years 1678 to 2261
+            yield f"timestamp-{unit}-years", _array(moments, pa.timestamp(unit))
+        yield f"duration-{unit}", _array(_wide(), pa.duration(unit))
     yield "interval-year-month", pa.ExtensionArray.from_storage(YEAR_MONTH, pa.array(_ends(32), pa.int32()))
-    both = [
-        0,
-        None,
-        *(low + (high << 32) for low in (0, 0x7FFFFFFF, 0x80000000) for high in (-(1 << 31), 1, 0x7FFFFFFF)),
-    ]
+    lows, highs = (0, 0x7FFFFFFF, 0x80000000), (-(1 << 31), 1, 0x7FFFFFFF)
+    both = [0, None, *(low + (high << 32) for low in lows for high in highs)]
     yield "interval-day-time", pa.ExtensionArray.from_storage(DAY_TIME, pa.array(both, pa.int64()))
     least, most = -(1 << 31), (1 << 31) - 1
     whole = [(least, least, -(1 << 63)), (most, most, _MOST[64]), None, (least, most, 0), (0, 0, -1)]
@@ -98,7 +97,8 @@ def _union(children: int, *, dense: bool) -> Made:
 
 def _register() -> None:
     for name, array in _values():
-        make, title = functools.partial(_one, array), f"A stream with the least and the greatest values of {name}."
+        ends = "values beside the years 1 to 9999" if name.endswith("-years") else "the least and the greatest values"
+        make, title = functools.partial(_one, array), f"A stream with {ends} of {name.removesuffix('-years')}."
         register(Rare(f"{PREFIX}.value.{name}", title, Kind.STREAM, f"{FBS}/Schema.fbs", make))
     for name, zone in ZONES.items():
         array = _array([0, 1_700_000_000_000_000, None, -1], pa.timestamp("us", zone))
