@@ -61,7 +61,8 @@ _FAMILIES: Final = {
     " those that a finer unit cannot hold.",
     "zone": "Time zones of each form that the text permits.",
     "union": "Unions of as many children as there are type ids.",
-    "inside": "Each of {layouts} layouts inside each of {containers} containers.",
+    "inside": "Each of {layouts} layouts inside each of {containers} containers, without dictionaries of"
+    " dictionaries and runs of runs.",
 }
 
 _OPTIONS: Final = """
