@@ -43,7 +43,7 @@ AT_ONCE: Final = 2
 @click.option(
     "--combinations",
     is_flag=True,
-    help="Add about 2000 readings in which every two legal features meet, and every three of the main ones, and 370 of"
+    help="Add about 2000 readings in which every two legal features meet, and every three of the main ones, and 380 of"
     " long input, extreme values and types inside others.",
 )
 @click.option(

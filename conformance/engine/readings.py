@@ -50,6 +50,8 @@ _UNDER_OPTIONS: Final = ("rows.several", "nested.mixed", "dictionary.two", "type
 """Samples that are read under every option. Few are enough: options change how data is read, whatever its types."""
 _ANY: Final[Mapping[str, tuple[Any, ...]]] = {"included_fields": ([0], [1]), "chunk": (1, 7, 64)}
 """Values to try for options that accept any value."""
+_UNKNOWN: Final = Expectation(Validity.PERMITTED, None, Tier.OPTIONAL)
+"""The expectation of bytes that have not been looked at."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -299,9 +301,6 @@ def _rare(name: str) -> ReadInput:
     return dataclasses.replace(
         checked, expectation=Expectation(Validity.PERMITTED, rows_, Tier.OPTIONAL, reason=each.open)
     )
-
-
-_UNKNOWN: Final = Expectation(Validity.PERMITTED, None, Tier.OPTIONAL)
 
 
 def _checked(made: ReadInput, batches: Sequence[pa.RecordBatch]) -> ReadInput:

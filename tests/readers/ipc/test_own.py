@@ -139,7 +139,7 @@ def test_what_a_library_cannot_do_is_not_compared() -> None:
 
 
 def test_the_types_of_many_columns_are_listed_once() -> None:
-    """To list them for each column took minutes for thousands, since pyarrow makes the list anew for each use."""
+    """To list them for each column took minutes for thousands, since pyarrow makes the list again for each use."""
     batch = pa.record_batch({str(number): pa.array([number]) for number in range(50)})
     listed: list[pa.Schema] = []
 

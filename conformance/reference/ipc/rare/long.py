@@ -17,7 +17,7 @@ from conformance.reference.ipc.variations.sources import COL, DICTIONARY, FILE, 
 from conformance.reference.ipc.writer import stream_model
 from conformance.wire import Kind
 
-COLUMNS: Final = 3_000
+COLUMNS: Final = 2_000
 BATCHES: Final = 3_000
 AGAIN: Final = 10_000
 """How often a dictionary is sent; it is as many messages as the judge reads of a stream of this size."""
