@@ -24,23 +24,23 @@ AGAIN: Final = 10_000
 
 
 def _columns(kind: Kind) -> Made:
-    return written([pa.record_batch({f"c{number}": pa.array([number]) for number in range(COLUMNS)})], kind)
+    return written([pa.RecordBatch.from_pydict({f"c{number}": pa.array([number]) for number in range(COLUMNS)})], kind)
 
 
 def _encoded() -> Made:
     words = pa.array(["a"]).dictionary_encode()
-    return written([pa.record_batch({f"c{number}": words for number in range(COLUMNS)})])
+    return written([pa.RecordBatch.from_pydict({f"c{number}": words for number in range(COLUMNS)})])
 
 
 def _batches(kind: Kind) -> Made:
     """Batches without rows, and behind them one with rows."""
-    some = pa.record_batch({"x": pa.array([1, None, 3])})
+    some = pa.RecordBatch.from_pydict({"x": pa.array([1, None, 3])})
     return written([*[some.slice(0, 0)] * BATCHES, some], kind)
 
 
 def _again() -> Made:
     """One column whose dictionary is sent again and again before the batch."""
-    batch = pa.record_batch({"x": pa.array(["a", "b", None]).dictionary_encode()})
+    batch = pa.RecordBatch.from_pydict({"x": pa.array(["a", "b", None]).dictionary_encode()})
     model = stream_model([batch], WriterOptions())
     opening, dictionary, rows = (message.encode() for message in model.messages)
     return Made(opening + dictionary * AGAIN + rows + model.end, [batch])

@@ -91,8 +91,8 @@ def _union(children: int, *, dense: bool) -> Made:
     names = [f"child {number}" for number in numbers]
     if dense:
         values: list[Any] = [pa.array([number], pa.int32()) for number in numbers]
-        return _one(pa.UnionArray.from_dense(ids, pa.array([0] * children, pa.int32()), values, names))
-    return _one(pa.UnionArray.from_sparse(ids, [pa.array(numbers, pa.int32())] * children, names))
+        return _one(pa.UnionArray.from_dense(ids, pa.array([0] * children, pa.int32()), values, names, numbers))
+    return _one(pa.UnionArray.from_sparse(ids, [pa.array(numbers, pa.int32())] * children, names, numbers))
 
 
 def _register() -> None:
