@@ -47,7 +47,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 ANSWER_SECONDS: Final = 2.0
 """The limit of a Python library: its slowest answer to a legal input of the default run took 0.06 s (2026-11-26; the
-import of a library is not counted), so that an answer which takes thirty times as long is taken to never come.
+import of a library is not counted), so that an answer which takes thirty times as long is taken to never come. The
+longest input of ``--combinations``, 2,000 dictionaries, took 0.5 s on a busy machine.
 """
 ANSWER_WAITS: Final = 10.0
 """By the clock, an answer may take ten times as long: a machine under load gives a process a tenth of a core."""
