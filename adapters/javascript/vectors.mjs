@@ -89,7 +89,9 @@ export function plainVectors({ IntervalUnit, Type, UnionMode, Vector }) {
         }
         return { map: pairs };
       }
-      case Type.Dictionary: return indexed(data.dictionary, values[index]);
+      case Type.Dictionary:
+        if (typeof values[index] === "bigint") got(data, index); // it may raise an error, which its users get
+        return indexed(data.dictionary, values[index]);
     }
     throw new Unsupported(`no accessor for type ${type}`);
   }

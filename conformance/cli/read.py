@@ -43,7 +43,8 @@ AT_ONCE: Final = 2
 @click.option(
     "--combinations",
     is_flag=True,
-    help="Add about 2000 readings in which every two legal features meet, and every three of the main ones.",
+    help="Add about 2000 readings in which every two legal features meet, and every three of the main ones, and 380 of"
+    " long input, extreme values and types inside others.",
 )
 @click.option(
     "--vectors",
@@ -101,4 +102,5 @@ def command(
 
     limits, programs = limits_of(seconds)
     with IpcPool(chosen, limits=limits, programs=programs, readers=IPC_READERS) as pool:
-        judge_each("reader", pool, judged, outputs=outputs, reports=reports, at_once=AT_ONCE)
+        first = [name for name, info in IPC_READERS.items() if info.takes_long]
+        judge_each("reader", pool, judged, outputs=outputs, reports=reports, at_once=AT_ONCE, first=first)

@@ -46,9 +46,14 @@ def unlimit_memory() -> None:
 
 
 def limit_cpu(seconds: float) -> None:
-    """Let the process use ``seconds`` of processor time from now on; then, within a second more, SIGXCPU ends it."""
+    """Let the process use ``seconds`` of processor time from now on; then SIGXCPU ends it.
+
+    The system limits whole seconds of all that the process has used. The limit is the nearest of them, but no less than
+    half of ``seconds``.
+    """
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    _limit(resource.RLIMIT_CPU, math.ceil(usage.ru_utime + usage.ru_stime + seconds))
+    used = usage.ru_utime + usage.ru_stime
+    _limit(resource.RLIMIT_CPU, max(round(used + seconds), math.ceil(used + seconds / 2)))
 
 
 def limit_files(size: int) -> None:

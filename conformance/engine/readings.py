@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar, TypeVarTuple, Unpack
 
 import pyarrow as pa
 
-from conformance.contract.closed import Validity
+from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.expectation import STATISTICS, Expectation
 from conformance.contract.ipc.expecting import expect
 from conformance.engine.combining import applies, factors_of, options_of, readings_of
@@ -25,6 +25,7 @@ from conformance.generate.covering import Factors
 from conformance.generate.mangling import mangled
 from conformance.generate.vectors import Vector, VectorError, VectorSet
 from conformance.readers.ipc.job import KINDS
+from conformance.reference.ipc import rare
 from conformance.reference.ipc.combined import PREFIX, make, name_of, row_of, rows
 from conformance.wire import (
     FileReading,
@@ -49,6 +50,8 @@ _UNDER_OPTIONS: Final = ("rows.several", "nested.mixed", "dictionary.two", "type
 """Samples that are read under every option. Few are enough: options change how data is read, whatever its types."""
 _ANY: Final[Mapping[str, tuple[Any, ...]]] = {"included_fields": ([0], [1]), "chunk": (1, 7, 64)}
 """Values to try for options that accept any value."""
+_UNKNOWN: Final = Expectation(Validity.PERMITTED, None, Tier.OPTIONAL)
+"""The expectation of bytes that have not been looked at."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -74,12 +77,13 @@ class Inputs:
     """The inputs made from a set of vectors.
 
     ``generated`` more inputs are mangled from the valid vectors, from ``seed``. ``combined`` adds the combined vectors
-    (:mod:`conformance.reference.ipc.combined`).
+    (:mod:`conformance.reference.ipc.combined`) and the rare ones (:mod:`conformance.reference.ipc.rare`).
     """
 
     def __init__(self, vectors: VectorSet, *, seed: int = 0, generated: int = 0, combined: bool = False) -> None:
         self._set = vectors
         self._combined = tuple(map(name_of, rows())) if combined else ()
+        self._rare = tuple(rare.RARE) if combined else ()
         self._vectors = vectors.vectors
         self._seed = seed
         self._generated = generated
@@ -87,6 +91,7 @@ class Inputs:
         self._rows = _once(self._read_rows)
         self._of_vector = _once(self._read_vector)
         self._made = _once(_combined)
+        self._of_rare = _once(_rare)
         self._mangled = _once(self._mangle)
 
     def ids(self, select: Sequence[str] = ()) -> list[str]:
@@ -95,13 +100,13 @@ class Inputs:
 
     def matched(self, globs: Patterns) -> list[str]:
         """The vectors that one of ``globs`` matches."""
-        return [name for name in (*self._vectors, *self._combined) if globs.match(name)]
+        return [name for name in (*self._vectors, *self._combined, *self._rare) if globs.match(name)]
 
     def chosen(
         self, select: Sequence[str], options: Mapping[str, Sequence[Any]], kinds: Sequence[str] = KINDS
     ) -> Iterator[ReadInput]:
         """The vectors of ``kinds`` that match ``select``, each followed by itself under ``options`` (values by name),
-        then the combined ones, then the mangled ones.
+        then the combined ones, the rare ones, and the mangled ones.
         """
         for name in self.ids(select):
             if name in self._vectors and self._vectors[name].kind in kinds:
@@ -110,6 +115,8 @@ class Inputs:
                 yield from _under(made, options)
         if self._combined:
             yield from self._readings(Patterns(select), factors_of(kinds, options))
+        globs = Patterns(select)
+        yield from (self._of_rare(name) for name in self._rare if rare.RARE[name].kind in kinds and globs.match(name))
         for number in range(self._generated):
             mangled_input = self._mangled(self._seed, number)
             if mangled_input.kind in kinds:
@@ -140,6 +147,8 @@ class Inputs:
                 made = self._made(base)
             except ValueError as error:
                 raise VectorError(str(error)) from None
+        elif base in rare.RARE:
+            made = self._of_rare(base)
         else:
             raise VectorError(f"expected the id of a vector or `mangled.s<seed>.i<number>`, got {name!r}")
         if not option:
@@ -274,11 +283,33 @@ def _combined(name: str) -> ReadInput:
         RuntimeError: the suite reads other rows in it than it wrote, or finds fault with it.
     """
     made = make(row_of(name))
-    rows_, read = plain_table(made.batches), expect(made.data, made.kind)
+    return _checked(ReadInput(name, made.title, made.kind, made.data, _UNKNOWN), made.batches)
+
+
+def _rare(name: str) -> ReadInput:
+    """The rare input with that id.
+
+    Raises:
+        RuntimeError: the suite reads other rows in it than it wrote, or finds fault with it.
+    """
+    each = rare.RARE[name]
+    made = each.make()
+    checked = _checked(ReadInput(name, each.title, each.kind, made.data, _UNKNOWN), made.batches)
+    if not each.open:
+        return checked
+    rows_ = checked.expectation.rows
+    return dataclasses.replace(
+        checked, expectation=Expectation(Validity.PERMITTED, rows_, Tier.OPTIONAL, reason=each.open)
+    )
+
+
+def _checked(made: ReadInput, batches: Sequence[pa.RecordBatch]) -> ReadInput:
+    """Legal input with its expectation. Raises RuntimeError if the suite reads other rows in it than ``batches``."""
+    rows_, read = plain_table(batches), expect(made.data, made.kind)
     if read.result is not Validity.VALID or read.rows != rows_:
-        raise RuntimeError(f"{name}: expected the judge to read what was written, but {read.reason}")
+        raise RuntimeError(f"{made.id}: expected the judge to read what was written, but {read.reason}")
     expectation = dataclasses.replace(read, rows=rows_, statistics=counted(made.data, made.kind))
-    return ReadInput(name, made.title, made.kind, made.data, expectation, made.batches[0].schema)
+    return dataclasses.replace(made, expectation=expectation, schema=batches[0].schema)
 
 
 def _projected(rows: PlainTable, chosen: Sequence[int]) -> PlainTable:

@@ -98,8 +98,10 @@ def _spaces(hello: Hello, samples: Sequence[str]) -> list[Factors]:
 
 
 def _go_together(pair: Combination) -> bool:
-    """False for pairs that the format rules out: a file with replaced dictionaries, savings or a level without a codec,
-    metadata of a stream's file; and metadata of batches that the writer itself makes of a table.
+    """False for pairs that the format rules out: savings or a level without a codec, metadata of a stream's file; and
+    metadata of batches that the writer itself makes of a table.
+
+    A file cannot replace a dictionary. A writer that gets a stream which does may unify the dictionaries or refuse.
     """
     values = dict(pair)
     if values.get("codec") == "" and values.get("level"):
@@ -108,8 +110,6 @@ def _go_together(pair: Combination) -> bool:
     of_table = values.get("metadata") == "batches" and (values.get("given") == "chunked" or values.get("unify") is True)
     if of_file or of_table:
         return False
-    if values.get("kind") == Kind.FILE and "sample" in values:
-        return SAMPLES[str(values["sample"])].file
     return not (values.get("codec") == "" and values.get("min_space_savings") is not None)
 
 

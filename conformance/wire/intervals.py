@@ -34,6 +34,9 @@ class IntervalType(pa.ExtensionType):  # type: ignore[misc]  # pyarrow has no an
         del storage_type
         return cls(serialized.decode())
 
+    def __hash__(self) -> int:
+        return hash(self.unit)  # pyarrow's extension types compare equal and have no hash
+
     def __reduce__(self) -> tuple[type[IntervalType], tuple[str]]:
         return IntervalType, (self.unit,)
 

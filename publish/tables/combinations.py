@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Final
 
@@ -9,6 +10,8 @@ from conformance.engine.combining import READING_EXCLUSIONS
 from conformance.readers.ipc.job import READ_OPTIONS
 from conformance.reference.ipc.combined import EXCLUSIONS, FACTORS, THREES, Exclusion, rows
 from conformance.reference.ipc.combined.forms import FORMS
+from conformance.reference.ipc.rare import PREFIX, RARE
+from conformance.reference.ipc.rare.inside import CONTAINERS, INSIDE
 
 __all__ = ["NAME", "text"]
 
@@ -35,6 +38,32 @@ coverage again.
 | factor | values |
 |---|---|
 """
+
+_RARE: Final = """
+## Rare legal input
+
+`--combinations` also adds {count} inputs that are in no covering array, since most of what they have does not go
+together with anything else. They are made when they are read: the longest have more than a megabyte. Each reader gets
+each once, without options.
+
+| ids | what they are | inputs |
+|---|---|---|
+{families}
+A test holds the suite's own decoder to all of them. A reader may refuse those of which the text is in doubt:
+
+| id | why |
+|---|---|
+{open}"""
+
+_FAMILIES: Final = {
+    "long": "Thousands of columns, of dictionaries, of batches without rows, and of times that one dictionary is sent.",
+    "value": "The least and the greatest values of each unit of dates, times, timestamps, durations and intervals, and"
+    " those that a finer unit cannot hold.",
+    "zone": "Time zones of each form that the text permits.",
+    "union": "Unions of as many children as there are type ids.",
+    "inside": "Each of {layouts} layouts inside each of {containers} containers, without dictionaries of"
+    " dictionaries and runs of runs.",
+}
 
 _OPTIONS: Final = """
 | form | what it is |
@@ -71,7 +100,18 @@ def text() -> str:
     factors = "".join(f"| {name} | {_listed(values)} |\n" for name, values in FACTORS.items())
     forms = "".join(f"| `{form.name}` | {form.what} |\n" for form in FORMS.values())
     options = "".join(f"| `{name}` | {meaning} |\n" for name, meaning in READ_OPTIONS.items())
-    return head + factors + _OPTIONS.format(forms=forms, options=options) + "".join(_excluded())
+    return head + factors + _OPTIONS.format(forms=forms, options=options) + "".join(_excluded()) + _rare()
+
+
+def _rare() -> str:
+    """The section on rare input."""
+    counts = Counter(name.split(".")[1] for name in RARE)
+    sizes = {"layouts": len(INSIDE), "containers": len(CONTAINERS)}
+    families = "".join(
+        f"| `{PREFIX}.{name}.*` | {_FAMILIES[name].format(**sizes)} | {count} |\n" for name, count in counts.items()
+    )
+    open_ = "".join(f"| `{each.id}` | {each.open} |\n" for each in RARE.values() if each.open)
+    return _RARE.format(count=len(RARE), families=families, open=open_)
 
 
 def _listed(values: Iterable[Hashable]) -> str:

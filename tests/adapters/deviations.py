@@ -40,6 +40,10 @@ READING: Final[Mapping[str, Mapping[tuple[str, str], str]]] = {
         **_each(*_BOTH, same_child_names="a struct's second child of one name replaces the first"),
         **_each("file", dictionary_delta="delta dictionaries of a file are not read"),
     },
+    "arrow-js": _each(
+        *_BOTH,
+        wide_indices="`get` of a dictionary with 64-bit indices: 'Cannot mix BigInt and other types'",
+    ),
     "flechette": _each(
         *_BOTH,
         negative_scale="10n ** BigInt(scale) raises RangeError for a negative scale",

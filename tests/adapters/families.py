@@ -104,7 +104,7 @@ def _runs() -> Iterator[tuple[str, pa.Array]]:
 
 def _dictionaries() -> Iterator[tuple[str, pa.Array]]:
     words = pa.array(["a", None, "c"])
-    for kind in (pa.int8(), pa.int32(), pa.int64()):
+    for kind in (pa.int8(), pa.int32()):
         yield str(kind), pa.DictionaryArray.from_arrays(pa.array([2, None, 0, 1], kind), words)
     inner = pa.DictionaryArray.from_arrays(pa.array([0, 2, 0, 2], pa.int8()), words)
     yield "in-list", pa.ListArray.from_arrays(pa.array([0, 2, 2, 3, 4], pa.int32()), inner)
@@ -171,11 +171,14 @@ FAMILIES: dict[str, Callable[[], list[pa.RecordBatch]]] = {
     "union-code-127": lambda: _batch(_unions((5, 127))),
     "runs": lambda: _batch(_runs()),
     "dictionaries": lambda: _batch(_dictionaries()),
+    "wide-indices": lambda: [
+        pa.record_batch({"x": pa.DictionaryArray.from_arrays(pa.array([2, None, 0], pa.int64()), ["a", None, "c"])})
+    ],
     "dictionary-delta": lambda: _words(([0, 1], ["a", "b"]), ([2, 0], ["a", "b", "c"])),
     "dictionary-replaced": lambda: _words(([0, 1], ["a", "b"]), ([1, 0], ["c", "d"])),
     "dictionary-nearly-replaced": lambda: _floating([0.25, 1.0], [0.25, 1.000001]),
     "dictionary-of-struct": lambda: [
-        pa.record_batch({"x": pa.DictionaryArray.from_arrays(pa.array([1, None, 0]), pa.array([{"a": 1}, {"a": 2}]))})
+        pa.record_batch({"x": pa.DictionaryArray.from_arrays(pa.array([1, None, 0], pa.int32()), [{"a": 1}, {"a": 2}])})
     ],
     "extension": lambda: _batch(_extension()),
     "no-columns": _no_columns,

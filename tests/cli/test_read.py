@@ -182,6 +182,26 @@ class TestSeveral:
         reports = [json.loads(Path(folder_, "twin.json").read_text(encoding="utf-8")) for folder_ in ("both", "one")]
         assert reports[0]["deviations"] == reports[1]["deviations"] != []
 
+    def test_one_that_takes_long_begins_first(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The end of the command waits for it; the lines keep their order."""
+        readers = {
+            **ipc_standins.READERS,
+            "last": dataclasses.replace(ipc_standins.READER, name="last", takes_long=True),
+        }
+        monkeypatch.setattr("conformance.cli.read.IPC_READERS", readers)
+        monkeypatch.setattr("conformance.cli.read.AT_ONCE", 1)
+        began: list[str] = []
+        events = ReaderTask.events
+        monkeypatch.setattr(
+            ReaderTask, "events", lambda task: (began.append(task.reader), (yield from events(task)))[1]
+        )
+
+        result = read(written(tmp_path / "few", one=stream("honest")))
+
+        assert result.exit_code == 0, result.output
+        assert began == ["last", "standin"]
+        assert re.findall(r"^(\w+) +a library", result.output, re.MULTILINE) == ["standin", "last"]
+
     def test_an_error_of_the_suite_ends_all(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """It is not lost in a thread."""
         folder = written(tmp_path / "few", one=stream("honest"))

@@ -24,10 +24,20 @@ def test_a_file_may_not_grow_beyond_its_limit() -> None:
 
 
 def test_processor_time_counts_from_now() -> None:
-    """The limit is the time that the process has used, plus the seconds, rounded up."""
+    """The limit is the time that the process has used, plus the seconds."""
     soft, _ = limit_after("CPU", "limit_cpu(1000)")
 
-    assert 1001 <= soft <= 1100
+    assert 1000 <= soft <= 1100
+
+
+@pytest.mark.parametrize(
+    ("used", "seconds", "limit"), [(0.02, 2, 2), (0.4, 2, 2), (0.6, 2, 3), (1.4, 2, 3), (0.9, 0.5, 2), (0.1, 0.5, 1)]
+)
+def test_processor_time_is_the_nearest_second(used: float, seconds: float, limit: int) -> None:
+    """Rounded up, a process that has used nothing would get a second more; at least half of the seconds is left."""
+    fake = f"resource.getrusage = lambda _: resource.struct_rusage(({used}, 0.0, *[0] * 14))"
+
+    assert limit_after("CPU", fake, f"limit_cpu({seconds})")[0] == limit
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux reports what a process maps")

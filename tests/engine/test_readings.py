@@ -225,6 +225,33 @@ def test_a_combination_that_does_not_exist_is_refused() -> None:
         Inputs(SOME).find(NAME.replace("reversed", "odd"))
 
 
+def test_rare_input_follows_the_combined_vectors() -> None:
+    """Globs choose it, a reader gets the kinds that it reads, and an id gives the input again."""
+    made = Inputs(SOME, combined=True)
+
+    found = list(made.chosen(["rare.long.*.batches"], {"threads": (True, False)}, ["stream"]))
+
+    assert [each.id for each in found] == ["rare.long.stream.batches"]
+    assert found[0].expectation.result is Validity.VALID
+    assert found[0].expectation.rows is not None
+    assert found[0].expectation.rows.columns == ([1, None, 3],)
+    assert found[0].expectation.statistics is not None
+    assert found[0].expectation.statistics["record_batches"] == (3001,)
+    assert dict(found[0].row) == {}
+    assert Inputs(SOME).find("rare.long.stream.batches") == found[0]
+    assert list(Inputs(SOME).chosen(["rare.*"], {})) == []
+
+
+def test_rare_input_may_be_refused_where_the_text_leaves_it_open() -> None:
+    """Its rows are known all the same."""
+    found = Inputs(SOME).find("rare.union.dense-128").expectation
+
+    assert (found.result, found.tier, found.clauses) == (Validity.PERMITTED, Tier.OPTIONAL, ())
+    assert "more than 127 possible types" in found.reason
+    assert found.rows is not None
+    assert found.rows.columns[1] == [*range(128)]
+
+
 def test_an_input_is_made_once_for_all_threads() -> None:
     """Readers in several threads ask for the same inputs at the same time."""
     made: list[str] = []

@@ -18,6 +18,7 @@ from conformance.readers.info import Rewrite
 from conformance.readers.ipc import Hello, IpcPool, JobAnswer, JobOutcome, Limits
 from conformance.records import Outcome
 from conformance.reference.ipc.samples import SAMPLES
+from conformance.reference.ipc.writer import write_file
 from conformance.wire import Kind
 from tests.engine.ipc_standins import ATTACHING, READER, WRITERS
 
@@ -149,13 +150,19 @@ def test_every_pair_is_asked_for(pool: IpcPool) -> None:
     }
 
 
-def test_a_file_is_not_asked_for_what_no_file_holds(pool: IpcPool) -> None:
-    """Replaced dictionaries are written as streams only, and the pair does not count as missing."""
+def test_a_writer_of_files_may_refuse_what_no_file_holds(pool: IpcPool) -> None:
+    """A stream with replaced dictionaries is to be written as a file too: who writes others' values is found."""
     replaced = next(name for name, sample in SAMPLES.items() if not sample.file)
-    judge = writing(pool, replaced, "types.int64")
+    judge = writing(pool, replaced)
+    row = judge.find(f"file.{replaced}")
+    wrong = write_file([SAMPLES[replaced].batches[0]])
 
-    assert {str(row.kind) for row in judge.rows() if row.sample == replaced} == {"stream"}
-    assert judge.coverage(factors(pool.hello("standin"), judge.samples()), judge.rows()).missing == ()
+    refused = judge.verdicts(row, JobAnswer("0", "standin", JobOutcome.REFUSED))
+    written = judge.verdicts(row, JobAnswer("0", "standin", JobOutcome.WRITTEN, data=wrong))
+
+    assert {str(row.kind) for row in judge.rows()} == {"stream", "file"}
+    assert [verdict.outcome for verdict in refused] == [Outcome.UNSUPPORTED]
+    assert [verdict.clause for verdict in written if verdict.outcome is Outcome.FAIL] == ["written.rows"]
 
 
 def test_the_report_tells_coverage_and_what_does_not_apply(pool: IpcPool) -> None:

@@ -251,3 +251,8 @@ def test_nested_storage_of_an_extension_is_read(shape: pa.DataType) -> None:
 
     assert plain_values(array) == plain_values(storage)
     assert plain_values(array.slice(1)) == plain_values(storage)[1:]
+
+
+def test_intervals_are_keys() -> None:
+    """The decoded values of a dictionary are kept by their type; equal types are one."""
+    assert {YEAR_MONTH: 1, DAY_TIME: 2}[type(YEAR_MONTH)("year-month")] == 1

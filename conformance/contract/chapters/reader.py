@@ -132,7 +132,7 @@ def ways_out_agree(read: Read) -> Iterator[Violation]:
     """The values of a library's own interface are those that it hands over to other libraries.
 
     The other library gets them through the C data interface. Booleans, numbers, text and binary are compared, and lists
-    and structs of these.
+    and structs of these; of dates and times, which are null.
     """
     for difference in read.answer.ways or ():
         yield Violation("the same values in both ways", f"own interface: {difference}", read.answer.reader)

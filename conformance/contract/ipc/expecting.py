@@ -45,6 +45,8 @@ def expect(data: bytes, kind: Kind | None = None, *, rows: PlainTable | None = N
     if undecided is not None:
         return Expectation(Validity.PERMITTED, rows, Tier.OPTIONAL, (), _in_words(undecided))
     asked = asked_of(features(view))
+    if view.excess is not None:
+        return Expectation(Validity.PERMITTED, rows, Tier.OPTIONAL, (), f"not judged: {view.excess.observed}")
     tier = Tier.CORE if all(LEVEL_OF[each] is Level.MUST for each in asked) else Tier.OPTIONAL
     return Expectation(Validity.VALID, rows, tier, tuple(each.clause for each in asked), f"legal: {', '.join(asked)}")
 
@@ -94,6 +96,8 @@ def true_rows(view: IpcView) -> PlainTable | None:
     reading = view.stream if view.file is None else view.file
     schema = None if reading is None else reading.schema
     if reading is None or schema is None or any(message.header in _ILLEGIBLE for message in view.messages):
+        return None
+    if view.excess is not None:  # there are messages behind those that the suite reads
         return None
     if not reading.batches:
         return PlainTable(tuple(field.name for field in schema.fields), tuple([] for _ in schema.fields), 0)

@@ -71,11 +71,12 @@ class IpcReaderInfo(_Info):
     ``rewrites`` are the changes of type, and so of values, that its maintainers document;
     :func:`~conformance.readers.ipc.rewrites.as_read_by` applies them to the expected rows. ``left_to_validation``
     are the clauses on errors that, according to its documentation, only a separate validation finds, which the
-    reader does not call.
+    reader does not call. ``takes_long`` says that to judge it takes longer than others: of several, it begins first.
     """
 
     rewrites: tuple[Rewrite, ...] = ()
     left_to_validation: tuple[str, ...] = ()
+    takes_long: bool = False
 
     def as_writer(self, **others: Any) -> IpcWriterInfo:
         """The same implementation as a writer, without options; ``others`` replace facts that differ for the writer."""

@@ -2,8 +2,9 @@
 and those that it hands over after a cast or a concatenation.
 
 Only types are compared whose Python value is certain and exact: booleans, integers, floats, decimals, text, binary,
-lists and structs of these, and these in dictionaries and runs. Dates, times and intervals are left out: Python's
-classes hold fewer of them than Arrow, and libraries choose different ones.
+lists and structs of these, and these in dictionaries and runs. Of dates, times, timestamps and durations, only what is
+null is compared: Python's classes hold fewer of them than Arrow, and libraries choose different ones. A library may
+raise an error for a value that they do not hold, and not show that there is none.
 """
 
 from __future__ import annotations
@@ -70,13 +71,21 @@ class Ways:
 
 def compared(library: OwnWay, made: Any, decoded: Decoded, table: PlainTable) -> Ways:
     """Compare the columns of a library's own interface with ``table``, which pyarrow gave."""
-    places = [place for place, kind in enumerate(decoded.schema.types) if is_certain(kind)]
+    kinds = (
+        decoded.schema.types
+    )  # once: pyarrow makes the list again for each use, which takes minutes for 8000 columns
+    places = [place for place, kind in enumerate(kinds) if is_certain(kind) or kind.id in _TIMES]
     found: list[str] = []
     lacking = 0
     for place in places:
-        name = table.names[place]
+        name, kind = table.names[place], kinds[place]
+        if not is_certain(kind):
+            gaps = _gaps(library, made, place, table.columns[place])
+            lacking += gaps is None
+            found += [f"column {place} {name!r}{gap}" for gap in gaps or ()]
+            continue
         try:
-            own = [_plain(value, decoded.schema.types[place]) for value in library.own(made, place)]
+            own = [_plain(value, kind) for value in library.own(made, place)]
         except Unsupported:
             lacking += 1
             continue
@@ -88,6 +97,23 @@ def compared(library: OwnWay, made: Any, decoded: Decoded, table: PlainTable) ->
         ours, theirs = (PlainTable((name,), (column,), len(column)) for column in (table.columns[place], own))
         found += [text.replace("column 0", f"column {place}", 1) for text in differences(ours, theirs, MOST)]
     return Ways(len(places) - lacking, tuple(itertools.islice(found, MOST)))
+
+
+def _gaps(library: OwnWay, made: Any, place: int, column: Sequence[Plain]) -> list[str] | None:
+    """The rows whose values the library's own interface shows as null; None if it does not show the column.
+
+    An error for values that its classes do not hold is no difference, and a panic is one.
+    """
+    try:
+        own = library.own(made, place)
+        rows = [row for row, (one, other) in enumerate(zip(own, column, strict=True)) if one is None is not other]
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001  # a library may raise anything
+        return None
+    except BaseException as error:  # noqa: BLE001  # a Rust panic is no Exception
+        return [f": its own interface raises {type(error).__qualname__}: {error}"]
+    return [f", row {row}: expected a value, got null" for row in rows]
 
 
 def compared_after(library: Afterwards, made: Any, what: str, table: PlainTable) -> Ways | None:
@@ -181,4 +207,5 @@ _SIMPLE: Final[dict[int, Callable[[Any, pa.DataType], Plain]]] = {
     number: convert for convert, names in _TABLE for number in _ids(names)
 }
 _LISTS: Final = frozenset(_ids("LIST LARGE_LIST FIXED_SIZE_LIST LIST_VIEW LARGE_LIST_VIEW"))
+_TIMES: Final = frozenset(_ids("DATE32 DATE64 TIME32 TIME64 TIMESTAMP DURATION"))
 _ENCODED: Final = frozenset(_ids("DICTIONARY RUN_END_ENCODED"))

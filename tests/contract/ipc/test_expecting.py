@@ -18,6 +18,7 @@ from conformance.reference.ipc.mutants import IPC_MUTANTS
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.reference.ipc.tensors import tensor_model
 from conformance.reference.ipc.variations import IPC_VARIATIONS
+from conformance.reference.ipc.writer import stream_model
 from conformance.reference.mutants import MUTANTS
 from conformance.wire import Kind, PlainTable, Rule, Severity, plain_table
 from tests.contract.ipc.broken import END, GOOD, broken, tensor, written
@@ -170,6 +171,19 @@ def test_rows_are_not_told_where_a_message_could_not_be_read() -> None:
     made = expect(data, Kind.STREAM)
 
     assert (made.result, made.rows) == (Validity.INVALID, None)
+
+
+@pytest.mark.parametrize(("batches", "rows"), [(9_000, 1), (12_000, None)])
+def test_nothing_is_expected_of_messages_that_the_suite_does_not_read(batches: int, rows: int | None) -> None:
+    """Of a stream with more messages than are judged, neither the rows are known nor whether it is legal."""
+    opening, batch = (message.encode() for message in stream_model([PLAIN.slice(0, 1)]).messages)
+    empty = stream_model([PLAIN.slice(0, 0)]).messages[1].encode()
+
+    made = expect(opening + batch + empty * batches, Kind.STREAM)
+
+    assert made.result is (Validity.PERMITTED if rows is None else Validity.VALID)
+    assert (None if made.rows is None else made.rows.rows) == rows
+    assert ("where the suite stops reading" in made.reason) is (rows is None)
 
 
 def test_tables_name_rules_once() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -87,9 +88,9 @@ def test_a_type_that_the_interface_lacks_is_not_compared() -> None:
     ids=str,
 )
 def test_values_that_python_cannot_hold_are_not_compared(kind: pa.DataType) -> None:
-    """Times have fewer values in Python than in Arrow, and a dictionary holds each name once."""
+    """Times have fewer values in Python than in Arrow, and a dictionary holds each name once; see below for nulls."""
     assert not is_certain(kind)
-    assert ways(pa.nulls(1, kind), [object()]) == Ways(0)
+    assert ways(pa.nulls(1, kind), [object()]) == Ways(int(pa.types.is_temporal(kind)))
 
 
 @pytest.mark.parametrize("name", ["dictionary", "runs"])
@@ -135,3 +136,53 @@ def test_values_after_a_cast_are_those_before() -> None:
 def test_what_a_library_cannot_do_is_not_compared() -> None:
     """It says so, and that is no difference."""
     assert after(Unsupported("no cast")) is None
+
+
+def test_the_types_of_many_columns_are_listed_once() -> None:
+    """To list them for each column took minutes for thousands, since pyarrow makes the list again for each use."""
+    batch = pa.record_batch({str(number): pa.array([number]) for number in range(50)})
+    listed: list[pa.Schema] = []
+
+    class Schema:
+        @property
+        def types(self) -> list[pa.DataType]:
+            listed.append(batch.schema)
+            return list(batch.schema.types)
+
+    class Own:
+        def own(self, made: Any, place: int) -> Sequence[Any]:
+            del made
+            return [place]
+
+    assert compared(Own(), None, Decoded(Schema(), [batch]), plain_table([batch])) == Ways(50)
+    assert len(listed) == 1
+
+
+EARLY = pa.array([0, None, -(2**31)], pa.int32()).view(pa.date32())
+
+
+def test_a_time_that_is_shown_as_null_is_a_difference() -> None:
+    """The classes of Python hold fewer times, so values are not compared; to show none where there is one is wrong."""
+    assert ways(EARLY, [object(), None, object()]) == Ways(1)
+    assert ways(EARLY, [object(), None, None]) == Ways(1, ("column 0 'x', row 2: expected a value, got null",))
+
+
+def test_a_time_may_be_an_error_and_no_panic() -> None:
+    """An error says that the value cannot be had; a failed assertion, which no caller catches, is reported."""
+
+    class Panic(BaseException):
+        """As PyO3 raises it."""
+
+    class Own:
+        def own(self, made: Any, place: int) -> Sequence[Any]:
+            del made, place
+            raise Panic("out of range")
+
+    batch = pa.record_batch([EARLY], names=["x"])
+    panicked = compared(Own(), None, Decoded(batch.schema, [batch]), plain_table([batch]))
+
+    assert ways(EARLY, OverflowError("date value out of range")) == Ways(0)
+    assert panicked.columns == 1
+    assert re.fullmatch(r"column 0 'x': its own interface raises \S+Panic: out of range", *panicked.differences)
+    with pytest.raises(MemoryError):
+        ways(EARLY, MemoryError())

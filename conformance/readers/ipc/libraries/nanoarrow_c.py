@@ -26,6 +26,7 @@ READER = IpcReaderInfo(
     kinds=("stream",),
     options={"chunk": (), "way": ("", "imported")},
     lacks=_LACKS,
+    takes_long=True,  # it never answers on deep nesting, and each such input takes as long as an answer may
 )
 WRITER = READER.as_writer()
 

@@ -1,0 +1,59 @@
+"""Rare input: its record, and the register that modules fill."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.reference.ipc.writer import write_file, write_stream
+from conformance.wire import Kind
+
+__all__ = ["PREFIX", "RARE", "Made", "Rare", "register", "written"]
+
+PREFIX: Final = "rare"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Made:
+    """The bytes of a rare input, and the batches that they hold."""
+
+    data: bytes
+    batches: Sequence[pa.RecordBatch]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Rare:
+    """One input: its id, what it is, the text that permits it, and its maker.
+
+    ``open`` is the reason why a reader may refuse it; empty if it may not.
+    """
+
+    id: str
+    title: str
+    kind: Kind
+    source: str
+    make: Callable[[], Made]
+    open: str = ""
+
+
+RARE: Final[dict[str, Rare]] = {}
+"""Every rare input by its id."""
+
+
+def register(each: Rare) -> None:
+    """Add an input.
+
+    Raises:
+        ValueError: another one has its id.
+    """
+    if each.id in RARE:
+        raise ValueError(f"expected ids that differ, got {each.id} twice")
+    RARE[each.id] = each
+
+
+def written(batches: Sequence[pa.RecordBatch], kind: Kind = Kind.STREAM) -> Made:
+    """The batches as the reference writes them."""
+    return Made(write_file(batches) if kind is Kind.FILE else write_stream(batches), batches)
