@@ -54,9 +54,9 @@ reader of its own, `pyarrow-validated`; that of Arrow Java is `after="validated"
 |---|---|
 {options}
 No Python interface has a decoder that is pushed bytes: `chunk` pushes them into `StreamDecoder` of Arrow C++ (the
-adapter `arrow-cpp`) and into Apache Arrow JavaScript, and is a file object for the libraries in Python. Objects,
-slices, copies, appending and hashes are those of Arrow Java. Casts and the C data interface are not driven in the
-libraries for Go, Java and JavaScript.
+adapter `arrow-cpp`) and into Apache Arrow JavaScript, and is a file object for the libraries in Python. Slices
+are those of the libraries for Go, Java and JavaScript, concatenation that of Go, and validation, copies, appending and
+hashes are those of Arrow Java. Casts and the C data interface are not driven in these three.
 
 ## What is excluded
 
