@@ -36,8 +36,9 @@ import org.apache.arrow.vector.util.Text;
 /**
  * Plain values of the objects that {@code getObject} and {@code FieldReader.readObject} give.
  *
- * <p>Unsigned integers are documented to be the signed ones of the same bits. An object that does not hold all that the
- * type does has no plain value, which is an {@link UnsupportedOperationException}: a map of two names that are the same.
+ * <p>Unsigned integers come as the signed ones of the same bits; {@code getObjectNoOverflow} is for the others. An object
+ * that does not hold all that the type does, such as a map of two equal names, has no plain value: it is an {@link
+ * UnsupportedOperationException}.
  */
 final class Shown {
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
