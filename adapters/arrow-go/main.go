@@ -32,7 +32,9 @@ func hello() answer {
 		"protocol": 1, "implementation": "arrow-go", "title": "Apache Arrow Go", "language": "Go",
 		"version": versionOf(library),
 		"reads":   []string{"stream", "file"}, "writes": []string{"stream", "file"},
-		"read_options": answer{"native_endian": []bool{true, false}},
+		"read_options": answer{
+			"native_endian": []bool{true, false}, "after": []string{"", "concatenated", "sliced"},
+		},
 		"write_options": answer{
 			"codec": []string{"", "lz4", "zstd"}, "deltas": []bool{false, true}, "min_space_savings": []float64{},
 			"given": []string{"", "sliced"},
@@ -50,6 +52,7 @@ func readOptions(given map[string]json.RawMessage) ([]ipc.Option, error) {
 				return nil, fmt.Errorf("option native_endian: %w", err)
 			}
 			options = append(options, ipc.WithEnsureNativeEndian(native))
+		case "after": // is about the batches, not the reader
 		default:
 			return nil, unsupported("there is no option " + name)
 		}
@@ -136,6 +139,10 @@ func read(asked request, data []byte, stage *string) (answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	ways, err := newWays(asked.Options)
+	if err != nil {
+		return nil, err
+	}
 	valuesLeft = maxValues
 	var columns [][]any
 	var rows int64
@@ -147,9 +154,11 @@ func read(asked request, data []byte, stage *string) (answer, error) {
 		*stage = "values"
 		for c, column := range batch.Columns() {
 			spend(int64(column.Len()))
+			first := len(columns[c])
 			for i := range column.Len() {
 				columns[c] = append(columns[c], plain(column, i))
 			}
+			ways.look(c, batch.ColumnName(c), column, columns[c][first:])
 		}
 		*stage = ""
 		return nil
@@ -167,7 +176,11 @@ func read(asked request, data []byte, stage *string) (answer, error) {
 		}
 		values = append(values, column)
 	}
-	return answer{"names": names, "types": types, "rows": rows, "columns": values}, nil
+	made := answer{"names": names, "types": types, "rows": rows, "columns": values}
+	if ways.compared {
+		made["ways"] = ways.differences
+	}
+	return made, nil
 }
 
 // batchWriter is the common interface of the library's writers of streams and of files.

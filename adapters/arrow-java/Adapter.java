@@ -93,7 +93,11 @@ public final class Adapter {
       stage = "";
     }
 
-    ObjectNode done() {
+    ObjectNode done(Ways ways) {
+      ArrayNode differences = ways.differences();
+      if (differences != null) {
+        answer.set("ways", differences);
+      }
       return answer.put("rows", rows);
     }
   }
@@ -104,7 +108,8 @@ public final class Adapter {
     made.put("language", "Java").put("version", version());
     made.putArray("reads").add("stream").add("file").add("message");
     made.putArray("writes").add("stream").add("file");
-    made.putObject("read_options");
+    ArrayNode after = made.putObject("read_options").putArray("after");
+    Ways.AFTER.forEach(after::add);
     ObjectNode options = made.putObject("write_options");
     options.putArray("codec").add("").add("lz4").add("zstd");
     options.putArray("legacy").add(false).add(true);
@@ -145,32 +150,45 @@ public final class Adapter {
     return new ReadChannel(Channels.newChannel(new ByteArrayInputStream(data)));
   }
 
-  private static ObjectNode readMessage(byte[] schemaBytes, byte[] data, BufferAllocator allocator)
+  private static ObjectNode readMessage(byte[] schemaBytes, byte[] data, Ways ways, BufferAllocator allocator)
       throws IOException {
     Schema schema = MessageSerializer.deserializeSchema(channel(schemaBytes));
     try (VectorSchemaRoot root = VectorSchemaRoot.create(schema, allocator);
         ArrowRecordBatch batch = MessageSerializer.deserializeRecordBatch(channel(data), allocator)) {
       new VectorLoader(root, CommonsCompressionFactory.INSTANCE).load(batch);
       Table table = new Table(schema);
-      table.add(root, new MapDictionaryProvider());
-      return table.done();
+      DictionaryProvider none = new MapDictionaryProvider();
+      table.add(root, none);
+      stage = "values";
+      ways.look(root, none, table.columns, 0);
+      return table.done(ways);
     }
   }
 
   private static ObjectNode read(JsonNode request, byte[] data, BufferAllocator allocator) throws IOException {
-    onlyOptions(request.path("options"), Set.of());
+    JsonNode options = request.path("options");
+    onlyOptions(options, Set.of("after"));
+    Ways ways = new Ways(options.path("after").asText(""), allocator);
     String kind = request.path("kind").asText();
     if (kind.equals("message")) {
-      return readMessage(Base64.getDecoder().decode(request.path("schema").asText()), data, allocator);
+      return readMessage(Base64.getDecoder().decode(request.path("schema").asText()), data, ways, allocator);
     }
+    Table table;
     try (ArrowReader reader = reader(kind, data, allocator)) {
       VectorSchemaRoot root = reader.getVectorSchemaRoot();
-      Table table = new Table(root.getSchema());
+      table = new Table(root.getSchema());
       while (reader.loadNextBatch()) {
         table.add(root, reader);
       }
-      return table.done();
     }
+    if (ways.isAsked()) {
+      stage = "values";
+      // What is done with the rows of one batch can spoil the next: the rows of the answer come from a reader of their own.
+      try (ArrowReader again = reader(kind, data, allocator)) {
+        ways.look(again, table.columns);
+      }
+    }
+    return table.done(ways);
   }
 
   private static ObjectNode write(JsonNode request, byte[] data, BufferAllocator allocator) throws IOException {

@@ -41,13 +41,12 @@ import org.apache.arrow.vector.VarBinaryVector;
 import org.apache.arrow.vector.VarCharVector;
 import org.apache.arrow.vector.ViewVarBinaryVector;
 import org.apache.arrow.vector.ViewVarCharVector;
+import org.apache.arrow.vector.complex.BaseListVector;
 import org.apache.arrow.vector.complex.DenseUnionVector;
-import org.apache.arrow.vector.complex.FixedSizeListVector;
 import org.apache.arrow.vector.complex.LargeListVector;
 import org.apache.arrow.vector.complex.LargeListViewVector;
-import org.apache.arrow.vector.complex.ListVector;
-import org.apache.arrow.vector.complex.ListViewVector;
 import org.apache.arrow.vector.complex.MapVector;
+import org.apache.arrow.vector.complex.RepeatedValueVector;
 import org.apache.arrow.vector.complex.RunEndEncodedVector;
 import org.apache.arrow.vector.complex.StructVector;
 import org.apache.arrow.vector.complex.UnionVector;
@@ -69,6 +68,7 @@ final class Plain {
   private final DictionaryProvider dictionaries;
   private long left = MAX_VALUES;
 
+  /** Without dictionaries, the values of encoded slots are their indices. */
   Plain(DictionaryProvider dictionaries) {
     this.dictionaries = dictionaries;
   }
@@ -117,7 +117,7 @@ final class Plain {
   /** The dictionary's value for a slot of a dictionary-encoded field; null if the field is not encoded. */
   private JsonNode encoded(ValueVector vector, int index) {
     DictionaryEncoding encoding = vector.getField().getDictionary();
-    if (encoding == null || !(vector instanceof BaseIntVector)) {
+    if (encoding == null || dictionaries == null || !(vector instanceof BaseIntVector)) {
       return null;
     }
     FieldVector values = dictionaries.lookup(encoding.getId()).getVector();
@@ -135,7 +135,9 @@ final class Plain {
     if (vector instanceof NullVector) {
       return JSON.nullNode();
     } else if (vector instanceof UnionVector v) {
-      return of(v.getVector(index), index);
+      // As in the library's own getObject, a slot without a vector, as of the null type, is null.
+      ValueVector child = v.getVector(index);
+      return child == null ? JSON.nullNode() : of(child, index);
     } else if (vector instanceof DenseUnionVector v) {
       return of(v.getVectorByType(v.getTypeId(index)), v.getOffset(index));
     } else if (vector instanceof RunEndEncodedVector v) {
@@ -147,6 +149,20 @@ final class Plain {
     }
     JsonNode behind = encoded(vector, index);
     return behind != null ? behind : stored(vector, index);
+  }
+
+  /** Where the items of a list of any layout begin and end. */
+  static long[] bounds(RepeatedValueVector vector, int index) {
+    if (vector instanceof BaseListVector v) {
+      return new long[] {v.getElementStartIndex(index), v.getElementEndIndex(index)};
+    } else if (vector instanceof LargeListVector v) {
+      return new long[] {v.getElementStartIndex(index), v.getElementEndIndex(index)};
+    } else if (vector instanceof LargeListViewVector v) {
+      // This is the only list vector without accessors for the bounds of an element.
+      long begin = v.getOffsetBuffer().getLong((long) index * Long.BYTES);
+      return new long[] {begin, begin + v.getSizeBuffer().getLong((long) index * Long.BYTES)};
+    }
+    throw new UnsupportedOperationException("no bounds of " + vector.getField().getType());
   }
 
   private JsonNode stored(ValueVector vector, int index) {
@@ -221,20 +237,11 @@ final class Plain {
       return made.put("ns", IntervalMonthDayNanoVector.getNanoseconds(data, index));
     } else if (vector instanceof MapVector v) {
       return map(v, index);
-    } else if (vector instanceof ListVector v) {
-      return span(v.getDataVector(), v.getElementStartIndex(index), v.getElementEndIndex(index));
-    } else if (vector instanceof LargeListVector v) {
-      return span(v.getDataVector(), v.getElementStartIndex(index), v.getElementEndIndex(index));
-    } else if (vector instanceof FixedSizeListVector v) {
-      return span(v.getDataVector(), v.getElementStartIndex(index), v.getElementEndIndex(index));
-    } else if (vector instanceof ListViewVector v) {
-      return span(v.getDataVector(), v.getElementStartIndex(index), v.getElementEndIndex(index));
-    } else if (vector instanceof LargeListViewVector v) {
-      // This is the only list vector without accessors for the bounds of an element.
-      long begin = v.getOffsetBuffer().getLong((long) index * Long.BYTES);
-      return span(v.getDataVector(), begin, begin + v.getSizeBuffer().getLong((long) index * Long.BYTES));
     } else if (vector instanceof StructVector v) {
       return struct(v, index);
+    } else if (vector instanceof RepeatedValueVector v) {
+      long[] bounds = bounds(v, index);
+      return span(v.getDataVector(), bounds[0], bounds[1]);
     }
     throw new UnsupportedOperationException("no accessor for " + vector.getField().getType());
   }

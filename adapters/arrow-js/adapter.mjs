@@ -11,8 +11,8 @@
 import { readFileSync } from "node:fs";
 import * as arrow from "apache-arrow";
 import { lz4, zstandard } from "./codecs.mjs";
-import { counted } from "./plain.mjs";
-import { during, serve } from "./protocol.mjs";
+import { TooManyValues, counted } from "./plain.mjs";
+import { during, serve, toJson } from "./protocol.mjs";
 import { plainVectors } from "./vectors.mjs";
 
 const {
@@ -24,6 +24,9 @@ compressionRegistry.set(CompressionType.ZSTD, zstandard);
 
 const CODECS = { "": null, lz4: CompressionType.LZ4_FRAME, zstd: CompressionType.ZSTD };
 const version = JSON.parse(readFileSync(new URL("node_modules/apache-arrow/package.json", import.meta.url))).version;
+
+/** The most differences that are noted of one answer, and the most characters of a value in one. */
+const [MOST, SHOWN] = [5, 80];
 
 const { span } = plainVectors(arrow);
 
@@ -43,10 +46,45 @@ async function decoded(data, chunk) {
   return { schema: schema ?? reader.schema, batches };
 }
 
+/** The slices of all batches, one after the other; every difference of their values from `columns`, and every error. */
+function differences(columns, fields, batches, after) {
+  const found = [];
+  let row = 0;
+  for (const batch of batches) {
+    fields.forEach((field, column) => {
+      const where = `${after}: column ${column} '${field.name ?? ""}'`;
+      try {
+        let at = row;
+        for (const piece of pieces(batch, after)) {
+          for (const value of span(piece.data.children[column], 0, piece.numRows)) {
+            const [before, afterwards] = [toJson(columns[column][at]), toJson(value)];
+            if (before !== afterwards) {
+              found.push(`${where}, row ${at}: expected ${before.slice(0, SHOWN)}, got ${afterwards.slice(0, SHOWN)}`);
+            }
+            at += 1;
+          }
+        }
+        if (at !== row + batch.numRows) found.push(`${where}: expected ${batch.numRows} rows, got ${at - row}`);
+      } catch (thrown) {
+        if (thrown instanceof TooManyValues) throw thrown;
+        found.push(`${where}: throws ${thrown}`);
+      }
+    });
+    row += batch.numRows;
+  }
+  return found.slice(0, MOST);
+}
+
 async function read(kind, data, options) {
   const { schema, batches } = await decoded(data, options.chunk);
   // Without a schema the reader throws nothing, and the library's own table has no columns.
   const fields = schema?.fields ?? [];
+  const made = await values(fields, batches);
+  if (!options.after) return made;
+  return { ...made, ways: await during("values", () => differences(made.columns, fields, batches, options.after)) };
+}
+
+async function values(fields, batches) {
   return {
     names: fields.map((field) => field.name ?? ""),
     types: fields.map((field) => String(field.type)),
@@ -85,7 +123,7 @@ await serve({
     version,
     reads: ["stream", "file"],
     writes: ["stream", "file"],
-    read_options: { chunk: [] },
+    read_options: { chunk: [], after: ["", "sliced"] },
     write_options: { codec: Object.keys(CODECS), legacy: [false, true], given: ["", "sliced"] },
   },
   lacks: /Unrecognized type|codec not found|does not support|Legacy IPC format does not/,

@@ -76,15 +76,16 @@ children and dictionaries without values.
 ## Options of the reading
 
 `included_fields` is a projection to the middle column of three, or to the two around it. `after` is a way out of the
-library: its values have to be those before (`reader.ways-out-agree`). Validation is not an option but a reader of its
-own, `pyarrow-validated`.
+library: its values have to be those before (`reader.ways-out-agree`). The validation of pyarrow is not an option but a
+reader of its own, `pyarrow-validated`; that of Arrow Java is `after="validated"`.
 
 | option | meaning |
 |---|---|
 {options}
 No Python interface has a decoder that is pushed bytes: `chunk` pushes them into `StreamDecoder` of Arrow C++ (the
-adapter `arrow-cpp`) and into Apache Arrow JavaScript, and is a file object for the libraries in Python. Casts,
-concatenation and the C data interface are not driven in the libraries for Go, Java and JavaScript.
+adapter `arrow-cpp`) and into Apache Arrow JavaScript, and is a file object for the libraries in Python. Slices
+are those of the libraries for Go, Java and JavaScript, concatenation that of Go, and validation, copies, appending and
+hashes are those of Arrow Java. Casts and the C data interface are not driven in these three.
 
 ## What is excluded
 

@@ -43,7 +43,8 @@ READ_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         ' "exact" (pushed what the decoder says that it needs), "prebuffered", "embedded" (a file in a larger one),'
         ' "imported" (slices that come over the C stream interface)',
         "after": 'what happens to the rows before their values are compared: "", "cast", "concatenated", "exported",'
-        ' "inspected" (asked which values are null, structs flattened) or "objects"',
+        ' "inspected" (asked which values are null, structs flattened), "objects", "validated", "sliced", "copied" (one'
+        ' by one, or decoded from a dictionary), "appended" (twice) or "hashed" (and compared with each other)',
     }
 )
 """The closed vocabulary of read options with their meanings; a library does not get an option that it lacks."""
@@ -155,8 +156,8 @@ class JobAnswer:
     ``error_class`` is the class of an error, or the name of the signal that ended the process. ``panicked`` is true
     if the error is a failed assertion inside the library (a Rust or Go panic), which its user cannot be expected to
     catch. ``stage`` is the stage that the job had reached. ``statistics`` are the counts of a reader, if it counts.
-    ``ways`` are the differences between the values of the library's own interface and those that it hands over; None
-    if they were not compared.
+    ``ways`` are the differences between the values of the library's own interface and those that it hands over, or
+    after the rows were used and before; None if they were not compared.
     """
 
     id: str

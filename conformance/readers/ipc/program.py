@@ -200,6 +200,7 @@ def _answered(job_id: str, name: str, reported: Mapping[str, Any], seconds: floa
         rows=table.rows,
         types=tuple(reported.get("types", ())),
         statistics=reported.get("statistics", {}),
+        ways=tuple(reported["ways"]) if "ways" in reported else None,
         stage=Stage.VALUES,
     )
 

@@ -57,6 +57,8 @@ def _answer(asked: dict[str, Any], data: bytes) -> dict[str, Any] | bytes:  # no
             return {"id": asked["id"], **ROWS, "columns": [[1, 2]]}
         case b"counts":
             return {"id": asked["id"], **ROWS, "statistics": {"messages": 2, "record_batches": 1}}
+        case b"two ways":
+            return {"id": asked["id"], **ROWS, "ways": ["sliced: column 0 'process', row 0: expected 1, got 2"]}
         case b"other counts":
             return {"id": asked["id"], **ROWS, "statistics": {"bytes": 2}}
         case b"wrong columns":

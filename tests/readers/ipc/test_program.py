@@ -68,6 +68,12 @@ def test_what_a_program_counts_is_in_its_answer(faulty: ProgramRunner) -> None:
     assert reported(faulty, b"healthy").statistics == {}
 
 
+def test_the_differences_that_a_program_notes_are_in_its_answer(faulty: ProgramRunner) -> None:
+    """One that compared nothing has None."""
+    assert reported(faulty, b"two ways").ways == ("sliced: column 0 'process', row 0: expected 1, got 2",)
+    assert reported(faulty, b"healthy").ways is None
+
+
 def test_no_answer_in_time(faulty: ProgramRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that does not answer has hung, and a new one answers the next job."""
     with monkeypatch.context() as patch:

@@ -1,0 +1,83 @@
+"""What adapters do with the rows that they read, and whether the values are afterwards what they were."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from conformance.wire.plain import PlainTable, differences, plain_table
+from tests.adapters.conftest import BUILT, NONE_BUILT, Program
+from tests.adapters.families import FAMILIES, stream_of
+
+if not BUILT:
+    pytest.skip(NONE_BUILT, allow_module_level=True)
+
+SOUND: Final = ("bool", "integers", "floats", "texts", "binaries", "fixed-binary", "dictionary-delta", "thousand-rows")
+"""Families whose values no library changes."""
+
+
+def _steps(program: Program) -> list[str]:
+    """What the adapter can do, without the empty text; skips the test if it is nothing."""
+    offered = [value for value in program.ask("hello")["read_options"].get("after", ()) if value]
+    if not offered:
+        pytest.skip(f"{program.name} does nothing with the rows")
+    return offered
+
+
+@pytest.mark.parametrize("family", SOUND)
+def test_sound_values_stay_what_they_are(program: Program, family: str) -> None:
+    """Whatever the library does, the rows are those that were written, and afterwards the same."""
+    batches = FAMILIES[family]()
+
+    for after in _steps(program):
+        answer = program.read(stream_of(batches), after=after)
+
+        assert answer["status"] == "ok", (after, answer)
+        assert differences(plain_table(batches), PlainTable.from_json(answer)) == []
+        assert answer["ways"] == [], after
+
+
+@pytest.mark.parametrize(
+    ("after", "family", "said"),
+    [
+        ("objects", "unions", "readObject: expected 1, got null"),
+        ("validated", "nested", "Incorrect arrow type for class org.apache.arrow.vector.complex.MapVector"),
+        ("sliced", "unions", "of a slice, row 0: expected 1, got null"),
+        ("copied", "unions", "of the copy, row 0: expected 1, got null"),
+        ("appended", "nested", "ClassCastException"),
+        ("hashed", "runs", "rows 0 and 1 are equal, and their hashes differ"),
+    ],
+)
+def test_what_arrow_java_changes_is_noted(program: Program, after: str, family: str, said: str) -> None:
+    """Faults of its version 19.0.0; the rows of the answer are nevertheless those that were written."""
+    if program.name != "arrow-java" or program.version != "19.0.0":
+        pytest.skip("of Arrow Java 19.0.0")
+    batches = FAMILIES[family]()
+
+    answer = program.read(stream_of(batches), after=after)
+
+    assert differences(plain_table(batches), PlainTable.from_json(answer)) == []
+    assert any(difference.startswith(f"{after}: ") and said in difference for difference in answer["ways"]), answer
+
+
+def test_what_is_done_with_a_batch_leaves_the_rows_of_the_next(program: Program) -> None:
+    """A copy of a union in Arrow Java adds a vector to it, and its next batch cannot be loaded: the rows are whole."""
+    if program.name != "arrow-java":
+        pytest.skip("of Arrow Java")
+    batches = FAMILIES["unions"]() * 2
+
+    answer = program.read(stream_of(batches), after="copied")
+
+    assert answer["status"] == "ok", answer
+    assert answer["rows"] == sum(batch.num_rows for batch in batches)
+
+
+def test_nothing_is_compared_unless_it_is_asked(program: Program) -> None:
+    """An answer without the option has no comparison."""
+    assert "ways" not in program.read(stream_of(FAMILIES["bool"]()))
+
+
+def test_an_unknown_step_is_unsupported(program: Program) -> None:
+    """A library that cannot do it does nothing else in its place."""
+    assert program.read(stream_of(FAMILIES["bool"]()), after="inspected")["status"] == "unsupported"
