@@ -40,9 +40,9 @@ def reread(data: bytes, kind: str) -> list[pa.RecordBatch]:
 
 def may_refuse(program: Program, family: str) -> bool:
     """Whether a writer of files may say that it writes no such dictionaries; Go's takes a delta for a replacement, and
-    that of C++ writes deltas only if asked to.
+    those of C++ and Rust write deltas only if asked to.
     """
-    return family in REPLACING or (program.name in ("arrow-go", "arrow-cpp") and family == "dictionary-delta")
+    return family in REPLACING or (program.name in ("arrow-go", "arrow-cpp", "arrow-rs") and family == "dictionary-delta")
 
 
 @pytest.mark.parametrize("kind", ["stream", "file"])
