@@ -34,6 +34,10 @@ class IntervalType(pa.ExtensionType):  # type: ignore[misc]  # pyarrow has no an
         del storage_type
         return cls(serialized.decode())
 
+    def __hash__(self) -> int:
+        # pyarrow takes this away from extension types; as the values of a dictionary, they are keys.
+        return hash((IntervalType, self.unit))
+
     def __reduce__(self) -> tuple[type[IntervalType], tuple[str]]:
         return IntervalType, (self.unit,)
 

@@ -53,9 +53,8 @@ fn decoded(kind: &str, data: Vec<u8>, options: &Value) -> Result<Rows, ArrowErro
     if kind == "file" && mapped {
         return in_place(&bytes, fields);
     }
-    // Only this decoder reads parts of the bytes where they are. It has no selection of columns.
-    if kind == "stream" && fields.is_none() && (mapped || most.is_some()) {
-        return pushed(&bytes, most.unwrap_or(usize::MAX));
+    if kind == "stream" && (mapped || most.is_some()) {
+        return pushed(&bytes, most.unwrap_or(usize::MAX), fields);
     }
     let source = Pieces { bytes: Cursor::new(bytes.as_slice()), most: most.unwrap_or(usize::MAX) };
     if kind == "file" {
@@ -97,8 +96,9 @@ fn mapping(data: &[u8]) -> Result<Buffer, ArrowError> {
     Ok(Buffer::from(Bytes::from_owner(unsafe { Mmap::map(&file) }?)))
 }
 
-/// A stream that is pushed in pieces, as the documentation of the decoder does.
-fn pushed(bytes: &Buffer, most: usize) -> Result<Rows, ArrowError> {
+/// A stream that is pushed in pieces, as the documentation of the decoder does. The decoder reads all columns, so they
+/// are selected afterwards.
+fn pushed(bytes: &Buffer, most: usize, fields: Option<Vec<usize>>) -> Result<Rows, ArrowError> {
     let (mut decoder, mut batches) = (StreamDecoder::new(), vec![]);
     for at in (0..bytes.len()).step_by(most) {
         let mut piece = bytes.slice_with_length(at, most.min(bytes.len() - at));
@@ -108,7 +108,9 @@ fn pushed(bytes: &Buffer, most: usize) -> Result<Rows, ArrowError> {
     }
     decoder.finish()?;
     let schema = decoder.schema().ok_or_else(|| ArrowError::IpcError("the stream has no schema".into()))?;
-    Ok((schema, batches))
+    let Some(fields) = fields else { return Ok((schema, batches)) };
+    let batches = batches.iter().map(|batch| batch.project(&fields)).collect::<Result<_, _>>()?;
+    Ok((Arc::new(schema.project(&fields)?), batches))
 }
 
 /// A file whose blocks are decoded where they are, as the library's example of memory mapping does, within bounds and in
