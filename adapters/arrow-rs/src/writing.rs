@@ -1,4 +1,5 @@
-//! Writing: the writers of the crate arrow-ipc, with each of their options.
+//! Writing: the writers of the crate arrow-ipc, with their options. Not driven is the level of a codec: the library refuses
+//! one for LZ4, and the suite pairs every level with every codec.
 
 use std::sync::Arc;
 
@@ -61,12 +62,10 @@ fn write_options(options: &Value) -> Result<IpcWriteOptions, ArrowError> {
         "zstd" => Some(CompressionType::ZSTD),
         _ => None,
     };
-    let level = options["level"].as_i64().filter(|level| *level != 0).map(|level| level as i32);
     let handling = if options["deltas"] == true { DictionaryHandling::Delta } else { DictionaryHandling::Resend };
     let alignment = options["alignment"].as_u64().unwrap_or(64) as usize;
     Ok(IpcWriteOptions::try_new(alignment, legacy, version)?
         .try_with_compression(codec)?
-        .try_with_compression_level(level)?
         .with_dictionary_handling(handling))
 }
 
