@@ -55,8 +55,8 @@ own, `pyarrow-validated`.
 {options}
 No Python interface has a decoder that is pushed bytes: `chunk` pushes them into `StreamDecoder` of Arrow C++ (the
 adapter `arrow-cpp`) and into Apache Arrow JavaScript, and streams into that of arrow-rs, and is a file object for the
-libraries in Python. Concatenation and the C data interface are driven in arrow-rs too, and casts are not; none of them is
-driven in the libraries for Go, Java and JavaScript.
+libraries in Python. Concatenation and the C data interface are driven in arrow-rs too, and casts are not; none of them
+is driven in the libraries for Go, Java and JavaScript.
 
 ## What is excluded
 
