@@ -41,6 +41,7 @@ CALLS: Final[Mapping[str, str]] = {
     "arrow-go": "`ipc.NewReader`, `ipc.NewFileReader`",
     "arrow-java": "`ArrowStreamReader`, `ArrowFileReader`",
     "arrow-js": "`RecordBatchReader.from`",
+    "arrow-rs": "`StreamReader::try_new`, `FileReader::try_new`: every batch",
     "flechette": "`tableFromIPC`",
 }
 """The call behind each reader."""

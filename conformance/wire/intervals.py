@@ -35,7 +35,8 @@ class IntervalType(pa.ExtensionType):  # type: ignore[misc]  # pyarrow has no an
         return cls(serialized.decode())
 
     def __hash__(self) -> int:
-        return hash(self.unit)  # pyarrow's extension types compare equal and have no hash
+        # pyarrow takes this away from extension types; as the values of a dictionary, they are keys.
+        return hash((IntervalType, self.unit))
 
     def __reduce__(self) -> tuple[type[IntervalType], tuple[str]]:
         return IntervalType, (self.unit,)

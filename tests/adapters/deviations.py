@@ -15,7 +15,13 @@ from tests.adapters.conftest import Program
 
 __all__ = ["LACKING", "READING", "SEEN_IN", "WRITING", "expect"]
 
-SEEN_IN: Final = {"arrow-go": "18.8.0", "arrow-java": "19.0.0", "arrow-js": "21.2.0", "flechette": "2.6.0"}
+SEEN_IN: Final = {
+    "arrow-go": "18.8.0",
+    "arrow-java": "19.0.0",
+    "arrow-js": "21.2.0",
+    "arrow-rs": "60.1.0",
+    "flechette": "2.6.0",
+}
 
 LACKING: Final = {
     "arrow-java": {"small-decimals"},

@@ -28,9 +28,16 @@ def adapter(here: Path, *, program: str = SPEAKS, build: str = "[]", needs: str 
     return AdapterSpec.load(here / "adapter.toml")
 
 
-def test_four_adapters_ship() -> None:
+def test_six_adapters_ship() -> None:
     """Their names are permanent, and each directory has the name of its adapter."""
-    assert sorted(shipped("adapter.toml")) == ["arrow-cpp", "arrow-go", "arrow-java", "arrow-js", "flechette"]
+    assert sorted(shipped("adapter.toml")) == [
+        "arrow-cpp",
+        "arrow-go",
+        "arrow-java",
+        "arrow-js",
+        "arrow-rs",
+        "flechette",
+    ]
     assert all(spec.here.name == name for name, spec in shipped().items())
 
 

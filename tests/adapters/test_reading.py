@@ -114,6 +114,37 @@ def test_chunks_of_any_size_make_the_same_table(program: Program, size: int) -> 
     assert differences(plain_table(batches), PlainTable.from_json(answer)) == []
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_way_to_the_rows_gives_the_same(program: Program, family: str, kind: str) -> None:
+    """Bytes that are mapped, and rows that are concatenated or exported first, have the same values."""
+    if program.name != "arrow-rs":
+        pytest.skip(f"{program.name} has no such option")
+    if kind == "file" and family in REPLACING:
+        pytest.skip("a file cannot replace a dictionary")
+    data = stream_of(FAMILIES[family](), file=kind == "file")
+    plainly = program.read(data, kind)
+
+    for options in ({"mapped": True}, {"after": "concatenated"}, {"after": "exported"}, {"chunk": 7}):
+        assert program.read(data, kind, **options) == plainly, options
+
+
+@pytest.mark.parametrize("options", [{}, {"chunk": 7}, {"mapped": True}], ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_selected_columns_alone_are_read(program: Program, kind: str, options: dict[str, object]) -> None:
+    """A projection gives the columns in its order, however the bytes come."""
+    offered = program.ask("hello")["read_options"]
+    if not {"included_fields", *options} <= offered.keys():
+        pytest.skip(f"{program.name} has no such options")
+    batches = FAMILIES["integers"]()
+
+    answer = program.read(stream_of(batches, file=kind == "file"), kind, included_fields=[1, 3], **options)
+
+    assert answer["names"] == ["int16", "int64"]
+    whole = plain_table(batches)
+    assert answer["columns"] == [whole.columns[1], whole.columns[3]]
+
+
 @pytest.mark.parametrize(
     ("kind", "way"),
     [

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from conformance.readers.ipc.job import METADATA
 from conformance.wire import read_stream
 from conformance.wire.faults import Severity
 from conformance.wire.file import read_file
@@ -39,9 +40,10 @@ def reread(data: bytes, kind: str) -> list[pa.RecordBatch]:
 
 def may_refuse(program: Program, family: str) -> bool:
     """Whether a writer of files may say that it writes no such dictionaries; Go's takes a delta for a replacement, and
-    that of C++ writes deltas only if asked to.
+    those of C++ and Rust write deltas only if asked to.
     """
-    return family in REPLACING or (program.name in ("arrow-go", "arrow-cpp") and family == "dictionary-delta")
+    refuses = program.name in ("arrow-go", "arrow-cpp", "arrow-rs")
+    return family in REPLACING or (refuses and family == "dictionary-delta")
 
 
 @pytest.mark.parametrize("kind", ["stream", "file"])
@@ -139,6 +141,33 @@ def test_slices_are_written_as_batches(
 
     assert [one.num_rows for one in written] == lengths
     assert differences(plain_table(batches), plain_table(written)) == []
+
+
+@pytest.mark.parametrize("kind", ["stream", "file"])
+@pytest.mark.parametrize("family", ["integers", "texts", "nested", "no-columns"])
+def test_columns_that_are_encoded_have_the_same_rows(program: Program, family: str, kind: str) -> None:
+    """Each column becomes a dictionary of its own values."""
+    if "encoded" not in program.ask("hello")["write_options"].get("given", ()):
+        pytest.skip(f"{program.name} encodes no columns")
+    batches = FAMILIES[family]()
+
+    written = reread(program.write(stream_of(batches), kind, given="encoded"), kind)
+
+    assert all(pa.types.is_dictionary(kind) for kind in written[0].schema.types)
+    assert differences(plain_table(batches), plain_table(written)) == []
+
+
+@pytest.mark.parametrize("kind", ["stream", "file"])
+def test_metadata_is_written_to_the_footer(program: Program, kind: str) -> None:
+    """The pairs of the suite's option; a stream has no Footer, and no place for them."""
+    if "file" not in program.ask("hello")["write_options"].get("metadata", ()):
+        pytest.skip(f"{program.name} writes no metadata")
+
+    written = program.write(stream_of(FAMILIES["integers"]()), kind, metadata="file")
+
+    found = pa.ipc.open_file(written).metadata if kind == "file" else None
+    expected = {key.encode(): value.encode() for key, value in METADATA.items()}
+    assert (found or {}) == (expected if kind == "file" else {})
 
 
 def test_the_source_is_told_from_the_writer(program: Program) -> None:

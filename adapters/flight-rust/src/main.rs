@@ -5,6 +5,7 @@
 //! answer per line. Each path is one way in which a program can read with the library; nothing is repaired. A panic that
 //! leaves the library is an error with `panicked`.
 
+#[path = "../../rust/plain.rs"]
 mod plain;
 
 use std::collections::HashMap;
@@ -29,13 +30,11 @@ use futures::{stream, Stream, StreamExt, TryStreamExt};
 use serde_json::{json, Value};
 use tonic::transport::{Channel, Endpoint};
 
-use plain::{binary, plain};
+use plain::{binary, items, Budget};
 
 const REUSE: &str = "arrow-flight-reuse-connection://?";
 /// The deadline of a call, which tonic keeps until the answer begins.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// The largest number of values of one answer: a few bytes can declare any number, and a library may rely on them.
-const MAX_VALUES: usize = 1 << 22;
 
 /// The paths by name.
 const PATHS: [&str; 22] = [
@@ -51,12 +50,13 @@ struct Table {
     types: Vec<String>,
     columns: Vec<Vec<Value>>,
     rows: usize,
+    budget: Budget,
 }
 
 impl Table {
     fn of(name: &str, values: Vec<Value>) -> Self {
-        let rows = values.len();
-        Self { names: vec![name.into()], types: vec![String::new()], columns: vec![values], rows }
+        let (names, types, rows) = (vec![name.into()], vec![String::new()], values.len());
+        Self { names, types, columns: vec![values], rows, ..Self::default() }
     }
 
     fn schema(&mut self, schema: &Schema) {
@@ -70,13 +70,11 @@ impl Table {
     fn add(&mut self, batch: &RecordBatch) -> Result<()> {
         self.schema(&batch.schema());
         self.rows += batch.num_rows();
-        if batch.num_columns() != self.columns.len() || self.rows * self.columns.len().max(1) > MAX_VALUES {
+        if batch.num_columns() != self.columns.len() {
             return Err(FlightError::DecodeError(format!("{} columns in row {}", batch.num_columns(), self.rows)));
         }
         for (values, column) in self.columns.iter_mut().zip(batch.columns()) {
-            for row in 0..batch.num_rows() {
-                values.push(plain(column.as_ref(), row)?);
-            }
+            values.extend(items(column, &mut self.budget)?);
         }
         Ok(())
     }
