@@ -83,10 +83,10 @@ reader of its own, `pyarrow-validated`; that of Arrow Java is `after="validated"
 |---|---|
 {options}
 No Python interface has a decoder that is pushed bytes: `chunk` pushes them into `StreamDecoder` of Arrow C++ (the
-adapter `arrow-cpp`), into Apache Arrow JavaScript and, of streams, into arrow-rs, and is a file object for the libraries
-in Python. Slices are those of the libraries for Go, Java and JavaScript, concatenation also that of Go and arrow-rs, and
-validation, copies, appending and hashes are those of Arrow Java. Casts are not driven in these four, and the C data
-interface in arrow-rs alone.
+adapter `arrow-cpp`), into Apache Arrow JavaScript and, of streams, into arrow-rs. It is a file object for the libraries
+in Python. Slices are those of the libraries for Go, Java and JavaScript. Concatenation is also that of Go and arrow-rs.
+Validation, copies, appending and hashes are those of Arrow Java. Casts are not driven in these four; of them, arrow-rs
+alone exports rows over the C data interface.
 
 ## What is excluded
 

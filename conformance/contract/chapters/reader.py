@@ -133,8 +133,8 @@ def ways_out_agree(read: Read) -> Iterator[Violation]:
 
     The other library gets them through the C data interface. Booleans, numbers, text and binary are compared, and lists
     and structs of these; of dates and times, which are null. Using rows is what the option ``after`` names: a cast, a
-    slice, a copy, the library's own validation. An error there is a difference too, unless the library says that it lacks
-    the feature.
+    slice, a copy, the library's own validation. An error there is a difference too, unless the library says that it
+    lacks the feature.
     """
     for difference in read.answer.ways or ():
         yield Violation("the same values in both ways", f"own interface: {difference}", read.answer.reader)

@@ -74,6 +74,12 @@ for _label, _announcement in (
     _declared(_label, _announcement)
 
 
+@hostile_stream("bombs.lz4-announced-2^50", "types.int8", source="https://github.com/apache/arrow-rs/pull/10959")
+def lz4_announced(model: StreamModel) -> None:
+    """An LZ4 frame of eight bytes announces itself as 2^50 bytes."""
+    _bytes_column(model, 8, struct.pack("<q", 1 << 50) + pa.Codec("lz4").compress(bytes(8), asbytes=True), 0)
+
+
 @hostile_stream("bombs.lz4-64-mib", "types.int8")
 def lz4(model: StreamModel) -> None:
     """64 MiB of zeros in LZ4."""

@@ -170,3 +170,8 @@ for _name in ("union-sparse", "union-dense", "run-end-encoded-32"):
     sample(f"nested.lists-of-{_name}", f"Three lists of {_name}, so that a slice begins inside the child.", {
         "x": pa.ListArray.from_arrays(pa.array([0, 1, 1, len(_ALL[_name])], pa.int32()), _ALL[_name])
     })  # fmt: skip
+if "string-view" in _ALL:
+    _views = pa.array(["a text of more than twelve bytes", None, "b"], pa.string_view())
+    sample("nested.runs-of-views", "Runs whose values are views of text, some of it in a buffer of its own.", {
+        "x": pa.RunEndEncodedArray.from_arrays([2, 3, 7], _views, pa.run_end_encoded(pa.int32(), _views.type))
+    })  # fmt: skip
