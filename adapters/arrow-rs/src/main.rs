@@ -79,10 +79,15 @@ fn answered(asked: &Value, stage: &Stage) -> Result<Value, ArrowError> {
     Ok(json!({ "status": "ok", "data": BASE64_STANDARD.encode(written) }))
 }
 
+/// True for an error by which the library says that it lacks a feature.
+fn lacks(found: &ArrowError) -> bool {
+    matches!(found, ArrowError::NotYetImplemented(_)) || LACKS.iter().any(|words| found.to_string().contains(words))
+}
+
 /// An error, named by its kind.
 fn failure(found: &ArrowError) -> Value {
     let message = found.to_string();
-    if matches!(found, ArrowError::NotYetImplemented(_)) || LACKS.iter().any(|words| message.contains(words)) {
+    if lacks(found) {
         return json!({ "status": "unsupported", "message": message });
     }
     let kind = format!("{found:?}");
@@ -90,10 +95,14 @@ fn failure(found: &ArrowError) -> Value {
     json!({ "status": "error", "class": format!("ArrowError::{kind}"), "message": message })
 }
 
-fn panicked(thrown: &(dyn Any + Send)) -> Value {
+/// The text of a panic.
+fn said(thrown: &(dyn Any + Send)) -> &str {
     let text = thrown.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| thrown.downcast_ref::<&str>().copied()).unwrap_or("a panic without a text");
-    json!({ "status": "error", "class": "panic", "message": text, "panicked": true })
+    text.or_else(|| thrown.downcast_ref::<&str>().copied()).unwrap_or("a panic without a text")
+}
+
+fn panicked(thrown: &(dyn Any + Send)) -> Value {
+    json!({ "status": "error", "class": "panic", "message": said(thrown), "panicked": true })
 }
 
 fn respond(asked: &Value) -> Value {

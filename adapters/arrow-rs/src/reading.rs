@@ -2,6 +2,7 @@
 
 use std::fs::{remove_file, File};
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
 
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
@@ -18,7 +19,11 @@ use serde_json::{json, Value};
 
 use crate::plain::{items, Budget};
 use crate::writing::slices;
-use crate::{text, Stage};
+use crate::{lacks, said, text, Stage};
+
+/// The most differences that are noted of one answer, and the most characters of a value in one.
+const MOST: usize = 5;
+const SHOWN: usize = 80;
 
 /// What was read.
 type Rows = (SchemaRef, Vec<RecordBatch>);
@@ -26,22 +31,30 @@ type Rows = (SchemaRef, Vec<RecordBatch>);
 pub fn read(kind: &str, data: Vec<u8>, options: &Value, stage: &Stage) -> Result<Value, ArrowError> {
     let (schema, batches) = decoded(kind, data, options)?;
     stage.set("values");
-    let batches = after(text(options, "after"), &schema, batches)?;
-    let mut budget = Budget::default();
-    let mut columns = vec![vec![]; schema.fields().len()];
-    for batch in &batches {
-        for (values, column) in columns.iter_mut().zip(batch.columns()) {
-            values.extend(items(column, &mut budget)?);
-        }
-    }
+    let columns = values(&schema, &batches)?;
     let mut made = json!({
         "status": "ok",
         "names": schema.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>(),
         "types": schema.fields().iter().map(|field| field.data_type().to_string()).collect::<Vec<_>>(),
         "rows": batches.iter().fold(0, |rows: usize, batch| rows.saturating_add(batch.num_rows())),
     });
-    made["columns"] = Value::Array(columns.into_iter().map(Value::Array).collect());
+    if let Some(found) = ways(text(options, "after"), &schema, batches, &columns) {
+        made["ways"] = json!(found);
+    }
+    made["columns"] = Value::Array(columns);
     Ok(made)
+}
+
+/// The plain values of each column.
+fn values(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<Value>, ArrowError> {
+    let mut budget = Budget::default();
+    let mut columns = vec![vec![]; schema.fields().len()];
+    for batch in batches {
+        for (values, column) in columns.iter_mut().zip(batch.columns()) {
+            values.extend(items(column, &mut budget)?);
+        }
+    }
+    Ok(columns.into_iter().map(Value::Array).collect())
 }
 
 fn decoded(kind: &str, data: Vec<u8>, options: &Value) -> Result<Rows, ArrowError> {
@@ -144,6 +157,35 @@ fn in_place(bytes: &Buffer, fields: Option<Vec<usize>>) -> Result<Rows, ArrowErr
         batches.extend(decoder.read_record_batch(block, &block_of(block).ok_or_else(outside)?)?);
     }
     Ok((schema, batches))
+}
+
+/// The columns that have other values after something was done with the rows, or the error; None if nothing is asked, or
+/// if the library says that it lacks it.
+fn ways(what: &str, schema: &SchemaRef, batches: Vec<RecordBatch>, before: &[Value]) -> Option<Vec<String>> {
+    if what.is_empty() {
+        return None;
+    }
+    let used = catch_unwind(AssertUnwindSafe(|| values(schema, &after(what, schema, batches)?)));
+    let found = match used {
+        Ok(Ok(columns)) => differences(before, &columns),
+        Ok(Err(error)) if lacks(&error) => return None,
+        Ok(Err(error)) => vec![error.to_string()],
+        Err(thrown) => vec![format!("a panic: {}", said(thrown.as_ref()))],
+    };
+    Some(found.iter().map(|difference| format!("{what}: {difference}")).collect())
+}
+
+/// The first difference of each column, of a few columns.
+fn differences(before: &[Value], after: &[Value]) -> Vec<String> {
+    let shown = |value: Option<&Value>| value.map_or("no value".into(), |value| value.to_string());
+    let clipped = |value: Option<&Value>| shown(value).chars().take(SHOWN).collect::<String>();
+    let of_column = |(column, (before, after)): (usize, (&Value, &Value))| {
+        let rows = before.as_array().map_or(0, Vec::len).max(after.as_array().map_or(0, Vec::len));
+        let row = (0..rows).find(|row| before.get(row) != after.get(row))?;
+        let (expected, got) = (clipped(before.get(row)), clipped(after.get(row)));
+        Some(format!("column {column}, row {row}: expected {expected}, got {got}"))
+    };
+    before.iter().zip(after).enumerate().filter_map(of_column).take(MOST).collect()
 }
 
 /// The batches after something else was done with them; to be concatenated, each is cut into slices before.

@@ -71,9 +71,8 @@ class Ways:
 
 def compared(library: OwnWay, made: Any, decoded: Decoded, table: PlainTable) -> Ways:
     """Compare the columns of a library's own interface with ``table``, which pyarrow gave."""
-    kinds = (
-        decoded.schema.types
-    )  # once: pyarrow makes the list again for each use, which takes minutes for 8000 columns
+    # Once: pyarrow makes the list again for each use, which takes minutes for 8000 columns.
+    kinds = decoded.schema.types
     places = [place for place, kind in enumerate(kinds) if is_certain(kind) or kind.id in _TIMES]
     found: list[str] = []
     lacking = 0
