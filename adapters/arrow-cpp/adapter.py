@@ -1,8 +1,8 @@
 """Adapter of Apache Arrow C++ without pyarrow's interface: reads and writes IPC data for the suite.
 
-Built by ``python -m adapters arrow-cpp``. The library of ``ipc.cc`` reads and writes; its batches come over the C
-stream interface, and their values from their buffers. Standard input has one JSON request per line, standard output one
-JSON answer per line. An error of Arrow becomes an answer whose class is its code; a crash ends the program.
+Built by ``python -m adapters arrow-cpp``. The library of ``ipc.cc`` reads and writes; its batches are wrapped in the
+classes of pyarrow, and their values come from their buffers. Standard input has one JSON request per line, standard
+output one JSON answer per line. An error of Arrow becomes an answer whose class is its code; a crash ends the program.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import ctypes
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,20 @@ class Unsupported(Exception):  # noqa: N818  # it becomes an answer of this name
     """The adapter has no way to do what was asked."""
 
 
+def _wrapping(name: str) -> Callable[[int], Any]:
+    """The function of pyarrow's C API that wraps what a shared pointer holds; it is given that pointer's address.
+
+    The C data interface would cut a name at its first NUL.
+    """
+    capsule = pa.lib.__pyx_capi__[name]
+    python = ctypes.pythonapi
+    python.PyCapsule_GetName.argtypes, python.PyCapsule_GetName.restype = [ctypes.py_object], ctypes.c_char_p
+    python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    python.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    address = python.PyCapsule_GetPointer(capsule, python.PyCapsule_GetName(capsule))
+    return ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p)(address)
+
+
 class Arrow:
     """The functions of ``ipc.cc``."""
 
@@ -56,16 +70,19 @@ class Arrow:
         self._library = ctypes.CDLL(path)
         for name in ("ipc_read", "ipc_write", "ipc_write_tensor"):
             getattr(self._library, name).restype = ctypes.c_void_p
-        self._library.ipc_free.argtypes = [ctypes.c_void_p]
+        self._library.ipc_free.argtypes = self._library.ipc_release.argtypes = [ctypes.c_void_p]
+        for name in ("ipc_schema", "ipc_batch"):
+            getattr(self._library, name).restype = ctypes.c_void_p
+        self._library.ipc_batches.restype = ctypes.c_int64
+        self._schema, self._batch = _wrapping("pyarrow_wrap_schema"), _wrapping("pyarrow_wrap_batch")
 
     def read(
         self, kind: str, data: bytes, options: Mapping[str, Any]
-    ) -> tuple[pa.RecordBatchReader, Mapping[str, int]]:
-        """The batches of a stream or file, and what the reader counted."""
+    ) -> tuple[pa.Schema, list[pa.RecordBatch], Mapping[str, int]]:
+        """The schema and the batches of a stream or file, and what the reader counted."""
         chosen: Sequence[int] = options.get("included_fields", ())
         count = len(chosen) if "included_fields" in options else -1
-        # An ArrowArrayStream is four functions and a pointer.
-        stream = (ctypes.c_void_p * 5)()
+        out = ctypes.c_void_p()
         counted = (ctypes.c_int64 * len(STATISTICS))()
         self._done(
             self._library.ipc_read(
@@ -79,11 +96,16 @@ class Arrow:
                 (ctypes.c_int * max(1, len(chosen)))(*chosen),
                 count,
                 counted,
-                stream,
+                ctypes.byref(out),
             )
         )
-        made = pa.RecordBatchReader._import_from_c(ctypes.addressof(stream))  # noqa: SLF001  # documented for this use
-        return made, dict(zip(STATISTICS, counted, strict=True))
+        try:
+            schema = self._schema(self._library.ipc_schema(out))
+            numbers = range(self._library.ipc_batches(out))
+            batches = [self._batch(self._library.ipc_batch(out, ctypes.c_int64(at))) for at in numbers]
+        finally:
+            self._library.ipc_release(out)
+        return schema, batches, dict(zip(STATISTICS, counted, strict=True))
 
     def write(self, kind: str, data: bytes, options: Mapping[str, Any]) -> bytes:
         """The stream or the tensor, read and written again."""
@@ -154,8 +176,7 @@ HELLO: dict[str, Any] = {
 }
 
 
-def _rows(made: pa.RecordBatchReader, counted: Mapping[str, int]) -> dict[str, Any]:
-    schema, batches = made.schema, list(made)
+def _rows(schema: pa.Schema, batches: Sequence[pa.RecordBatch], counted: Mapping[str, int]) -> dict[str, Any]:
     rows = sum(batch.num_rows for batch in batches)
     if rows * max(1, len(schema)) > MAX_VALUES:
         raise ValueError(f"the library announces more than {MAX_VALUES} values")
@@ -185,9 +206,9 @@ def _answer(arrow: Arrow, asked: Mapping[str, Any]) -> dict[str, Any]:
         if asked["op"] == "write":
             written = arrow.write(asked["kind"], data, options)
             return {"status": "ok", "data": base64.b64encode(written).decode()}
-        made, counted = arrow.read(asked["kind"], data, options)
+        made = arrow.read(asked["kind"], data, options)
         stage = {"stage": "values"}
-        return _rows(made, counted)
+        return _rows(*made)
     except LibraryError as error:
         if error.code == LACKS and not error.stage:
             return {"status": "unsupported", "message": str(error)}

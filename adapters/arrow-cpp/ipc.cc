@@ -5,7 +5,6 @@
 // adapter.py calls three functions: one reads bytes into a C stream, the others write a stream or a tensor again. Each
 // returns null, or the text of the error, which begins with its code.
 #include <arrow/api.h>
-#include <arrow/c/bridge.h>
 #include <arrow/io/memory.h>
 #include <arrow/ipc/api.h>
 #include <arrow/sparse_tensor.h>
@@ -131,9 +130,9 @@ char* Said(const Status& status, const std::string& where = "") {
 extern "C" {
 
 // `piece` is the bytes of a push; -1 for the reader that pulls. `fields` are `count` numbers of fields; -1 for all.
-// `counted` gets the five numbers of ReadStats, in their order there.
+// `counted` gets the five numbers of ReadStats, in their order there; `out` gets what was read, for `ipc_release`.
 char* ipc_read(int file, const uint8_t* data, int64_t size, const char* way, int64_t piece, int native, int threads,
-               const int* fields, int count, int64_t* counted, struct ArrowArrayStream* out) {
+               const int* fields, int count, int64_t* counted, Read** out) {
   std::string said;
   auto work = [&]() -> Status {
     auto options = ipc::IpcReadOptions::Defaults();
@@ -165,12 +164,20 @@ char* ipc_read(int file, const uint8_t* data, int64_t size, const char* way, int
         return valid;
       }
     }
-    ARROW_ASSIGN_OR_RAISE(auto made, arrow::RecordBatchReader::Make(read.batches, read.schema));
-    return arrow::ExportRecordBatchReader(made, out);
+    *out = new Read(std::move(read));
+    return Status::OK();
   };
   auto status = work();
   return Said(status, said);
 }
+
+const std::shared_ptr<arrow::Schema>* ipc_schema(const Read* read) { return &read->schema; }
+
+int64_t ipc_batches(const Read* read) { return static_cast<int64_t>(read->batches.size()); }
+
+const std::shared_ptr<arrow::RecordBatch>* ipc_batch(const Read* read, int64_t at) { return &read->batches[at]; }
+
+void ipc_release(Read* read) { delete read; }
 
 // Reads a stream and writes it again; `savings` below 0 means none is asked for. `out` gets memory of malloc.
 char* ipc_write(int file, const uint8_t* data, int64_t size, const char* codec, int version4, int legacy, int alignment,

@@ -235,3 +235,15 @@ def test_announced_rows_that_are_not_there_end_in_an_error(program: Program) -> 
     assert answer["status"] == "error"
     assert answer["stage"] == "values"
     assert program.ask("hello")["status"] == "ok"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_name_is_whole(program: Program, kind: str) -> None:
+    """A name of the format has a length, and NUL is a character of it."""
+    inner = pa.array([{"c\0d": 1}])
+    batch = pa.record_batch({"a\0b": pa.array([1]), "": pa.array(["x"]), "s": inner})
+
+    answer = program.read(stream_of([batch], file=kind == "file"), kind)
+
+    assert answer["names"] == ["a\0b", "", "s"]
+    assert PlainTable.from_json(answer) == plain_table([batch])
