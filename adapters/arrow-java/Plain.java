@@ -43,6 +43,7 @@ import org.apache.arrow.vector.ViewVarBinaryVector;
 import org.apache.arrow.vector.ViewVarCharVector;
 import org.apache.arrow.vector.complex.BaseListVector;
 import org.apache.arrow.vector.complex.DenseUnionVector;
+import org.apache.arrow.vector.complex.FixedSizeListVector;
 import org.apache.arrow.vector.complex.LargeListVector;
 import org.apache.arrow.vector.complex.LargeListViewVector;
 import org.apache.arrow.vector.complex.MapVector;
@@ -242,6 +243,8 @@ final class Plain {
     } else if (vector instanceof RepeatedValueVector v) {
       long[] bounds = bounds(v, index);
       return span(v.getDataVector(), bounds[0], bounds[1]);
+    } else if (vector instanceof FixedSizeListVector v) {
+      return span(v.getDataVector(), v.getElementStartIndex(index), v.getElementEndIndex(index));
     }
     throw new UnsupportedOperationException("no accessor for " + vector.getField().getType());
   }

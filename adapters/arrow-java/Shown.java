@@ -24,6 +24,7 @@ import org.apache.arrow.vector.UInt4Vector;
 import org.apache.arrow.vector.UInt8Vector;
 import org.apache.arrow.vector.ValueVector;
 import org.apache.arrow.vector.complex.DenseUnionVector;
+import org.apache.arrow.vector.complex.FixedSizeListVector;
 import org.apache.arrow.vector.complex.MapVector;
 import org.apache.arrow.vector.complex.RepeatedValueVector;
 import org.apache.arrow.vector.complex.RunEndEncodedVector;
@@ -58,25 +59,27 @@ final class Shown {
     } else if (vector instanceof ExtensionTypeVector<?> v) {
       return of(value, v.getUnderlyingVector(), index);
     } else if (value instanceof List<?> items && vector instanceof RepeatedValueVector v) {
-      return list(items, v, index);
+      return list(items, v.getDataVector(), Plain.bounds(v, index), vector instanceof MapVector);
+    } else if (value instanceof List<?> items && vector instanceof FixedSizeListVector v) {
+      long[] bounds = {v.getElementStartIndex(index), v.getElementEndIndex(index)};
+      return list(items, v.getDataVector(), bounds, false);
     } else if (value instanceof Map<?, ?> members && vector instanceof StructVector v) {
       return struct(members, v, index);
     }
     return leaf(value, vector);
   }
 
-  private static JsonNode list(List<?> items, RepeatedValueVector vector, int index) {
-    long[] bounds = Plain.bounds(vector, index);
+  private static JsonNode list(List<?> items, ValueVector data, long[] bounds, boolean isMap) {
     if (items.size() != bounds[1] - bounds[0]) {
       return JSON.textNode("a list of " + items.size());
     }
     ArrayNode made = JSON.arrayNode();
     for (int at = 0; at < items.size(); at++) {
-      JsonNode item = of(items.get(at), vector.getDataVector(), Math.toIntExact(bounds[0] + at));
+      JsonNode item = of(items.get(at), data, Math.toIntExact(bounds[0] + at));
       // The entries of a map are structs of two.
-      made.add(vector instanceof MapVector ? item.path("struct") : item);
+      made.add(isMap ? item.path("struct") : item);
     }
-    return vector instanceof MapVector ? JSON.objectNode().set("map", made) : made;
+    return isMap ? JSON.objectNode().set("map", made) : made;
   }
 
   private static JsonNode struct(Map<?, ?> members, StructVector vector, int index) {
