@@ -2,8 +2,8 @@
 // statistics of each reader after it has read, the alignment and smallest savings of writers, and the messages of sparse
 // tensors. Compiled against the headers and library of the pyarrow wheel.
 //
-// adapter.py calls three functions: one reads bytes into a C stream, the others write a stream or a tensor again. Each
-// returns null, or the text of the error, which begins with its code.
+// adapter.py calls three functions: one reads bytes, the others write a stream or a tensor again. Each returns null, or the
+// text of the error, which begins with its code. What was read is a `Read`, whose schema and batches adapter.py wraps.
 #include <arrow/api.h>
 #include <arrow/io/memory.h>
 #include <arrow/ipc/api.h>

@@ -65,7 +65,7 @@ class Dissection:
             "sections": [dataclasses.asdict(section) for section in self.chosen(only)],
             "messages": [dataclasses.asdict(message) for message in self.messages],
             "regions": [
-                dataclasses.asdict(region)
+                {name: getattr(region, name) for name in _OF_REGION}  # asdict would copy each value deeply
                 | {"bytes": self.data[region.start : min(region.end, region.start + 64)].hex()}
                 for region in self.within(only)
             ],
@@ -95,6 +95,8 @@ class Dissection:
                 found.append(region)
         return found
 
+
+_OF_REGION: Final = tuple(field.name for field in dataclasses.fields(Region))
 
 MAX_MESSAGES: Final = 4096
 """The number of messages that are dissected; the bytes after them become one region."""

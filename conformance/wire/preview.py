@@ -29,7 +29,9 @@ _FLOATS: Final = {2: "<e", 4: "<f", 8: "<d"}
 
 def shorten(text: str, most: int = MOST) -> str:
     """``text`` on one line, cut to ``most`` characters; unprintable characters become dots."""
-    flat = "".join(char if char.isprintable() else "\N{MIDDLE DOT}" for char in text[: most + 1])
+    flat = text[: most + 1]
+    if not flat.isprintable():
+        flat = "".join(char if char.isprintable() else "\N{MIDDLE DOT}" for char in flat)
     return flat if len(flat) <= most else flat[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 

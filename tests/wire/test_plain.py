@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from conformance.wire.intervals import DAY_TIME, YEAR_MONTH, IntervalType
+from conformance.wire.intervals import DAY_TIME, YEAR_MONTH
 from conformance.wire.plain import Plain, PlainError, PlainTable, differences, plain_table, plain_values
 from tests.wire.corpus import batches
 
@@ -145,11 +145,6 @@ def test_storage_of_an_extension() -> None:
         pa.ExtensionArray.from_storage(kind, made.values)
     ])  # fmt: skip
     assert plain_values(below) == [[{"months": 4}]]
-
-
-def test_an_interval_is_a_key() -> None:
-    """Values of a dictionary are remembered by their type."""
-    assert {IntervalType("year-month"), IntervalType("day-time")} == {YEAR_MONTH, DAY_TIME}
 
 
 def test_index_beyond_the_dictionary_is_refused() -> None:

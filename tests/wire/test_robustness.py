@@ -14,10 +14,8 @@ from tests.wire.corpus import batches, compressed, pair
 
 SEEDS = range(8)
 ROUNDS = 150
-LONGEST = 10.0
-"""Seconds of processor time that any one reading may take. It takes about a millisecond; a collection of the garbage of
-the whole test process may come on top.
-"""
+LONGEST = 1.0
+"""Seconds that any one reading may take; they take about a millisecond."""
 
 WORDS = [(1 << 62), (1 << 63) - 1, -1, -(1 << 63), 1 << 40, 1 << 31, 7]
 
@@ -103,7 +101,7 @@ def test_monotonous_bytes_are_read_in_time(filler: bytes) -> None:
     read_batch(data, schema)
     _assert_covered(dissect(data, schema).regions, len(data))
 
-    assert time.process_time() - started < LONGEST
+    assert time.process_time() - started < 5 * LONGEST
 
 
 def test_a_fault_of_a_cut_message_lies_inside_what_there_is() -> None:
