@@ -102,7 +102,7 @@ def test_distributions_are_small(wheel: Path, sdist: Path) -> None:
 
 
 def test_source_distribution_holds_every_report(sdist: Path) -> None:
-    """The JSON of each; of readers, writers and Flight servers, the pages that are made from it are left out."""
+    """The JSON of each; the pages that are made from it are left out."""
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
 

@@ -43,7 +43,7 @@ _DIED: Final = {
     CallEnd.OVER_BUDGET: Outcome.HANG,
 }
 
-_QUOTED = re.compile(r"(?<!\w)b?'(?:[^'\\]|\\.)*'|\"[^\"]*\"|`[^`]*`")
+_QUOTED = re.compile(r"(?<!\w)b?'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
 _BREAK = re.compile(r"\\[nrt]")
 """A line end or tab in foreign text, as :func:`conformance.contain.text.safe` writes it: white space here."""
 _BYTES = re.compile(r"(?<=\bbytes )[0-9a-f]{2}(?: [0-9a-f]{2})*\b")

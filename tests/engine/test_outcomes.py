@@ -39,6 +39,8 @@ FINE = (Outcome.UNTESTABLE, "nothing in the exchange shows it")
         ("a length of -8; byte-swapped it would be 184", "a length of #"),
         ("large-list<item: struct<a: int64>> of b'x'", "large-list<…> of '…'"),
         (r"a table's size 'it\'s' and a field's", "a table's size '…' and a field's"),
+        (r'Error("field \"a\" of Union")', "Error('…')"),
+        (r'Error("of Union(UnionType { name: \"a\", kind: Int', 'Error("of Union(UnionType <…>'),
         ("found -57896044618658097711785492504343953926634992332820 here", "found # here"),
         ("table t_1e6658b8 of digest 1e6658b8", "table t_1e6658b8 of digest #"),
         ("-1.5e-7 or  twice\nas much", "# or twice as much"),

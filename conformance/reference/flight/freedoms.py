@@ -12,6 +12,7 @@ from grpc import StatusCode
 from conformance.contract.flight.encoding import descriptor, double, number, part, text
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.records import Descriptor
+from conformance.reference.flight.expiring import Expiring
 from conformance.reference.flight.infos import POLLED
 from conformance.reference.flight.register import variation
 from conformance.reference.flight.service import FlightService, Messages
@@ -182,15 +183,8 @@ class OfEveryKind(FlightService):
     )
 
 
-class _Expiring(FlightService):
-    """A service whose endpoints have an expiration time."""
-
-    def endpoint(self, ticket: bytes) -> bytes:
-        return super().endpoint(ticket) + part(3, self.expiry())
-
-
 @variation("flight-expiry.at-the-end-of-time", FLIGHT_PAGE)
-class AtTheEndOfTime(_Expiring):
+class AtTheEndOfTime(Expiring):
     """An endpoint expires at the last instant of a Timestamp, and a renewed one at the same."""
 
     def expiry(self) -> bytes:
@@ -198,7 +192,7 @@ class AtTheEndOfTime(_Expiring):
 
 
 @variation("flight-expiry.now", FLIGHT_PAGE)
-class Now(_Expiring):
+class Now(Expiring):
     """An endpoint expires at once, and is read once."""
 
     def __init__(self, store: Store | None = None) -> None:
@@ -240,7 +234,7 @@ class TwoPlaces(FlightService):
 
 
 @variation("flight-expiry.over-at-once", FLIGHT_PAGE)
-class OverAtOnce(_Expiring):
+class OverAtOnce(Expiring):
     """The clock of the server is half a minute slow; an endpoint has expired before it is read, and is refused."""
 
     def expiry(self) -> bytes:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from grpc import StatusCode
 
 from conformance.contract.flight.encoding import number, part
+from conformance.reference.flight.expiring import Expiring
 from conformance.reference.flight.register import mutant
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.store import Batch, Flight, Store
@@ -60,14 +61,7 @@ class Earlier(FlightService):
         return number(1, int(self.clock()) + 600 + next(self._given))
 
 
-class _Expiring(FlightService):
-    """A service whose endpoints have an expiration time."""
-
-    def endpoint(self, ticket: bytes) -> bytes:
-        return super().endpoint(ticket) + part(3, self.expiry())
-
-
-class _Counting(_Expiring):
+class _Counting(Expiring):
     """A service that counts the reads of each ticket."""
 
     def __init__(self, store: Store | None = None) -> None:
