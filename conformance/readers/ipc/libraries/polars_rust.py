@@ -42,7 +42,7 @@ READER = IpcReaderInfo(
         "chunk": (),
         "mapped": (False, True),
         "way": ("", "scan", "streaming-scan", "imported"),
-        "after": ("", "cast", "concatenated"),
+        "after": ("", "cast", "concatenated", "taken"),
     },
     lacks=_LACKS,
     rewrites=(
@@ -88,6 +88,9 @@ def load() -> Library:
             if what == "concatenated":
                 middle = made.height // 2
                 return self.hand_over(pl.concat([made.slice(0, middle), made.slice(middle)]).rechunk())
+            if what == "taken":
+                places = pl.Series([*range(made.height - 1, -1, -1)], dtype=pl.UInt32)
+                return self.hand_over(made[places][places])
             wider = {name: getattr(pl, _WIDER[str(kind)]) for name, kind in made.schema.items() if str(kind) in _WIDER}
             return self.hand_over(made.cast(wider))
 
