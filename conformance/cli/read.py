@@ -43,8 +43,8 @@ AT_ONCE: Final = 2
 @click.option(
     "--combinations",
     is_flag=True,
-    help="Add about 2000 readings in which every two legal features meet, and every three of the main ones, and 380 of"
-    " long input, extreme values and types inside others.",
+    help="Add about 2000 readings in which every two legal features meet, and every three of the main ones, and 400 of"
+    " long input, extreme values, types inside others and ends of streams, most of them in each way to read.",
 )
 @click.option(
     "--vectors",

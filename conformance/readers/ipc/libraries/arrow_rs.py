@@ -61,13 +61,7 @@ def load() -> Library:
             return values
 
         def after(self, made: Any, what: str) -> Decoded:
-            if what == "concatenated":
-                return self.hand_over(made.combine_chunks())
-            if what == "taken":
-                taken = [_taken(batch) for batch in made.to_batches()]
-                return self.hand_over(arro3.core.Table.from_batches(taken, schema=made.schema))
-            cast = {str(place): _converted(made.column(place), twin) for place in range(made.num_columns)}
-            return self.hand_over(arro3.core.Table.from_pydict(cast).rename_columns([*made.column_names]))
+            return self.hand_over(_after(made, what, arro3.core.Table))
 
         def source(self, data: bytes) -> Any:
             return arro3.io.read_ipc_stream(io.BytesIO(data))
@@ -98,6 +92,16 @@ def _given(reader: Any, table: Any, options: Mapping[str, Any]) -> Any:
         return reader
     pieces = [piece for batch in reader for piece in in_slices(batch, batch.num_rows)]
     return table.from_batches(pieces, schema=reader.schema)
+
+
+def _after(made: Any, what: str, table: Any) -> Any:
+    """The table after what the option ``after`` names."""
+    if what == "concatenated":
+        return made.combine_chunks()
+    if what == "taken":
+        return table.from_batches([_taken(batch) for batch in made.to_batches()], schema=made.schema)
+    cast = {str(place): _converted(made.column(place), twin) for place in range(made.num_columns)}
+    return table.from_pydict(cast).rename_columns([*made.column_names])
 
 
 def _taken(batch: Any) -> Any:

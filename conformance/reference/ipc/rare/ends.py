@@ -1,8 +1,8 @@
 """The ends of streams and files: a last message without a body, with an end marker behind it or without one.
 
-The text lets a writer end a stream by a marker or by its last byte: it "can signal end-of-stream (EOS) either by writing
-8 bytes containing the 4-byte continuation indicator (0xFFFFFFFF) followed by 0 metadata length (0x00000000) or closing
-the stream interface". A reader that waits for a byte behind a message without a body does not see the last one.
+The text lets a writer end a stream by a marker or by its last byte: it "can signal end-of-stream (EOS) either by
+writing 8 bytes containing the 4-byte continuation indicator (0xFFFFFFFF) followed by 0 metadata length (0x00000000) or
+closing the stream interface". A reader that waits for a byte behind a message without a body does not see the last one.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 import pyarrow as pa
 
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.options import WriterOptions
-from conformance.reference.ipc.rare.register import PREFIX, Made, Rare, register
+from conformance.reference.ipc.rare.register import PREFIX, Made, Rare, register, written
 from conformance.reference.ipc.variations.sources import FILE, STREAM
 from conformance.reference.ipc.writer import stream_model, write_file
 from conformance.wire import Kind
@@ -38,27 +38,24 @@ def _of_nulls() -> Sequence[pa.RecordBatch]:
     return [pa.RecordBatch.from_pydict({"x": pa.nulls(3), "y": pa.nulls(3)})] * 2
 
 
+NO_ROWS: Final = pa.RecordBatch.from_pydict({"x": pa.array([], pa.int32()), "y": pa.array([], pa.utf8())})
+FRAMINGS: Final = {"usual": False, "legacy": True}
 LAST: Final[Mapping[str, tuple[str, Callable[[], Sequence[pa.RecordBatch]]]]] = {
     "rows": ("a batch without rows", _without_rows),
     "columns": ("a batch without columns", _without_columns),
     "nulls": ("a batch of the null type", _of_nulls),
 }
 """The last batches: what each is in words, and the batches."""
-NO_ROWS: Final = pa.RecordBatch.from_pydict({"x": pa.array([], pa.int32()), "y": pa.array([], pa.utf8())})
-FRAMINGS: Final = {"usual": False, "legacy": True}
-_ENDS: Final = {"marker": ("marker", "an end marker behind it"), "closed": ("close", "nothing behind it")}
+_Make: TypeAlias = Callable[[WriterOptions], tuple[StreamModel, Sequence[pa.RecordBatch]]]
+"""Makes a stream and the batches that it holds."""
 
 
-def _stream(make: Callable[[WriterOptions], tuple[StreamModel, Sequence[pa.RecordBatch]]], how: WriterOptions) -> Made:
-    model, batches = make(how)
-    return Made(model.encode(), batches)
+def _batches_last(make: Callable[[], Sequence[pa.RecordBatch]]) -> _Make:
+    def made(how: WriterOptions) -> tuple[StreamModel, Sequence[pa.RecordBatch]]:
+        batches = make()
+        return stream_model(batches, how), batches
 
-
-def _batches_last(
-    make: Callable[[], Sequence[pa.RecordBatch]], how: WriterOptions
-) -> tuple[StreamModel, Sequence[pa.RecordBatch]]:
-    batches = make()
-    return stream_model(batches, how), batches
+    return made
 
 
 def _schema_alone(how: WriterOptions) -> tuple[StreamModel, Sequence[pa.RecordBatch]]:
@@ -75,28 +72,41 @@ def _dictionary_last(how: WriterOptions) -> tuple[StreamModel, Sequence[pa.Recor
     return model, [some]
 
 
-def _register() -> None:
-    makers = {what: (words, functools.partial(_batches_last, make)) for what, (words, make) in LAST.items()}
-    others = {"schema": ("the schema", _schema_alone), "dictionary": ("a dictionary without a body", _dictionary_last)}
-    for (end, (kind, behind)), (framing, legacy) in itertools.product(_ENDS.items(), FRAMINGS.items()):
-        how = WriterOptions(legacy=legacy, end=kind)
-        for what, (words, make) in {**makers, **others}.items():
-            title = f"A stream, in {framing} framing, that ends in {words} with {behind}."
-            register(Rare(f"{PREFIX}.end.stream.{end}.{framing}.{what}", title, Kind.STREAM, STREAM,
-                          functools.partial(_stream, make, how), under=None))  # fmt: skip
-    for what, (words, batches) in LAST.items():
-        register(Rare(f"{PREFIX}.end.file.{what}", f"A file whose last block is {words}.", Kind.FILE, FILE,
-                      functools.partial(_file, batches), under=None))  # fmt: skip
-    register(Rare(f"{PREFIX}.end.file.schema", "A file of a schema alone.", Kind.FILE, FILE, _file_of_schema, under=None))
+MAKERS: Final[Mapping[str, tuple[str, _Make]]] = {
+    **{what: (words, _batches_last(make)) for what, (words, make) in LAST.items()},
+    "schema": ("the schema", _schema_alone),
+    "dictionary": ("a dictionary without a body", _dictionary_last),
+}
+
+
+def _stream(make: _Make, how: WriterOptions) -> Made:
+    model, batches = make(how)
+    return Made(model.encode(), batches)
 
 
 def _file(make: Callable[[], Sequence[pa.RecordBatch]]) -> Made:
-    batches = make()
-    return Made(write_file(batches), batches)
+    return written(make(), Kind.FILE)
 
 
 def _file_of_schema() -> Made:
     return Made(write_file([], schema=NO_ROWS.schema), [NO_ROWS])
+
+
+def _register() -> None:
+    for closed, (framing, legacy), (what, (words, make)) in itertools.product(
+        (False, True), FRAMINGS.items(), MAKERS.items()
+    ):
+        how = WriterOptions(legacy=legacy, end="close" if closed else "marker")
+        end, behind = ("closed", "nothing") if closed else ("marker", "an end marker")
+        title = f"A stream, in {framing} framing, that ends in {words} with {behind} behind it."
+        register(Rare(f"{PREFIX}.end.stream.{end}.{framing}.{what}", title, Kind.STREAM, STREAM,
+                      functools.partial(_stream, make, how), under=None))  # fmt: skip
+    for what, (words, batches) in LAST.items():
+        register(Rare(f"{PREFIX}.end.file.{what}", f"A file whose last block is {words}.", Kind.FILE, FILE,
+                      functools.partial(_file, batches), under=None))  # fmt: skip
+    register(
+        Rare(f"{PREFIX}.end.file.schema", "A file of a schema alone.", Kind.FILE, FILE, _file_of_schema, under=None)
+    )
 
 
 _register()

@@ -46,7 +46,7 @@ def _register() -> None:
             register(
                 Rare(
                     f"{PREFIX}.null.{'runs-of-' if runs else ''}union-{mode}",
-                    f"A stream of {'runs of ' if runs else ''}a {mode} union whose rows are null in different children.",
+                    f"A stream of {'runs of ' if runs else ''}a {mode} union that is null in different children.",
                     Kind.STREAM,
                     f"{COL}#{'run-end-encoded' if runs else 'union'}-layout",
                     functools.partial(_made, mode, runs=runs),
