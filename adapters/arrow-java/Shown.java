@@ -18,6 +18,7 @@ import org.apache.arrow.vector.ExtensionTypeVector;
 import org.apache.arrow.vector.FieldVector;
 import org.apache.arrow.vector.Float2Vector;
 import org.apache.arrow.vector.PeriodDuration;
+import org.apache.arrow.vector.TimeStampSecVector;
 import org.apache.arrow.vector.TimeStampVector;
 import org.apache.arrow.vector.UInt1Vector;
 import org.apache.arrow.vector.UInt4Vector;
@@ -66,7 +67,16 @@ final class Shown {
     } else if (value instanceof Map<?, ?> members && vector instanceof StructVector v) {
       return struct(members, v, index);
     }
+    if (vector instanceof TimeStampSecVector v && !holds(v.get(index))) {
+      throw new UnsupportedOperationException("no LocalDateTime is " + v.get(index) + " seconds");
+    }
     return leaf(value, vector);
+  }
+
+  /** True if there is a {@link LocalDateTime} for these seconds; of finer units, there is one for each of 64 bits. */
+  private static boolean holds(long seconds) {
+    return LocalDateTime.MIN.toEpochSecond(ZoneOffset.UTC) <= seconds
+        && seconds <= LocalDateTime.MAX.toEpochSecond(ZoneOffset.UTC);
   }
 
   private static JsonNode list(List<?> items, ValueVector data, long[] bounds, boolean isMap) {

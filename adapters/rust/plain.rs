@@ -124,16 +124,22 @@ fn plain(column: &dyn Array, row: usize, budget: &mut Budget) -> Result<Value, A
             }
             plain(held.values(), key as usize, budget)?
         }
-        DataType::RunEndEncoded(ends, _) => {
-            let at = match ends.data_type() {
-                DataType::Int16 => column.as_run::<Int16Type>().get_physical_index(row),
-                DataType::Int32 => column.as_run::<Int32Type>().get_physical_index(row),
-                _ => column.as_run::<Int64Type>().get_physical_index(row),
-            };
-            plain(column.as_any_ree().values(), at, budget)?
-        }
+        DataType::RunEndEncoded(_, _) => plain(column.as_any_ree().values(), run_of(column, row), budget)?,
         other => return Err(ArrowError::NotYetImplemented(format!("no array has the type {other}"))),
     })
+}
+
+/// The number of the run that a row of run-end encoded values is in.
+pub fn run_of(column: &dyn Array, row: usize) -> usize {
+    match column.data_type() {
+        DataType::RunEndEncoded(ends, _) if *ends.data_type() == DataType::Int16 => {
+            column.as_run::<Int16Type>().get_physical_index(row)
+        }
+        DataType::RunEndEncoded(ends, _) if *ends.data_type() == DataType::Int32 => {
+            column.as_run::<Int32Type>().get_physical_index(row)
+        }
+        _ => column.as_run::<Int64Type>().get_physical_index(row),
+    }
 }
 
 /// An integer, or a date or time as the integer that is stored.

@@ -43,8 +43,8 @@ AT_ONCE: Final = 2
 @click.option(
     "--combinations",
     is_flag=True,
-    help="Add 1000 to 4000 readings in which every two legal features meet, and every three of the main ones, and 380"
-    " of long input, extreme values and types inside others.",
+    help="Add 1000 to 4000 readings in which every two legal features meet, and every three of the main ones, and 400"
+    " inputs that are long, extreme, inside others or end unusually, most of them in each way to read.",
 )
 @click.option(
     "--vectors",

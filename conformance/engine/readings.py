@@ -112,11 +112,11 @@ class Inputs:
             if name in self._vectors and self._vectors[name].kind in kinds:
                 made = self._of_vector(name)
                 yield made
-                yield from _under(made, options)
+                if name.partition(".")[2] in _UNDER_OPTIONS:
+                    yield from _under(made, options)
         if self._combined:
             yield from self._readings(Patterns(select), factors_of(kinds, options))
-        globs = Patterns(select)
-        yield from (self._of_rare(name) for name in self._rare if rare.RARE[name].kind in kinds and globs.match(name))
+        yield from self._rarely(Patterns(select), options, kinds)
         for number in range(self._generated):
             mangled_input = self._mangled(self._seed, number)
             if mangled_input.kind in kinds:
@@ -130,6 +130,17 @@ class Inputs:
                 yield dataclasses.replace(
                     _with(made, options) if (options := options_of(row, factors)) else made, row=row
                 )
+
+    def _rarely(
+        self, globs: Patterns, options: Mapping[str, Sequence[Any]], kinds: Sequence[str]
+    ) -> Iterator[ReadInput]:
+        """The chosen rare inputs, each followed by itself under the options that it names, but for their defaults."""
+        for name in self._rare:
+            if (each := rare.RARE[name]).kind in kinds and globs.match(name):
+                made = self._of_rare(name)
+                yield made
+                known = options if each.under is None else {key: options[key] for key in each.under if key in options}
+                yield from _under(made, {key: values[1:] for key, values in known.items()})
 
     def find(self, name: str) -> ReadInput:
         """The input with that id.
@@ -242,11 +253,11 @@ def _schema(data: bytes, kind: Kind) -> pa.Schema | None:
 
 
 def _under(made: ReadInput, options: Mapping[str, Sequence[Any]]) -> Iterator[ReadInput]:
-    """A valid input under each value of each option, one option at a time; nothing unless its sample is in
-    ``_UNDER_OPTIONS``.
+    """An input under each value of each option, one option at a time; nothing unless it is legal and its rows are
+    known.
     """
     rows = made.expectation.rows
-    if made.expectation.result is not Validity.VALID or rows is None or made.id.partition(".")[2] not in _UNDER_OPTIONS:
+    if made.expectation.result is Validity.INVALID or rows is None:
         return
     for key, values in options.items():
         for value in values or _ANY.get(key, ()):

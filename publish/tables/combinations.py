@@ -44,7 +44,8 @@ _RARE: Final = """
 
 `--combinations` also adds {count} inputs that are in no covering array, since most of what they have does not go
 together with anything else. They are made when they are read: the longest have more than a megabyte. Each reader gets
-each once, without options.
+each once without options, and again under each value of `way` and `after`, one at a time; inputs on ends come under
+each value of every option, and long ones once, because they are the slowest.
 
 | ids | what they are | inputs |
 |---|---|---|
@@ -60,6 +61,9 @@ _FAMILIES: Final = {
     "value": "The least and the greatest values of each unit of dates, times, timestamps, durations and intervals, and"
     " those that a finer unit cannot hold.",
     "zone": "Time zones of each form that the text permits.",
+    "end": "Streams and files that end in a message without a body: a batch without rows, without columns or of the"
+    " null type, a schema alone, a dictionary without values; streams with an end marker and without, in each framing.",
+    "null": "Unions whose rows are null in different children, by themselves and as values of runs.",
     "union": "Unions of as many children as there are type ids.",
     "inside": "Each of {layouts} layouts inside each of {containers} containers, without dictionaries of"
     " dictionaries and runs of runs.",
@@ -86,7 +90,8 @@ No Python interface has a decoder that is pushed bytes: `chunk` pushes them into
 adapter `arrow-cpp`), into Apache Arrow JavaScript and, of streams, into arrow-rs. It is a file object for the libraries
 in Python. Slices are those of the libraries for Go, Java and JavaScript. Concatenation is also that of Go and arrow-rs.
 Validation, copies, appending and hashes are those of Arrow Java. Casts are not driven in these four; of them, arrow-rs
-alone exports rows over the C data interface.
+alone exports rows over the C data interface. Rows are taken by pyarrow, polars, arro3 and arrow-rs; for arrow-rs, the
+type ids of unions are compared, too, which the plain value of a null does not show.
 
 ## What is excluded
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from conformance.reference.ipc.rare import RARE
 from conformance.wire.plain import PlainTable, differences, plain_table
 from tests.adapters.conftest import BUILT, NONE_BUILT, Program
 from tests.adapters.families import FAMILIES, stream_of
@@ -59,6 +60,44 @@ def test_what_arrow_java_changes_is_noted(program: Program, after: str, family: 
 
     assert differences(plain_table(batches), PlainTable.from_json(answer)) == []
     assert any(difference.startswith(f"{after}: ") and said in difference for difference in answer["ways"]), answer
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "after", "rare", "said"),
+    [
+        ("arrow-rs", "60.1.0", "taken", "null.runs-of-union-sparse", "row 2: expected [1], got [0]"),
+        ("arrow-rs", "60.1.0", "taken", "null.runs-of-union-dense", "row 2: expected [1], got [0]"),
+        ("arrow-java", "19.0.0", "objects", "value.timestamp-s", "got 9223372036854775"),
+        ("arrow-java", "19.0.0", "objects", "value.duration-us", "got 9223372036854775"),
+        ("arrow-java", "19.0.0", "validated", "inside.fixed-size-list.int32", "UnsupportedOperationException"),
+    ],
+)
+def test_what_is_lost_of_rare_values_is_noted(  # noqa: PLR0917  # one row of the table each
+    program: Program, name: str, version: str, after: str, rare: str, said: str
+) -> None:
+    """Faults of these versions; the rows of the answer are those that were written."""
+    if (program.name, program.version) != (name, version):
+        pytest.skip(f"of {name} {version}")
+    made = RARE[f"rare.{rare}"].make()
+
+    answer = program.read(made.data, after=after)
+
+    assert differences(plain_table(made.batches), PlainTable.from_json(answer)) == []
+    assert any(difference.startswith(f"{after}: ") and said in difference for difference in answer["ways"]), answer
+
+
+def test_nothing_is_judged_where_no_class_of_java_holds_the_value(program: Program) -> None:
+    """No LocalDateTime is 2^63 seconds from 1970, so it shows nothing that some object stands there for the value."""
+    if program.name != "arrow-java":
+        pytest.skip("of Arrow Java")
+    made = RARE["rare.value.timestamp-s"].make()
+    values = made.batches[0].column(1).cast("int64").to_pylist()
+
+    answer = program.read(made.data, after="objects")
+
+    beyond = [row for row, value in enumerate(values) if value is not None and abs(value) > 1 << 55]
+    assert len(beyond) > 3
+    assert not [text for text in answer["ways"] if any(f"row {row}," in text for row in beyond)], answer
 
 
 def test_what_is_done_with_a_batch_leaves_the_rows_of_the_next(program: Program) -> None:

@@ -19,6 +19,7 @@ from conformance.generate.vectors import VectorSet
 from conformance.readers.ipc import IpcPool, JobAnswer, Limits, Stage
 from conformance.readers.ipc import JobOutcome as Ended
 from conformance.records import Level, Outcome
+from tests.engine import waiting_library
 from tests.engine.ipc_standins import READER, READERS, STRUCTURE, clauses, stream, vectors
 
 
@@ -310,3 +311,20 @@ def test_a_cast_that_changes_values_is_a_finding(pool: IpcPool) -> None:
 
     failed = {verdict.clause for verdict in changed.verdicts if verdict.outcome is Outcome.FAIL}
     assert failed == {"reader.ways-out-agree"}
+
+
+def test_who_waits_for_a_byte_behind_the_last_message_is_found() -> None:
+    """Rare input on ends comes in pieces: nothing else is wrong with such a reader, and it is found nowhere else."""
+    readers = {"waiting": waiting_library.READER}
+    inputs = Inputs(vectors(one=stream("honest")), combined=True)
+    lasts = ("rows", "nulls", "schema", "dictionary")
+    select = ("one", *(f"rare.end.stream.*.usual.{last}" for last in lasts))
+    with IpcPool(limits=Limits(seconds=3, memory=200 << 20, reuse=REUSE), readers=readers, writers={}) as pool:
+        result = fold(ReaderTask(pool, "waiting", inputs, clauses(), select, readers=readers).events())
+
+    failed = [verdict for verdict in result.verdicts if verdict.outcome is Outcome.FAIL]
+
+    assert {verdict.clause for verdict in failed} == {"reader.accepts.core", "reader.accepts.replacement"}
+    assert {verdict.case_id for verdict in failed} == {
+        f"rare.end.stream.closed.usual.{last}@chunk={chunk}" for last in lasts for chunk in (1, 7, 64)
+    }

@@ -226,10 +226,11 @@ def test_a_combination_that_does_not_exist_is_refused() -> None:
 
 
 def test_rare_input_follows_the_combined_vectors() -> None:
-    """Globs choose it, a reader gets the kinds that it reads, and an id gives the input again."""
+    """Globs choose it, a reader gets the kinds that it reads, long input once, and an id gives the input again."""
     made = Inputs(SOME, combined=True)
 
-    found = list(made.chosen(["rare.long.*.batches"], {"threads": (True, False)}, ["stream"]))
+    options = {"threads": (True, False), "way": ("", "table")}
+    found = list(made.chosen(["rare.long.*.batches"], options, ["stream"]))
 
     assert [each.id for each in found] == ["rare.long.stream.batches"]
     assert found[0].expectation.result is Validity.VALID
@@ -240,6 +241,36 @@ def test_rare_input_follows_the_combined_vectors() -> None:
     assert dict(found[0].row) == {}
     assert Inputs(SOME).find("rare.long.stream.batches") == found[0]
     assert list(Inputs(SOME).chosen(["rare.*"], {})) == []
+
+
+def test_rare_input_meets_each_way_into_and_out_of_a_library() -> None:
+    """One at a time, without the library's default; other options do not make it other input."""
+    options = {"threads": (True, False), "way": ("", "table"), "after": ("", "taken")}
+
+    found = [*Inputs(SOME, combined=True).chosen(["rare.inside.runs.int8"], options, ["stream"])]
+
+    base = "rare.inside.runs.int8"
+    assert [each.id for each in found] == [base, f'{base}@way="table"', f'{base}@after="taken"']
+    assert [each.expectation for each in found] == [found[0].expectation] * 3
+    assert Inputs(SOME).find(found[2].id) == found[2]
+
+
+def test_input_on_ends_meets_every_option() -> None:
+    """Each value of each, one at a time: how bytes arrive decides whether the last message is seen."""
+    options = {"threads": (True, False), "chunk": (), "mapped": (False, True), "included_fields": ()}
+
+    found = Inputs(SOME, combined=True).chosen(["rare.end.stream.closed.usual.nulls"], options, ["stream"])
+
+    assert [each.id.partition("@")[2] for each in found] == [
+        "",
+        "threads=false",
+        "chunk=1",
+        "chunk=7",
+        "chunk=64",
+        "mapped=true",
+        "included_fields=[0]",
+        "included_fields=[1]",
+    ]
 
 
 def test_rare_input_may_be_refused_where_the_text_leaves_it_open() -> None:

@@ -31,7 +31,7 @@ fn hello() -> Value {
         "language": "Rust", "version": env!("LIBRARY_VERSION"),
         "reads": ["stream", "file"], "writes": ["stream", "file"],
         "read_options": {
-            "included_fields": [], "chunk": [], "mapped": [false, true], "after": ["", "concatenated", "exported"],
+            "included_fields": [], "chunk": [], "mapped": [false, true], "after": ["", "concatenated", "exported", "taken"],
         },
         "write_options": {
             "codec": ["", "lz4", "zstd"], "version": ["V5", "V4"], "legacy": [false, true], "alignment": [64, 8],

@@ -5,19 +5,21 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader, UInt64Array};
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{read_footer_length, FileDecoder, FileReader, StreamDecoder, StreamReader};
 use arrow_ipc::{root_as_footer, Block};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 use arrow_select::concat::concat_batches;
+use arrow_select::take::take_record_batch;
 use bytes::Bytes;
 use memmap2::Mmap;
 use serde_json::{json, Value};
 
-use crate::plain::{items, Budget};
+use crate::plain::{items, run_of, Budget};
 use crate::writing::slices;
 use crate::{lacks, said, text, Stage};
 
@@ -165,14 +167,47 @@ fn ways(what: &str, schema: &SchemaRef, batches: Vec<RecordBatch>, before: &[Val
     if what.is_empty() {
         return None;
     }
-    let used = catch_unwind(AssertUnwindSafe(|| values(schema, &after(what, schema, batches)?)));
+    let types = active(schema, &batches);
+    let used = catch_unwind(AssertUnwindSafe(|| {
+        let made = after(what, schema, batches)?;
+        Ok((values(schema, &made)?, active(schema, &made)))
+    }));
     let found = match used {
-        Ok(Ok(columns)) => differences(before, &columns),
+        Ok(Ok((columns, afterwards))) => {
+            let mut found = differences(before, &columns);
+            let others = differences(&types, &afterwards);
+            found.extend(others.iter().map(|difference| format!("type ids of unions, {difference}")));
+            found.truncate(MOST);
+            found
+        }
         Ok(Err(error)) if lacks(&error) => return None,
         Ok(Err(error)) => vec![error.to_string()],
         Err(thrown) => vec![format!("a panic: {}", said(thrown.as_ref()))],
     };
     Some(found.iter().map(|difference| format!("{what}: {difference}")).collect())
+}
+
+/// The type ids of each row of each column, which the plain value of a null does not show.
+fn active(schema: &SchemaRef, batches: &[RecordBatch]) -> Vec<Value> {
+    let of_column = |column: usize| {
+        let arrays = batches.iter().map(|batch| batch.column(column));
+        arrays.flat_map(|array| (0..array.len()).map(|row| json!(type_ids(array, row)))).collect()
+    };
+    (0..schema.fields().len()).map(|column| Value::Array(of_column(column))).collect()
+}
+
+/// The type ids of the unions that a value is in, through structs and runs.
+fn type_ids(held: &dyn Array, row: usize) -> Vec<i8> {
+    match held.data_type() {
+        DataType::Union(_, _) => {
+            let held = held.as_union();
+            let id = held.type_id(row);
+            [vec![id], type_ids(held.child(id), held.value_offset(row))].concat()
+        }
+        DataType::Struct(_) => held.as_struct().columns().iter().flat_map(|field| type_ids(field, row)).collect(),
+        DataType::RunEndEncoded(_, _) => type_ids(held.as_any_ree().values(), run_of(held, row)),
+        _ => vec![],
+    }
 }
 
 /// The first difference of each column, of a few columns.
@@ -199,6 +234,12 @@ fn after(what: &str, schema: &SchemaRef, batches: Vec<RecordBatch>) -> Result<Ve
             let reader = RecordBatchIterator::new(batches.into_iter().map(Ok), schema.clone());
             RecordBatchStreamReader::try_new(FFI_ArrowArrayStream::new(Box::new(reader)))?.collect()
         }
+        "taken" => batches.iter().map(|batch| backwards(&backwards(batch)?)).collect(),
         _ => Ok(batches),
     }
+}
+
+/// The rows of a batch in reverse order.
+fn backwards(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    take_record_batch(batch, &UInt64Array::from_iter_values((0..batch.num_rows() as u64).rev()))
 }

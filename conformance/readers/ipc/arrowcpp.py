@@ -139,6 +139,13 @@ def _concatenated(made: Decoded) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(columns, schema=made.schema)
 
 
+def _taken(made: Decoded) -> Iterator[pa.RecordBatch]:
+    """The rows of each batch in reverse order, twice."""
+    for batch in made.batches:
+        places = pa.array(range(batch.num_rows - 1, -1, -1), pa.int64())
+        yield batch.take(places).take(places)
+
+
 def imported(source: Exporting) -> pa.RecordBatchReader:
     """What pyarrow makes of an object with the C stream interface. Raises :class:`Unsupported` below pyarrow 15."""
     if not hasattr(pa.RecordBatchReader, "from_stream"):
@@ -177,7 +184,13 @@ def nulls_agree(column: pa.Array, nulls: Sequence[bool]) -> None:
 
 
 AFTER: Final[Mapping[str, Callable[[Decoded], Iterator[pa.RecordBatch]]]] = MappingProxyType(
-    {"cast": _cast, "concatenated": _concatenated, "exported": _exported, "inspected": _inspected}
+    {
+        "cast": _cast,
+        "concatenated": _concatenated,
+        "exported": _exported,
+        "inspected": _inspected,
+        "taken": _taken,
+    }
 )
 """What the option ``after`` names."""
 

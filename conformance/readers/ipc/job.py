@@ -44,7 +44,8 @@ READ_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         ' "imported" (slices that come over the C stream interface)',
         "after": 'what happens to the rows before their values are compared: "", "cast", "concatenated", "exported",'
         ' "inspected" (asked which values are null, structs flattened), "objects", "validated", "sliced", "copied" (one'
-        ' by one, or decoded from a dictionary), "appended" (twice) or "hashed" (and compared with each other)',
+        ' by one, or decoded from a dictionary), "appended" (twice), "hashed" (and compared with each other) or "taken"'
+        " (by their row numbers in reverse order, twice)",
     }
 )
 """The closed vocabulary of read options with their meanings; a library does not get an option that it lacks."""

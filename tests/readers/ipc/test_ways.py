@@ -52,9 +52,9 @@ def test_every_way_gives_the_rows(name: str, kind: str, options: Mapping[str, An
 
 
 @pytest.mark.parametrize("name", [name for name, info in LIBRARIES.items() if "after" in info.options])
-@pytest.mark.parametrize("what", ["cast", "concatenated", "exported", "inspected"])
+@pytest.mark.parametrize("what", ["cast", "concatenated", "exported", "inspected", "taken"])
 def test_nothing_changes_afterwards(name: str, what: str) -> None:
-    """The values after a cast, a concatenation, or the way over the C stream interface."""
+    """The values after a cast, a concatenation, the way over the C stream interface, or `take` by row numbers."""
     library = loaded(name)
     if what not in LIBRARIES[name].options["after"]:
         pytest.skip(f"{name} hands over in this way in any case")

@@ -9,11 +9,12 @@ import pytest
 
 from conformance.contract.closed import Validity
 from conformance.contract.ipc.expecting import expect
-from conformance.reference.ipc.rare import PREFIX, RARE, Rare
+from conformance.reference.ipc.rare import PREFIX, RARE, WAYS, Rare
+from conformance.reference.ipc.rare.ends import FRAMINGS
 from conformance.reference.ipc.rare.inside import CONTAINERS, INSIDE, LEFT_OUT
 from conformance.reference.ipc.rare.register import register
 from conformance.reference.ipc.rare.values import UNITS
-from conformance.wire import Kind, differences, plain_table, read_file, read_stream
+from conformance.wire import Header, Kind, differences, plain_table, read_file, read_stream
 
 SHARES = 8
 """The inputs are checked in so many parts, so that several processes share the work."""
@@ -120,3 +121,42 @@ def test_a_container_holds_values_and_nulls(container: str) -> None:
 
     assert "None" in text
     assert any(digit in text for digit in "123456")
+
+
+ENDS = [name for name in RARE if name.startswith(f"{PREFIX}.end.stream.")]
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_a_stream_on_ends_ends_in_a_message_without_a_body(name: str) -> None:
+    """Behind it is the end marker of its framing, or nothing at all."""
+    _, _, _, end, framing, what = name.split(".")
+    data = RARE[name].make().data
+
+    messages = [each for each in read_stream(data).messages if each.header is not Header.END_OF_STREAM]
+
+    last = messages[-1]
+    kind = {"schema": Header.SCHEMA, "dictionary": Header.DICTIONARY_BATCH}.get(what, Header.RECORD_BATCH)
+    assert (last.header, last.body_length) == (kind, 0)
+    marker = bytes(4) if FRAMINGS[framing] else b"\xff\xff\xff\xff" + bytes(4)
+    assert data[last.body_end :] == (marker if end == "marker" else b"")
+    assert data.startswith(b"\xff\xff\xff\xff") is not FRAMINGS[framing]
+
+
+def test_input_on_ends_is_for_every_option_and_long_input_for_none() -> None:
+    """All other input is for the ways into and out of a library."""
+    families = {name.split(".")[1]: each.under for name, each in RARE.items()}
+
+    assert families["end"] is None
+    assert families["long"] == ()
+    assert {under for family, under in families.items() if family not in ("end", "long")} == {WAYS}
+
+
+@pytest.mark.parametrize("mode", ["sparse", "dense"])
+def test_rows_of_a_union_are_null_in_different_children_one_after_the_other(mode: str) -> None:
+    """By itself, and as values of runs, whose nulls are longer than a row."""
+    (alone,), (runs,) = (RARE[f"{PREFIX}.null.{kind}union-{mode}"].make().batches for kind in ("", "runs-of-"))
+
+    assert alone.column(1).to_pylist() == [None, None, None, "b", None, 3]
+    assert alone.column(1).type_codes.to_pylist() == [0, 1, 0, 1, 1, 0]
+    assert runs.column(1).to_pylist() == [None] * 5 + ["b", None, None, 3]
+    assert runs.column(1).values.type_codes.to_pylist() == [0, 1, 0, 1, 1, 0]

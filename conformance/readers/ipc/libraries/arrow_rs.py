@@ -29,7 +29,7 @@ READER = IpcReaderInfo(
     title="arrow-rs through arro3",
     language="Rust",
     kinds=("stream", "file"),
-    options={"chunk": (), "way": ("", "batches", "imported"), "after": ("", "cast", "concatenated")},
+    options={"chunk": (), "way": ("", "batches", "imported"), "after": ("", "cast", "concatenated", "taken")},
     lacks=_LACKS,
 )
 WRITER = READER.as_writer(options={"codec": ("", "lz4", "zstd"), "given": ("", "sliced", "encoded")})
@@ -61,10 +61,7 @@ def load() -> Library:
             return values
 
         def after(self, made: Any, what: str) -> Decoded:
-            if what == "concatenated":
-                return self.hand_over(made.combine_chunks())
-            cast = {str(place): _converted(made.column(place), twin) for place in range(made.num_columns)}
-            return self.hand_over(arro3.core.Table.from_pydict(cast).rename_columns([*made.column_names]))
+            return self.hand_over(_after(made, what, arro3.core.Table))
 
         def source(self, data: bytes) -> Any:
             return arro3.io.read_ipc_stream(io.BytesIO(data))
@@ -95,6 +92,22 @@ def _given(reader: Any, table: Any, options: Mapping[str, Any]) -> Any:
         return reader
     pieces = [piece for batch in reader for piece in in_slices(batch, batch.num_rows)]
     return table.from_batches(pieces, schema=reader.schema)
+
+
+def _after(made: Any, what: str, table: Any) -> Any:
+    """The table after what the option ``after`` names."""
+    if what == "concatenated":
+        return made.combine_chunks()
+    if what == "taken":
+        return table.from_batches([_taken(batch) for batch in made.to_batches()], schema=made.schema)
+    cast = {str(place): _converted(made.column(place), twin) for place in range(made.num_columns)}
+    return table.from_pydict(cast).rename_columns([*made.column_names])
+
+
+def _taken(batch: Any) -> Any:
+    """The rows of a batch in reverse order, twice."""
+    places = pa.array(range(batch.num_rows - 1, -1, -1), pa.uint64())
+    return batch.take(places).take(places)
 
 
 def _converted(column: Any, to: Callable[[pa.DataType], pa.DataType]) -> Any:

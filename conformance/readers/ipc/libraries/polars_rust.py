@@ -42,7 +42,7 @@ READER = IpcReaderInfo(
         "chunk": (),
         "mapped": (False, True),
         "way": ("", "scan", "streaming-scan", "imported"),
-        "after": ("", "cast", "concatenated"),
+        "after": ("", "cast", "concatenated", "taken"),
     },
     lacks=_LACKS,
     rewrites=(
@@ -85,11 +85,7 @@ def load() -> Library:
             return values
 
         def after(self, made: Any, what: str) -> Decoded:
-            if what == "concatenated":
-                middle = made.height // 2
-                return self.hand_over(pl.concat([made.slice(0, middle), made.slice(middle)]).rechunk())
-            wider = {name: getattr(pl, _WIDER[str(kind)]) for name, kind in made.schema.items() if str(kind) in _WIDER}
-            return self.hand_over(made.cast(wider))
+            return self.hand_over(_after(pl, made, what))
 
         def source(self, data: bytes) -> Any:
             return pl.read_ipc_stream(io.BytesIO(data))
@@ -104,6 +100,18 @@ def load() -> Library:
             return sink.getvalue()
 
     return Polars()
+
+
+def _after(pl: Any, made: Any, what: str) -> Any:
+    """The frame after what the option ``after`` names."""
+    if what == "concatenated":
+        middle = made.height // 2
+        return pl.concat([made.slice(0, middle), made.slice(middle)]).rechunk()
+    if what == "taken":
+        places = pl.Series([*range(made.height - 1, -1, -1)], dtype=pl.UInt32)
+        return made[places][places]
+    wider = {name: getattr(pl, _WIDER[str(kind)]) for name, kind in made.schema.items() if str(kind) in _WIDER}
+    return made.cast(wider)
 
 
 def _source(stack: contextlib.ExitStack, data: bytes, options: Mapping[str, Any]) -> Any:

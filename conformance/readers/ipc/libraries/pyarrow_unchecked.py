@@ -39,7 +39,7 @@ _READ_OPTIONS: Final = {
     "chunk": (),
     "mapped": (False, True),
     "way": ("", "table", "scan", "imported"),
-    "after": ("", "cast", "concatenated", "exported", "inspected", "objects"),
+    "after": ("", "cast", "concatenated", "exported", "inspected", "objects", "taken"),
 }
 
 READER = IpcReaderInfo(

@@ -7,7 +7,7 @@ may refuse all the same says why (:attr:`~conformance.reference.ipc.rare.registe
 
 from __future__ import annotations
 
-from conformance.reference.ipc.rare import inside, long, values  # noqa: F401  # each registers its input
-from conformance.reference.ipc.rare.register import PREFIX, RARE, Made, Rare
+from conformance.reference.ipc.rare import ends, inside, long, nulls, values  # noqa: F401  # each registers its input
+from conformance.reference.ipc.rare.register import PREFIX, RARE, WAYS, Made, Rare
 
-__all__ = ["PREFIX", "RARE", "Made", "Rare"]
+__all__ = ["PREFIX", "RARE", "WAYS", "Made", "Rare"]

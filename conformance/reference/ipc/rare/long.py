@@ -1,7 +1,7 @@
 """Long input: thousands of dictionary messages in a row, of columns, of batches without rows.
 
 A reader that calls itself for each message or field ends its process here; one that searches all earlier ones for each
-takes minutes. Each input has only a few megabytes.
+takes minutes. Each input has only a few megabytes. It is read once, without options: it is the slowest of all.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def _again() -> Made:
 def _register() -> None:
     for kind, source in ((Kind.STREAM, STREAM), (Kind.FILE, FILE)):
         register(Rare(f"{PREFIX}.long.{kind}.columns", f"A {kind} of {COLUMNS} columns.", kind, f"{COL}#schema-message",
-                      functools.partial(_columns, kind)))  # fmt: skip
+                      functools.partial(_columns, kind), under=()))  # fmt: skip
         register(Rare(f"{PREFIX}.long.{kind}.batches", f"A {kind} of {BATCHES} batches without rows, and one with.",
-                      kind, source, functools.partial(_batches, kind)))  # fmt: skip
+                      kind, source, functools.partial(_batches, kind), under=()))  # fmt: skip
     register(Rare(f"{PREFIX}.long.stream.encoded", f"A stream of {COLUMNS} columns, each with a dictionary.",
-                  Kind.STREAM, DICTIONARY, _encoded))  # fmt: skip
+                  Kind.STREAM, DICTIONARY, _encoded, under=()))  # fmt: skip
     register(Rare(f"{PREFIX}.long.stream.again", f"A stream in which a dictionary is sent {AGAIN} times.", Kind.STREAM,
-                  DICTIONARY, _again))  # fmt: skip
+                  DICTIONARY, _again, under=()))  # fmt: skip
 
 
 _register()

@@ -11,9 +11,11 @@ import pyarrow as pa
 from conformance.reference.ipc.writer import write_file, write_stream
 from conformance.wire import Kind
 
-__all__ = ["PREFIX", "RARE", "Made", "Rare", "register", "written"]
+__all__ = ["PREFIX", "RARE", "WAYS", "Made", "Rare", "register", "written"]
 
 PREFIX: Final = "rare"
+WAYS: Final = ("way", "after")
+"""The options that are ways into and out of a library."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -28,7 +30,8 @@ class Made:
 class Rare:
     """One input: its id, what it is, the text that permits it, and its maker.
 
-    ``open`` is the reason why a reader may refuse it; empty if it may not.
+    ``open`` is the reason why a reader may refuse it; empty if it may not. ``under`` are the options of reading that it
+    is also read under, each value by itself; None stands for all that a reader has.
     """
 
     id: str
@@ -37,6 +40,7 @@ class Rare:
     source: str
     make: Callable[[], Made]
     open: str = ""
+    under: tuple[str, ...] | None = WAYS
 
 
 RARE: Final[dict[str, Rare]] = {}
