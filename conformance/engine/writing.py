@@ -8,6 +8,7 @@ reference's message of a tensor instead.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from conformance.engine.events import WRITE_PROFILE, CaseJudged, Event, RunEnded
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import LeftOut, Patterns
 from conformance.engine.started import implementation_started
-from conformance.generate.covering import Combination, Coverage, Factors, coverage, covering
+from conformance.generate.covering import Combination, Coverage, Factors, Row, coverage, covering
 from conformance.readers.ipc.info import Hello, IpcReaderInfo
 from conformance.readers.ipc.job import METADATA, WRITE_OPTIONS, Job, JobAnswer, Stage
 from conformance.readers.ipc.job import JobOutcome as Ended
@@ -37,6 +38,7 @@ _ANY: Final[Mapping[str, tuple[Hashable, ...]]] = {"min_space_savings": (None, 0
 """Values to try for options that accept any value; None means that the option is not given, as without a codec."""
 _THREES: Final = frozenset({"sample", "codec", "given"})
 """What a writer compresses, and how it got it, depend on the sample: these are covered in threes."""
+_GIVEN: Final = "given"
 _OF_TENSORS: Final = "layout"
 """The one option of writers of tensors, which no other writer has."""
 _ON_TYPES: Final = ("written.types", "written.encoding", "written.rows")
@@ -91,6 +93,17 @@ def tensor_factors(hello: Hello, samples: Sequence[str]) -> Factors:
     return {"sample": tuple(name for name in samples if name in TENSORS), "kind": kinds, _OF_TENSORS: layouts}
 
 
+def _plainly(space: Factors) -> Iterator[Row]:
+    """Each sample in each kind, given in each way, with every other option at its first value: a fault of one way shows
+    where no other option hides it.
+    """
+    plain = {name: values[0] for name, values in space.items()}
+    for sample, kind, given in itertools.product(space["sample"], space["kind"], space.get(_GIVEN, (None,))):
+        row = {**plain, "sample": sample, "kind": kind, **({} if given is None else {_GIVEN: given})}
+        if _go_together(tuple(row.items())):
+            yield row
+
+
 def _spaces(hello: Hello, samples: Sequence[str]) -> list[Factors]:
     """The option spaces of a writer that have samples and kinds."""
     spaces = (factors(hello, samples), tensor_factors(hello, samples))
@@ -141,7 +154,7 @@ class WriterTask:
         """
         made = []
         for space in _spaces(self.pool.hello(self.writer), self.samples()):
-            for row in covering(space, _go_together, threes=_THREES):
+            for row in covering(space, _go_together, threes=_THREES, first=_plainly(space)):
                 chosen = {key: row[key] for key in space if row[key] != space[key][0]}
                 options = {key: value for key, value in chosen.items() if key not in ("sample", "kind")}
                 made.append(WriteTask(str(row["sample"]), Kind(str(row["kind"])), options))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator
 
 import pytest
@@ -223,6 +224,17 @@ def pyarrow() -> Iterator[IpcPool]:
     """The library itself: no stand-in reads tensors."""
     with IpcPool(["pyarrow"], limits=Limits(seconds=30, reuse=REUSE)) as started:
         yield started
+
+
+def test_each_way_of_giving_batches_meets_each_sample_alone(pyarrow: IpcPool) -> None:
+    """In each kind, with every other option at its first value: no fault of a way hides behind another option."""
+    rows = WriterTask(pyarrow, "pyarrow", (), ("types.int32", "nested.runs-of-views")).rows()
+
+    plain = {
+        (row.sample, str(row.kind), row.options.get("given", "")) for row in rows if row.options.keys() <= {"given"}
+    }
+    given = pyarrow.hello("pyarrow").write_options["given"]
+    assert plain == {*itertools.product(("types.int32", "nested.runs-of-views"), ("stream", "file"), given)}
 
 
 class TestTensors:
