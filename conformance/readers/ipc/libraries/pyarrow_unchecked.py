@@ -39,7 +39,7 @@ _READ_OPTIONS: Final = {
     "chunk": (),
     "mapped": (False, True),
     "way": ("", "table", "scan", "imported"),
-    "after": ("", "cast", "concatenated", "exported", "inspected", "objects"),
+    "after": ("", "cast", "concatenated", "exported", "inspected", "padded", "objects"),
 }
 
 READER = IpcReaderInfo(
@@ -64,7 +64,7 @@ WRITER = READER.as_writer(
         "allow_64bit": (False, True),
         "level": (0, 1, 9),
         "threads": (False, True),
-        "given": ("", "sliced", "chunked", "cut", "encoded"),
+        "given": ("", "sliced", "chunked", "cut", "encoded", "nulls", "built"),
         "metadata": ("", "batches", "file"),
         "layout": ("", "column-major", "strided"),
     },
