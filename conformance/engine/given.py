@@ -9,10 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
 
-__all__ = ["expected_of", "not_asked"]
+from conformance.reference.ipc.samples.tensors import TensorSample
+from conformance.reference.ipc.tensors import tensor_model
+from conformance.wire import TensorReading, read_tensor
+
+__all__ = ["expected_of", "expected_tensors", "not_asked"]
 
 _NULLS: Final = "nulls"
 _ENCODED: Final = "encoded"
@@ -25,6 +30,21 @@ def expected_of(batches: Sequence[pa.RecordBatch], form: str) -> Sequence[pa.Rec
     if form != _NULLS:
         return batches
     return [_of_nulls(batch) for batch in batches]
+
+
+def expected_tensors(sample: TensorSample, through: str) -> list[TensorReading]:
+    """The tensors of which one has to be written: the sample's own; also the one with zeros in place of negative zeros,
+    if it was sparse in between.
+
+    A sparse tensor does not store zeros (https://arrow.apache.org/docs/format/Other.html#sparse-tensor), and a negative
+    one equals zero.
+    """
+    exact = read_tensor(sample.model().encode())
+    array = sample.array
+    if not through or array.dtype.kind != "f" or not np.signbit(array[array == 0]).any():
+        return [exact]
+    names = () if exact.tensor is None else tuple(name or "" for name in exact.tensor.names)
+    return [exact, read_tensor(tensor_model(array + array.dtype.type(0), names=names).encode())]
 
 
 def not_asked(form: str) -> frozenset[str]:

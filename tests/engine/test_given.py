@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from conformance.engine.given import expected_of, not_asked
+from conformance.engine.given import expected_of, expected_tensors, not_asked
 from conformance.reference.ipc.samples import SAMPLES
+from conformance.reference.ipc.samples.tensors import TENSORS
 from conformance.wire.plain import plain_table
 
 
@@ -35,3 +37,21 @@ def test_only_encoded_columns_have_indices_of_their_own() -> None:
     """A writer of them is not asked for the indices of the sample."""
     assert not_asked("encoded") == {"written.encoding"}
     assert not_asked("") == not_asked("nulls") == not_asked("built") == frozenset()
+
+
+def test_a_negative_zero_may_be_lost_where_a_tensor_was_sparse() -> None:
+    """Two tensors are permitted, of which the second has a zero in its place; without a sparse form, one."""
+    sample = TENSORS["dense.vector"]
+
+    exact, other = (reading.to_numpy() for reading in expected_tensors(sample, "coo"))
+
+    assert np.signbit(exact).tolist() == [False, True, False]
+    assert np.signbit(other).tolist() == [False, False, False]
+    assert (exact == other).all()
+    assert len(expected_tensors(sample, "")) == 1
+
+
+@pytest.mark.parametrize("name", [name for name in TENSORS if name != "dense.vector"])
+def test_every_other_tensor_stays_as_it_is(name: str) -> None:
+    """No other sample has a negative zero."""
+    assert len(expected_tensors(TENSORS[name], "coo")) == 1

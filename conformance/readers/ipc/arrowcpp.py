@@ -239,12 +239,22 @@ def _is_view(kind: pa.DataType) -> bool:
     return any(test is not None and test(kind) for test in tests)
 
 
+_SPARSE: Final[Mapping[str, Any]] = MappingProxyType(
+    {"coo": pa.SparseCOOTensor, "csr": pa.SparseCSRMatrix, "csc": pa.SparseCSCMatrix, "csf": pa.SparseCSFTensor}
+)
+"""What the option ``through`` names."""
+
+
 def written_tensor(made: pa.Tensor, options: Mapping[str, Any]) -> bytes:
-    """The message of a tensor whose values are first put in memory as the option ``layout`` says."""
+    """The message of a tensor whose values are first put in memory as the option ``layout`` says, and then made sparse
+    and dense again as ``through`` says.
+    """
     if layout := options.get("layout"):
         array = made.to_numpy()
         laid = _strided(array) if layout == "strided" else array.copy(order="F")
         made = pa.Tensor.from_numpy(laid, dim_names=made.dim_names)
+    if through := options.get("through"):
+        made = _SPARSE[through].from_tensor(made).to_tensor()
     sink = pa.BufferOutputStream()
     pa.ipc.write_tensor(made, sink)
     written: bytes = sink.getvalue().to_pybytes()

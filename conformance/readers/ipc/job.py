@@ -69,6 +69,8 @@ WRITE_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         "depth": "the deepest nesting that the writer accepts",
         "layout": 'how the values of a tensor are in memory before they are written: "" as its library reads them,'
         ' "column-major", or "strided" with gaps between them',
+        "through": "the form of a sparse tensor that a dense one is made into, and back, before it is written:"
+        ' "" for none, "coo", "csr", "csc" or "csf"',
         "compat_level": "how new the layouts may be, as polars counts them: 0 without views, 1 with views",
     }
 )

@@ -67,6 +67,7 @@ WRITER = READER.as_writer(
         "given": ("", "sliced", "chunked", "cut", "encoded", "nulls", "built"),
         "metadata": ("", "batches", "file"),
         "layout": ("", "column-major", "strided"),
+        "through": ("", "coo", "csr", "csc", "csf"),
     },
 )
 
