@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
 
+from conformance.readers.ipc.giving import takes_nulls
 from conformance.readers.ipc.importing import Exporting, in_slices
 from conformance.readers.ipc.info import Decoded, Unsupported
 from conformance.readers.ipc.job import METADATA
@@ -182,12 +183,19 @@ def _padded(made: Decoded) -> Iterator[pa.RecordBatch]:
     """Each column behind nulls of its type, which have to be a valid array, and then the column alone again."""
     _in_python(made)
     for batch in made.batches:
-        columns = []
-        for column in batch.columns:
-            nulls = pa.nulls(_PADDING, column.type)
-            nulls.validate(full=True)
-            columns.append(pa.concat_arrays([nulls, column]).slice(_PADDING))
+        columns = [_behind_nulls(field, column) for field, column in zip(batch.schema, batch.columns, strict=True)]
         yield pa.RecordBatch.from_arrays(columns, schema=batch.schema) if columns else batch
+
+
+def _behind_nulls(field: pa.Field, column: pa.Array) -> pa.Array:
+    if not takes_nulls(field):
+        return column
+    nulls = pa.nulls(_PADDING, column.type)
+    nulls.validate(full=True)
+    try:
+        return pa.concat_arrays([nulls, column]).slice(_PADDING)
+    except pa.ArrowException as error:  # of a dictionary that it cannot unify with that of the nulls
+        raise Unsupported(str(error)) from None
 
 
 AFTER: Final[Mapping[str, Callable[[Decoded], Iterator[pa.RecordBatch]]]] = MappingProxyType(

@@ -19,7 +19,7 @@ from conformance.readers.ipc.importing import in_slices
 from conformance.readers.ipc.info import Unsupported
 from conformance.wire.intervals import has_bare_interval
 
-__all__ = ["cut", "encoded_type", "given_as"]
+__all__ = ["cut", "encoded_type", "given_as", "takes_nulls"]
 
 _PLACES: Final = pa.int32()
 """The type of the indices of columns that are encoded."""
@@ -90,7 +90,7 @@ def _encoded(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 
 def _of_nulls(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     """As many rows, all of them null, as the library makes them."""
-    if not all(map(_takes_nulls, batch.schema)):
+    if not all(map(takes_nulls, batch.schema)):
         raise Unsupported("a field that is not nullable has no nulls")
     for number, field in enumerate(batch.schema):
         # Users add a column that is missing in this way; ``from_arrays`` would validate it first.
@@ -98,12 +98,15 @@ def _of_nulls(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     yield batch
 
 
-def _takes_nulls(field: pa.Field) -> bool:
-    """Whether the field and what has a row for each of its nulls may be null: a null list has no rows in its child."""
+def takes_nulls(field: pa.Field) -> bool:
+    """Whether the field and what has a row for each of its nulls may be null: a null list has no rows in its child.
+
+    Of other fields, what ``pa.nulls`` makes is known to be no valid array (https://github.com/apache/arrow/issues/43358).
+    """
     kind = field.type.storage_type if isinstance(field.type, pa.BaseExtensionType) else field.type
     has_rows = is_.is_struct(kind) or is_.is_union(kind) or is_.is_fixed_size_list(kind)
     below = [kind.field(number) for number in range(kind.num_fields)] if has_rows else []
-    return field.nullable and all(map(_takes_nulls, below))
+    return field.nullable and all(map(takes_nulls, below))
 
 
 def _built(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:

@@ -167,3 +167,12 @@ def test_a_level_is_one_of_the_codec() -> None:
 
     assert len({written(codec="zstd", level=level) for level in (0, 9)}) == 2
     assert written(level=9) == written()
+
+
+def test_a_dictionary_that_cannot_be_unified_is_not_joined_with_nulls() -> None:
+    """Pyarrow says that it lacks this, in an error that is not for what it lacks."""
+    library = loaded("pyarrow")
+    made = make(row_of("combined.stream.V5.plain.little.usual.several.some.dictionary-with-null"))
+
+    with pytest.raises(Unsupported, match="Cannot yet unify dictionaries with nulls"):
+        library.after(library.decode("stream", made.data, b"", {}), "padded")  # type: ignore[attr-defined]
