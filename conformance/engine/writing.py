@@ -40,6 +40,8 @@ _ANY: Final[Mapping[str, tuple[Hashable, ...]]] = {"min_space_savings": (None, 0
 _THREES: Final = frozenset({"sample", "codec", "given", "layout", "through"})
 """What a writer compresses, and how it got it, depend on the sample: these are covered in threes."""
 _GIVEN: Final = "given"
+_ALONE: Final = (_GIVEN, "version")
+"""What arrays a writer has, and which buffers it writes for them, depend on these options."""
 _OF_TENSORS: Final = ("layout", "through")
 """The options of writers of tensors, which no other writer has."""
 _ON_TYPES: Final = ("written.types", "written.encoding", "written.rows")
@@ -92,12 +94,13 @@ def tensor_factors(hello: Hello, samples: Sequence[str]) -> Factors:
 
 
 def _plainly(space: Factors) -> Iterator[Row]:
-    """Each sample in each kind, given in each way, with every other option at its first value: a fault of one way shows
-    where no other option hides it.
+    """Each sample in each kind under each value of the options :data:`_ALONE`, with every other option at its first
+    value: a fault of one shows where no other option hides it.
     """
     plain = {name: values[0] for name, values in space.items()}
-    for sample, kind, given in itertools.product(space["sample"], space["kind"], space.get(_GIVEN, (None,))):
-        row = {**plain, "sample": sample, "kind": kind, **({} if given is None else {_GIVEN: given})}
+    alone: list[Row] = [{}, *({name: value} for name in _ALONE for value in space.get(name, ())[1:])]
+    for sample, kind, chosen in itertools.product(space["sample"], space["kind"], alone):
+        row = {**plain, "sample": sample, "kind": kind, **chosen}
         if _go_together(tuple(row.items())):
             yield row
 

@@ -253,6 +253,8 @@ def test_each_way_of_giving_batches_meets_each_sample_alone(pyarrow: IpcPool) ->
         (row.sample, str(row.kind), row.options.get("given", "")) for row in rows if row.options.keys() <= {"given"}
     }
     given = pyarrow.hello("pyarrow").write_options["given"]
+    of_old = {(row.sample, str(row.kind)) for row in rows if row.options == {"version": "V4"}}
+    assert of_old == {*itertools.product(("types.int32", "nested.runs-of-views"), ("stream", "file"))}
     assert plain == {*itertools.product(("types.int32", "nested.runs-of-views"), ("stream", "file"), given)}
 
 
