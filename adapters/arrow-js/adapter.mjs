@@ -12,11 +12,12 @@ import { readFileSync } from "node:fs";
 import * as arrow from "apache-arrow";
 import { lz4, zstandard } from "./codecs.mjs";
 import { TooManyValues, counted } from "./plain.mjs";
-import { during, serve, toJson } from "./protocol.mjs";
+import { Unsupported, during, serve, toJson } from "./protocol.mjs";
 import { plainVectors } from "./vectors.mjs";
 
 const {
-  CompressionType, RecordBatchFileWriter, RecordBatchReader, RecordBatchStreamWriter, compressionRegistry,
+  CompressionType, DataType, RecordBatch, RecordBatchFileWriter, RecordBatchReader, RecordBatchStreamWriter, Struct, TimeUnit,
+  compressionRegistry, makeData, vectorFromArray,
 } = arrow;
 
 compressionRegistry.set(CompressionType.LZ4_FRAME, lz4);
@@ -96,10 +97,33 @@ async function values(fields, batches) {
 }
 
 // Slices are the two halves, and one without rows behind the last row.
-function pieces(batch, given) {
+function pieces(batch, given, schema) {
+  if (given === "built") return [built(schema, batch)];
   const rows = batch.numRows;
   const middle = Math.floor(rows / 2);
   return given === "sliced" ? [batch.slice(0, middle), batch.slice(middle, rows), batch.slice(rows, rows)] : [batch];
+}
+
+// Types whose values the library gives as JavaScript values that cannot hold them all: of timestamps, a number of
+// milliseconds; of a struct, an object that has one value for each name.
+function lossy(type) {
+  if (DataType.isDictionary(type)) return lossy(type.dictionary);
+  if (DataType.isTimestamp(type) && type.unit > TimeUnit.MILLISECOND) return "a number of milliseconds has no fractions of them";
+  const fields = type.children ?? [];
+  if (DataType.isStruct(type) && new Set(fields.map((field) => field.name)).size < fields.length) {
+    return "an object has one value for each name";
+  }
+  return fields.map((field) => lossy(field.type)).find((reason) => reason);
+}
+
+// Each column as the library builds it from its own values of the rows.
+function built(schema, batch) {
+  const children = schema.fields.map(({ type }, column) => {
+    const reason = lossy(type);
+    if (reason) throw new Unsupported(reason);
+    return vectorFromArray([...batch.getChildAt(column)], type).data[0];
+  });
+  return new RecordBatch(schema, makeData({ type: new Struct(schema.fields), length: batch.numRows, nullCount: 0, children }));
 }
 
 async function write(kind, data, options) {
@@ -111,7 +135,7 @@ async function write(kind, data, options) {
   });
   // The schema is set first, because a stream without batches has one, too.
   writer.reset(undefined, schema);
-  for (const batch of batches) for (const piece of pieces(batch, options.given)) writer.write(piece);
+  for (const batch of batches) for (const piece of pieces(batch, options.given, schema)) writer.write(piece);
   return writer.finish().toUint8Array(true);
 }
 
@@ -124,7 +148,7 @@ await serve({
     reads: ["stream", "file"],
     writes: ["stream", "file"],
     read_options: { chunk: [], after: ["", "sliced"] },
-    write_options: { codec: Object.keys(CODECS), legacy: [false, true], given: ["", "sliced"] },
+    write_options: { codec: Object.keys(CODECS), legacy: [false, true], given: ["", "sliced", "built"] },
   },
   lacks: /Unrecognized type|codec not found|does not support|Legacy IPC format does not/,
   read,

@@ -8,6 +8,7 @@ reference's message of a tensor instead.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -17,10 +18,11 @@ from conformance.contract.clause import Clause
 from conformance.contract.ipc.judging import judge_ipc
 from conformance.contract.ipc.view import Attached
 from conformance.engine.events import WRITE_PROFILE, CaseJudged, Event, RunEnded, RunStarted
+from conformance.engine.given import expected_of, expected_tensors, not_asked
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import LeftOut, Patterns
 from conformance.engine.started import implementation_started
-from conformance.generate.covering import Combination, Coverage, Factors, coverage, covering
+from conformance.generate.covering import Combination, Coverage, Factors, Row, coverage, covering
 from conformance.readers.ipc.info import Hello, IpcReaderInfo
 from conformance.readers.ipc.job import METADATA, WRITE_OPTIONS, Job, JobAnswer, Stage
 from conformance.readers.ipc.job import JobOutcome as Ended
@@ -29,21 +31,21 @@ from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from conformance.records import Level, Outcome, Verdict
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.reference.ipc.samples.tensors import TENSORS
-from conformance.wire import Kind, read_tensor
+from conformance.wire import Kind
 
 __all__ = ["WriteTask", "WriterTask", "factors", "sample_ids", "tensor_factors"]
 
 _ANY: Final[Mapping[str, tuple[Hashable, ...]]] = {"min_space_savings": (None, 0.0, 0.5, 1.0)}
 """Values to try for options that accept any value; None means that the option is not given, as without a codec."""
-_THREES: Final = frozenset({"sample", "codec", "given"})
+_THREES: Final = frozenset({"sample", "codec", "given", "layout", "through"})
 """What a writer compresses, and how it got it, depend on the sample: these are covered in threes."""
-_OF_TENSORS: Final = "layout"
-"""The one option of writers of tensors, which no other writer has."""
+_GIVEN: Final = "given"
+_ALONE: Final = (_GIVEN, "version")
+"""What arrays a writer has, and which buffers it writes for them, depend on these options."""
+_OF_TENSORS: Final = ("layout", "through")
+"""The options of writers of tensors, which no other writer has."""
 _ON_TYPES: Final = ("written.types", "written.encoding", "written.rows")
 """Clauses on the types of the given batches, and on values in the units of those types."""
-_ENCODED: Final = "encoded"
-_ON_ENCODING: Final = frozenset({"written.encoding"})
-"""Clauses that ask for the indices of the sample, which are not the ones that a writer of encoded columns is given."""
 _UNREAD: Final = frozenset({Ended.REFUSED, Ended.DIED, Ended.HUNG, Ended.EXHAUSTED})
 """The outcomes of a library that does not read what it wrote. One that lacks a feature may say so."""
 _OUTCOMES: Final = {
@@ -79,16 +81,28 @@ def sample_ids() -> list[str]:
 
 def factors(hello: Hello, samples: Sequence[str]) -> Factors:
     """The option space of the streams and files that a writer declares."""
-    exposed = {key: tuple(values) or _ANY[key] for key, values in hello.write_options.items() if key != _OF_TENSORS}
+    exposed = {key: tuple(values) or _ANY[key] for key, values in hello.write_options.items() if key not in _OF_TENSORS}
     kinds = tuple(kind for kind in hello.writes if kind != Kind.TENSOR)
     return {"sample": tuple(name for name in samples if name not in TENSORS), "kind": kinds, **exposed}
 
 
 def tensor_factors(hello: Hello, samples: Sequence[str]) -> Factors:
-    """The option space of the tensors that a writer declares: each sample, put in memory in each way."""
+    """The option space of the tensors that a writer declares: each sample, laid out and made sparse in each way."""
     kinds = tuple(kind for kind in hello.writes if kind == Kind.TENSOR)
-    layouts = tuple(hello.write_options.get(_OF_TENSORS, ("",)))
-    return {"sample": tuple(name for name in samples if name in TENSORS), "kind": kinds, _OF_TENSORS: layouts}
+    options = {key: tuple(hello.write_options.get(key, ("",))) for key in _OF_TENSORS}
+    return {"sample": tuple(name for name in samples if name in TENSORS), "kind": kinds, **options}
+
+
+def _plainly(space: Factors) -> Iterator[Row]:
+    """Each sample in each kind under each value of the options :data:`_ALONE`, with every other option at its first
+    value: a fault of one shows where no other option hides it.
+    """
+    plain = {name: values[0] for name, values in space.items()}
+    alone: list[Row] = [{}, *({name: value} for name in _ALONE for value in space.get(name, ())[1:])]
+    for sample, kind, chosen in itertools.product(space["sample"], space["kind"], alone):
+        row = {**plain, "sample": sample, "kind": kind, **chosen}
+        if _go_together(tuple(row.items())):
+            yield row
 
 
 def _spaces(hello: Hello, samples: Sequence[str]) -> list[Factors]:
@@ -141,7 +155,7 @@ class WriterTask:
         """
         made = []
         for space in _spaces(self.pool.hello(self.writer), self.samples()):
-            for row in covering(space, _go_together, threes=_THREES):
+            for row in covering(space, _go_together, threes=_THREES, first=_plainly(space)):
                 chosen = {key: row[key] for key in space if row[key] != space[key][0]}
                 options = {key: value for key, value in chosen.items() if key not in ("sample", "kind")}
                 made.append(WriteTask(str(row["sample"]), Kind(str(row["kind"])), options))
@@ -215,14 +229,16 @@ class WriterTask:
             return [Verdict(row.id, WHOLE_CASE, _OUTCOMES[answer.outcome], reason=_said(answer))]
         known = {clause.id for clause in self._asked}
         if row.kind is Kind.TENSOR:
-            judged = judge_ipc(answer.data, row.kind, given=read_tensor(_source(row.sample)))
+            permitted = expected_tensors(TENSORS[row.sample], row.options.get("through", ""))
+            # Of several, the one counts that the bytes are nearest to.
+            judged = min((judge_ipc(answer.data, row.kind, given=one) for one in permitted), key=_failures)
         else:
             place = row.options.get("metadata")
             attached = Attached(place, METADATA) if place else None
-            batches = SAMPLES[row.sample].batches
+            form = row.options.get(_GIVEN, "")
+            batches = expected_of(SAMPLES[row.sample].batches, form)
             judged = judge_ipc(answer.data, row.kind, expected=batches, attached=attached, read_back=read_back)
-            if row.options.get("given") == _ENCODED:
-                known -= _ON_ENCODING
+            known -= not_asked(form)
         return [dataclasses.replace(verdict, case_id=row.id) for verdict in judged if verdict.clause in known]
 
     @property
@@ -275,6 +291,10 @@ class WriterTask:
             clauses=self._asked,
             left_out=self.left_out,
         )
+
+
+def _failures(judged: Sequence[Verdict]) -> int:
+    return sum(verdict.outcome is Outcome.FAIL for verdict in judged)
 
 
 def _unread(answer: JobAnswer) -> str:

@@ -45,12 +45,14 @@ def _any(_combination: Combination) -> bool:
     return True
 
 
-def covering(factors: Factors, permitted: Permitted = _any, *, threes: Collection[str] = ()) -> list[Row]:
+def covering(
+    factors: Factors, permitted: Permitted = _any, *, threes: Collection[str] = (), first: Iterable[Row] = ()
+) -> list[Row]:
     """Return rows that contain every permitted pair, and every permitted triple of the factors in ``threes``; equal
     arguments give equal rows.
 
     A row contains permitted combinations only. One that fits into no row (each value of a third factor forbids it) is
-    left out; :func:`coverage` names it.
+    left out; :func:`coverage` names it. The rows ``first`` come first, and what they contain is not covered again.
 
     Raises:
         ValueError: a factor has no values.
@@ -61,15 +63,18 @@ def covering(factors: Factors, permitted: Permitted = _any, *, threes: Collectio
     # Triples come first: their rows hold most pairs already.
     waiting = dict.fromkeys(each for each in combinations(factors, threes=threes) if permitted(each))
     growing = _Growing(factors, permitted, waiting, frozenset(threes))
-    rows: list[Row] = []
+    rows = list(first)
+    for row in rows:
+        for each in _held(row, factors, threes):
+            waiting.pop(each, None)
     while waiting:
         seed = next(iter(waiting))
-        row = growing.grown(dict(seed))
+        grown = growing.grown(dict(seed))
         del waiting[seed]
-        if row is None:
+        if grown is None:
             continue
-        rows.append(row)
-        for each in _held(row, factors, threes):
+        rows.append(grown)
+        for each in _held(grown, factors, threes):
             waiting.pop(each, None)
     if len(factors) == 1:  # one factor alone has no pairs
         rows = [{name: value} for name, values in factors.items() for value in values]

@@ -158,6 +158,44 @@ def test_columns_that_are_encoded_have_the_same_rows(program: Program, family: s
 
 
 @pytest.mark.parametrize("kind", ["stream", "file"])
+@pytest.mark.parametrize("family", ["integers", "texts", "nested", "no-columns"])
+def test_nulls_are_as_many_rows(program: Program, family: str, kind: str) -> None:
+    """The library makes each column as nulls of its type."""
+    if "nulls" not in program.ask("hello")["write_options"].get("given", ()):
+        pytest.skip(f"{program.name} makes no nulls")
+    batches = FAMILIES[family]()
+
+    written = reread(program.write(stream_of(batches), kind, given="nulls"), kind)
+
+    assert [one.num_rows for one in written] == [one.num_rows for one in batches]
+    assert {value for column in plain_table(written).columns for value in column} <= {None}
+
+
+@pytest.mark.parametrize("kind", ["stream", "file"])
+@pytest.mark.parametrize("family", ["integers", "texts", "no-columns"])
+def test_what_is_built_again_has_the_same_rows(program: Program, family: str, kind: str) -> None:
+    """Each column from the library's own values of the rows."""
+    if "built" not in program.ask("hello")["write_options"].get("given", ()):
+        pytest.skip(f"{program.name} builds no columns")
+    batches = FAMILIES[family]()
+
+    written = reread(program.write(stream_of(batches), kind, given="built"), kind)
+
+    assert differences(plain_table(batches), plain_table(written)) == []
+
+
+def test_lists_that_are_vectors_lose_their_values(program: Program) -> None:
+    """Apache Arrow JavaScript 21.2.0 builds lists of nothing from the vectors that it gives as lists."""
+    if program.name != "arrow-js":
+        pytest.skip("a fault of another library")
+    batches = [pa.record_batch({"x": pa.array([[1, 2], [3]], pa.list_(pa.int32()))})]
+
+    written = reread(program.write(stream_of(batches), given="built"), "stream")
+
+    assert written[0].column(0).to_pylist() == [[0, 0], [0]]
+
+
+@pytest.mark.parametrize("kind", ["stream", "file"])
 def test_metadata_is_written_to_the_footer(program: Program, kind: str) -> None:
     """The pairs of the suite's option; a stream has no Footer, and no place for them."""
     if "file" not in program.ask("hello")["write_options"].get("metadata", ()):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.engine.events import RunEnded, RunStarted
+from conformance.engine.given import expected_of
 from conformance.engine.reading import REUSE
 from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
@@ -18,7 +21,8 @@ from conformance.readers.info import Rewrite
 from conformance.readers.ipc import Hello, IpcPool, JobAnswer, JobOutcome, Limits
 from conformance.records import Outcome
 from conformance.reference.ipc.samples import SAMPLES
-from conformance.reference.ipc.writer import write_file
+from conformance.reference.ipc.tensors import tensor_model
+from conformance.reference.ipc.writer import write_file, write_stream
 from conformance.wire import Kind
 from tests.engine.ipc_standins import ATTACHING, READER, WRITERS
 
@@ -113,6 +117,22 @@ def test_the_encoding_of_encoded_columns_is_not_that_of_the_sample(pool: IpcPool
 
     assert [one.clause for one in plain if one.outcome is Outcome.FAIL] == ["written.encoding"]
     assert {one.clause for one in plain} - {one.clause for one in encoded} == {"written.encoding"}
+
+
+def test_a_writer_that_is_given_nulls_has_to_write_nulls(pool: IpcPool) -> None:
+    """Values in their place are found, and so are fewer rows."""
+    judge = writing(pool, "nested.run-end-encoded-32-in-struct")
+    sample = SAMPLES["nested.run-end-encoded-32-in-struct"]
+    nulls = expected_of(sample.batches, "nulls")
+    row = WriteTask(sample.id, Kind.STREAM, {"given": "nulls"})
+
+    def failing(data: bytes) -> list[str]:
+        verdicts = judge.verdicts(row, JobAnswer("0", "standin", JobOutcome.WRITTEN, data=data))
+        return [one.clause for one in verdicts if one.outcome is Outcome.FAIL]
+
+    assert failing(write_stream(nulls)) == []
+    assert failing(sample.stream().encode()) == ["written.rows"]
+    assert failing(write_stream([nulls[0].slice(1), *nulls[1:]])) == ["written.rows"]
 
 
 def test_what_is_no_stream_fails(pool: IpcPool) -> None:
@@ -225,6 +245,19 @@ def pyarrow() -> Iterator[IpcPool]:
         yield started
 
 
+def test_each_way_of_giving_batches_meets_each_sample_alone(pyarrow: IpcPool) -> None:
+    """In each kind, with every other option at its first value: no fault of a way hides behind another option."""
+    rows = WriterTask(pyarrow, "pyarrow", (), ("types.int32", "nested.runs-of-views")).rows()
+
+    plain = {
+        (row.sample, str(row.kind), row.options.get("given", "")) for row in rows if row.options.keys() <= {"given"}
+    }
+    given = pyarrow.hello("pyarrow").write_options["given"]
+    of_old = {(row.sample, str(row.kind)) for row in rows if row.options == {"version": "V4"}}
+    assert of_old == {*itertools.product(("types.int32", "nested.runs-of-views"), ("stream", "file"))}
+    assert plain == {*itertools.product(("types.int32", "nested.runs-of-views"), ("stream", "file"), given)}
+
+
 class TestTensors:
     """A writer of tensors gets messages of tensors, and is judged by the clauses on them."""
 
@@ -239,13 +272,37 @@ class TestTensors:
         result = fold(self.judge(pyarrow, "dense.i32", "dense.scalar").events())
 
         assert {verdict.case_id for verdict in result.verdicts} == {
-            f"tensor.dense.{sample}{layout}"
+            f"tensor.dense.{sample}{layout}{through}"
             for sample in ("i32", "scalar")
             for layout in ("", '+layout="column-major"', '+layout="strided"')
+            for through in ("", *(f'+through="{form}"' for form in ("coo", "csr", "csc", "csf")))
         }
-        assert {verdict.outcome for verdict in result.verdicts} == {Outcome.PASS}
+        plain = [verdict for verdict in result.verdicts if "through" not in verdict.case_id]
+        assert {verdict.outcome for verdict in plain} == {Outcome.PASS}
         assert {"written.tensor-values", "written.tensor-names", "tensor.aligned"} <= result.by_clause.keys()
-        assert result.remarks[0] == "combinations of sample and options written: 11 of 11"
+
+    def test_a_sparse_form_between_changes_nothing(self, pyarrow: IpcPool) -> None:
+        """Of matrices in row-major order all forms pass; pyarrow 26 gives other values of column-major ones (COO)."""
+        verdicts = fold(self.judge(pyarrow, "dense.f16").events()).verdicts
+
+        wrong = {
+            one.case_id for one in verdicts if (one.clause, one.outcome) == ("written.tensor-values", Outcome.FAIL)
+        }
+        assert wrong == {'tensor.dense.f16+layout="column-major"+through="coo"'}
+
+    def test_what_a_sparse_form_may_lose_is_a_negative_zero_alone(self, pyarrow: IpcPool) -> None:
+        """A zero in its place passes where the tensor was sparse, and fails where it was not; another value fails."""
+        judge = self.judge(pyarrow)
+
+        def failing(values: list[float], **options: str) -> list[str]:
+            row = WriteTask("dense.vector", Kind.TENSOR, options)
+            data = tensor_model(np.array(values)).encode()
+            verdicts = judge.verdicts(row, JobAnswer("0", "pyarrow", JobOutcome.WRITTEN, data=data))
+            return [one.clause for one in verdicts if one.outcome is Outcome.FAIL]
+
+        assert failing([1.5, -0.0, np.inf], through="coo") == failing([1.5, 0.0, np.inf], through="coo") == []
+        assert failing([1.5, 0.0, np.inf]) == ["written.tensor-values"]
+        assert failing([1.5, 0.0, 0.0], through="coo") == ["written.tensor-values"]
 
     def test_what_a_library_cannot_write_is_not_judged(self, pyarrow: IpcPool) -> None:
         """The library has no function for messages of sparse tensors."""

@@ -92,6 +92,20 @@ def test_every_triple_of_the_named_factors_stands_in_a_row() -> None:
     assert len(rows) <= 100
 
 
+def test_rows_that_come_first_are_not_covered_again() -> None:
+    """They stand first, everything is covered, and it takes no row for what they hold."""
+    first = [
+        {"type": kind, "codec": "", "legacy": legacy, "rows": 0}
+        for kind, legacy in itertools.product(FACTORS["type"], FACTORS["legacy"])
+    ]
+
+    rows = covering(FACTORS, threes=THREES, first=first)
+
+    assert rows[: len(first)] == first
+    assert coverage(rows, FACTORS, threes=THREES).missing == ()
+    assert all(row["codec"] or row["rows"] for row in rows[len(first) :])
+
+
 def test_rows_are_extended_by_further_factors() -> None:
     """Every row that is known keeps its values and gets more, and every pair with a further factor occurs."""
     known = covering({"codec": FACTORS["codec"], "legacy": FACTORS["legacy"]})

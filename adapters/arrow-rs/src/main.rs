@@ -35,7 +35,7 @@ fn hello() -> Value {
         },
         "write_options": {
             "codec": ["", "lz4", "zstd"], "version": ["V5", "V4"], "legacy": [false, true], "alignment": [64, 8],
-            "deltas": [false, true], "given": ["", "sliced", "encoded"], "metadata": ["", "file"],
+            "deltas": [false, true], "given": ["", "sliced", "encoded", "nulls"], "metadata": ["", "file"],
         },
     })
 }

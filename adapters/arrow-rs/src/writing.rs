@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, DictionaryArray, Int32Array, RecordBatch};
+use arrow_array::{new_null_array, ArrayRef, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, MetadataVersion};
-use arrow_schema::{ArrowError, DataType, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 use serde_json::Value;
 
 use crate::{lacking, text, Stage};
@@ -29,6 +29,10 @@ pub fn write(kind: &str, data: &[u8], options: &Value, stage: &Stage) -> Result<
         "encoded" => {
             let schema = Arc::new(encoded_schema(&schema));
             let made = batches.iter().map(|batch| encoded(batch, &schema)).collect::<Result<_, _>>()?;
+            (schema, made)
+        }
+        "nulls" => {
+            let made = batches.iter().map(nulls).collect::<Result<_, _>>()?;
             (schema, made)
         }
         _ => (schema, batches),
@@ -73,6 +77,27 @@ fn write_options(options: &Value) -> Result<IpcWriteOptions, ArrowError> {
 pub fn slices(batch: &RecordBatch) -> [RecordBatch; 3] {
     let (rows, middle) = (batch.num_rows(), batch.num_rows() / 2);
     [batch.slice(0, middle), batch.slice(middle, rows - middle), batch.slice(rows, 0)]
+}
+
+/// As many rows, all of them null, as the library makes them.
+fn nulls(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+    if !batch.schema().fields().iter().all(|field| takes_nulls(field)) {
+        return Err(lacking("a field that is not nullable has no nulls".to_string()));
+    }
+    let columns = batch.schema().fields().iter().map(|field| new_null_array(field.data_type(), batch.num_rows())).collect();
+    let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    RecordBatch::try_new_with_options(batch.schema(), columns, &rows)
+}
+
+/// Whether a field, and each field below it that has a row for each of its nulls, may be null.
+fn takes_nulls(field: &Field) -> bool {
+    field.is_nullable()
+        && match field.data_type() {
+            DataType::Struct(below) => below.iter().all(|one| takes_nulls(one)),
+            DataType::Union(below, _) => below.iter().all(|(_, one)| takes_nulls(one)),
+            DataType::FixedSizeList(below, _) => takes_nulls(below),
+            _ => true,
+        }
 }
 
 /// The schema of batches whose columns are dictionaries.

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
 
+from conformance.readers.ipc.giving import takes_nulls
 from conformance.readers.ipc.importing import Exporting, in_slices
 from conformance.readers.ipc.info import Decoded, Unsupported
 from conformance.readers.ipc.job import METADATA
@@ -38,6 +39,8 @@ def decoded_as(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Decoded:
     return Decoded(schema, list(batches), [str(field.type) for field in schema])
 
 
+_PADDING: Final = 3
+"""Rows of nulls in front of a column: no multiple of eight, so that bitmaps begin inside a byte."""
 _SCANS: Final = 500
 """How often a file with deltas is scanned again."""
 
@@ -183,6 +186,25 @@ def nulls_agree(column: pa.Array, nulls: Sequence[bool]) -> None:
                 raise ValueError(f"flatten: expected nulls where the struct is null, got values in the rows {hidden}")
 
 
+def _padded(made: Decoded) -> Iterator[pa.RecordBatch]:
+    """Each column behind nulls of its type, which have to be a valid array, and then the column alone again."""
+    _in_python(made)
+    for batch in made.batches:
+        columns = [_behind_nulls(field, column) for field, column in zip(batch.schema, batch.columns, strict=True)]
+        yield pa.RecordBatch.from_arrays(columns, schema=batch.schema) if columns else batch
+
+
+def _behind_nulls(field: pa.Field, column: pa.Array) -> pa.Array:
+    if not takes_nulls(field):
+        return column
+    nulls = pa.nulls(_PADDING, column.type)
+    nulls.validate(full=True)
+    try:
+        return pa.concat_arrays([nulls, column]).slice(_PADDING)
+    except pa.ArrowException as error:  # of a dictionary that it cannot unify with that of the nulls
+        raise Unsupported(str(error)) from None
+
+
 AFTER: Final[Mapping[str, Callable[[Decoded], Iterator[pa.RecordBatch]]]] = MappingProxyType(
     {
         "cast": _cast,
@@ -190,6 +212,7 @@ AFTER: Final[Mapping[str, Callable[[Decoded], Iterator[pa.RecordBatch]]]] = Mapp
         "exported": _exported,
         "inspected": _inspected,
         "taken": _taken,
+        "padded": _padded,
     }
 )
 """What the option ``after`` names."""
@@ -232,12 +255,22 @@ def _is_view(kind: pa.DataType) -> bool:
     return any(test is not None and test(kind) for test in tests)
 
 
+_SPARSE: Final[Mapping[str, Any]] = MappingProxyType(
+    {"coo": pa.SparseCOOTensor, "csr": pa.SparseCSRMatrix, "csc": pa.SparseCSCMatrix, "csf": pa.SparseCSFTensor}
+)
+"""What the option ``through`` names."""
+
+
 def written_tensor(made: pa.Tensor, options: Mapping[str, Any]) -> bytes:
-    """The message of a tensor whose values are first put in memory as the option ``layout`` says."""
+    """The message of a tensor whose values are first put in memory as the option ``layout`` says, and then made sparse
+    and dense again as ``through`` says.
+    """
     if layout := options.get("layout"):
         array = made.to_numpy()
         laid = _strided(array) if layout == "strided" else array.copy(order="F")
         made = pa.Tensor.from_numpy(laid, dim_names=made.dim_names)
+    if through := options.get("through"):
+        made = _SPARSE[through].from_tensor(made).to_tensor()
     sink = pa.BufferOutputStream()
     pa.ipc.write_tensor(made, sink)
     written: bytes = sink.getvalue().to_pybytes()

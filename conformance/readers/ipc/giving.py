@@ -1,4 +1,5 @@
-"""The forms in which pyarrow's writer gets batches: one by one, in slices, cut out of longer buffers, or encoded.
+"""The forms in which pyarrow's writer gets batches: one by one, in slices, cut out of longer buffers, encoded, of nulls
+that the library makes, or built again from Python's values.
 
 No stream holds all of these arrays as they are: a slice has an offset, memory that is shared begins anywhere, and a
 dictionary can have a dictionary or an extension type as its values. A library may refuse to write what the format has
@@ -18,7 +19,7 @@ from conformance.readers.ipc.importing import in_slices
 from conformance.readers.ipc.info import Unsupported
 from conformance.wire.intervals import has_bare_interval
 
-__all__ = ["cut", "encoded_type", "given_as"]
+__all__ = ["cut", "encoded_type", "given_as", "takes_nulls"]
 
 _PLACES: Final = pa.int32()
 """The type of the indices of columns that are encoded."""
@@ -87,7 +88,54 @@ def _encoded(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     yield pa.RecordBatch.from_arrays(columns, schema=schema) if columns else batch
 
 
+def _of_nulls(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """As many rows, all of them null, as the library makes them."""
+    if not all(map(takes_nulls, batch.schema)):
+        raise Unsupported("a field that is not nullable has no nulls")
+    for number, field in enumerate(batch.schema):
+        # Users add a column that is missing in this way; ``from_arrays`` would validate it first.
+        batch = batch.set_column(number, field, pa.nulls(batch.num_rows, field.type))
+    yield batch
+
+
+def takes_nulls(field: pa.Field) -> bool:
+    """Whether the field and what has a row for each of its nulls may be null: a null list has no rows in its child.
+
+    Of other fields, what ``pa.nulls`` makes is known to be no valid array (https://github.com/apache/arrow/issues/43358).
+    """
+    kind = field.type.storage_type if isinstance(field.type, pa.BaseExtensionType) else field.type
+    has_rows = is_.is_struct(kind) or is_.is_union(kind) or is_.is_fixed_size_list(kind)
+    below = [kind.field(number) for number in range(kind.num_fields)] if has_rows else []
+    return field.nullable and all(map(takes_nulls, below))
+
+
+def _built(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Each column built from its values as Python objects."""
+    columns = [_built_again(column) for column in batch.columns]
+    yield pa.RecordBatch.from_arrays(columns, schema=batch.schema) if columns else batch
+
+
+def _built_again(column: pa.Array) -> pa.Array:
+    """The column again; raises :class:`Unsupported` where Python has no object with the value.
+
+    A ``datetime.time`` has microseconds (https://docs.python.org/3/library/datetime.html#datetime.time.resolution), and
+    pyarrow gives one for nanoseconds as well. Of timestamps and durations it raises an error.
+    """
+    if _has_time_in_nanoseconds(column.type):
+        raise Unsupported("a time in Python has no nanoseconds")
+    return pa.array(column.to_pylist(), column.type)
+
+
+def _has_time_in_nanoseconds(kind: pa.DataType) -> bool:
+    if isinstance(kind, pa.BaseExtensionType):
+        return _has_time_in_nanoseconds(kind.storage_type)
+    if is_.is_dictionary(kind) or is_.is_run_end_encoded(kind):
+        return _has_time_in_nanoseconds(kind.value_type)
+    below = (kind.field(number).type for number in range(kind.num_fields))
+    return kind.equals(pa.time64("ns")) or any(map(_has_time_in_nanoseconds, below))
+
+
 _FORMS: Final[Mapping[str, Callable[[pa.RecordBatch], Iterator[pa.RecordBatch]]]] = MappingProxyType(
-    {"sliced": _slices, "cut": _cut_slices, "encoded": _encoded}
+    {"sliced": _slices, "cut": _cut_slices, "encoded": _encoded, "nulls": _of_nulls, "built": _built}
 )
 """The forms that change batches; ``chunked`` asks another function of the library to write them."""

@@ -43,7 +43,8 @@ READ_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         ' "exact" (pushed what the decoder says that it needs), "prebuffered", "embedded" (a file in a larger one),'
         ' "imported" (slices that come over the C stream interface)',
         "after": 'what happens to the rows before their values are compared: "", "cast", "concatenated", "exported",'
-        ' "inspected" (asked which values are null, structs flattened), "objects", "validated", "sliced", "copied" (one'
+        ' "inspected" (asked which values are null, structs flattened), "padded" (behind nulls of their types that the'
+        ' library makes), "objects", "validated", "sliced", "copied" (one'
         ' by one, or decoded from a dictionary), "appended" (twice), "hashed" (and compared with each other) or "taken"'
         " (by their row numbers in reverse order, twice)",
     }
@@ -69,6 +70,8 @@ WRITE_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         "depth": "the deepest nesting that the writer accepts",
         "layout": 'how the values of a tensor are in memory before they are written: "" as its library reads them,'
         ' "column-major", or "strided" with gaps between them',
+        "through": "the form of a sparse tensor that a dense one is made into, and back, before it is written:"
+        ' "" for none, "coo", "csr", "csc" or "csf"',
         "compat_level": "how new the layouts may be, as polars counts them: 0 without views, 1 with views",
     }
 )

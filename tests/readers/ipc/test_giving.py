@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
@@ -68,14 +70,72 @@ def test_encoded_columns_are_dictionaries_of_what_they_were() -> None:
     assert made.read_next_batch().schema.equals(made.schema, check_metadata=True)
 
 
+@pytest.mark.parametrize("name", [name for name in LAYOUTS if name not in BARE])
+def test_nulls_are_as_many_rows_of_the_types(name: str) -> None:
+    """The library makes them; its own validation is not asked."""
+    batch = pa.record_batch({"x": LAYOUTS[name].make(PATTERN, 0, False)})  # noqa: FBT003  # see Layout.make
+
+    [made] = given_as(reader(batch), "nulls")
+
+    assert made.schema == batch.schema
+    assert plain_table([made]).columns == ([None] * batch.num_rows,)
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        pa.field("x", pa.int32(), nullable=False),
+        pa.field("x", pa.struct([pa.field("y", pa.int32(), nullable=False)])),
+        pa.field("x", pa.list_(pa.field("y", pa.int32(), nullable=False), 2)),
+    ],
+    ids=str,
+)
+def test_a_field_that_is_not_nullable_is_given_no_nulls(field: pa.Field) -> None:
+    """Nor is one below a struct or a list of fixed size, whose nulls have rows in their children."""
+    with pytest.raises(Unsupported, match="not nullable"):
+        list(given_as(reader(pa.record_batch([pa.nulls(2, field.type)], schema=pa.schema([field]))), "nulls"))
+
+
+def test_keys_of_maps_are_not_nullable_and_null_maps_have_none() -> None:
+    """So that a map is given as nulls."""
+    batch = pa.record_batch({"x": pa.array([[("a", 1)], None], pa.map_(pa.utf8(), pa.int8()))})
+
+    [made] = given_as(reader(batch), "nulls")
+
+    assert made.column(0).to_pylist() == [None, None]
+
+
+@pytest.mark.parametrize("name", [name for name in LAYOUTS if name not in BARE])
+def test_what_is_built_from_python_has_the_same_rows(name: str) -> None:
+    """Or the library says that it cannot: it makes no unions, and Python has no nanoseconds."""
+    batch = pa.record_batch({"x": LAYOUTS[name].make(PATTERN, 0, False)})  # noqa: FBT003  # see Layout.make
+
+    try:
+        [made] = given_as(reader(batch), "built")
+    except (Unsupported, pa.ArrowNotImplementedError):
+        return
+
+    assert plain_table([made]).columns == plain_table([batch]).columns
+
+
+@pytest.mark.parametrize("around", [lambda kind: kind, pa.list_, lambda kind: pa.struct({"a": kind})], ids=[*"012"])
+def test_times_in_nanoseconds_are_not_built(around: Callable[[pa.DataType], pa.DataType]) -> None:
+    """A ``datetime.time`` holds microseconds: that the rest is lost is no fault of the library."""
+    batch = pa.record_batch([pa.nulls(1, around(pa.time64("ns")))], names=["x"])
+
+    with pytest.raises(Unsupported, match="nanoseconds"):
+        list(given_as(reader(batch), "built"))
+
+
 def test_rows_without_columns_stay() -> None:
     """A batch without columns keeps its number of rows."""
     batch = SAMPLES["rows.no-columns-three"].batches[0]
 
     assert [[each.num_rows for each in given_as(reader(batch), form)] for form in FORMS] == [[1, 2, 0], [1, 2, 0], [3]]
+    assert [[each.num_rows for each in given_as(reader(batch), form)] for form in ("nulls", "built")] == [[3], [3]]
 
 
-@pytest.mark.parametrize("form", ["cut", "encoded"])
+@pytest.mark.parametrize("form", ["cut", "encoded", "nulls", "built"])
 def test_what_pyarrow_has_no_class_for_is_unsupported(form: str) -> None:
     """An interval of months cannot be taken apart in Python."""
     source = pa.ipc.open_stream(SAMPLES["types.interval-year-month"].stream().encode())

@@ -52,7 +52,9 @@ READER = IpcReaderInfo(
         Rewrite("duration[s]", "duration[ms]", _DATA_TYPES),
     ),
 )
-WRITER = READER.as_writer(options={"codec": ("", "lz4", "zstd"), "compat_level": (0, 1), "given": ("", "sliced")})
+WRITER = READER.as_writer(
+    options={"codec": ("", "lz4", "zstd"), "compat_level": (0, 1), "given": ("", "sliced", "nulls")}
+)
 
 
 def load() -> Library:
@@ -91,7 +93,7 @@ def load() -> Library:
             return pl.read_ipc_stream(io.BytesIO(data))
 
         def encode(self, kind: str, data: Any, options: Mapping[str, Any]) -> bytes:
-            given = pl.concat(in_slices(data, data.height), rechunk=False) if options.get("given") else data
+            given = _given(data, options.get("given", ""))
             sink = io.BytesIO()
             write = given.write_ipc if kind == "file" else given.write_ipc_stream
             level = options.get("compat_level")
@@ -112,6 +114,15 @@ def _after(pl: Any, made: Any, what: str) -> Any:
         return made[places][places]
     wider = {name: getattr(pl, _WIDER[str(kind)]) for name, kind in made.schema.items() if str(kind) in _WIDER}
     return made.cast(wider)
+
+
+def _given(frame: Any, form: str) -> Any:
+    """The frame in the form that the write option ``given`` names."""
+    import polars as pl  # noqa: PLC0415  # only a worker imports a library under test
+
+    if form == "sliced":
+        return pl.concat(in_slices(frame, frame.height), rechunk=False)
+    return frame.clear(frame.height) if form == "nulls" else frame
 
 
 def _source(stack: contextlib.ExitStack, data: bytes, options: Mapping[str, Any]) -> Any:

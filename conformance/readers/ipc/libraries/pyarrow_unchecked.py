@@ -39,7 +39,7 @@ _READ_OPTIONS: Final = {
     "chunk": (),
     "mapped": (False, True),
     "way": ("", "table", "scan", "imported"),
-    "after": ("", "cast", "concatenated", "exported", "inspected", "objects", "taken"),
+    "after": ("", "cast", "concatenated", "exported", "inspected", "padded", "objects", "taken"),
 }
 
 READER = IpcReaderInfo(
@@ -64,9 +64,10 @@ WRITER = READER.as_writer(
         "allow_64bit": (False, True),
         "level": (0, 1, 9),
         "threads": (False, True),
-        "given": ("", "sliced", "chunked", "cut", "encoded"),
+        "given": ("", "sliced", "chunked", "cut", "encoded", "nulls", "built"),
         "metadata": ("", "batches", "file"),
         "layout": ("", "column-major", "strided"),
+        "through": ("", "coo", "csr", "csc", "csf"),
     },
 )
 
