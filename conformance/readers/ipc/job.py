@@ -43,7 +43,8 @@ READ_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         ' "exact" (pushed what the decoder says that it needs), "prebuffered", "embedded" (a file in a larger one),'
         ' "imported" (slices that come over the C stream interface)',
         "after": 'what happens to the rows before their values are compared: "", "cast", "concatenated", "exported",'
-        ' "inspected" (asked which values are null, structs flattened), "objects", "validated", "sliced", "copied" (one'
+        ' "inspected" (asked which values are null and for sizes, structs flattened), "objects", "pandas", "recast" (in'
+        ' slices, each column to its own type), "validated", "sliced", "copied" (one'
         ' by one, or decoded from a dictionary), "appended" (twice) or "hashed" (and compared with each other)',
     }
 )

@@ -52,7 +52,7 @@ def test_every_way_gives_the_rows(name: str, kind: str, options: Mapping[str, An
 
 
 @pytest.mark.parametrize("name", [name for name, info in LIBRARIES.items() if "after" in info.options])
-@pytest.mark.parametrize("what", ["cast", "concatenated", "exported", "inspected"])
+@pytest.mark.parametrize("what", ["cast", "concatenated", "exported", "inspected", "recast"])
 def test_nothing_changes_afterwards(name: str, what: str) -> None:
     """The values after a cast, a concatenation, or the way over the C stream interface."""
     library = loaded(name)
@@ -95,7 +95,7 @@ def test_a_twin_has_the_same_values(kind: pa.DataType, other: pa.DataType) -> No
     assert twin(kind) == other
 
 
-@pytest.mark.parametrize("after", ["cast", "concatenated", "inspected"])
+@pytest.mark.parametrize("after", ["cast", "concatenated", "inspected", "pandas", "recast"])
 def test_nothing_is_asked_in_python_of_intervals_without_a_class(after: str) -> None:
     """Pyarrow has none for months, and raises a KeyError where it looks for it."""
     library = loaded("pyarrow")
