@@ -196,9 +196,8 @@ def _in_pandas(made: Decoded) -> Iterator[pa.RecordBatch]:
         raise Unsupported(str(error)) from None
     for batch in made.batches:
         for column in batch.columns:
-            with contextlib.suppress(
-                ValueError, TypeError, OverflowError
-            ):  # what the classes of Python and pandas do not hold
+            # Classes of Python and pandas hold fewer values; only the end of the process is a difference here.
+            with contextlib.suppress(ValueError, TypeError, OverflowError):
                 pa.table({"x": column}).to_pandas()
         yield batch
 
