@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
@@ -25,6 +26,7 @@ __all__ = [
     "decoded_as",
     "give",
     "imported",
+    "measured",
     "new_writer",
     "nulls_agree",
     "opened",
@@ -131,6 +133,17 @@ def _cast(made: Decoded) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
+def _recast(made: Decoded) -> Iterator[pa.RecordBatch]:
+    """Each column cast to its own type, in slices that begin behind other rows."""
+    _in_python(made)
+    for batch in made.batches:
+        for piece in in_slices(batch, batch.num_rows):
+            columns = [column.cast(column.type) for column in piece.columns]
+            for column in columns:
+                column.validate(full=True)
+            yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names) if columns else piece
+
+
 def _concatenated(made: Decoded) -> Iterator[pa.RecordBatch]:
     """All batches as one; each is cut in two before, so that slices with offsets are concatenated."""
     _in_python(made)
@@ -167,6 +180,35 @@ def _inspected(made: Decoded) -> Iterator[pa.RecordBatch]:
     for batch in made.batches:
         for column, values in zip(batch.columns, plain_table([batch]).columns, strict=True):
             nulls_agree(column, [value is None for value in values])
+        measured(batch)
+        yield batch
+
+
+def measured(batch: pa.RecordBatch) -> None:
+    """Ask for the sizes of a batch, and of each of its maps for the row that an entry is in."""
+    for size in (batch.nbytes, batch.get_total_buffer_size()):
+        if size < 0:
+            raise ValueError(f"nbytes: expected the size of a batch, got {size}")
+    for column in batch.columns:
+        if is_.is_map(column.type):
+            column.value_parent_indices()
+
+
+def _in_pandas(made: Decoded) -> Iterator[pa.RecordBatch]:
+    """The batches as they are, after each column was given to pandas, whose classes hold fewer values.
+
+    Raises :class:`Unsupported` without pandas, or if pyarrow lacks the conversion.
+    """
+    _in_python(made)
+    try:
+        importlib.import_module("pandas")
+    except ImportError as error:
+        raise Unsupported(str(error)) from None
+    for batch in made.batches:
+        for column in batch.columns:
+            # Classes of Python and pandas hold fewer values; only the end of the process is a difference here.
+            with contextlib.suppress(ValueError, TypeError, OverflowError):
+                pa.table({"x": column}).to_pandas()
         yield batch
 
 
@@ -213,6 +255,8 @@ AFTER: Final[Mapping[str, Callable[[Decoded], Iterator[pa.RecordBatch]]]] = Mapp
         "inspected": _inspected,
         "taken": _taken,
         "padded": _padded,
+        "pandas": _in_pandas,
+        "recast": _recast,
     }
 )
 """What the option ``after`` names."""

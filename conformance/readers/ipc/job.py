@@ -43,10 +43,10 @@ READ_OPTIONS: Final[Mapping[str, str]] = types.MappingProxyType(
         ' "exact" (pushed what the decoder says that it needs), "prebuffered", "embedded" (a file in a larger one),'
         ' "imported" (slices that come over the C stream interface)',
         "after": 'what happens to the rows before their values are compared: "", "cast", "concatenated", "exported",'
-        ' "inspected" (asked which values are null, structs flattened), "padded" (behind nulls of their types that the'
-        ' library makes), "objects", "validated", "sliced", "copied" (one'
-        ' by one, or decoded from a dictionary), "appended" (twice), "hashed" (and compared with each other) or "taken"'
-        " (by their row numbers in reverse order, twice)",
+        ' "inspected" (asked which values are null and for sizes, structs flattened), "padded" (behind nulls of their'
+        ' types that the library makes), "objects", "pandas", "recast" (in slices, each column to its own type),'
+        ' "validated", "sliced", "copied" (one by one, or decoded from a dictionary), "appended" (twice), "hashed" (and'
+        ' compared with each other) or "taken" (by their row numbers in reverse order, twice)',
     }
 )
 """The closed vocabulary of read options with their meanings; a library does not get an option that it lacks."""

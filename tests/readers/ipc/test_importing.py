@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
 
 from conformance.readers.ipc import Decoded, Unsupported, arrowcpp
-from conformance.readers.ipc.arrowcpp import AFTER, nulls_agree
+from conformance.readers.ipc.arrowcpp import AFTER, measured, nulls_agree
 from conformance.readers.ipc.importing import exported
 from conformance.reference.ipc.combined import make, row_of
 from conformance.wire.plain import differences, plain_table
@@ -63,3 +64,66 @@ def test_inspecting_changes_nothing() -> None:
     batch = pa.record_batch({"s": pa.array([{"a": 1}, None]), "n": pa.array([None, 2])})
 
     assert list(AFTER["inspected"](Decoded(batch.schema, [batch]))) == [batch]
+
+
+class _Cast:
+    """A column that becomes another one when it is cast."""
+
+    type = pa.int8()
+
+    def __init__(self, becomes: pa.Array) -> None:
+        self._becomes = becomes
+
+    def cast(self, kind: pa.DataType) -> pa.Array:
+        """The other column."""
+        assert kind == self.type
+        return self._becomes
+
+
+class _Batch:
+    """A batch of one such column, each of whose slices is itself."""
+
+    num_rows = 1
+    schema = pa.schema([("x", pa.int8())])
+
+    def __init__(self, becomes: pa.Array) -> None:
+        self.columns = [_Cast(becomes)]
+
+    def slice(self, offset: int, length: int) -> _Batch:
+        """The batch."""
+        del offset, length
+        return self
+
+
+def test_a_cast_to_the_same_type_is_validated_and_handed_back() -> None:
+    """Its rows are compared; an array that is none is an error of its own."""
+    broken = pa.Array.from_buffers(pa.utf8(), 1, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")])
+    other, bad = (Decoded(_Batch.schema, [_Batch(made)]) for made in (pa.array([7], pa.int8()), broken))
+
+    assert next(AFTER["recast"](other)).to_pydict() == {"x": [7]}
+    with pytest.raises(pa.ArrowInvalid):
+        next(AFTER["recast"](bad))
+
+
+def test_what_pandas_cannot_hold_is_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The batches come back; without pandas, nothing is compared."""
+    batch = pa.record_batch({"t": pa.array([1], pa.int64()).cast(pa.time64("ns")), "n": pa.array([2])})
+    made = Decoded(batch.schema, [batch])
+
+    assert list(AFTER["pandas"](made)) == [batch]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(Unsupported, match="pandas"):
+        list(AFTER["pandas"](made))
+
+
+def test_maps_and_sizes_are_asked_for() -> None:
+    """A size below zero is found."""
+
+    class Negative:
+        nbytes, columns = -1, ()
+
+        def get_total_buffer_size(self) -> int:
+            return 0
+
+    with pytest.raises(ValueError, match="nbytes: expected the size"):
+        measured(Negative())

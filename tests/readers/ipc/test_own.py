@@ -47,6 +47,10 @@ SAME = {
     "binary": pa.array([b"\xff", None]),
     "list": pa.array([[1, None], None, []]),
     "struct": pa.array([{"a": 1, "b": "x"}, None]),
+    "union": pa.UnionArray.from_sparse(
+        pa.array([0, 1, 2, 1], pa.int8()),
+        [pa.array([1, 2, 3, 4]), pa.array(["a", "b", "c", None]), pa.array([b"\xff"] * 4)],
+    ),
     "list of structs": pa.array([[{"a": 1}, None], None]),
 }
 
@@ -55,6 +59,16 @@ SAME = {
 def test_the_same_values_agree(name: str) -> None:
     """The Python values of a column are its plain values, whatever its type."""
     assert ways(SAME[name], SAME[name].to_pylist()) == Ways(1)
+
+
+def test_a_union_of_more_values_than_rows_is_found() -> None:
+    """Its values are compared with those of the child that has them, and counted."""
+    union = pa.UnionArray.from_sparse(pa.array([0, 1], pa.int8()), [pa.array([7, 8]), pa.array(["a", "b"])])
+
+    assert ways(union, [7, "a"]).differences == ('column 0 "x", row 1: expected "b", got "a"',)
+    assert len(ways(union, [7, "b", 9]).differences) == 1
+    numbers = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([7]), pa.array([b"a"])])
+    assert "raises PlainError: 'x' is no value of" in ways(numbers, ["x"]).differences[0]
 
 
 def test_a_difference_names_its_place() -> None:

@@ -61,7 +61,7 @@ def test_nulls_that_are_no_valid_array_are_found() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, info in LIBRARIES.items() if "after" in info.options])
-@pytest.mark.parametrize("what", ["cast", "concatenated", "exported", "inspected", "padded", "taken"])
+@pytest.mark.parametrize("what", ["cast", "concatenated", "exported", "inspected", "padded", "recast", "taken"])
 def test_nothing_changes_afterwards(name: str, what: str) -> None:
     """The values after a cast, a concatenation, the way over the C stream interface, or `take` by row numbers."""
     library = loaded(name)
@@ -104,7 +104,7 @@ def test_a_twin_has_the_same_values(kind: pa.DataType, other: pa.DataType) -> No
     assert twin(kind) == other
 
 
-@pytest.mark.parametrize("after", ["cast", "concatenated", "inspected", "padded"])
+@pytest.mark.parametrize("after", ["cast", "concatenated", "inspected", "padded", "pandas", "recast"])
 def test_nothing_is_asked_in_python_of_intervals_without_a_class(after: str) -> None:
     """Pyarrow has none for months, and raises a KeyError where it looks for it."""
     library = loaded("pyarrow")

@@ -39,7 +39,7 @@ _READ_OPTIONS: Final = {
     "chunk": (),
     "mapped": (False, True),
     "way": ("", "table", "scan", "imported"),
-    "after": ("", "cast", "concatenated", "exported", "inspected", "padded", "objects", "taken"),
+    "after": ("", "cast", "concatenated", "exported", "inspected", "padded", "objects", "pandas", "recast", "taken"),
 }
 
 READER = IpcReaderInfo(
@@ -170,9 +170,10 @@ class PyArrow:
 
 def load() -> Library:
     """The library; pyarrow is always installed."""
-    # A fork that imports this at its first scan takes longer for the import than for the scan. Not every wheel has it.
-    with contextlib.suppress(ImportError):
-        importlib.import_module("pyarrow.dataset")
+    # A fork that imports one of these takes longer for the import than for its work. Not every environment has both.
+    for name in ("pyarrow.dataset", "pandas"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     return PyArrow()
 
 
