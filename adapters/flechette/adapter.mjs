@@ -9,7 +9,9 @@
  * distinguishes files from streams by their first bytes; its interface has no parameter for that.
  */
 import { readFileSync } from "node:fs";
-import { CompressionType, IntervalUnit, Type, setCompressionCodec, tableFromIPC, tableToIPC } from "@uwdata/flechette";
+import {
+  CompressionType, IntervalUnit, Table, TimeUnit, Type, columnFromArray, dictionaryContext, setCompressionCodec, tableFromIPC, tableToIPC,
+} from "@uwdata/flechette";
 import { lz4, zstandard } from "./codecs.mjs";
 import { counted, decimal, float, hex, missing, same, spend } from "./plain.mjs";
 import { Unsupported, during, serve } from "./protocol.mjs";
@@ -122,9 +124,48 @@ async function read(kind, data, options, schema) {
   };
 }
 
+// The values to build columns from: decimals of 32 bits are numbers, and those of more bits integers, which hold all digits.
+const BUILDING = { useBigInt: true, useDecimalInt: false };
+const WHOLE = { useBigInt: true, useDecimalInt: true };
+
+function contains(type, test) {
+  const inner = type.typeId === Type.Dictionary ? [type.dictionary] : (type.children ?? []).map((field) => field.type);
+  return test(type) || inner.some((each) => contains(each, test));
+}
+
+const isDecimal = ({ typeId }) => typeId === Type.Decimal;
+
+// Why the JavaScript values of a type cannot hold all of its values, if they cannot; https://idl.uw.edu/flechette/api/data-types
+// says what the values are.
+function lossy({ typeId, unit, children }) {
+  switch (typeId) {
+    case Type.Timestamp: return unit > TimeUnit.MILLISECOND && "a number of milliseconds has no fractions of them";
+    case Type.Interval: return unit === IntervalUnit.MONTH_DAY_NANO && "a number does not hold all nanoseconds";
+    case Type.Union: return "a value does not say of which child it is";
+    case Type.Struct: {
+      return new Set(children.map((field) => field.name)).size < children.length && "an object has one value for each name";
+    }
+  }
+  return false;
+}
+
+// A table whose columns the library builds from its own values of the rows.
+function built(data) {
+  const [numbers, whole] = [BUILDING, WHOLE].map((how) => tableFromIPC(data, how));
+  const dictionaries = dictionaryContext();
+  const columns = numbers.schema.fields.map(({ type }, place) => {
+    let reason = false;
+    contains(type, (each) => (reason ||= lossy(each)));
+    if (reason) throw new Unsupported(reason);
+    const table = contains(type, (each) => isDecimal(each) && each.bitWidth > 32) ? whole : numbers;
+    return columnFromArray([...table.children[place]], type, {}, dictionaries);
+  });
+  return new Table(numbers.schema, columns);
+}
+
 async function write(kind, data, options) {
   const table = await during("source", () => tableFromIPC(data, EXACT));
-  return tableToIPC(table, { format: kind, codec: CODECS[options.codec ?? ""] });
+  return tableToIPC(options.given === "built" ? built(data) : table, { format: kind, codec: CODECS[options.codec ?? ""] });
 }
 
 await serve({
@@ -136,7 +177,7 @@ await serve({
     reads: ["stream", "file", "message"],
     writes: ["stream", "file"],
     read_options: {},
-    write_options: { codec: Object.keys(CODECS) },
+    write_options: { codec: Object.keys(CODECS), given: ["", "built"] },
   },
   lacks: /Unsupported data type|Missing compression codec/,
   read,

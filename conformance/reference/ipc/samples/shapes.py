@@ -175,3 +175,10 @@ if "string-view" in _ALL:
     sample("nested.runs-of-views", "Runs whose values are views of text, some of it in a buffer of its own.", {
         "x": pa.RunEndEncodedArray.from_arrays([2, 3, 7], _views, pa.run_end_encoded(pa.int32(), _views.type))
     })  # fmt: skip
+_texts = pa.array(["", "b", "", None, "", "c"])
+sample("nested.runs-of-text", "Runs of text, of which every other one is empty, and one null.", {
+    "x": pa.RunEndEncodedArray.from_arrays([1, 2, 4, 5, 6, 9], _texts, pa.run_end_encoded(pa.int32(), _texts.type))
+})  # fmt: skip
+sample("nested.fixed-size-lists-of-text", "Lists of two texts, with a null between them.", {
+    "x": pa.array([["a", ""], None, ["c", "d"]], pa.list_(pa.utf8(), 2))
+})  # fmt: skip
