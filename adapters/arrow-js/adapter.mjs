@@ -86,8 +86,10 @@ async function read(kind, data, options) {
 }
 
 async function values(fields, batches) {
+  // Programs see the fields of batches; the schema of the reader still says which field has no name.
+  const seen = batches[0]?.schema.fields ?? fields;
   return {
-    names: fields.map((field) => field.name ?? ""),
+    names: seen.map((field) => field.name ?? ""),
     types: fields.map((field) => String(field.type)),
     rows: await during("values", () => counted(batches.reduce((rows, batch) => rows + batch.numRows, 0))),
     columns: await during("values", () => fields.map((_, column) => batches.flatMap((batch) => (

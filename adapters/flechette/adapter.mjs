@@ -157,8 +157,11 @@ function built(data) {
     let reason = false;
     contains(type, (each) => (reason ||= lossy(each)));
     if (reason) throw new Unsupported(reason);
-    const table = contains(type, (each) => isDecimal(each) && each.bitWidth > 32) ? whole : numbers;
-    return columnFromArray([...table.children[place]], type, {}, dictionaries);
+    const wide = contains(type, (each) => isDecimal(each) && each.bitWidth > 32);
+    if (wide && contains(type, (each) => isDecimal(each) && each.bitWidth === 32)) {
+      throw new Unsupported("one option for decimals of 32 bits and of more");
+    }
+    return columnFromArray([...(wide ? whole : numbers).children[place]], type, {}, dictionaries);
   });
   return new Table(numbers.schema, columns);
 }
