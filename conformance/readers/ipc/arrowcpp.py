@@ -127,7 +127,7 @@ def _in_python(made: Decoded) -> None:
 
 
 def _cast(to: Callable[[pa.DataType], pa.DataType], made: Decoded) -> Iterator[pa.RecordBatch]:
-    """Each column cast to another type, in slices that begin behind other rows."""
+    """Each column cast to the type that ``to`` gives for its own, in slices, and validated."""
     _in_python(made)
     for batch in made.batches:
         for piece in in_slices(batch, batch.num_rows):

@@ -30,8 +30,8 @@ class Made:
 class Rare:
     """One input: its id, what it is, the text that permits it, and its maker.
 
-    ``open`` is the reason why a reader may refuse it; empty if it may not. ``under`` are the options of reading that it
-    is also read under, each value by itself; None stands for all that a reader has.
+    ``open`` is the reason why a reader may refuse it; empty if it may not. ``under`` names the options of reading whose
+    values it is read with again, one at a time; None means every option that the reader has.
     """
 
     id: str
