@@ -1,8 +1,9 @@
 """Lets the faults of a plan happen to calls that the proxy passes on: statuses, delays, and connections that break.
 
-A call meets its fault after the responses that the plan says. Its client gets these responses, and the call upstream
-is cancelled. Connections of clients lead through a :class:`~conformance.targets.splice.Splice`, which sees when the
-last of these responses has passed. So a client gets as many in each run.
+A call meets its fault after the responses that the plan says. These responses are sent to its client, and the call
+upstream is cancelled. Connections of clients lead through a :class:`~conformance.targets.splice.Splice`, which sees
+when the last of these responses has passed. So the same bytes come in each run. Where a connection breaks, gRPC may
+drop responses that its program has not taken yet.
 """
 
 from __future__ import annotations

@@ -211,7 +211,7 @@ class _Line:
             self.writer.write(GOAWAY)
             self.answer(rest)
             return
-        # The client gets what has passed, so that it ends in the same place each time; the server gets RST.
+        # What has passed is sent to the client, so that the same bytes come each time; the server gets RST.
         self._end()
         if self.writer.get_extra_info("ssl_object") is not None:
             # For TLS behind CONNECT: StreamWriter.start_tls of Python 3.11 takes no limit for its end.

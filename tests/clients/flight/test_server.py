@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
+import struct
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import grpc
 import pytest
@@ -14,6 +16,9 @@ from conformance.contract.flight.encoding import part
 from conformance.wire.flight import SERVICE
 
 SECONDS = 20.0
+PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+DATA, HEADERS, SETTINGS = 0, 1, 4
+END_STREAM, END_HEADERS = 1, 4
 
 
 @pytest.fixture(name="server")
@@ -57,14 +62,54 @@ def test_a_status_comes_behind_some_messages(server: ScriptedServer) -> None:
     assert called(server, "DoGet") == ([b"one"], "NOT_FOUND")
 
 
-@pytest.mark.parametrize(("kind", "came"), [("reset", [b"one"]), ("inside", [b"one"])])
-def test_a_connection_breaks(server: ScriptedServer, kind: str, came: list[bytes]) -> None:
-    """The client gets what came before the break, and an error."""
+def prefixed(*messages: bytes) -> bytes:
+    """Messages with the prefixes of gRPC: not compressed, and their lengths."""
+    return b"".join(b"\0" + len(one).to_bytes(4) + one for one in messages)
+
+
+def sent(server: ScriptedServer, method: str) -> bytes:
+    """The bytes of messages that the server sends over a connection until its end, to a client that takes them all.
+
+    gRPC may drop messages that its program has not taken when it loses the connection.
+    """
+    names = {":method": "POST", ":scheme": "http", ":path": f"{SERVICE}{method}", ":authority": server.address}
+    names |= {"content-type": "application/grpc", "te": "trailers"}
+    # Literals without indexing (RFC 7541, section 6.2.2): no name and no value is longer than 126 bytes.
+    literals = ((name.encode(), value.encode()) for name, value in names.items())
+    block = b"".join(b"\0" + bytes([len(name)]) + name + bytes([len(value)]) + value for name, value in literals)
+    host, _, port = server.address.rpartition(":")
+    with socket.create_connection((host, int(port)), timeout=SECONDS) as connection, connection.makefile("rb") as come:
+        request = frame(HEADERS, END_HEADERS, block) + frame(DATA, END_STREAM, prefixed(b""))
+        connection.sendall(PREFACE + frame(SETTINGS, 0, b"", stream=0) + request)
+        data = bytearray()
+        while header := come.read(9):
+            payload = come.read(int.from_bytes(header[:3]))
+            if header[3] == DATA:
+                data += payload
+        return bytes(data)
+
+
+def frame(kind: int, flags: int, payload: bytes, *, stream: int = 1) -> bytes:
+    """A frame of HTTP/2 (RFC 9113, section 4.1)."""
+    return len(payload).to_bytes(3) + struct.pack(">BBI", kind, flags, stream) + payload
+
+
+@pytest.mark.parametrize(("kind", "behind"), [("reset", b""), ("inside", prefixed(b"two" * 10)[: 5 + 15])])
+def test_a_connection_breaks(server: ScriptedServer, kind: str, behind: bytes) -> None:
+    """What comes before the break is sent, byte for byte, and no more of the next message than the script says."""
+    server.play(Script({"DoGet": Reply((b"one", b"two" * 10), End(kind, after=1))}))
+
+    assert sent(server, "DoGet") == prefixed(b"one") + behind
+
+
+@pytest.mark.parametrize("kind", ["reset", "inside"])
+def test_a_broken_connection_ends_the_call(server: ScriptedServer, kind: str) -> None:
+    """A client of gRPC gets an error; it may drop the message that came before if its program has not taken it."""
     server.play(Script({"DoGet": Reply((b"one", b"two" * 10), End(kind, after=1))}))
 
     found, status = called(server, "DoGet")
 
-    assert found == came
+    assert found in ([b"one"], [])
     assert status == "UNAVAILABLE"
 
 
