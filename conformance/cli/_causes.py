@@ -30,7 +30,7 @@ def report_at(path: Path) -> Report:
 
 
 def explain_cause(path: Path, name: str, *, as_json: bool) -> None:
-    """Print the cause ``name`` (its number or its key) of the run whose log or JSON report is at ``path``.
+    """Print the cause ``name`` (its number, its key, or its clause) of the run whose log or JSON report is at ``path``.
 
     Raises:
         Unusable: the file cannot be read, or the run has no such cause.
@@ -44,7 +44,7 @@ def explain_cause(path: Path, name: str, *, as_json: bool) -> None:
 
 
 def _find(report: Report, name: str) -> CauseResult:
-    """The cause with this number or key; raises Unusable if there is none."""
+    """The cause with this number or key, or the only one of a clause; raises Unusable if there is none."""
     if not report.causes:
         why = "its report has none; make it again from the log" if report.failed else "it has none"
         raise Unusable(f"expected a run with causes, got one where {why}")
@@ -53,6 +53,9 @@ def _find(report: Report, name: str) -> CauseResult:
             raise Unusable(f"expected a cause from 1 to {len(report.causes)}, got {name}")
         return report.causes[int(name) - 1]
     by_key = {cause.key: cause for cause in report.causes}
+    of_clause = [cause for cause in report.causes if cause.key.partition("~")[0] == name]
+    if len(of_clause) == 1:
+        return of_clause[0]
     if name not in by_key:
         raise Unusable(unknown("cause", name, by_key, f"this run has 1 to {len(by_key)}"))
     return by_key[name]

@@ -26,6 +26,7 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
     conformance explain framing.batch-prefix                  one clause
     conformance explain .conformance/mine.jsonl 1             one cause of a run, by its number on the screen
     conformance explain mine.json framing.batch-prefix~1f0a   the same by its key, from the JSON report
+    conformance explain mine.json framing.batch-prefix        the same by its clause, if it has no other cause
 
     With a RUN, the path of its log or JSON report, explain one CAUSE: its deviations with their bytes, what sets them
     apart from what is right, the smallest case, what follows from it and what was not judged because of it.

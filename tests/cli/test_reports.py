@@ -256,6 +256,21 @@ class TestCauses:
         assert "  bytes     " in by_number.output
         assert conformance_("explain", "it.json", key).output == by_number.output
 
+    def test_the_only_cause_of_a_clause_is_explained_by_the_clause(self, user: Path) -> None:
+        """Of several causes, each is named by its key."""
+        run("--target", "liar.toml", "--json", "it.json")
+        report = json.loads((user / "it.json").read_text())
+        first = report["causes"][0]
+        clause = first["key"].partition("~")[0]
+        second = {**first, "key": f"{clause}~0000"}
+        (user / "two.json").write_text(json.dumps({**report, "causes": [first, second]}))
+        (user / "one.json").write_text(json.dumps({**report, "causes": [first]}))
+
+        one, two = (conformance_("explain", name, clause) for name in ("one.json", "two.json"))
+
+        assert one.output == conformance_("explain", "one.json", "1").output
+        assert (two.exit_code, first["key"] in two.output, second["key"] in two.output) == (2, True, True)
+
     def test_a_cause_is_explained_as_json(self, user: Path) -> None:
         """As the report has it."""
         run("--target", "liar.toml", "--json", "it.json")
