@@ -50,9 +50,19 @@ MATRICES: Final = {"": TARGETS, "flight": FLIGHT}
 """The targets of each matrix, by the folder of their reports: no clause of Storage Read is one of Flight."""
 PERFECT: Final = frozenset({"reference", "flight-reference"})
 """Targets that must not deviate."""
-UNSTEADY: Final[Mapping[str, tuple[str, ...]]] = {"nanoarrow": ("readers.",)}
-"""Targets with clauses that are not compared between runs, with the starts of the ids; docs/findings.md has the reason:
-nanoarrow writes arrays without rows and without offsets, and readers then read memory that is not part of the message.
+UNSTEADY: Final[Mapping[str, tuple[str, ...]]] = {
+    "nanoarrow": ("readers.",),
+    "local-bigquery-0.3.2": (
+        "combination.permitted-request-is-served",
+        "history.no-",
+        "offsets.end-is-served",
+        "offsets.resumed-",
+        "rows.rereading-repeats",
+    ),
+}
+"""Targets with clauses that are not compared between runs, by the starts of the ids. docs/findings.md has the reasons:
+nanoarrow writes arrays without rows and without offsets, and readers then read memory that is not part of the message;
+local-bigquery refuses reads that resume sooner than it notes what it sent.
 """
 GIVEN_UP: Final = (
     "flight-put.given-up",
