@@ -12,6 +12,18 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from tests.hostile.attack import Act, Attack, Expected, Part, register
+from tests.http2 import (
+    CONTINUATION,
+    DATA,
+    END_HEADERS,
+    END_STREAM,
+    GOAWAY,
+    HEADERS,
+    PING,
+    RST_STREAM,
+    SETTINGS,
+    frame_of,
+)
 
 __all__ = ["Wire"]
 
@@ -69,12 +81,6 @@ def _wire(name: str, *outcomes: str, later: bool = True, **more: Any) -> Callabl
 
 
 BROKEN: Final = ("crash", "refused", "hang")
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, CONTINUATION = 0, 1, 3, 4, 6, 7, 9
-END_STREAM, END_HEADERS = 1, 4
-
-
-def _frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
-    return len(payload).to_bytes(3) + bytes([kind, flags]) + stream.to_bytes(4) + payload
 
 
 def _stream_of(frame: bytes) -> int:
@@ -111,7 +117,7 @@ def closes_after_every_call(frame: bytes, client: socket.socket) -> Iterator[byt
     """The server closes the connection after every call, so each call needs a new one."""
     yield frame
     if frame[3] == HEADERS and frame[4] & END_STREAM:
-        client.sendall(_frame(GOAWAY, 0, 0, _stream_of(frame).to_bytes(4) + bytes(4)))
+        client.sendall(frame_of(GOAWAY, _stream_of(frame).to_bytes(4) + bytes(4), stream=0))
         client.shutdown(socket.SHUT_RDWR)
 
 
@@ -127,14 +133,14 @@ def reset(frame: bytes, client: socket.socket) -> Iterator[bytes]:
 @_wire("wire.rst-stream", *BROKEN, "fail")
 def rst_stream(frame: bytes, client: socket.socket) -> Iterator[bytes]:
     """The server resets every stream instead of sending its first message."""
-    yield frame if frame[3] != DATA else _frame(RST_STREAM, 0, _stream_of(frame), (2).to_bytes(4))
+    yield frame if frame[3] != DATA else frame_of(RST_STREAM, (2).to_bytes(4), stream=_stream_of(frame))
 
 
 @_wire("wire.goaway-storm", *BROKEN, "fail")
 def goaway_storm(frame: bytes, client: socket.socket) -> Iterator[bytes]:
     """A thousand GOAWAY frames with debug data precede every frame."""
     for _ in range(1000):
-        yield _frame(GOAWAY, 0, 0, bytes(4) + (11).to_bytes(4) + b"too_many_pings\x1b[31m" * 100)
+        yield frame_of(GOAWAY, bytes(4) + (11).to_bytes(4) + b"too_many_pings\x1b[31m" * 100, stream=0)
     yield frame
 
 
@@ -142,7 +148,7 @@ def goaway_storm(frame: bytes, client: socket.socket) -> Iterator[bytes]:
 def ping_flood(frame: bytes, client: socket.socket) -> Iterator[bytes]:
     """PING and SETTINGS frames precede every frame, as fast as the client reads them."""
     for _ in range(50):
-        yield (_frame(PING, 0, 0, bytes(8)) + _frame(SETTINGS, 0, 0, b"")) * 1000
+        yield (frame_of(PING, bytes(8), stream=0) + frame_of(SETTINGS, b"", stream=0)) * 1000
     yield frame
 
 
@@ -150,7 +156,7 @@ def ping_flood(frame: bytes, client: socket.socket) -> Iterator[bytes]:
 def endless_pings(frame: bytes, client: socket.socket) -> Iterator[bytes]:
     """The server sends PING frames without end instead of answering."""
     for _ in _until_late():
-        yield _frame(PING, 0, 0, bytes(8)) * 1000
+        yield frame_of(PING, bytes(8), stream=0) * 1000
 
 
 @_wire("wire.endless-headers", *BROKEN, "fail", later=False, alone=True)
@@ -161,9 +167,9 @@ def endless_headers(frame: bytes, client: socket.socket) -> Iterator[bytes]:
         return
     stream = _stream_of(frame)
     header = b"\x00\x03x-y\x7f\x81\x7e" + b"a" * 16384
-    yield _frame(HEADERS, 0, stream, b"")
+    yield frame_of(HEADERS, b"", stream=stream)
     for _ in _until_late():
-        yield _frame(CONTINUATION, 0, stream, header[:16384])
+        yield frame_of(CONTINUATION, header[:16384], stream=stream)
 
 
 @_wire("wire.dripping-frames", "hang", "crash")
@@ -177,7 +183,7 @@ def dripping_frames(frame: bytes, client: socket.socket) -> Iterator[bytes]:
 @_wire("wire.frame-of-16-mib", *BROKEN, "fail")
 def frame_of_16_mib(frame: bytes, client: socket.socket) -> Iterator[bytes]:
     """A frame declares 16 MiB, which the client never permitted."""
-    yield _frame(DATA, 0, _stream_of(frame), b"")[3:].join([b"\xff\xff\xff", bytes(1 << 24)])
+    yield frame_of(DATA, b"", stream=_stream_of(frame))[3:].join([b"\xff\xff\xff", bytes(1 << 24)])
 
 
 @_wire("wire.message-of-4-gib", *BROKEN, "fail")
@@ -186,9 +192,9 @@ def message_of_4_gib(frame: bytes, client: socket.socket) -> Iterator[bytes]:
     if frame[3] != DATA:
         yield frame
         return
-    yield _frame(DATA, 0, _stream_of(frame), b"\x00\xff\xff\xff\xff" + bytes(100))
+    yield frame_of(DATA, b"\x00\xff\xff\xff\xff" + bytes(100), stream=_stream_of(frame))
     for _ in _until_late():
-        yield _frame(DATA, 0, _stream_of(frame), bytes(1))
+        yield frame_of(DATA, bytes(1), stream=_stream_of(frame))
         time.sleep(0.1)
 
 
@@ -196,13 +202,13 @@ def message_of_4_gib(frame: bytes, client: socket.socket) -> Iterator[bytes]:
 def windows_shut(frame: bytes, client: socket.socket) -> Iterator[bytes]:
     """Settings set every window to zero and every table to the maximum, a hundred times."""
     settings = struct.pack(">HIHIHI", 4, 0, 1, 0xFFFFFFFF, 3, 0)
-    yield _frame(SETTINGS, 0, 0, settings) * 100
+    yield frame_of(SETTINGS, settings, stream=0) * 100
     yield frame
 
 
 @_wire("wire.frames-of-unknown-kinds", *BROKEN, "fail", "pass")
 def frames_of_unknown_kinds(frame: bytes, client: socket.socket) -> Iterator[bytes]:
     """Each frame comes with a push promise and with frames of undefined types."""
-    yield _frame(0xEE, 0xFF, 7, os.urandom(4096)) * 100
-    yield _frame(5, END_HEADERS, _stream_of(frame) or 1, (2).to_bytes(4))
+    yield frame_of(0xEE, os.urandom(4096), flags=0xFF, stream=7) * 100
+    yield frame_of(5, (2).to_bytes(4), flags=END_HEADERS, stream=_stream_of(frame) or 1)
     yield frame

@@ -5,23 +5,13 @@ from __future__ import annotations
 import pytest
 
 from conformance.targets.frames import GOAWAY, Frames
+from tests.http2 import frame_of, prefixed
 
-
-def frame(kind: int, payload: bytes, *, flags: int = 0, stream: int = 1) -> bytes:
-    """A frame of HTTP/2 (RFC 9113, section 4.1)."""
-    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
-
-
-def message(size: int) -> bytes:
-    """A gRPC message of so many bytes with its prefix."""
-    return b"\0" + size.to_bytes(4, "big") + bytes(size)
-
-
-SETTINGS = frame(4, b"", stream=0)
-HEADERS = frame(1, b"xyz", flags=4)
-TWO = frame(0, message(10)[:8]) + frame(0, message(10)[8:] + message(0))
-PADDED = frame(0, b"\x03" + message(4) + b"pad", flags=8, stream=3)
-ANSWER = SETTINGS + HEADERS + TWO + PADDED + frame(1, b"end", flags=5)
+SETTINGS = frame_of(4, b"", stream=0)
+HEADERS = frame_of(1, b"xyz", flags=4)
+TWO = frame_of(0, prefixed(bytes(10))[:8]) + frame_of(0, prefixed(bytes(10))[8:] + prefixed(bytes(0)))
+PADDED = frame_of(0, b"\x03" + prefixed(bytes(4)) + b"pad", flags=8, stream=3)
+ANSWER = SETTINGS + HEADERS + TWO + PADDED + frame_of(1, b"end", flags=5)
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 1000])
@@ -59,9 +49,9 @@ def test_what_passes_ends_inside_a_message(size: int) -> None:
 def test_no_frame_goes_between_the_parts_of_a_header_block() -> None:
     """CONTINUATION has to follow HEADERS directly (RFC 9113, section 6.10)."""
     frames = Frames()
-    frames.take(frame(1, b"begin"))
+    frames.take(frame_of(1, b"begin"))
     inside = frames.between
-    frames.take(frame(9, b"end", flags=4))
+    frames.take(frame_of(9, b"end", flags=4))
 
     assert not inside
     assert frames.between

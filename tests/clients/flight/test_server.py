@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import socket
-import struct
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 import grpc
 import pytest
@@ -14,11 +13,9 @@ from conformance.clients.flight.script import End, Reply, Script
 from conformance.clients.flight.server import ScriptedServer
 from conformance.contract.flight.encoding import part
 from conformance.wire.flight import SERVICE
+from tests.http2 import DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame_of, prefixed
 
 SECONDS = 20.0
-PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-DATA, HEADERS, SETTINGS = 0, 1, 4
-END_STREAM, END_HEADERS = 1, 4
 
 
 @pytest.fixture(name="server")
@@ -62,11 +59,6 @@ def test_a_status_comes_behind_some_messages(server: ScriptedServer) -> None:
     assert called(server, "DoGet") == ([b"one"], "NOT_FOUND")
 
 
-def prefixed(*messages: bytes) -> bytes:
-    """Messages with the prefixes of gRPC: not compressed, and their lengths."""
-    return b"".join(b"\0" + len(one).to_bytes(4) + one for one in messages)
-
-
 def sent(server: ScriptedServer, method: str) -> bytes:
     """The bytes of messages that the server sends over a connection until its end, to a client that takes them all.
 
@@ -79,19 +71,14 @@ def sent(server: ScriptedServer, method: str) -> bytes:
     block = b"".join(b"\0" + bytes([len(name)]) + name + bytes([len(value)]) + value for name, value in literals)
     host, _, port = server.address.rpartition(":")
     with socket.create_connection((host, int(port)), timeout=SECONDS) as connection, connection.makefile("rb") as come:
-        request = frame(HEADERS, END_HEADERS, block) + frame(DATA, END_STREAM, prefixed(b""))
-        connection.sendall(PREFACE + frame(SETTINGS, 0, b"", stream=0) + request)
+        request = frame_of(HEADERS, block, flags=END_HEADERS) + frame_of(DATA, prefixed(b""), flags=END_STREAM)
+        connection.sendall(PREFACE + frame_of(SETTINGS, b"", stream=0) + request)
         data = bytearray()
         while header := come.read(9):
             payload = come.read(int.from_bytes(header[:3]))
             if header[3] == DATA:
                 data += payload
         return bytes(data)
-
-
-def frame(kind: int, flags: int, payload: bytes, *, stream: int = 1) -> bytes:
-    """A frame of HTTP/2 (RFC 9113, section 4.1)."""
-    return len(payload).to_bytes(3) + struct.pack(">BBI", kind, flags, stream) + payload
 
 
 @pytest.mark.parametrize(("kind", "behind"), [("reset", b""), ("inside", prefixed(b"two" * 10)[: 5 + 15])])
