@@ -56,6 +56,9 @@ def _find(report: Report, name: str) -> CauseResult:
     of_clause = [cause for cause in report.causes if cause.key.partition("~")[0] == name]
     if len(of_clause) == 1:
         return of_clause[0]
+    if of_clause:
+        keys = " or ".join(cause.key for cause in of_clause)
+        raise Unusable(f"expected one cause, got a clause with {len(of_clause)}: give {keys}")
     if name not in by_key:
         raise Unusable(unknown("cause", name, by_key, f"this run has 1 to {len(by_key)}"))
     return by_key[name]

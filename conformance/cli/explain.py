@@ -37,7 +37,7 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
         explain_cause(Path(subject), cause, as_json=as_json)
         return
     if Path(subject).suffix in (".json", ".jsonl"):
-        raise click.UsageError("expected a CAUSE of the RUN, its number on the screen or its key")
+        raise click.UsageError("expected a CAUSE of the RUN, its number on the screen, its key, or its clause")
     clause = find_clause(subject)
     if as_json:
         click.echo(json.dumps(facts(clause), indent=1, ensure_ascii=False))

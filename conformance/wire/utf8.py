@@ -24,10 +24,10 @@ SAMPLE: Final = 1 << 10
 """Words at the beginning of a chunk that show how much of it is ASCII."""
 MOST_KEPT: Final = 0.4
 """The share of words up to which it takes less time to check them alone than to check all."""
-_FEW: Final = 1 << 16
+_FEW: Final = 1 << 14
 """Bytes up to which a copy that Python looks at takes less time than numpy's calls."""
 _MANY: Final = 1 << 19
-"""Bytes that are looked at in one call, so that what is no ASCII early on ends it early."""
+"""Bytes of one call: a high bit ends the search after the call that sees it."""
 _BLOCK: Final = 1 << 20
 _HIGH_BITS: Final = np.uint64(0x8080_8080_8080_8080)
 _FIRST_LEAD: Final = -64

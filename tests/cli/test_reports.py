@@ -262,14 +262,16 @@ class TestCauses:
         report = json.loads((user / "it.json").read_text())
         first = report["causes"][0]
         clause = first["key"].partition("~")[0]
-        second = {**first, "key": f"{clause}~0000"}
-        (user / "two.json").write_text(json.dumps({**report, "causes": [first, second]}))
+        others = [{**first, "key": f"{clause}~{number:04}"} for number in range(3)]
+        (user / "four.json").write_text(json.dumps({**report, "causes": [first, *others]}))
         (user / "one.json").write_text(json.dumps({**report, "causes": [first]}))
 
-        one, two = (conformance_("explain", name, clause) for name in ("one.json", "two.json"))
+        one, four = (conformance_("explain", name, clause) for name in ("one.json", "four.json"))
 
         assert one.output == conformance_("explain", "one.json", "1").output
-        assert (two.exit_code, first["key"] in two.output, second["key"] in two.output) == (2, True, True)
+        assert four.exit_code == 2
+        assert "expected one cause, got a clause with 4: " in four.output
+        assert [each["key"] for each in (first, *others) if each["key"] not in four.output] == []
 
     def test_a_cause_is_explained_as_json(self, user: Path) -> None:
         """As the report has it."""

@@ -67,7 +67,7 @@ def test_a_status_of_the_plan_ends_a_call_after_its_responses(tmp_path: Path) ->
 
 @pytest.mark.parametrize("responses", [0, 1, 3])
 def test_a_connection_breaks_after_the_responses_that_the_plan_says(tmp_path: Path, responses: int) -> None:
-    """The client gets these responses and no more, though the status was on its way; it connects again.
+    """The client gets no more than these responses, though the status was on its way; it connects again.
 
     gRPC may drop responses that the application has not taken when it loses the connection.
     """

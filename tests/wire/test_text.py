@@ -217,7 +217,7 @@ def test_bytes_are_not_text() -> None:
     assert read_batch(batch_message(1, [(1, 0)], [b"", i4(0, 1), b"\xff"]), column(pa.binary())).faults == []
 
 
-@pytest.mark.parametrize("size", [0, 1, 65_536, 65_537, 65_543, 600_001])
+@pytest.mark.parametrize("size", [0, 1, 16_384, 16_385, 65_536, 65_537, 65_543, 600_001])
 def test_one_byte_anywhere_makes_bytes_not_ascii(size: int) -> None:
     """Short and long bytes without a high bit are ASCII; a high bit in any place is seen."""
     data = bytearray(b"\x7f" * size)
