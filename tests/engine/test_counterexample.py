@@ -53,10 +53,14 @@ class Healed:
         return []
 
 
+DRAWN = draw_case(1, 5, profile="arrow")
+"""A case of three columns: simpler forms of it are made in milliseconds, and there are more than one failure may try."""
+
+
 def pursued(shrinker: Shrinker, failures: int) -> list[CounterexampleSaved]:
-    """The files of so many failures, each with a case of its own."""
-    verdicts = [(f"framing.x{index}", draw_case(1, index, profile="arrow")) for index in range(failures)]
-    return [saved for clause, case in verdicts for saved in shrinker.pursue(case, [failing(case.id, clause, "3")])]
+    """The files of so many failures of one case, each of a clause of its own."""
+    clauses = (f"framing.x{index}" for index in range(failures))
+    return [saved for clause in clauses for saved in shrinker.pursue(DRAWN, [failing(DRAWN.id, clause, "3")])]
 
 
 @pytest.mark.parametrize(
@@ -78,4 +82,4 @@ def test_what_cannot_be_shrunk_any_more_is_saved_as_it_was_drawn(tmp_path: Path)
     first, second = pursued(Shrinker(Healed(), tmp_path), 2)  # type: ignore[arg-type]  # all of a step that is asked for
 
     assert (first.tries, second.tries) == (TRIES_PER_FAILURE, 0)
-    assert load_case(Path(second.file)) == draw_case(1, 1, profile="arrow")
+    assert load_case(Path(second.file)) == DRAWN
