@@ -1,17 +1,13 @@
-"""Write ``golden/shown.json``: for each clause that few cases can show, those cases.
-
-    python -m publish.shown [--check]
+"""The part ``shown`` of :mod:`publish.refresh`: for each clause that few cases can show, those cases.
 
 A case can show a clause if it is made for it, if the clause is judged there when the reference answers, or if a mutant
 of the published proof fails it there. Clauses that are never judged when the reference answers without readers are not
-in the file: nobody has measured which cases show them. With ``--check``, nothing is written, and the status is 1 if
-the file differs.
+in the file: nobody has measured which cases show them.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -25,14 +21,14 @@ from conformance.engine.session import Settings, open_session
 from conformance.engine.shown import FEW, FILE
 from conformance.records import Case
 from conformance.targets import load_target
+from publish.generated import ROOT
 
-ROOT: Final = Path(__file__).resolve().parents[1]
 PROOF: Final = ROOT / "reports" / "proof.json"
 SHOWN: Final = ROOT / "golden" / FILE
 
 
-def text() -> str:
-    """The contents of the file, as they should be."""
+def render() -> dict[Path, str]:
+    """The file, as the cases, the reference and the published proof make it."""
     corpus = load_corpus()
     could: dict[str, set[str]] = {}
     for clause, case in judged(corpus):
@@ -43,7 +39,7 @@ def text() -> str:
     shown = {clause: sorted(cases) for clause, cases in sorted(could.items()) if len(cases) <= FEW}
     lines = ",\n  ".join(f"{json.dumps(clause)}: {json.dumps(cases)}" for clause, cases in shown.items())
     cases = ",\n  ".join(json.dumps(case) for case in sorted(corpus))
-    return f'{{\n "shown": {{\n  {lines}\n }},\n "cases": [\n  {cases}\n ]\n}}\n'
+    return {SHOWN: f'{{\n "shown": {{\n  {lines}\n }},\n "cases": [\n  {cases}\n ]\n}}\n'}
 
 
 def made_for(corpus: Mapping[str, Case]) -> Iterator[tuple[str, str]]:
@@ -70,11 +66,3 @@ def broken(proof: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for mutant in proof["mutants"].values():
         for clause, cases in mutant["failed"].items():
             yield from ((clause, case) for case in cases)
-
-
-if __name__ == "__main__":
-    made = text()
-    if "--check" not in sys.argv[1:]:
-        SHOWN.write_text(made, encoding="utf-8")
-    elif not SHOWN.exists() or SHOWN.read_text(encoding="utf-8") != made:
-        sys.exit(f"{SHOWN} is out of date: python -m publish.shown writes it")
