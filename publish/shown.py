@@ -7,8 +7,9 @@ in the file: nobody has measured which cases show them.
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,12 +20,15 @@ from conformance.engine.result import NOT_JUDGED
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
 from conformance.engine.shown import FEW, FILE
-from conformance.records import Case
+from conformance.records import Case, FaultKind
+from conformance.records.steps import ReadRows
 from conformance.targets import load_target
 from publish.generated import ROOT
 
 PROOF: Final = ROOT / "reports" / "proof.json"
 SHOWN: Final = ROOT / "golden" / FILE
+AMPLE: Final = 3.0
+"""Seconds in which the reference sends a response on any machine; nothing is computed meanwhile."""
 
 
 def render() -> dict[Path, str]:
@@ -51,9 +55,36 @@ def made_for(corpus: Mapping[str, Case]) -> Iterator[tuple[str, str]]:
 
 
 def judged(corpus: Mapping[str, Case]) -> Iterator[tuple[str, str]]:
-    """Each clause with the cases on which it is judged when the reference answers; clauses on readers are not."""
+    """Each clause with the cases on which it is judged when the reference answers; clauses on readers are not.
+
+    A read whose client has a deadline goes on from where it came, which depends on the machine. Such a case is judged
+    twice: with time for the responses before its deadline, and without any of them.
+    """
+    yield from _judged([_with_deadlines(case, seconds=AMPLE) for case in corpus.values()])
+    late = ((case, _with_deadlines(case, responses=0)) for case in corpus.values())
+    yield from _judged([changed for case, changed in late if changed != case])
+
+
+def _with_deadlines(case: Case, **values: Any) -> Case:
+    """The case with these values in each deadline that passes after a response."""
+    steps = [
+        dataclasses.replace(
+            step,
+            faults=tuple(
+                dataclasses.replace(fault, **values) if fault.kind is FaultKind.DEADLINE and fault.responses else fault
+                for fault in step.faults
+            ),
+        )
+        if isinstance(step, ReadRows)
+        else step
+        for step in case.steps
+    ]
+    return dataclasses.replace(case, steps=tuple(steps))
+
+
+def _judged(cases: Collection[Case]) -> Iterator[tuple[str, str]]:
     selection = Selection()
-    chosen = plan([*corpus.values()], all_clauses(), selection)
+    chosen = plan([*cases], all_clauses(), selection)
     with open_session(load_target("reference"), chosen, selection, Settings(readers=False)) as session:
         for event in session.events():
             for verdict in event.verdicts if isinstance(event, CaseJudged) else ():
