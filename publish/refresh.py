@@ -119,7 +119,7 @@ def _ending(stale: Counter[str], *, check: bool) -> str:
         return "every file is up to date"
     if not check:
         return f"{files} written"
-    return f"{files} out of date: `python -m publish.refresh {' '.join(stale)}` brings them up to date"
+    return f"{files} out of date; run `python -m publish.refresh {' '.join(stale)}`"
 
 
 def _costs(seconds: dict[str, float]) -> str:

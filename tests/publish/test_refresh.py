@@ -63,7 +63,7 @@ def test_a_check_writes_nothing_and_says_what_would_change(
     assert contents(tmp_path) == before
     assert out.startswith(
         CHANGED + "page.md: new\npage is made from list too, and may change further\n"
-        "4 files out of date: `python -m publish.refresh list page` brings them up to date\nprocessor seconds: "
+        "4 files out of date; run `python -m publish.refresh list page`\nprocessor seconds: "
     )
 
 
