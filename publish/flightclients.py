@@ -3,7 +3,7 @@
 It builds the clients that can be built here, puts each of their paths before streams with one unusual message and
 before the mutants of the Flight reference (:mod:`conformance.clients.flight.mutated` has the rule), and writes
 ``reports/flight-clients.json``. Each measurement is kept as soon as it is made, and the command goes on where it
-ended. ``python -m publish.tables`` makes the page from the JSON file.
+ended. ``python -m publish.refresh`` makes the page from the JSON file.
 
     python -m publish.flightclients [--client GLOB] [--select GLOB] [--renew] [--measured FILE] [--reports DIR]
 """

@@ -1,18 +1,15 @@
-"""Write ``golden/shown.json``: for each clause that few cases can show, those cases.
-
-    python -m publish.shown [--check]
+"""The part ``shown`` of :mod:`publish.refresh`: for each clause that few cases can show, those cases.
 
 A case can show a clause if it is made for it, if the clause is judged there when the reference answers, or if a mutant
 of the published proof fails it there. Clauses that are never judged when the reference answers without readers are not
-in the file: nobody has measured which cases show them. With ``--check``, nothing is written, and the status is 1 if
-the file differs.
+in the file: nobody has measured which cases show them.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,16 +20,19 @@ from conformance.engine.result import NOT_JUDGED
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
 from conformance.engine.shown import FEW, FILE
-from conformance.records import Case
+from conformance.records import Case, FaultKind
+from conformance.records.steps import ReadRows
 from conformance.targets import load_target
+from publish.generated import ROOT
 
-ROOT: Final = Path(__file__).resolve().parents[1]
 PROOF: Final = ROOT / "reports" / "proof.json"
 SHOWN: Final = ROOT / "golden" / FILE
+AMPLE: Final = 3.0
+"""Seconds in which the reference sends a response on any machine; nothing is computed meanwhile."""
 
 
-def text() -> str:
-    """The contents of the file, as they should be."""
+def render() -> dict[Path, str]:
+    """The file, as the cases, the reference and the published proof make it."""
     corpus = load_corpus()
     could: dict[str, set[str]] = {}
     for clause, case in judged(corpus):
@@ -43,7 +43,7 @@ def text() -> str:
     shown = {clause: sorted(cases) for clause, cases in sorted(could.items()) if len(cases) <= FEW}
     lines = ",\n  ".join(f"{json.dumps(clause)}: {json.dumps(cases)}" for clause, cases in shown.items())
     cases = ",\n  ".join(json.dumps(case) for case in sorted(corpus))
-    return f'{{\n "shown": {{\n  {lines}\n }},\n "cases": [\n  {cases}\n ]\n}}\n'
+    return {SHOWN: f'{{\n "shown": {{\n  {lines}\n }},\n "cases": [\n  {cases}\n ]\n}}\n'}
 
 
 def made_for(corpus: Mapping[str, Case]) -> Iterator[tuple[str, str]]:
@@ -55,9 +55,36 @@ def made_for(corpus: Mapping[str, Case]) -> Iterator[tuple[str, str]]:
 
 
 def judged(corpus: Mapping[str, Case]) -> Iterator[tuple[str, str]]:
-    """Each clause with the cases on which it is judged when the reference answers; clauses on readers are not."""
+    """Each clause with the cases on which it is judged when the reference answers; clauses on readers are not.
+
+    A read whose client has a deadline goes on from where it came, which depends on the machine. Such a case is judged
+    twice: with time for the responses before its deadline, and without any of them.
+    """
+    yield from _judged([_with_deadlines(case, seconds=AMPLE) for case in corpus.values()])
+    late = ((case, _with_deadlines(case, responses=0)) for case in corpus.values())
+    yield from _judged([changed for case, changed in late if changed != case])
+
+
+def _with_deadlines(case: Case, **values: Any) -> Case:
+    """The case with these values in each deadline that passes after a response."""
+    steps = [
+        dataclasses.replace(
+            step,
+            faults=tuple(
+                dataclasses.replace(fault, **values) if fault.kind is FaultKind.DEADLINE and fault.responses else fault
+                for fault in step.faults
+            ),
+        )
+        if isinstance(step, ReadRows)
+        else step
+        for step in case.steps
+    ]
+    return dataclasses.replace(case, steps=tuple(steps))
+
+
+def _judged(cases: Collection[Case]) -> Iterator[tuple[str, str]]:
     selection = Selection()
-    chosen = plan([*corpus.values()], all_clauses(), selection)
+    chosen = plan([*cases], all_clauses(), selection)
     with open_session(load_target("reference"), chosen, selection, Settings(readers=False)) as session:
         for event in session.events():
             for verdict in event.verdicts if isinstance(event, CaseJudged) else ():
@@ -70,11 +97,3 @@ def broken(proof: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for mutant in proof["mutants"].values():
         for clause, cases in mutant["failed"].items():
             yield from ((clause, case) for case in cases)
-
-
-if __name__ == "__main__":
-    made = text()
-    if "--check" not in sys.argv[1:]:
-        SHOWN.write_text(made, encoding="utf-8")
-    elif not SHOWN.exists() or SHOWN.read_text(encoding="utf-8") != made:
-        sys.exit(f"{SHOWN} is out of date: python -m publish.shown writes it")

@@ -1,7 +1,7 @@
 """Makes ``reports/untrusted.json``: how much malformed input gets through each call that reads Arrow data.
 
 Every input of the corpus of invalid Arrow that permits only an error is given to every call. The result is a count of
-answers; ``python -m publish.tables`` makes the table in ``docs/untrusted.md`` from it.
+answers; ``python -m publish.refresh`` makes the table in ``docs/untrusted.md`` from it.
 
 With ``--reader``, the other counts of the file stay, if they are of the same corpus.
 

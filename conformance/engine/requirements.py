@@ -30,6 +30,7 @@ __all__ = [
     "file_name",
     "freeze",
     "frozen_releases",
+    "frozen_text",
     "read_frozen",
     "release_of",
     "write_frozen",
@@ -168,13 +169,18 @@ def read_frozen(path: Path) -> Frozen:
         raise FrozenError(f"{path}: expected frozen requirements: {error}") from None
 
 
-def write_frozen(frozen: Frozen, path: Path) -> None:
-    """Write ``frozen`` to ``path``, one clause to a line, so that a diff of the file shows single clauses."""
+def frozen_text(frozen: Frozen) -> str:
+    """The text of the file of ``frozen``, one clause to a line, so that a diff of the file shows single clauses."""
     document = to_json(frozen)
     lists = {key: document.pop(key, []) for key in ("clauses", "tombstones")}
     head = json.dumps(document, indent=1).removesuffix("\n}")
     body = "".join(f',\n "{key}": [\n  {_rows(rows)}\n ]' for key, rows in lists.items() if rows)
-    write_whole(path, f"{head}{body}\n}}\n")
+    return f"{head}{body}\n}}\n"
+
+
+def write_frozen(frozen: Frozen, path: Path) -> None:
+    """Write ``frozen`` to ``path``."""
+    write_whole(path, frozen_text(frozen))
 
 
 def _rows(rows: Iterable[object]) -> str:

@@ -1,7 +1,7 @@
 """Which expected failures a narrowed run decides: those whose failure could only have shown on cases that ran.
 
 The cases that can show a clause are those made for it, those on which the clause is judged when the reference
-answers, and those on which it fails on a mutant (``golden/shown.json``, written by ``python -m publish.shown``).
+answers, and those on which it fails on a mutant (``golden/shown.json``, written by ``python -m publish.refresh``).
 Being made for a clause is not enough to know: many defects break a clause on other cases than those. The file has
 the clauses that few cases can show; for any other clause only a run of all cases decides.
 """

@@ -101,12 +101,17 @@ class VectorSet:
         """Every vector by id, in the order of the chapters."""
         return {vector.id: vector for chapter in self.chapters.values() for vector in chapter.vectors}
 
+    def files(self) -> dict[str, bytes]:
+        """The files of the set, by their paths below its folder."""
+        made = {SCHEMA_FILE: _text(vectors_schema())}
+        for name, chapter in self.chapters.items():
+            made[f"vectors/{name}.json"] = _text(to_json(chapter))
+            made[f"vectors/{name}.zip"] = pack({member: self.contents[member] for member in _members(chapter)})
+        return made
+
     def write(self, folder: Path) -> None:
         """Write the set below ``folder``; chapters that are not in the set are removed, with their archives."""
-        wanted = {SCHEMA_FILE: _text(vectors_schema())}
-        for name, chapter in self.chapters.items():
-            wanted[f"vectors/{name}.json"] = _text(to_json(chapter))
-            wanted[f"vectors/{name}.zip"] = pack({member: self.contents[member] for member in _members(chapter)})
+        wanted = self.files()
         for path, data in wanted.items():
             write_whole(folder / path, data)
         # Files are removed last, so that a full disk leaves every file that was there.

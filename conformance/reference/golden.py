@@ -24,7 +24,7 @@ from conformance.generate import materialise, to_json_rows
 from conformance.records import BqType, Column, Mode, NullPattern, Recipe, Table, ValueProfile, to_json
 from conformance.reference.serializer import REFERENCE
 
-__all__ = ["GoldenPair", "check", "pairs", "regenerate"]
+__all__ = ["GoldenPair", "check", "files", "pairs", "regenerate"]
 
 FORMAT: Final = 1
 """Version of the manifest's format; it rises when a reader of the old format would misread the new one."""
@@ -127,16 +127,22 @@ def _entry(pair: GoldenPair) -> dict[str, Any]:
     }
 
 
+def files() -> dict[str, bytes | str]:
+    """The manifest and the files of every pair, by name."""
+    manifest = {"format": FORMAT, "pairs": [_entry(pair) for pair in pairs()]}
+    made: dict[str, bytes | str] = {MANIFEST: json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"}
+    for pair in pairs():
+        made |= {f"{pair.name}.{ending}": data for ending, data in pair.messages().items()}
+    return made
+
+
 def regenerate(folder: Path) -> None:
     """Write every pair and the manifest below ``folder``; files of pairs that no longer exist are removed."""
-    manifest = {"format": FORMAT, "pairs": [_entry(pair) for pair in pairs()]}
-    files: dict[str, bytes | str] = {MANIFEST: json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"}
-    for pair in pairs():
-        files |= {f"{pair.name}.{ending}": data for ending, data in pair.messages().items()}
-    for name, content in files.items():
+    made = files()
+    for name, content in made.items():
         write_whole(folder / name, content)
     for old in folder.iterdir():
-        if old.name not in files:
+        if old.name not in made:
             old.unlink()
 
 

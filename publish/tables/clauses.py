@@ -25,7 +25,7 @@ SHOWN: Final = 6
 _HEAD: Final = """\
 # The clauses
 
-<!-- made by `python -m publish.tables`; a test fails where this file is out of date -->
+<!-- made by `python -m publish.refresh`; a test fails where this file is out of date -->
 
 {count} clauses in {chapters} chapters: {must} MUST, {should} SHOULD, {may} MAY.
 Ids are permanent ([stability](stability.md)). *Breaks* says what goes wrong for which client, if that is known.

@@ -20,7 +20,7 @@ NAME: Final = "combinations.md"
 _HEAD: Final = """\
 # Everything legal with everything legal
 
-<!-- made by `python -m publish.tables`; a test fails where this file is out of date -->
+<!-- made by `python -m publish.refresh`; a test fails where this file is out of date -->
 
 `conformance read --combinations` adds vectors in which legal features meet. They are a covering array: every two values
 of different factors occur together in a vector, and so does every three of these:

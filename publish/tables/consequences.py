@@ -90,7 +90,7 @@ def _page(report: Mapping[str, Any]) -> Iterator[str]:
     mutants = sum("clause" in row for row in situations)
     yield "# What clients make of faulty servers\n\n"
     yield "`python -m publish.clients` puts each path of each client before servers that have one fault each, and\n"
-    yield "`python -m publish.tables` writes this page from [`reports/clients.json`](../reports/clients.json).\n"
+    yield "`python -m publish.refresh` writes this page from [`reports/clients.json`](../reports/clients.json).\n"
     yield "`tox -e clients` does both. [clients.md](clients.md) explains clients and paths.\n\n"
     yield f"{len(clients)} paths, {mutants} mutants of the reference and {len(situations) - mutants} plans.\n"
     yield f"{report['cells']} cells are measured {report['rounds']} times each, and the rounds differ in\n"

@@ -19,7 +19,7 @@ NAME: Final = "defects.md"
 _HEAD: Final = """\
 # Public defects, and the mutants that repeat them
 
-<!-- made by `python -m publish.tables` from publish/tables/defects.toml and mutants; a test fails where it is stale -->
+<!-- made by `python -m publish.refresh` from publish/tables/defects.toml and mutants; a test fails if it is stale -->
 
 This page lists {count} defects from public reports and public source code. A writer of Storage Read responses can have
 {applies} of them. Each of these has a mutant of the reference: `conformance serve --mutant NAME` runs it, and

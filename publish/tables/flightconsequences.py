@@ -29,7 +29,7 @@ def _page() -> Iterator[str]:
     mutants = sum("clause" in row for row in situations)
     yield "# What Flight clients make of faulty servers\n\n"
     yield "`python -m publish.flightclients` puts each path of each Flight client before streams with one unusual\n"
-    yield "message and before the mutants of the Flight reference, and `python -m publish.tables` writes this page\n"
+    yield "message and before the mutants of the Flight reference, and `python -m publish.refresh` writes this page\n"
     yield "from [`reports/flight-clients.json`](../reports/flight-clients.json).\n"
     yield "[flight-clients.md](flight-clients.md) explains clients and paths.\n\n"
     yield f"{len(clients)} paths, {mutants} mutants of the Flight reference and {len(situations) - mutants} streams.\n"

@@ -16,7 +16,7 @@ NAME: Final = "probes.md"
 _HEAD: Final = """\
 # Valid data that readers have failed on
 
-<!-- made by `python -m publish.tables` from publish/tables/probes.toml; a test fails where this file is out of date -->
+<!-- made by `python -m publish.refresh` from publish/tables/probes.toml; a test fails if this file is out of date -->
 
 Public software has failed on this valid data and on these valid calls. A suite that never sends them cannot show such
 failures. So each is produced by a named case, by a legal variation of the reference's bytes, or by a sample of a type

@@ -1,7 +1,7 @@
 """The generated parts of ``README.md``: those between ``<!-- made: NAME -->`` and ``<!-- end -->``.
 
 ``findings`` and ``reports`` come from the JSON reports in ``reports/``, ``time`` from that of the reference,
-``score`` from ``docs/score.json``, ``counts`` from the suite itself, ``ipc`` and ``ipcfindings`` from the reports on
+``score`` from that of the proof, ``counts`` from the suite itself, ``ipc`` and ``ipcfindings`` from the reports on
 readers and writers, ``drift`` from ``findings.toml``. The text around them is written by hand.
 """
 
@@ -28,7 +28,7 @@ from conformance.reference.variations import VARIATIONS
 from publish.tables import ipc
 from publish.tables.blocks import filled
 
-__all__ = ["FINDINGS", "NAME", "REPORTS", "Finding", "failing", "text"]
+__all__ = ["FINDINGS", "NAME", "REPORTS", "Finding", "failing", "score", "text"]
 
 NAME: Final = "../README.md"
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -60,7 +60,7 @@ def text() -> str:
         "findings": _findings,
         "reports": _reports,
         "counts": _counts,
-        "score": _score,
+        "score": lambda: score(_report("proof")),
         "time": _time,
         "ipc": ipc.table,
         "ipcfindings": ipc.findings,
@@ -130,16 +130,14 @@ def _time() -> Iterator[str]:
     yield f"on two cores ({machine}): [JSON](reports/reference.json).\n"
 
 
-def _score() -> Iterator[str]:
-    file = ROOT / "docs" / "score.json"
-    if not file.exists():
-        yield "`conformance prove` has not been run in full for this version.\n"
-        return
-    score = json.loads(file.read_text(encoding="utf-8"))
-    changes = sum(score["changes"].values())
+def score(proof: Mapping[str, Any]) -> Iterator[str]:
+    """The numbers of a full proof, as ``conformance prove --json`` writes it."""
+    mutants = proof["mutants"].values()
+    killed, broad = sum(not one["survived"] for one in mutants), sum(bool(one["surplus"]) for one in mutants)
     yield "| what | result |\n|---|---|\n"
-    yield f"| mutants killed by their own clause | {score['killed']} of {score['mutants']} |\n"
-    yield f"| mutants that fail a clause that they do not name | {score['over_broad']} |\n"
-    yield f"| clauses without a mutant | {score['unproven']} |\n"
-    yield f"| single-field changes that no clause rejects and no rule permits | {score['survivors']} of {changes} |\n"
-    yield f"| legal variations on which a clause fails | {score['alarms']} of {score['variations']} |\n"
+    yield f"| mutants killed by their own clause | {killed} of {len(mutants)} |\n"
+    yield f"| mutants that fail a clause that they do not name | {broad} |\n"
+    yield f"| clauses without a mutant | {len(proof['unproven'])} |\n"
+    changes = f"{len(proof['survivors'])} of {sum(proof['changes'].values())}"
+    yield f"| single-field changes that no clause rejects and no rule permits | {changes} |\n"
+    yield f"| legal variations on which a clause fails | {len(proof['alarms'])} of {proof['variations']} |\n"

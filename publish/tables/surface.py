@@ -28,7 +28,7 @@ SHOWN: Final = 3
 _HEAD: Final = """\
 # The whole surface
 
-<!-- made by `python -m publish.tables` from publish/tables/surface.toml; a test fails if this file is out of date -->
+<!-- made by `python -m publish.refresh` from publish/tables/surface.toml; a test fails if this file is out of date -->
 
 This page lists the statements of BigQueryRead's proto files and guide, and those that follow from public records of
 the service, in the suite's own words. Of {count} statements {judged} have clauses; {without} say why they have none.

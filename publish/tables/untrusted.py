@@ -15,7 +15,7 @@ COUNTS: Final = Path(__file__).resolve().parents[2] / "reports" / "untrusted.jso
 _HEAD: Final = """\
 # Which call suffices for untrusted input
 
-<!-- made by `python -m publish.tables`; a test fails where this file is out of date -->
+<!-- made by `python -m publish.refresh`; a test fails where this file is out of date -->
 
 The format's page on [security](https://arrow.apache.org/docs/format/Security.html) says that libraries "will typically
 ensure IPC streams are structurally valid but may not also validate the underlying Array data", and recommends to

@@ -27,6 +27,11 @@ def path_of(part: str) -> Path:
     return Path(__file__).parent / f"found-{part}.txt"
 
 
+def render(*parts: str) -> dict[Path, str]:
+    """The files of these parts."""
+    return {path_of(part): found(part) for part in parts}
+
+
 def found(part: str) -> str:
     """Every finding of a part, under the name of what was done."""
     return "".join(f"{line}\n" for line in PARTS[part]())

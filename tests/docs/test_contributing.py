@@ -14,7 +14,10 @@ from tests.fixtures import ROOT
 
 FOLDER: Final = ROOT / "docs" / "examples" / "contributing"
 DIFFS: Final = {path.stem: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("*.diff"))}
-COPIED: Final = [ROOT / "conformance", ROOT / "cases", ROOT / "targets", *(ROOT / "golden").glob("*.json")]
+COPIED: Final = [
+    *(ROOT / name for name in ("conformance", "cases", "targets", "publish")),
+    *(ROOT / "golden").glob("*.json"),
+]
 """The files that the commands change or run."""
 
 _APPLY: Final = "git apply docs/examples/contributing/{}.diff"

@@ -62,9 +62,8 @@ def test_a_picture_of_a_missing_finding_is_refused() -> None:
         picture.opened("<html></html>", "body.missing")
 
 
-def test_attacks_are_described_as_in_their_tests() -> None:
-    """``python -m tests.hostile --describe`` would change nothing, and every attack has its row."""
+def test_every_attack_has_its_row() -> None:
+    """The table was written with all of them."""
     page = table.FILE.read_text(encoding="utf-8")
 
-    assert table.described(page, attacks()) == page
     assert set(re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)) == set(attacks())

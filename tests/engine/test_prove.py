@@ -1,8 +1,8 @@
 """The proof, sampled: ``conformance prove`` for a part of its mutants, chosen by a seed.
 
 ``faulty_servers.json`` lists the MUST clauses that each faulty server holds on half of the cases, and ``python -m
-tests.engine`` writes it. A change of that file changes what the suite lets pass, and must be explained clause by
-clause. The published proof lists what they hold on all cases.
+publish.refresh servers`` writes it. A change of that file changes what the suite lets pass, and must be explained
+clause by clause. The published proof lists what they hold on all cases.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from conformance.records import Level
 from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS
 from conformance.reference.variations import VARIATIONS
 from tests.contract.exchanges import without_deviation
+from tests.engine import servers
 from tests.engine.thinning import THIN
 
 load_chapters()
 pytestmark = pytest.mark.timeout(900)  # the first test waits for the whole sample, on a busy machine for long
 ROOT = Path(__file__).parents[2]
 CASES = tuple(load_corpus(ROOT / "cases").values())
-KNOWN = json.loads((Path(__file__).parent / "faulty_servers.json").read_text())
+KNOWN = json.loads(servers.KNOWN.read_text())
 SEED = 20261121
 BYTES = [name for name, mutant in MUTANTS.items() if mutant.serializer is not None]
 ANSWERS = [name for name, mutant in MUTANTS.items() if mutant.service is not None and not mutant.process]

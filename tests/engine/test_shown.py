@@ -14,7 +14,6 @@ from conformance.engine.selection import NOT_OF_PROFILE, OTHER_SHARD, LeftOut, S
 from conformance.engine.shown import FEW, decided, shown_by
 from conformance.records import Outcome
 from conformance.targets import ExpectedFailure
-from publish import shown as published
 from tests.engine.samples import judged, passing, started
 
 RARE, COMMON = "framing.rare", "framing.common"
@@ -124,12 +123,6 @@ def test_the_published_cases_exist() -> None:
     assert corpus == set(load_corpus())
     assert set(few_cases) <= set(all_clauses())
     assert all(0 < len(cases) <= FEW and cases <= corpus for cases in few_cases.values())
-
-
-@pytest.mark.slow
-def test_the_published_cases_are_those_that_show_the_clauses() -> None:
-    """``python -m publish.shown`` writes what the reference, the proof and the cases say."""
-    assert published.SHOWN.read_text(encoding="utf-8") == published.text()
 
 
 def test_one_clause_of_the_suite_is_decided_by_its_only_case() -> None:

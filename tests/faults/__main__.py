@@ -16,11 +16,9 @@ from typing import Any, Final
 from conformance.reference.service import Service
 from tests.faults.catalogue import FAULTS
 from tests.faults.judging import costs, judge
-from tests.faults.page import MARK, page
+from tests.faults.page import REPORT, render
+from tests.fixtures import ROOT
 
-ROOT: Final = Path(__file__).parents[2]
-REPORT: Final = ROOT / "reports/faults.json"
-PAGE: Final = ROOT / "docs/faults.md"
 _REFERENCE: Final = "reference"
 
 
@@ -35,7 +33,6 @@ def _options() -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument("--folder", type=Path, default=ROOT / ".conformance/faults", help="where work is kept")
     parser.add_argument("--resume", action="store_true", help="keep what the folder has of an interrupted run")
     parser.add_argument("--only", metavar="GLOB", action="append", help="only faults whose name matches; repeatable")
-    parser.add_argument("--publish", action="store_true", help="only write the page, from the report")
     return parser.parse_known_args()
 
 
@@ -88,13 +85,11 @@ def main() -> int:
     """One run; the exit status is 0 whatever it finds."""
     options, arguments = _options()
     report = json.loads(REPORT.read_text()) if REPORT.exists() else {"runs": []}
-    if not options.publish:
-        run = {**_about(options, arguments), "results": _run(options, arguments)}
-        before = [other for other in report["runs"] if other["label"] != options.label]
-        report = {"runs": [*before, run]}
-        REPORT.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-    head = PAGE.read_text().partition(MARK)[0]
-    PAGE.write_text(head + MARK + page(report["runs"]))
+    run = {**_about(options, arguments), "results": _run(options, arguments)}
+    before = [other for other in report["runs"] if other["label"] != options.label]
+    REPORT.write_text(json.dumps({"runs": [*before, run]}, indent=1, ensure_ascii=False) + "\n")
+    for path, text in render().items():
+        path.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from tests.faults.catalogue import FAULTS, NOT_FAULTS, Fault
+from tests.fixtures import ROOT
 
-__all__ = ["MARK", "page"]
+__all__ = ["REPORT", "page", "render"]
 
+REPORT: Final = ROOT / "reports" / "faults.json"
+PAGE: Final = ROOT / "docs" / "faults.md"
 MARK: Final = "<!-- the rest is written by python -m tests.faults -->\n"
 _Run = Mapping[str, Any]
+
+
+def render() -> dict[Path, str]:
+    """The page: what stands in it by hand, and the runs of the report."""
+    head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
+    return {PAGE: head + MARK + page(json.loads(REPORT.read_text(encoding="utf-8"))["runs"])}
 
 
 def page(runs: Sequence[_Run]) -> str:

@@ -20,7 +20,7 @@ from conformance.generate import (
     materialise,
     save_case,
 )
-from conformance.generate.caseschema import case_schema, main
+from conformance.generate.caseschema import case_schema
 from conformance.generate.casetext import parse
 from conformance.records import BqType, Case, Column, Json, Mode, Table, to_json
 
@@ -98,25 +98,6 @@ def test_cases_name_clauses_that_exist(cases: list[Case]) -> None:
 
     dead = [(case.id, glob) for case in cases for glob in case.clauses if not fnmatch.filter(CLAUSES, glob)]
     assert dead == []
-
-
-def test_schema_file_is_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
-    """The schema file is what the records' annotations make of it."""
-    assert main(["--check", str(CASES / "case.schema.json")]) == 0
-    assert capsys.readouterr().err == ""
-
-
-def test_schema_check_says_what_to_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """An outdated schema file is named together with the command that updates it."""
-    path = tmp_path / "case.schema.json"
-    path.write_text("{}")
-
-    status = main(["--check", str(path)])
-
-    assert status == 1
-    assert capsys.readouterr().err == f"{path} is out of date; run: python -m conformance.generate.caseschema {path}\n"
-    assert main([str(path)]) == 0
-    assert main(["--check", str(path)]) == 0
 
 
 def test_schema_is_a_schema() -> None:

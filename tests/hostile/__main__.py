@@ -25,12 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--jobs", metavar="N", type=int, default=1, help="attacks at a time; more than one disturbs what is measured"
     )
-    parser.add_argument("--describe", action="store_true", help="renew the descriptions in the table, and run nothing")
     asked = parser.parse_args(arguments)
-    if asked.describe:
-        document = table.FILE.read_text(encoding="utf-8")
-        table.FILE.write_text(table.described(document, attacks()), encoding="utf-8")
-        return 0
     chosen = attacks(asked.globs)
     if not chosen:
         sys.stderr.write(f"expected globs that match attacks, got {' '.join(asked.globs)}\n")

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from tests.hostile.attack import Attack
+from tests.hostile.attack import Attack, attacks
 from tests.hostile.measure import GONE_AFTER_KILL_SECONDS, GONE_SECONDS, GRACE_SECONDS, PEAK_BYTES, Measured
 
-__all__ = ["FILE", "described", "text"]
+__all__ = ["FILE", "described", "render", "text"]
 
 FILE: Final = Path(__file__).resolve().parents[2] / "docs" / "hostile.md"
 
@@ -69,6 +69,11 @@ def text(measured: Iterable[Measured], skipped: Sequence[str] = ()) -> str:
         names = ", ".join(f"`{name}`" for name in skipped)
         parts.append(f"\nNot run here, because Spark is not installed: {names}.")
     return "\n".join(parts) + "\n"
+
+
+def render() -> dict[Path, str]:
+    """The file with the present descriptions."""
+    return {FILE: described(FILE.read_text(encoding="utf-8"), attacks())}
 
 
 def described(document: str, attacks: Mapping[str, Attack]) -> str:

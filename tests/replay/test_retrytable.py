@@ -19,12 +19,9 @@ TESTS = read_table().tests
 PREFIX = 5
 
 
-def test_the_published_schema_is_that_of_the_code() -> None:
-    """``golden/read_retry.schema.json`` is made by ``table_schema``, and the table fits it."""
-    schema = json.loads(data_file("golden", "read_retry.schema.json").read_text("utf-8"))
-
-    jsonschema.validate(json.loads(data_file("golden", "read_retry.json").read_text("utf-8")), schema)
-    assert schema == table_schema()
+def test_the_table_fits_its_schema() -> None:
+    """A program in another language needs the schema and nothing else."""
+    jsonschema.validate(json.loads(data_file("golden", "read_retry.json").read_text("utf-8")), table_schema())
 
 
 def test_every_test_has_an_id_of_its_own() -> None:

@@ -71,6 +71,11 @@ def _run(target: str = "fake 1.0", *, repaired: bool = False) -> Result:
     return fold([start, *cases, broke, RunEnded(63.5, ("it claims too much", "and too little"))])
 
 
+def render() -> dict[Path, str]:
+    """The one file."""
+    return {PRINTED: printed()}
+
+
 def printed() -> str:
     """All reports, one after another, each under its name."""
     load_chapters()

@@ -16,6 +16,11 @@ REPORTED = Path(__file__).parent / "reported.txt"
 DISSECTED = Path(__file__).parent / "dissected.txt"
 
 
+def render() -> dict[Path, str]:
+    """Both files."""
+    return {REPORTED: reported(), DISSECTED: dissected()}
+
+
 def reported() -> str:
     """Every fault of the bytes made to break each rule."""
     return _text(line for rule, case in BREAKING.items() for line in (f"{rule}:", *(f"  {fault}" for fault in case())))

@@ -1,4 +1,4 @@
-"""``python -m tests.engine`` writes ``faulty_servers.json``: the MUST clauses that each faulty server holds.
+"""``faulty_servers.json``: the MUST clauses that each faulty server holds.
 
 As in the sampled proof, the servers get each :data:`THIN`-th light case.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Final
 
 from conformance.engine.corpus import load_corpus
 from conformance.engine.proof import ProofFixture
@@ -15,8 +16,11 @@ from conformance.engine.selection import all_clauses
 from conformance.reference.mutants import FAULTY_SERVERS
 from tests.engine.thinning import THIN
 
-if __name__ == "__main__":
+KNOWN: Final = Path(__file__).parent / "faulty_servers.json"
+
+
+def render() -> dict[Path, str]:
+    """The one file."""
     proof_fixture = ProofFixture.of(load_corpus().values(), all_clauses().values()).thinned(THIN)
     known = {name: held(proof_fixture, name) for name in FAULTY_SERVERS}
-    text = json.dumps(known, indent=1, sort_keys=True) + "\n"
-    (Path(__file__).parent / "faulty_servers.json").write_text(text, encoding="utf-8")
+    return {KNOWN: json.dumps(known, indent=1, sort_keys=True) + "\n"}

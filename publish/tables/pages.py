@@ -1,0 +1,42 @@
+"""The part ``tables`` of :mod:`publish.refresh`: every page with generated tables, and the README."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from publish.generated import ROOT
+from publish.tables import (
+    causes,
+    clauses,
+    combinations,
+    consequences,
+    defects,
+    flightconsequences,
+    gaps,
+    losses,
+    probes,
+    readme,
+    surface,
+    untrusted,
+)
+
+TABLES: Final = (
+    causes,
+    clauses,
+    combinations,
+    consequences,
+    defects,
+    flightconsequences,
+    gaps,
+    losses,
+    probes,
+    readme,
+    surface,
+    untrusted,
+)
+
+
+def render() -> dict[Path, str]:
+    """Each page, its text by hand included."""
+    return {(ROOT / "docs" / table.NAME).resolve(): table.text() for table in TABLES}
