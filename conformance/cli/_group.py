@@ -99,6 +99,10 @@ class LazyGroup(click.Group):
         module = importlib.import_module(
             f"conformance.cli.{cmd_name.replace('-', '_')}{'_' if cmd_name == 'list' else ''}"
         )
+        if "pyarrow" in sys.modules:
+            from conformance._pandas import leave_pandas_out  # noqa: PLC0415  # it imports pyarrow
+
+            leave_pandas_out()
         command: click.Command = module.command
         return command
 
