@@ -9,6 +9,7 @@ command                             makes
 ``python -m publish.flightclients`` ``reports/flight-clients.json``: what Flight clients make of faults
 ``python -m publish.untrusted``     ``reports/untrusted.json``: what gets through each call that reads Arrow data
 ``python -m publish.dialects``      ``publish/dialects.json``: what engines answer to wrong readings of restrictions
+``python -m publish.caseindex``     ``cases/cases.index.json``: every case as JSON, which is read faster
 ``python -m publish.shown``         ``golden/shown.json``: the cases that show what few cases can show
 ``python -m publish.tables``        tables in ``docs/`` and numbers in ``README.md``, from the suite and its reports
 ``python -m publish.picture``       the picture of a report in the README
