@@ -58,6 +58,7 @@ def _by(module: str, *arguments: str) -> Callable[[], Files]:
 
 PARTS: Final = (
     Part("schemas", _by("publish.schemas")),
+    Part("cases", _by("publish.caseindex")),
     Part("pairs", _by("publish.golden", "pairs"), owns=("golden/bq-arrow/*",)),
     Part("vectors", _by("publish.golden", "vectors"), owns=("golden/ipc/vectors/*",)),
     Part("frozen", _by("publish.golden", "frozen")),

@@ -96,6 +96,9 @@ class LazyGroup(click.Group):
         """The command, imported now."""
         if cmd_name not in COMMANDS:
             return None
+        from conformance._pandas import leave_pandas_out  # noqa: PLC0415  # it imports pyarrow
+
+        leave_pandas_out()
         module = importlib.import_module(
             f"conformance.cli.{cmd_name.replace('-', '_')}{'_' if cmd_name == 'list' else ''}"
         )

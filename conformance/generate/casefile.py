@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from conformance.disk.files import write_whole
 from conformance.generate.casecheck import check_case
+from conformance.generate.caseindex import INDEX_FILE, CasesOfFile, indexed
 from conformance.generate.casematrix import CombinationError, Matrix, expand
 from conformance.generate.casetext import SUFFIXES, CaseFileError, check_suffix, line_of, parse, render
 from conformance.generate.materialise import materialise
@@ -28,10 +29,20 @@ from conformance.records import (
     to_json,
 )
 
-__all__ = ["CaseFileError", "check_foreign", "load_case", "load_cases", "load_file", "save_case"]
+__all__ = [
+    "CaseFileError",
+    "case_files",
+    "check_foreign",
+    "load_case",
+    "load_cases",
+    "load_file",
+    "parse_file",
+    "save_case",
+]
 
 SCHEMA_FILE: Final = "case.schema.json"
 """The schema of case files; it is next to them and is not a case itself."""
+_NO_CASES: Final = frozenset({SCHEMA_FILE, INDEX_FILE})
 
 
 class _NotACaseError(Exception):
@@ -67,7 +78,7 @@ def load_cases(directory: Path) -> list[Case]:
     """
     homes: dict[str, Path] = {}
     cases = []
-    for path in sorted(path for path in directory.rglob("*") if path.suffix in SUFFIXES and path.name != SCHEMA_FILE):
+    for path in case_files(directory):
         stem = ".".join(path.relative_to(directory).with_suffix("").parts)
         loaded, many = _load(path)
         for case in loaded:
@@ -83,18 +94,28 @@ def load_cases(directory: Path) -> list[Case]:
     return sorted(cases, key=lambda case: case.id)
 
 
+def case_files(directory: Path) -> list[Path]:
+    """The files below a directory that have cases, sorted."""
+    return sorted(path for path in directory.rglob("*") if path.suffix in SUFFIXES and path.name not in _NO_CASES)
+
+
 def save_case(case: Case, path: Path) -> None:
     """Write a case to a file, as JSON or YAML by its suffix; :func:`load_case` reads an equal case back."""
     check_suffix(path)
     write_whole(path, render(to_json(case), path.suffix))
 
 
-def _load(path: Path) -> tuple[list[Case], bool]:
-    """Return the cases in a file, and True if the file is a matrix."""
+def _load(path: Path) -> CasesOfFile:
+    """Return the cases in a file, without parsing it if its content is in the index of the suite's cases."""
+    return indexed(path) or parse_file(path)
+
+
+def parse_file(path: Path) -> CasesOfFile:
+    """Return the cases in a file, whatever the index says; raises the errors of :func:`load_case`."""
     try:
         data = parse(path)
         many = isinstance(data, Mapping) and "matrix" in data
-        return (_expanded(path, data) if many else [_checked(data)]), many
+        return CasesOfFile(_expanded(path, data) if many else [_checked(data)], many)
     except (RecordError, _NotACaseError) as error:
         raise CaseFileError(path, str(error)) from None
 

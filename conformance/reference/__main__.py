@@ -8,7 +8,6 @@ and output carry tables, and REST is not mentioned.
 from __future__ import annotations
 
 import argparse
-import importlib.abc
 import json
 import pickle
 import signal
@@ -17,6 +16,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from conformance._pandas import leave_pandas_out
 from conformance.contain.limits import collect_seldom
 from conformance.reference.delays import Delays
 from conformance.reference.guard import Guard, ServerTls
@@ -87,19 +87,7 @@ def _line(text: str) -> None:
     sys.stdout.flush()
 
 
-class _NoPandas(importlib.abc.MetaPathFinder):
-    """Finds no pandas: pyarrow asks it about each list that it makes an array of, and imports it for that.
-
-    This server has no use for it, and importing it would take as long as all the rest.
-    """
-
-    def find_spec(self, fullname: str, path: object, target: object = None) -> None:  # noqa: ARG002  # the signature
-        """Refuse pandas, and leave everything else to the other finders."""
-        if fullname == "pandas":
-            raise ModuleNotFoundError(name=fullname)
-
-
 if __name__ == "__main__":
     collect_seldom()
-    sys.meta_path.insert(0, _NoPandas())
+    leave_pandas_out(always=True)
     main()

@@ -22,6 +22,7 @@ import socket
 import sys
 from typing import Final
 
+from conformance._pandas import leave_pandas_out
 from conformance.contain.channel import Channel
 from conformance.contain.forks import run_in_fork
 from conformance.contain.limits import limit_files, limit_memory, no_core_dump
@@ -42,6 +43,7 @@ MEMORY: Final = 4 << 30
 def main() -> None:
     """Fork runners on the socket whose descriptor is the argument, until the other end is closed."""
     no_core_dump()
+    leave_pandas_out()
     limit_files(OUTPUT_BYTES)
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     while True:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+import click
 import pytest
 
+from conformance.cli._group import cli
 from conformance.disk.files import data_file
+from tests.cli.startup import imported_by
 
 GOLDEN = data_file("golden") / "bq-arrow"
 PAIR = ("--schema", str(GOLDEN / "int64-nullable.schema"), "--batch", str(GOLDEN / "int64-nullable.batch"))
@@ -42,6 +46,124 @@ def _imported(code: str, *arguments: str, directory: Path) -> set[str]:
     return {line.removeprefix("imported ") for line in done.stderr.splitlines() if line.startswith("imported ")}
 
 
+_ARROW = BYTES
+_TARGETS = _ARROW | {"google", "psutil"}
+_REPORTED = _TARGETS | {"yaml"}
+_SHOWN = _REPORTED | {"rich"}
+_REFERENCE = _TARGETS | {"grpc"}
+_HEAVY = frozenset(
+    {
+        *("arro3", "duckdb", "fastavro", "google", "grpc", "h11", "hypothesis", "jinja2", "jsonschema", "nanoarrow"),
+        *(
+            "numpy",
+            "packaging",
+            "pandas",
+            "polars",
+            "psutil",
+            "pyarrow",
+            "pyspark",
+            "requests",
+            "rich",
+            "sqlglot",
+            "yaml",
+        ),
+    }
+)
+"""Packages that take long to import."""
+
+ALLOWED: Mapping[str, frozenset[str]] = {
+    "campaign": _REFERENCE | {"rich", "yaml"},
+    "cases": _ARROW,
+    "check": _ARROW,
+    "clauses": _ARROW,
+    "clients": _REFERENCE | {"jsonschema", "rich", "sqlglot", "yaml"},
+    "compare": _TARGETS | {"rich"},
+    "diff": _REPORTED,
+    "dissect": _ARROW,
+    "drift": _REFERENCE | {"jinja2", "packaging", "sqlglot"},
+    "expect": _REPORTED,
+    "explain": _ARROW,
+    "extract": _TARGETS,
+    "freeze": _ARROW,
+    "gate": _SHOWN,
+    "golden": frozenset(),
+    "history": frozenset({"pyarrow"}),
+    "init": _ARROW | {"psutil"},
+    "judge": _SHOWN,
+    "list": _TARGETS,
+    "matrix": _REPORTED | {"jinja2"},
+    "prepare": _ARROW | {"psutil"},
+    "prove": _REFERENCE | {"sqlglot"},
+    "read": _REFERENCE | {"rich", "sqlglot", "yaml"},
+    "record": _REFERENCE | {"rich", "yaml"},
+    "replay": _SHOWN,
+    "replay-server": _REFERENCE | {"yaml"},
+    "report": _SHOWN,
+    "run": _SHOWN,
+    "serve": _ARROW | {"google", "grpc", "sqlglot"},
+    "show": _ARROW | {"yaml"},
+    "statement": _REPORTED | {"jinja2"},
+    "tables": _TARGETS,
+    "truth": _REPORTED,
+    "verify": _REPORTED | {"jinja2"},
+    "write": _REFERENCE | {"rich", "sqlglot", "yaml"},
+}
+"""The packages of :data:`_HEAVY` that the module of each command imports; no other command imports another one."""
+
+
+def _module(command: str) -> str:
+    found = cli.get_command(click.Context(cli), command)
+    assert found is not None
+    assert found.callback is not None
+    return found.callback.__module__
+
+
+def test_every_command_has_a_line_in_the_table() -> None:
+    """A new command says what it imports."""
+    assert set(ALLOWED) == set(cli.list_commands(click.Context(cli)))
+
+
+@pytest.mark.parametrize("command", sorted(ALLOWED))
+def test_the_module_of_a_command_imports_what_the_table_says(command: str) -> None:
+    """Every import that a command's start needs is in the sources, in its module or in one that this imports."""
+    found = {name.partition(".")[0] for name in imported_by(_module(command))}
+
+    assert found & _HEAVY == ALLOWED[command]
+
+
+_INFERRED = frozenset({"clients", "drift", "prove", "read", "serve", "write"})
+"""Commands that make the samples of Arrow IPC: pyarrow infers the types of their values, which takes pandas."""
+_EVERY = """
+import sys
+from conformance.cli._group import cli
+import click
+for command in sys.argv[1:]:
+    cli.get_command(click.Context(cli), command)
+print("", *sorted(sys.modules), sep="\\nimported ", file=sys.stderr)
+"""
+
+
+def test_the_start_of_a_command_imports_no_reader_and_no_pandas(tmp_path: Path) -> None:
+    """No source says that pyarrow imports pandas: only a process that has imported the commands can show it."""
+    imported = _imported(_EVERY, *sorted(set(ALLOWED) - _INFERRED), directory=tmp_path)
+
+    assert "pyarrow" in imported
+    assert not imported & (READERS | {"hypothesis", "pyspark", "duckdb"})
+
+
+def test_commands_on_results_read_them_without_pandas(tmp_path: Path) -> None:
+    """A run on the reference, and each command that reads its results."""
+    run = ("run", "--no-readers", "--select", "types.int64", "--log", "run.jsonl", "--json", "run.json")
+    later = (("report", "run.jsonl"), ("diff", "run.json", "run.json"), ("matrix", "run.json"), ("gate", "run.jsonl"))
+
+    for command in (run, *later):
+        imported = _imported(_COMMAND, *command, directory=tmp_path)
+
+        assert "conformance.report" in imported
+        assert not imported & (READERS | REFERENCE | {"hypothesis", "jsonschema"}), command
+        assert "jinja2" not in imported or command[0] == "matrix"
+
+
 @pytest.mark.parametrize(
     ("arguments", "absent"),
     [
@@ -51,10 +173,6 @@ def _imported(code: str, *arguments: str, directory: Path) -> set[str]:
         (("explain", "framing.batch-single-message"), SERVERS | CASES | REPORTS | READERS | REFERENCE),
         (("clauses",), SERVERS | CASES | REPORTS | READERS | REFERENCE),
         (("dissect", PAIR[1]), SERVERS | CASES | REPORTS | READERS | REFERENCE),
-        (
-            ("run", "--no-readers", "--select", "types.int64", "--log", "run.jsonl"),
-            REFERENCE | {"hypothesis", "jinja2", "jsonschema", "polars", "arro3", "nanoarrow", "google.cloud"},
-        ),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
 )

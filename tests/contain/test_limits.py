@@ -74,3 +74,13 @@ def test_garbage_is_collected_after_ten_thousand_objects() -> None:
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert run.stdout == "10000\n"
+
+
+def test_garbage_is_not_collected_at_the_end() -> None:
+    """The system frees the memory of a process that ends; a search for cycles in it takes a while."""
+    cycle = "A = type('A', (), {'__del__': lambda self: print('collected')}); a = A(); a.self = a; del a"
+    program = f"from conformance.contain.limits import *; collect_seldom(); {cycle}"
+
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert run.stdout == ""

@@ -20,14 +20,13 @@ from conformance.generate import (
     materialise,
     save_case,
 )
+from conformance.generate.casefile import case_files
 from conformance.generate.caseschema import case_schema
 from conformance.generate.casetext import parse
 from conformance.records import BqType, Case, Column, Json, Mode, Table, to_json
 
 CASES = Path(__file__).parents[2] / "cases"
-FILES = sorted(
-    path for path in CASES.rglob("*") if path.suffix in {".yaml", ".json"} and path.name != "case.schema.json"
-)
+FILES = case_files(CASES)
 SMALL = Case("a.b", "A title", Table((Column("a", BqType.INT64),), rows=(Json({"a": 1}),)))
 
 

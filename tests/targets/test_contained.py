@@ -70,6 +70,17 @@ WHOLE = [("schema", CallEnd.COMPLETE), ("batch/0", CallEnd.COMPLETE), ("batch/1"
 HURT_LAST = [*WHOLE[:2], ("batch/1", CallEnd.CRASH)]
 
 
+@pytest.mark.parametrize(("before", "status"), [("", "OK"), ("import pandas\n", "INTERNAL")], ids=["without", "with"])
+def test_only_the_serializer_itself_imports_pandas(before: str, status: str, serializer: Make) -> None:
+    """Making the table of a case imports no pandas, which would take most of the time of the start."""
+    pytest.importorskip("pandas")
+
+    with open_target(serializer("assert 'pandas' not in sys.modules", before=before)) as target:
+        exchange = drive(target)
+
+    assert [call.status for call in exchange.calls] == ["OK", "OK", status]
+
+
 @pytest.mark.parametrize(
     ("act", "said"),
     [

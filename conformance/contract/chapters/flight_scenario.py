@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.flight.scenarios import Answers, FlightScenario, scenario_of
 from conformance.contract.flight.subjects import about
 from conformance.contract.flight.view import FlightView
 from conformance.contract.sources import INTEGRATION_SCENARIOS
-
-if TYPE_CHECKING:
-    from conformance.contract.flight.scenarios import FlightScenario
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -27,8 +24,6 @@ class _Played:
 
 @about
 def _played(view: FlightView) -> list[_Played]:
-    from conformance.contract.flight.scenarios import scenario_of  # noqa: PLC0415  # making their tables loads pandas
-
     scenario = scenario_of(view.case.id)
     calls = view.flight_calls
     return [] if scenario is None or not calls else [_Played(calls[-1].index, None, scenario, view)]
@@ -48,8 +43,6 @@ def answers_as_expected(played: _Played) -> Iterator[Violation]:
 
     It is judged only for a server that is said to be one (``conformance run --scenario NAME``).
     """
-    from conformance.contract.flight.scenarios import Answers  # noqa: PLC0415  # as above
-
     for call in played.view.flight_calls:
         if call.answered and call.raw.status not in call.expected_codes:
             wanted = call.expected_codes[0] if len(call.expected_codes) == 1 else "another status than OK"

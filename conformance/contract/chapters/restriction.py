@@ -13,9 +13,11 @@ from typing import Final, TypeAlias, cast
 
 import numpy as np
 
+from conformance._pandas import to_numpy
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature, Form
+from conformance.contract.comparing.cells import one_array
 from conformance.contract.comparing.expected import expected_rows, visible_rows
 from conformance.contract.comparing.sessions import SessionRead, whole_or_refused
 from conformance.contract.comparing.violations import selection_differs, unwanted_rows
@@ -126,7 +128,7 @@ def _with_null(session: SessionView) -> set[int]:
     found: set[int] = set()
     for name in view.table.schema.names:
         if name.casefold() in names:
-            found.update(np.flatnonzero(view.table.column(name).is_null().to_numpy()).tolist())
+            found.update(np.flatnonzero(to_numpy(one_array(view.table.column(name).is_null()))).tolist())
     return (found & set(visible_rows(view, session))) - set(expected_rows(view, session))
 
 

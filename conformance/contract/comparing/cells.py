@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from conformance._pandas import to_numpy
+
 __all__ = [
     "has_float",
     "is_list",
@@ -117,9 +119,9 @@ def take(data: Rows, places: Sequence[int] | npt.NDArray[np.integer]) -> Rows:
 
 @functools.cache
 def _takes_intervals() -> bool:
-    """Whether this pyarrow takes intervals; tried when first needed, for pyarrow imports pandas to make an array."""
+    """Whether this pyarrow takes intervals; tried when first needed, because making an array may import pandas."""
     made = pa.array([(1, 1, 1)], pa.month_day_nano_interval())
-    return bool(made.take(pa.array([0]))[0].is_valid)
+    return bool(made.take(pa.array([0], pa.int64()))[0].is_valid)
 
 
 def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -160,8 +162,7 @@ def valid(array: pa.Array) -> npt.NDArray[np.bool_] | None:
     """Return a mask of the slots that hold a value, None if all do."""
     if array.null_count == 0:
         return None
-    mask: npt.NDArray[np.bool_] = array.is_valid().to_numpy(zero_copy_only=False)
-    return mask
+    return to_numpy(array.is_valid())
 
 
 def words(array: pa.Array) -> Words:
@@ -193,10 +194,7 @@ def same_floats(left: pa.Array, right: pa.Array) -> bool:
     if left.view(integer).equals(right.view(integer)):
         return True
     differ = (words(left) != words(right)).any(axis=1)
-    return (
-        bool(left.is_valid().equals(right.is_valid()))
-        and not (differ & left.is_valid().to_numpy(zero_copy_only=False)).any()
-    )
+    return bool(left.is_valid().equals(right.is_valid())) and not (differ & to_numpy(left.is_valid())).any()
 
 
 def _words(array: pa.Array, dtype: np.dtype[np.generic], count: int) -> Words:

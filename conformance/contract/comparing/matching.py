@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from conformance._pandas import to_numpy
 from conformance.contract.comparing.cells import has_float, one_array, take
 
 __all__ = [
@@ -190,12 +191,12 @@ def fingerprints(array: pa.Array) -> Hashes:
         hashes = _of_texts(pa.array([_shown(value) for value in array], pa.utf8()))
     hashes = _mix(hashes)
     if array.null_count:
-        hashes = np.where(array.is_null().to_numpy(zero_copy_only=False), _NULL, hashes)
+        hashes = np.where(to_numpy(array.is_null()), _NULL, hashes)
     return hashes
 
 
 def _of_lists(array: pa.ListArray) -> Hashes:
-    offsets = array.offsets.to_numpy().astype(np.int64)
+    offsets = to_numpy(array.offsets).astype(np.int64)
     items = fingerprints(array.values.slice(offsets[0], offsets[-1] - offsets[0]))
     starts, lengths = offsets[:-1] - offsets[0], np.diff(offsets)
     place = np.arange(len(items), dtype=np.int64) - np.repeat(starts, lengths)
@@ -208,7 +209,7 @@ def _of_texts(array: pa.Array) -> Hashes:
     encoded = array.dictionary_encode()
     values = encoded.dictionary.cast(pa.binary()).to_pylist()
     digests = [int.from_bytes(hashlib.blake2b(value, digest_size=8).digest(), "little") for value in values]
-    indices = encoded.indices.fill_null(0).to_numpy()
+    indices = to_numpy(encoded.indices.fill_null(0))
     return np.asarray(np.array([*digests, 0], np.uint64)[indices], np.uint64)
 
 

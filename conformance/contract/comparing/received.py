@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
+from conformance._pandas import to_numpy
 from conformance.contain.text import many
 from conformance.contract.clause import Violation
 from conformance.contract.comparing import texts
@@ -249,14 +250,14 @@ def _sums(table: pa.Table, path: str) -> bytes | None:
     """Return a number per list at a path that depends on its items and not on their order; None if no list is there."""
     name, *steps = path.split(".")
     chunks = table.column(name).chunks if table.schema.get_field_index(name) >= 0 else []
-    array = pa.concat_arrays(chunks) if chunks else pa.array([])
+    array = pa.concat_arrays(chunks) if chunks else pa.array([], pa.null())
     for step in steps:
         if not pa.types.is_struct(array.type) or array.type.get_field_index(step) < 0:
             return None
         array = array.field(step)
     if not pa.types.is_list(array.type):
         return None
-    ends = array.offsets.to_numpy()
+    ends = to_numpy(array.offsets)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(fingerprints(array.values))])
     totals: bytes = (sums[ends[1:]] - sums[ends[:-1]]).tobytes() + np.diff(ends).tobytes()
     return totals

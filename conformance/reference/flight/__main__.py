@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from conformance._pandas import leave_pandas_out
 from conformance.contain.limits import collect_seldom
 from conformance.reference.flight.deviations import flight_service, scenario_service
 from conformance.reference.flight.handshake import LOGIN
@@ -83,4 +84,5 @@ def _line(text: str) -> None:
 
 if __name__ == "__main__":
     collect_seldom()
+    leave_pandas_out(always=True)
     main()

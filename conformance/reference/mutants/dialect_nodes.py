@@ -38,7 +38,7 @@ _COMPARE: Final[Mapping[type[Node], Callable[[Any, Any], Any]]] = MappingProxyTy
     }
 )
 _DAY: Final = 86_400_000_000
-_FALSE: Final = pa.scalar(False)  # noqa: FBT003  # SQL's FALSE
+_FALSE: Final = pa.scalar(False, pa.bool_())  # noqa: FBT003  # SQL's FALSE
 
 
 # --- comparison -----------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """The scenarios of Arrow's integration tests, from the side of the client: what it asks, and what it expects."""
 
-from conformance.contract.flight.scenarios import actions, plain, sql  # noqa: F401  # each registers its scenarios
 from conformance.contract.flight.scenarios.form import (
     FLIGHT_SCENARIOS,
     Answers,

@@ -6,6 +6,8 @@ A check reads recorded calls alone, so that the driver and the clauses can both 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -123,10 +125,34 @@ class FlightScenario:
         )
 
 
-_SCENARIOS: dict[str, FlightScenario] = {}
+_MODULES: Final = ("actions", "plain", "sql")
+_registered: dict[str, FlightScenario] = {}
 
-FLIGHT_SCENARIOS: Final[Mapping[str, FlightScenario]] = MappingProxyType(_SCENARIOS)
-"""The scenarios by name; complete once the package is imported."""
+
+class _Scenarios(Mapping[str, FlightScenario]):
+    """The scenarios by name. The first access imports the modules that register them: their tables take time to make,
+    and most processes only need to know where the scenarios are.
+    """
+
+    def __getitem__(self, name: str) -> FlightScenario:
+        return _every()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_every())
+
+    def __len__(self) -> int:
+        return len(_every())
+
+
+@functools.cache
+def _every() -> Mapping[str, FlightScenario]:
+    package, _, _ = __name__.rpartition(".")
+    for module in _MODULES:
+        importlib.import_module(f"{package}.{module}")
+    return MappingProxyType(_registered)
+
+
+FLIGHT_SCENARIOS: Final[Mapping[str, FlightScenario]] = _Scenarios()
 
 
 def register(
@@ -139,9 +165,9 @@ def register(
     """Register a scenario with the check that follows."""
 
     def registered(check: Check) -> Check:
-        if name in _SCENARIOS:
+        if name in _registered:
             raise ValueError(f"scenario {name}: expected a name that is not taken")
-        _SCENARIOS[name] = FlightScenario(name, title, steps, check, login, headers or {})
+        _registered[name] = FlightScenario(name, title, steps, check, login, headers or {})
         return check
 
     return registered
@@ -151,7 +177,7 @@ def scenario_of(case_id: str) -> FlightScenario | None:
     """The scenario that a case stands for; None if it is another case."""
     if not case_id.startswith(SCENARIO):
         return None
-    return next((one for one in _SCENARIOS.values() if one.case.id == case_id), None)
+    return next((one for one in FLIGHT_SCENARIOS.values() if one.case.id == case_id), None)
 
 
 def frames(descriptor: bytes, schema: pa.Schema, batches: Iterable[tuple[pa.RecordBatch, bytes | None]]) -> list[bytes]:
