@@ -54,7 +54,7 @@ class Healed:
 
 
 DRAWN = draw_case(1, 5, profile="arrow")
-"""A case of three columns: simpler forms of it are made in milliseconds, and there are more than one failure may try."""
+"""A case of three columns: simpler forms are made in milliseconds, and there are more than one failure may try."""
 
 
 def pursued(shrinker: Shrinker, failures: int) -> list[CounterexampleSaved]:
