@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Iterator
@@ -36,10 +37,16 @@ def profile(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@functools.cache
+def drawn(profile: str) -> list[Case]:
+    """Enough cases of a profile for everything to turn up; several tests look at them."""
+    return [draw_case(3, index, profile=profile) for index in range(1500)]
+
+
 @pytest.fixture(scope="module")
 def cases(profile: str) -> list[Case]:
-    """Enough cases of a profile for everything to turn up."""
-    return [draw_case(3, index, profile=profile) for index in range(1500)]
+    """The cases of each profile."""
+    return drawn(profile)
 
 
 def test_cases_can_be_drawn_in_any_order(profile: str, cases: list[Case]) -> None:
@@ -102,7 +109,7 @@ def test_serializer_cases_have_no_requests_of_their_own() -> None:
 
 def test_server_cases_vary_their_requests() -> None:
     """The server profile draws projections with nested paths, restrictions, compression, offsets and splits."""
-    cases = [draw_case(3, index, profile="server") for index in range(600)]
+    cases = drawn("server")[:600]
     steps = [step for case in cases for step in case.steps]
     sessions = [step for step in steps if isinstance(step, CreateSession)]
     offsets = {step.offset for step in steps if isinstance(step, ReadRows)}
@@ -117,7 +124,7 @@ def test_server_cases_vary_their_requests() -> None:
 
 def test_an_offset_past_the_end_is_to_be_refused() -> None:
     """Only reads past the end expect a refusal."""
-    cases = [draw_case(3, index, profile="server") for index in range(600)]
+    cases = drawn("server")[:600]
     reads = [step for case in cases for step in case.steps if isinstance(step, ReadRows)]
 
     assert all(("OK" not in read.expect.codes) == read.offset.startswith("end+") for read in reads)
@@ -125,7 +132,7 @@ def test_an_offset_past_the_end_is_to_be_refused() -> None:
 
 def test_most_server_tables_number_their_rows() -> None:
     """Nine server tables out of ten begin with row_id."""
-    cases = [draw_case(3, index, profile="server") for index in range(1000)]
+    cases = drawn("server")[:1000]
 
     numbered = sum(case.table.columns[0].name == "row_id" for case in cases)
 
@@ -134,8 +141,7 @@ def test_most_server_tables_number_their_rows() -> None:
 
 def test_selected_paths_exist_and_do_not_overlap() -> None:
     """Every selected path names a column, and none is inside another."""
-    for index in range(600):
-        case = draw_case(3, index, profile="server")
+    for case in drawn("server")[:600]:
         session = case.steps[0]
         assert isinstance(session, CreateSession)
         for path in session.selected_fields:
