@@ -21,6 +21,7 @@ import pytest
 from conformance.contain import supervised, supervisor
 from conformance.contain.errors import CannotStart
 from conformance.contain.supervised import Group, Supervised, in_words, signal_name
+from tests.interrupts import interrupts
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="descendants are found by the subreaper of Linux")
 
@@ -287,16 +288,16 @@ def test_without_the_means_of_linux_the_group_is_ended(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_everything_ends_with_the_suite(ending: signal.Signals) -> None:
     """However the process ends that started the program, nothing is left."""
-    # Whoever runs the tests in the background of a shell has it ignore SIGINT, and so would this process.
     script = """
-import sys, signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
+import signal
 from tests.contain.test_supervised import Family
 family = Family()
 print(*[member.pid for member in family.members], flush=True)
 signal.pause()
 """
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as suite:
+    with interrupts(heard=True):
+        suite = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    with suite:
         assert suite.stdout is not None
         members = [psutil.Process(int(pid)) for pid in suite.stdout.readline().split()]
 
