@@ -21,6 +21,7 @@ from conformance.engine.log import LogWriter, read_log
 from tests.cli.typed import conformance_, run
 from tests.engine.samples import judged, passing, started
 from tests.interrupts import interrupts
+from tests.patience import LONG
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 START, CASE = started("a"), judged("one", passing("one", "a"))
@@ -69,7 +70,7 @@ def test_readers_that_are_judged_in_threads_end_in_order(tmp_path: Path) -> None
     def interrupting() -> Iterator[Event]:
         yield from (START, CASE)
         os.kill(os.getpid(), signal.SIGINT)  # as a terminal does: to the process, and not to this thread
-        assert stop.wait(60)
+        assert stop.wait(LONG)
         yield CASE
 
     with LogWriter(tmp_path / "one") as one, LogWriter(tmp_path / "two") as two:

@@ -17,6 +17,7 @@ from conformance.readers import READERS, FullRead, ReaderPool, full_reads
 from conformance.readers.compare import reported
 from conformance.readers.process import WorkerProcess
 from conformance.records import Reading, ReadingOutcome
+from tests.patience import LONG
 from tests.readers.recorded import (
     batch,
     bytes_of,
@@ -115,7 +116,7 @@ def test_looping_worker_does_not_outlive_its_pool() -> None:
 
     process._worker.channel.close()
 
-    assert process._worker.wait(30)
+    assert process._worker.wait(LONG)
     assert process._worker.code == -signal.SIGXCPU
     process.close()
 
@@ -129,12 +130,12 @@ def test_closing_ends_a_reading_under_way(monkeypatch: pytest.MonkeyPatch) -> No
         asked.set()
 
     monkeypatch.setattr(WorkerProcess, "ask", ask_and_tell)
-    pool = ReaderPool(1, readers=["misbehaving"], modules=["tests.readers.misbehaving"], deadline=60.0)
+    pool = ReaderPool(1, readers=["misbehaving"], modules=["tests.readers.misbehaving"], deadline=LONG)
     with concurrent.futures.ThreadPoolExecutor(1) as other:
         hanging = other.submit(pool.read, case(label="loop"), exchange(bytes_of(batch(1, 2, 3))))
-        assert asked.wait(timeout=30)
+        assert asked.wait(LONG)
 
         pool.close()
 
-        (reading,) = hanging.result(timeout=30)
+        (reading,) = hanging.result(LONG)
     assert (reading.outcome, reading.error_class) == (ReadingOutcome.CRASH, "SIGKILL")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import grpc
@@ -22,9 +21,10 @@ from conformance.targets.calls import CallBudget, Caller, Leaving, open_channel
 from conformance.targets.flightputs import frames
 from conformance.targets.handing import batches_of
 from conformance.wire.flight import SERVICE
+from tests.patience import LONG, patiently
 from tests.reference.flight.direct import ROWS
 
-BUDGET = CallBudget(seconds=3600.0, responses=100, bytes=1 << 20)
+BUDGET = CallBudget(seconds=LONG, responses=100, bytes=1 << 20)
 NAMED = encoding.descriptor(Descriptor(path=("x",)))
 PUT = Call(0, "", "DoPut", b"")
 
@@ -62,18 +62,6 @@ def messages() -> list[bytes]:
     return [encoding.data(one.header, one.body, of=None if at else NAMED) for at, one in parts]
 
 
-def in_time(monkeypatch: pytest.MonkeyPatch, make: Callable[[], Call], enough: Callable[[Call], bool]) -> Call:
-    """A call that its client gives up by its deadline, made again with twice the time until the first part came to
-    its end before.
-    """
-    for doubled in itertools.count():
-        monkeypatch.setattr(calls, "PATIENCE_SECONDS", 0.3 * 2**doubled)
-        call = make()
-        if enough(call):
-            return call
-    raise AssertionError
-
-
 @pytest.mark.parametrize("how", [GivingUp.CANCEL, GivingUp.DEADLINE])
 @pytest.mark.parametrize("after", [1, 2, 3])
 def test_a_server_sees_that_its_client_has_gone(
@@ -82,11 +70,11 @@ def test_a_server_sees_that_its_client_has_gone(
     """Nothing is stored; the call is one that the client ended, with the messages that it sent."""
     service, caller = served
 
-    call = in_time(
-        monkeypatch,
-        lambda: caller.converse(PUT, messages(), budget=BUDGET, leaving=Leaving(after, how)),
-        lambda made: len(made.requests) == after,
-    )
+    def left(seconds: float) -> Call:
+        monkeypatch.setattr(calls, "PATIENCE_SECONDS", seconds)
+        return caller.converse(PUT, messages(), budget=BUDGET, leaving=Leaving(after, how))
+
+    call = patiently(left, lambda made: len(made.requests) == after)
 
     assert (call.end, call.status) == (CallEnd.CANCELLED, "")
     service.noted.wait()
@@ -145,13 +133,12 @@ def test_a_read_is_given_up_by_its_deadline(served: tuple[Noting, Caller], monke
     (flight,) = service.store.every()
     read = Call(0, "", "DoGet", encoding.part(1, service.store.ticket(flight, flight.batches)))
 
-    left = in_time(
-        monkeypatch,
-        lambda: caller.left_alone(read, leaving=Leaving(1, GivingUp.DEADLINE), budget=BUDGET),
-        lambda made: len(made.responses) == 1,
-    )
-    monkeypatch.setattr(calls, "PATIENCE_SECONDS", BUDGET.seconds)
-    whole = caller.left_alone(read, leaving=Leaving(9, GivingUp.DEADLINE), budget=BUDGET)
+    def read_until(after: int, seconds: float) -> Call:
+        monkeypatch.setattr(calls, "PATIENCE_SECONDS", seconds)
+        return caller.left_alone(read, leaving=Leaving(after, GivingUp.DEADLINE), budget=BUDGET)
+
+    left = patiently(lambda seconds: read_until(1, seconds), lambda made: len(made.responses) == 1)
+    whole = read_until(9, LONG)
 
     assert (left.end, left.status, len(left.responses)) == (CallEnd.CANCELLED, "", 1)
     assert (whole.end, whole.status, len(whole.responses)) == (CallEnd.COMPLETE, "OK", 3)

@@ -17,6 +17,7 @@ import pytest
 
 from conformance.targets.errors import TargetError
 from conformance.targets.transport import HEAD_BYTES, PIECE, HttpClient, HttpError, HttpResponse
+from tests.patience import LONG
 from tests.targets.raw_server import Peer, RawServer, Serve, Speak, answering, message
 
 LIMIT = 1 << 20
@@ -156,7 +157,7 @@ def test_an_endless_answer_is_taken_up_to_the_limit(serve: Serve, begins: bytes,
 def test_an_endless_head_is_refused(serve: Serve, begins: bytes, for_ever: bytes) -> None:
     """No status line, header, chunk extension or trailer grows beyond what a head may have."""
     client = HttpClient(serve(after_request(begins, for_ever=for_ever)).base)
-    connection = client._connected(time.monotonic() + 10)
+    connection = client._connected(time.monotonic() + LONG)
 
     with pytest.raises(HttpError, match="Receive buffer too long"):
         exchange(client)
@@ -390,7 +391,7 @@ def test_what_is_sent(serve: Serve, connect: Connect) -> None:
     server = serve(answering(message(b"")))
     client = connect(f"{server.base}/v2/", headers={"X-More": "yes"})
 
-    client.exchange("POST", "/a b?c=d%20e", body=b"{}", until=time.monotonic() + 10, limit=LIMIT)
+    client.exchange("POST", "/a b?c=d%20e", body=b"{}", until=time.monotonic() + LONG, limit=LIMIT)
 
     head, _, body = server.requests[0].partition(b"\r\n\r\n")
     lines = head.decode().split("\r\n")
