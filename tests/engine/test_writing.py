@@ -98,7 +98,7 @@ def test_metadata_that_is_dropped_fails(pool: IpcPool) -> None:
 
 def test_a_writer_reads_what_it_wrote() -> None:
     """Its library is asked to read all that it wrote of the kinds that it reads."""
-    with IpcPool(limits=Limits(seconds=3, reuse=REUSE), readers={"standin": READER}, writers=WRITERS) as both:
+    with IpcPool(limits=Limits(seconds=LONG, reuse=REUSE), readers={"standin": READER}, writers=WRITERS) as both:
         verdicts = fold(writing(both, "types.int64").events()).verdicts
 
     asked = [(verdict.case_id, verdict.outcome) for verdict in verdicts if verdict.clause == "written.reads-back"]

@@ -46,6 +46,7 @@ class Seeding:
     def __init__(self, folder: Path, body: str, *, token: str, deadline: float = LONG) -> None:
         (folder / "program.py").write_text(PROGRAM.replace("BODY", body))
         self._log = folder / "asked"
+        self._log.unlink(missing_ok=True)
         command = [sys.executable, str(folder / "program.py"), str(self._log)]
         self.way = ProgramWay(
             lambda: greeted(Child(command, environment={}, piped=True), "the program", seconds=LONG), deadline=deadline
@@ -141,6 +142,21 @@ def test_a_broken_program_costs_one_case(seeding: Any, body: str, said: str) -> 
     assert not first.answered
     assert said in str(second)
     assert [request["id"] for request in one.asked] == [2, 2]
+
+
+def test_a_program_that_hangs_costs_one_case_and_its_deadline(seeding: Any) -> None:
+    """The next table gets a program of its own."""
+
+    def within(seconds: float) -> tuple[CannotSeed, list[int]]:
+        one = seeding("def other(request): time.sleep(60)", deadline=seconds)
+        one.refused()
+        return one.refused(), [request["id"] for request in one.asked]
+
+    error, asked = patiently(within, lambda made: len(made[1]) == 2)
+
+    assert re.search(r"no answer within \S+ s", str(error))
+    assert not error.answered
+    assert asked == [2, 2]
 
 
 def test_a_program_that_hangs_costs_one_case(seeding: Any) -> None:

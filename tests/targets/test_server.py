@@ -183,8 +183,9 @@ def test_a_server_is_started_and_stopped(started: Started) -> None:
     assert not process.is_running()
 
 
-def test_a_crash_is_told_with_the_processs_last_words(started: Started) -> None:
+def test_a_crash_is_told_with_the_processs_last_words(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that dies under a call is a crash, with status and output; the next case meets a new process."""
+    monkeypatch.setattr("conformance.targets.calls.EXIT_SECONDS", LONG)
     first, second = drive(started("crash"), case_of(), case_of(case_id="b"))
 
     assert ends(first) == [("CreateReadSession", CallEnd.COMPLETE), ("ReadRows", CallEnd.CRASH)]
