@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.contain.command import run_command
+from tests.patience import LONG
 
 __all__ = ["make_certificates"]
 
@@ -40,5 +41,5 @@ def _make(folder: Path, name: str, *more: str) -> None:
         str(folder / f"{name}.key"),
     )
     command = ["openssl", "req", "-x509", *key, "-out", str(folder / f"{name}.pem"), "-subj", f"/CN={name}", *more]
-    done = run_command(command, environment=os.environ, seconds=30)
+    done = run_command(command, environment=os.environ, seconds=LONG)
     assert done.code == 0, done.stderr

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
+import ssl
 from typing import Final
 
 __all__ = [
@@ -17,6 +20,7 @@ __all__ = [
     "SETTINGS",
     "frame_of",
     "prefixed",
+    "sent",
 ]
 
 PREFACE: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -33,3 +37,32 @@ def frame_of(kind: int, payload: bytes, *, flags: int = 0, stream: int = 1) -> b
 def prefixed(*messages: bytes) -> bytes:
     """Messages with the prefixes of gRPC: not compressed, and their lengths."""
     return b"".join(b"\0" + len(one).to_bytes(4) + one for one in messages)
+
+
+def sent(address: str, method: str, request: bytes = b"", *, tls: ssl.SSLContext | None = None) -> bytes:
+    """The bytes of messages that a server sends until the end of the call or of the connection, to a client that takes
+    them all.
+
+    gRPC may drop messages that its program has not taken when it loses the connection. ``method`` is its path.
+    """
+    names = {":method": "POST", ":scheme": "http", ":path": method, ":authority": address}
+    names |= {"content-type": "application/grpc", "te": "trailers"}
+    # Literals without indexing (RFC 7541, section 6.2.2): no name and no value is longer than 126 bytes.
+    literals = ((name.encode(), value.encode()) for name, value in names.items())
+    block = b"".join(b"\0" + bytes([len(name)]) + name + bytes([len(value)]) + value for name, value in literals)
+    asked = frame_of(HEADERS, block, flags=END_HEADERS) + frame_of(DATA, prefixed(request), flags=END_STREAM)
+    host, _, port = address.rpartition(":")
+    data = bytearray()
+    with contextlib.ExitStack() as stack:
+        connection = stack.enter_context(socket.create_connection((host, int(port))))
+        if tls is not None:
+            connection = stack.enter_context(tls.wrap_socket(connection, server_hostname=host))
+        come = stack.enter_context(connection.makefile("rb"))
+        connection.sendall(PREFACE + frame_of(SETTINGS, b"", stream=0) + asked)
+        while header := come.read(9):
+            payload = come.read(int.from_bytes(header[:3]))
+            if header[3] == DATA:
+                data += payload
+            if header[3] in (DATA, HEADERS) and header[4] & END_STREAM:
+                break
+    return bytes(data)

@@ -75,7 +75,6 @@ class Job:
                 env=self.environment | environment,
                 capture_output=True,
                 text=True,
-                timeout=120,
                 check=False,
                 stdin=subprocess.DEVNULL,
             )
@@ -266,6 +265,5 @@ def hooked(folder: Path, *files: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=60,
         check=False,
     )

@@ -179,7 +179,6 @@ def test_the_installed_entry_point_is_the_module_under_test() -> None:
         [sys.executable, "-c", "import conformance.pytest_plugin as plugin; plugin.pytest_addoption"],
         cwd=ROOT,
         capture_output=True,
-        timeout=30,
         check=False,
     )
 

@@ -1,5 +1,6 @@
 """Ctrl-C and requests to terminate: the first one ends a command in order, with its results so far, a second one at
-once.
+once. Which signals these are, and why a command in the background ignores Ctrl-C, is
+:mod:`conformance.contain.interrupts`'s.
 """
 
 from __future__ import annotations
@@ -9,16 +10,16 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from conformance.contain.interrupts import ending
 
 if TYPE_CHECKING:
     from conformance.engine.events import Event
 
 __all__ = ["Interrupted", "orderly", "until_interrupted"]
-
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupted(click.ClickException):
@@ -40,14 +41,13 @@ def orderly() -> Iterator[None]:
     kill.
 
     A terminal sends SIGINT to every process of a command, and a parent that ends its shards also sends SIGTERM: both
-    together are one request. A signal that is ignored, as for a command in the background, stays ignored. The
-    previous handlers are restored on exit. Only the main thread receives signals; in other threads this does
-    nothing.
+    together are one request. SIGINT stays ignored where it was ignored before. The previous handlers are restored on
+    exit. Only the main thread receives signals; in other threads this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    before = {number: signal.getsignal(number) for number in ending()}
     heard: list[int] = []
 
     def end(number: int, _frame: FrameType | None) -> None:
@@ -57,9 +57,8 @@ def orderly() -> Iterator[None]:
             raise KeyboardInterrupt
 
     try:
-        for number, handler in before.items():
-            if handler is not signal.SIG_IGN:
-                signal.signal(number, end)
+        for number in before:
+            signal.signal(number, end)
         yield
     finally:
         for number, handler in before.items():

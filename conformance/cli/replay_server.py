@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import signal
 import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +14,7 @@ from conformance.cli._group import Unusable
 from conformance.cli._one import put
 from conformance.cli._options import FILE
 from conformance.contain.errors import CannotStart
+from conformance.contain.interrupts import stopping
 from conformance.contain.supervised import in_words
 from conformance.engine.session import Settings
 from conformance.recording.methods import NAMES
@@ -85,7 +82,7 @@ def command(
     plan = _plan(faults)
     found = [one for name in exchanges for one in _held(name, corpus)]
     try:
-        with _stopping() as done, Replay(log=log, ca=ca, tls=not no_tls) as server:
+        with stopping() as done, Replay(log=log, ca=ca, tls=not no_tls) as server:
             for one in found:
                 server.shelf.put(one)
                 server.shelf.plan(one.name, plan)
@@ -100,18 +97,6 @@ def command(
     if code:
         click.echo(f"{program[0]}: {in_words(code)}", err=True)
         sys.exit(1)
-
-
-@contextlib.contextmanager
-def _stopping() -> Iterator[threading.Event]:
-    """An event that SIGTERM and SIGINT set meanwhile."""
-    done = threading.Event()
-    before = {number: signal.signal(number, lambda *_: done.set()) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield done
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _plan(path: Path | None) -> tuple[Fault, ...]:

@@ -13,6 +13,7 @@ module          content
 ``worker``      a module of the suite in a process of its own, asked over a channel
 ``forks``       forks of a process that has done its imports
 ``crew``        processes of the suite that share work
+``interrupts``  the signals that end this process in order
 ``channel``     frames over a socket pair: a JSON header and byte strings
 ``lines``       JSON lines over pipes, checked against a published schema in both directions
 ``limits``      limits on address space, processor time and file sizes, set by the process itself

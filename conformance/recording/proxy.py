@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import dataclasses
 import os
-import signal
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +13,7 @@ from typing import Final, Self
 
 import grpc.aio
 
+from conformance.contain.interrupts import ending
 from conformance.contain.supervised import Supervised
 from conformance.recording.journal import Journal
 from conformance.recording.meeting import Clock, Meeting
@@ -191,7 +191,8 @@ def addresses(proxy: Proxy, *, tls: bool) -> Mapping[str, str]:
 async def record(
     plan: Plan, journal: Journal, *, command: Sequence[str] = (), ready: Callable[[Proxy], None]
 ) -> tuple[int | None, tuple[str, ...]]:
-    """Pass calls on until ``command`` ends, or until SIGINT or SIGTERM; a second signal ends the process at once.
+    """Pass calls on until ``command`` ends, or until SIGTERM, or a SIGINT that is not ignored; a second signal ends
+    the process at once.
 
     Returns the exit status of the command, None without one or if a signal came first, and remarks. ``ready`` is called
     when the proxy listens. For the main thread only.
@@ -200,10 +201,11 @@ async def record(
         CannotStart: the command cannot be started.
     """
     done = asyncio.Event()
+    signals = ending()
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in signals:
             loop.remove_signal_handler(number)
         done.set()
 
@@ -211,7 +213,7 @@ async def record(
         with contextlib.suppress(RuntimeError):  # the loop is closed if a signal came first
             loop.call_soon_threadsafe(done.set)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in signals:
         loop.add_signal_handler(number, stop)
     try:
         async with Proxy(plan, journal) as proxy:
@@ -223,7 +225,7 @@ async def record(
                 await asyncio.to_thread(program.end, grace=END_SECONDS)
         return code, proxy.remarks
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in signals:
             loop.remove_signal_handler(number)
 
 

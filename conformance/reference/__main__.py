@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 import json
 import pickle
-import signal
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from conformance._pandas import leave_pandas_out
+from conformance.contain.interrupts import stopping
 from conformance.contain.limits import collect_seldom
 from conformance.reference.delays import Delays
 from conformance.reference.guard import Guard, ServerTls
@@ -43,27 +43,25 @@ def serve(
     The other arguments are those of
     :class:`ReferenceServer`.
     """
-    done = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: done.set())
-    with ReferenceServer(mutant=mutant, host=host, tls=tls, guard=guard, delays=delays) as server:
-        if state is not None and state.exists():
-            tables, streams = pickle.loads(state.read_bytes())  # noqa: S301  # what this server wrote
-            server.catalogue.restore(tables)
-            server.service.restore(streams)
-        if tables_on_stdin:
-            sys.stderr.write(json.dumps({"event": "grpc.listen", "port": server.grpc_port}) + "\n")
-            sys.stderr.flush()
-            from conformance.reference.stdin import serve_tables  # noqa: PLC0415  # no other server needs it
+    with stopping() as done:
+        with ReferenceServer(mutant=mutant, host=host, tls=tls, guard=guard, delays=delays) as server:
+            if state is not None and state.exists():
+                tables, streams = pickle.loads(state.read_bytes())  # noqa: S301  # what this server wrote
+                server.catalogue.restore(tables)
+                server.service.restore(streams)
+            if tables_on_stdin:
+                sys.stderr.write(json.dumps({"event": "grpc.listen", "port": server.grpc_port}) + "\n")
+                sys.stderr.flush()
+                from conformance.reference.stdin import serve_tables  # noqa: PLC0415  # no other server needs it
 
-            door = (server.catalogue, sys.stdin, say)
-            threading.Thread(target=serve_tables, args=door, daemon=True).start()
-        else:
-            say(json.dumps({"event": "grpc.listen", "port": server.grpc_port}))
-            say(json.dumps({"event": "rest.listen", "port": server.rest_port}))
-        done.wait()
-    if state is not None:
-        state.write_bytes(pickle.dumps((server.catalogue.kept(), server.service.sessions.kept())))
+                door = (server.catalogue, sys.stdin, say)
+                threading.Thread(target=serve_tables, args=door, daemon=True).start()
+            else:
+                say(json.dumps({"event": "grpc.listen", "port": server.grpc_port}))
+                say(json.dumps({"event": "rest.listen", "port": server.rest_port}))
+            done.wait()
+        if state is not None:
+            state.write_bytes(pickle.dumps((server.catalogue.kept(), server.service.sessions.kept())))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

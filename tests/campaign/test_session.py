@@ -27,7 +27,6 @@ def test_a_missing_java_is_told_with_the_way_to_get_it(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         env=environment,
-        timeout=60,
         check=False,
     )
 
@@ -71,7 +70,6 @@ def test_the_package_travels_whole(tmp_path: Path) -> None:
         text=True,
         env={**environment, "PYTHONPATH": str(archive)},
         cwd=tmp_path,
-        timeout=60,
         check=False,
     )
 

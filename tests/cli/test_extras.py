@@ -30,7 +30,6 @@ def without(absent: set[str], *arguments: str) -> subprocess.CompletedProcess[st
         [sys.executable, "-c", script],
         capture_output=True,
         text=True,
-        timeout=60,
         check=False,
         stdin=subprocess.DEVNULL,
     )

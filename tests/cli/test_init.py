@@ -245,9 +245,7 @@ def at_a_terminal(*answers: str, status: int = 0) -> str:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
     command = [sys.executable, "-m", "conformance", "init"]
     try:
-        done = subprocess.run(
-            command, stdin=theirs, capture_output=True, text=True, timeout=60, check=False, env=environment
-        )
+        done = subprocess.run(command, stdin=theirs, capture_output=True, text=True, check=False, env=environment)
     finally:
         os.close(theirs)
         os.close(ours)

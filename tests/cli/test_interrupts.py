@@ -20,6 +20,8 @@ from conformance.engine.events import CaseJudged, Event
 from conformance.engine.log import LogWriter, read_log
 from tests.cli.typed import conformance_, run
 from tests.engine.samples import judged, passing, started
+from tests.interrupts import interrupts
+from tests.patience import LONG
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 START, CASE = started("a"), judged("one", passing("one", "a"))
@@ -28,9 +30,8 @@ START, CASE = started("a"), judged("one", passing("one", "a"))
 @pytest.fixture(autouse=True)
 def _heard() -> Iterator[None]:
     """Ctrl-C is heard here, also where the tests themselves run in the background and ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+    with interrupts(heard=True):
+        yield
 
 
 def interrupting(*events: Event, number: int = signal.SIGINT) -> Iterator[Event]:
@@ -69,7 +70,7 @@ def test_readers_that_are_judged_in_threads_end_in_order(tmp_path: Path) -> None
     def interrupting() -> Iterator[Event]:
         yield from (START, CASE)
         os.kill(os.getpid(), signal.SIGINT)  # as a terminal does: to the process, and not to this thread
-        assert stop.wait(60)
+        assert stop.wait(LONG)
         yield CASE
 
     with LogWriter(tmp_path / "one") as one, LogWriter(tmp_path / "two") as two:
@@ -82,14 +83,13 @@ def test_readers_that_are_judged_in_threads_end_in_order(tmp_path: Path) -> None
 
 
 def test_handlers_are_those_of_before_again() -> None:
-    """Also after an interrupt, and also where the caller ignores one."""
+    """Also after an interrupt, and also where the caller ignores SIGTERM, which ends a command all the same."""
     ignored = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
         before = [signal.getsignal(number) for number in SIGNALS]
-        with pytest.raises(KeyboardInterrupt), orderly():
-            signal.raise_signal(signal.SIGINT)
-        with orderly():
-            signal.raise_signal(signal.SIGTERM)
+        for number in SIGNALS:
+            with pytest.raises(KeyboardInterrupt), orderly():
+                signal.raise_signal(number)
 
         assert [signal.getsignal(number) for number in SIGNALS] == before
     finally:
@@ -118,9 +118,31 @@ with orderly():
         signal.raise_signal(signal.SIGINT)
         print("still here")
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+@pytest.mark.parametrize(("heard", "printed"), [(True, "interrupted\n"), (False, "went on\nterminated\n")])
+def test_a_command_in_the_background_hears_sigterm_alone(printed: str, *, heard: bool) -> None:
+    """A process that starts with SIGINT ignored leaves it ignored, as other tools do."""
+    script = """
+import signal
+from conformance.cli._interrupts import orderly
+said = "interrupted"
+try:
+    with orderly():
+        signal.raise_signal(signal.SIGINT)
+        print("went on")
+        said = "terminated"
+        signal.raise_signal(signal.SIGTERM)
+except KeyboardInterrupt:
+    print(said)
+"""
+    with interrupts(heard=heard):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, printed, "")
 
 
 def test_only_the_main_thread_hears_signals() -> None:

@@ -15,6 +15,7 @@ from conformance.cli._progress import Progress, progress, quiet_option, repeated
 from conformance.engine.events import RunEnded
 from conformance.engine.log import LogWriter
 from conformance.engine.parallel import judged_in
+from tests import patience
 from tests.engine.samples import failing, judged, passing, started
 
 LONG = (
@@ -88,7 +89,7 @@ def test_it_is_shown_until_the_work_ends() -> None:
         return over
 
     with repeated(lambda: shown.append("x"), 10.0, wait=wait):
-        assert ended.wait(30)
+        assert ended.wait(patience.LONG)
 
     assert (shown, asked) == (["x", "x"], [10.0, 10.0, 10.0])
 

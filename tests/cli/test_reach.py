@@ -19,6 +19,7 @@ from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.server import ReferenceServer
 from tests.certificates import make_certificates
 from tests.cli.typed import conformance_
+from tests.patience import LONG
 
 TOKEN = "ya29.a-token-that-nobody-has"  # made up
 
@@ -316,7 +317,7 @@ def test_the_command_serves_behind_tls_and_tokens(
     refusing = ("--token-file", "tokens", "--quota-calls", "8", "--quota-refuses", "1")
     child = Child([sys.executable, "-m", "conformance", "serve", *files, *refusing], environment=os.environ)
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + LONG
         ports = [child.wait_for_port(f"{side}.listen", until) for side in ("grpc", "rest")]
         assert all(ports), child.last_words()
         write(f"127.0.0.1:{ports[0]}", f"127.0.0.1:{ports[1]}", certificates)

@@ -21,6 +21,7 @@ from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.server import ReferenceServer
 from tests.certificates import make_certificates
 from tests.cli.typed import INSTALLED, conformance_
+from tests.patience import LONG
 
 TOKEN = "ya29.a-token-that-nobody-has"  # made up
 
@@ -174,7 +175,7 @@ class TestTheEnd:
         command = [sys.executable, "-m", "conformance", "record", "--upstream", "127.0.0.1:1", "--out", "said.log"]
         proxy = Child(command, environment={**os.environ, "PYTHONPATH": str(INSTALLED)})
         try:
-            port = proxy.wait_for_port("grpc.listen", time.monotonic() + 100)
+            port = proxy.wait_for_port("grpc.listen", time.monotonic() + LONG)
             with grpc.insecure_channel(f"127.0.0.1:{port}") as channel, pytest.raises(grpc.RpcError):
                 channel.unary_unary(proto.SERVICE + "CreateReadSession")(b"")
             while not recorded(Path("said.log")):

@@ -19,6 +19,7 @@ from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.server import FlightServer
 from tests.cli.typed import conformance_
 from tests.fixtures import ROOT
+from tests.patience import LONG
 
 SERVER = ROOT / "targets" / "flight" / "with_pyarrow.py"
 CLIENT = (sys.executable, str(ROOT / "tests" / "cli" / "flightclient.py"))
@@ -42,7 +43,7 @@ def server() -> Iterator[str]:
     """The address of a server on pyarrow.flight."""
     program = Child([sys.executable, str(SERVER), "127.0.0.1"], environment=os.environ)
     try:
-        yield f"127.0.0.1:{program.wait_for_port('grpc.listen', time.monotonic() + 100)}"
+        yield f"127.0.0.1:{program.wait_for_port('grpc.listen', time.monotonic() + LONG)}"
     finally:
         program.stop(grace=0)
 

@@ -14,6 +14,7 @@ import pytest
 from conformance.contain.child import Child
 from tests.cli.typed import conformance_
 from tests.fixtures import ROOT
+from tests.patience import LONG
 
 SERVER = ROOT / "targets" / "flight" / "with_pyarrow.py"
 CLIENT = (sys.executable, str(ROOT / "tests" / "cli" / "flightclient.py"))
@@ -26,7 +27,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Path:
     log = tmp_path_factory.mktemp("recorded") / "said.log"
     program = Child([sys.executable, str(SERVER), "127.0.0.1"], environment=os.environ)
     try:
-        upstream = f"127.0.0.1:{program.wait_for_port('grpc.listen', time.monotonic() + 100)}"
+        upstream = f"127.0.0.1:{program.wait_for_port('grpc.listen', time.monotonic() + LONG)}"
         made = conformance_("record", "--upstream", upstream, "--out", str(log), "--", *CLIENT, *EVERYTHING)
         assert made.exit_code == 0, made.output
     finally:

@@ -13,6 +13,7 @@ from conformance.clients.situations import Set, faulty
 from conformance.disk.locks import InUseError
 from tests.clients.healthy import healthy
 from tests.clients.test_standin import standin
+from tests.patience import LONG
 
 INTERRUPTED = "interrupted.unavailable.stream-0.after-1"
 REFUSED = "refused.permission-denied.after-1"
@@ -24,7 +25,7 @@ def situation(name: str) -> Set:
     return healthy() if name == "healthy.numbers" else next(one for one in faulty() if one.id == name)
 
 
-def measured(fault: str, asked: Set, file: Path, *, rounds: int = 1, seconds: float = 10.0) -> list[Measured]:
+def measured(fault: str, asked: Set, file: Path, *, rounds: int = 1, seconds: float = LONG) -> list[Measured]:
     """The measurements of the stand-in with a fault."""
     with (
         Measurements(file) as into,
@@ -50,7 +51,7 @@ def measured(fault: str, asked: Set, file: Path, *, rounds: int = 1, seconds: fl
 )
 def test_a_client_has_the_class_of_its_fault(fault: str, name: str, expected: Consequence, tmp_path: Path) -> None:
     """Each class is that of a stand-in that was made to have it."""
-    found = measured(fault, situation(name), tmp_path / "measured", seconds=1.0 if fault == "loops" else 10.0)
+    found = measured(fault, situation(name), tmp_path / "measured", seconds=1.0 if fault == "loops" else LONG)
 
     assert [one.consequence for one in found] == [expected]
     assert bool(found[0].text) == (expected is not Consequence.UNHARMED)

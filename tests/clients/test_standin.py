@@ -19,6 +19,7 @@ from conformance.readers.ipc.adapters import Adapter
 from conformance.readers.programs.spec import ClientProgram
 from conformance.records import Outcome
 from tests.clients.healthy import healthy
+from tests.patience import LONG
 
 CHOSEN = (
     "empty.no-streams",
@@ -51,7 +52,7 @@ def situations() -> list[Set]:
     return [healthy(), *(one for one in faulty() if one.id in CHOSEN)]
 
 
-def failed(fault: str, chosen: Sequence[Set], seconds: float = 10.0) -> set[str]:
+def failed(fault: str, chosen: Sequence[Set], seconds: float = LONG) -> set[str]:
     """The clauses that fail on the stand-in with a fault."""
     with ClientPool(standin(fault), seconds=seconds) as pool:
         events = list(ClientTask(pool, "standin.rows", chosen, client_clauses()).events())
@@ -79,7 +80,7 @@ def test_a_wrong_client_fails_its_clause_and_no_other(fault: str) -> None:
     if fault in {"loops", "fills-memory"}:
         chosen = [one for one in chosen if one.kind is Situation.REFUSED]
 
-    assert failed(fault, chosen, 1.0 if fault == "loops" else 10.0) == {FAULTS[fault].kills, *FAULTS[fault].also}
+    assert failed(fault, chosen, 1.0 if fault == "loops" else LONG) == {FAULTS[fault].kills, *FAULTS[fault].also}
 
 
 def test_every_clause_has_a_wrong_client() -> None:

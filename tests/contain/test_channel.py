@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from conformance.contain.channel import MAX_BLOBS, MAX_HEADER, Channel, Closed, Frame, FrameError
+from tests.patience import LONG
 
 
 @pytest.fixture
@@ -34,8 +35,8 @@ def test_round_trip(ends: tuple[socket.socket, Channel]) -> None:
     sender.send({"do": "read", "n": 1}, [b"abc", b"", b"\x00" * 3])
     sender.send({})
 
-    assert channel.receive(seconds=5) == Frame({"do": "read", "n": 1}, (b"abc", b"", b"\x00" * 3))
-    assert channel.receive(seconds=5) == Frame({})
+    assert channel.receive(seconds=LONG) == Frame({"do": "read", "n": 1}, (b"abc", b"", b"\x00" * 3))
+    assert channel.receive(seconds=LONG) == Frame({})
 
 
 def test_frames_end_where_the_connection_is_closed(ends: tuple[socket.socket, Channel]) -> None:
@@ -62,7 +63,7 @@ def test_every_cut_is_an_error(ends: tuple[socket.socket, Channel], cut: int) ->
     ours.close()
 
     with pytest.raises(FrameError, match=r"expected \d+ bytes of a frame, got \d+ before the connection closed"):
-        channel.receive(seconds=5)
+        channel.receive(seconds=LONG)
 
 
 def test_end_between_frames(ends: tuple[socket.socket, Channel]) -> None:
@@ -71,7 +72,7 @@ def test_end_between_frames(ends: tuple[socket.socket, Channel]) -> None:
     ours.close()
 
     with pytest.raises(Closed):
-        channel.receive(seconds=5)
+        channel.receive(seconds=LONG)
 
 
 @pytest.mark.parametrize("sent", [b"", WHOLE[:5], WHOLE[:-1]])
@@ -104,4 +105,4 @@ def test_noise_is_refused(ends: tuple[socket.socket, Channel], data: bytes, mess
     ours.sendall(data)
 
     with pytest.raises(FrameError, match=message):
-        channel.receive(seconds=5)
+        channel.receive(seconds=LONG)

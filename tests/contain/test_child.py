@@ -14,6 +14,7 @@ import pytest
 from conformance.contain import child
 from conformance.contain.child import DRAIN_SECONDS, Child, Tail, drain, finish, free_port
 from conformance.contain.errors import CannotStart
+from tests.patience import LONG
 
 WAIT = "import signal; signal.pause()"
 STUBBORN = """
@@ -38,7 +39,7 @@ def test_a_polite_process_ends_by_sigterm(start: Callable[[str], Child]) -> None
     """The first step is enough for a process that does nothing about it."""
     process = start(WAIT)
 
-    process.stop(grace=5)
+    process.stop(grace=LONG)
 
     assert process.last_words() == "the process was ended by SIGTERM; it printed nothing"
 
@@ -46,7 +47,7 @@ def test_a_polite_process_ends_by_sigterm(start: Callable[[str], Child]) -> None
 def test_a_stubborn_process_is_killed_after_its_grace(start: Callable[[str], Child]) -> None:
     """The second step ends what the first one did not, no sooner than promised and not much later."""
     process = start(STUBBORN)
-    process.wait_for_port("up", time.monotonic() + 5)
+    process.wait_for_port("up", time.monotonic() + LONG)
 
     process.stop(grace=0.2)
 
@@ -57,7 +58,7 @@ def test_the_end_is_seen_with_status_and_output(start: Callable[[str], Child]) -
     """A process that ends by itself leaves its status and its last output."""
     process = start("import sys; print('one'); sys.stderr.write('two'); sys.exit(3)")
 
-    assert process.wait_for_exit(5)
+    assert process.wait_for_exit(LONG)
     process.stop(grace=0)
     assert process.last_words().startswith("the process exited with status 3; its last output: ")
     assert all(word in process.last_words() for word in ("one", "two"))  # two pipes, in either order
@@ -72,7 +73,7 @@ def test_the_reason_of_a_runtime_comes_before_the_end_of_a_long_trace(
     """A trace differs from run to run, and the reason is above it; a short one shows the reason by itself."""
     process = start(f"print('up', 'panic: nil pointer', *['goroutine'] * {lines}, sep=chr(10)); raise SystemExit(2)")
 
-    assert process.wait_for_exit(5)
+    assert process.wait_for_exit(LONG)
     process.stop(grace=0)
     assert process.last_words().startswith(f"the process exited with status 2; its last output: {shown}")
 
@@ -81,7 +82,7 @@ def test_waiting_for_a_port_ends_with_the_process(start: Callable[[str], Child])
     """A process that dies before it reports its port is not waited for."""
     process = start('print(\'{"event": "other", "port": 5}\')')
 
-    port = process.wait_for_port("grpc.listen", time.monotonic() + 20)
+    port = process.wait_for_port("grpc.listen", time.monotonic() + LONG)
 
     assert port is None
     process.stop(grace=0)
@@ -91,7 +92,7 @@ def test_a_flood_of_output_stops_nothing(start: Callable[[str], Child]) -> None:
     """More output than a pipe holds, without a line end, is drained and cut."""
     process = start("import sys; sys.stdout.write('x' * 3_000_000); sys.stdout.flush(); sys.exit(0)")
 
-    assert process.wait_for_exit(10)
+    assert process.wait_for_exit(LONG)
     process.stop(grace=0)
     assert len(process.last_words()) < 2000
 
@@ -103,7 +104,7 @@ def test_lines_that_look_like_json_are_no_harm(start: Callable[[str], Child]) ->
         'print(\'{"event": "up", "port": 7}\', flush=True)'
     )
 
-    assert process.wait_for_port("up", time.monotonic() + 5) == 7
+    assert process.wait_for_port("up", time.monotonic() + LONG) == 7
     process.stop(grace=0)
 
 
@@ -121,7 +122,7 @@ def test_a_port_belongs_to_whoever_listens(start: Callable[[str], Child]) -> Non
         "import socket, json, signal\ns = socket.create_server(('127.0.0.1', 0))\n"
         "print(json.dumps({'event': 'up', 'port': s.getsockname()[1]}), flush=True)\nsignal.pause()"
     )
-    port = process.wait_for_port("up", time.monotonic() + 5) or 0
+    port = process.wait_for_port("up", time.monotonic() + LONG) or 0
 
     assert process.listens_on(port)
     assert not process.listens_on(free_port("127.0.0.1"))
@@ -179,5 +180,5 @@ def test_a_pipe_that_nobody_closes_does_not_keep_the_suite_from_ending() -> None
     reading = drain(os.fdopen(end, "rb"), lambda _: None)
 
     os.close(other)
-    reading.join(20)
+    reading.join()
     assert reading.daemon

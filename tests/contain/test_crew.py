@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from conformance.contain.crew import CrewError, crew
+from tests.patience import still_running
 
 _PREPARED: list[str] = []
 
@@ -99,4 +100,4 @@ if __name__ == "__main__":
         maker.kill()
 
         assert len(members) >= 2
-        assert psutil.wait_procs(members, timeout=5)[1] == []
+        assert still_running(members) == []

@@ -25,7 +25,7 @@ def connection() -> Iterator[http.client.HTTPConnection]:
     """A connection to a server that repeats what it is asked."""
     server = JsonServer(echo)
     server.start()
-    one = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    one = http.client.HTTPConnection("127.0.0.1", server.port)
     yield one
     one.close()
     server.stop()

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from conformance.contain import supervisor
+from tests.patience import LONG
 
 POLITE = "trap 'exit 7' TERM; echo ready; while :; do sleep 60 & wait; done"
 STUBBORN = "trap '' TERM; echo ready; while :; do sleep 60 & wait; done"
@@ -58,7 +59,7 @@ def spoken() -> Iterator[Spoken]:
     with made.process, made.status:
         yield made
         made.end()
-        made.process.wait(20)
+        made.process.wait(LONG)
 
 
 def test_a_program_starts_and_its_status_comes_back(spoken: Spoken) -> None:
@@ -95,7 +96,7 @@ def test_what_cannot_start_is_reported(
 
     assert spoken.ask(str(tmp_path / name), **environment) == f"failed {reason}\n"
     assert spoken.status.read() == ""
-    assert spoken.process.wait(20) == 0
+    assert spoken.process.wait(LONG) == 0
     assert spoken.process.stderr is not None
     assert spoken.process.stderr.read() == b""
 
@@ -106,7 +107,7 @@ def test_a_suite_that_ends_before_it_asks_has_started_nothing(spoken: Spoken) ->
     spoken.end()
 
     assert spoken.status.read() == ""
-    assert spoken.process.wait(20) == 0
+    assert spoken.process.wait(LONG) == 0
 
 
 def test_a_request_may_come_in_pieces(spoken: Spoken) -> None:

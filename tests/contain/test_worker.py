@@ -12,6 +12,7 @@ import pytest
 from conformance.contain.channel import Closed, Frame, FrameError
 from conformance.contain.errors import CannotStart
 from conformance.contain.worker import Worker
+from tests.patience import LONG
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def test_a_worker_answers(worker: Worker) -> None:
     """Headers and byte strings come back."""
     worker.channel.send({"n": 1}, [b"x"])
 
-    assert worker.channel.receive(seconds=20) == Frame({"n": 1}, (b"x",))
+    assert worker.channel.receive(seconds=LONG) == Frame({"n": 1}, (b"x",))
 
 
 def test_what_it_says_belongs_to_a_job(worker: Worker) -> None:
@@ -35,7 +36,7 @@ def test_what_it_says_belongs_to_a_job(worker: Worker) -> None:
     for word in ("one", "two"):
         worker.forget()
         worker.channel.send({"say": word})
-        worker.channel.receive(seconds=20)
+        worker.channel.receive(seconds=LONG)
 
     assert worker.said() == "two\n"
 
@@ -45,8 +46,8 @@ def test_its_end_is_seen(worker: Worker) -> None:
     worker.channel.send({"say": "goodbye", "exit": 3})
 
     with pytest.raises(Closed):
-        worker.channel.receive(seconds=20)
-    assert worker.wait(20)
+        worker.channel.receive(seconds=LONG)
+    assert worker.wait(LONG)
     assert (worker.code, worker.close()) == (3, "goodbye\n")
 
 
@@ -56,7 +57,7 @@ def test_what_comes_back_is_bounded(worker: Worker, header: dict[str, object]) -
     worker.channel.send(header, [b"x" * 2000])
 
     with pytest.raises(FrameError, match="expected "):
-        worker.channel.receive(seconds=20)
+        worker.channel.receive(seconds=LONG)
 
 
 def test_a_folder_of_the_same_name_is_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +68,7 @@ def test_a_folder_of_the_same_name_is_no_package(tmp_path: Path, monkeypatch: py
     worker = Worker("tests.contain.echoing")
     worker.channel.send({"n": 1})
 
-    assert worker.channel.receive(seconds=20).header == {"n": 1}
+    assert worker.channel.receive(seconds=LONG).header == {"n": 1}
     worker.close()
 
 

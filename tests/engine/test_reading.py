@@ -21,13 +21,18 @@ from conformance.readers.ipc import JobOutcome as Ended
 from conformance.records import Level, Outcome
 from tests.engine import waiting_library
 from tests.engine.ipc_standins import READER, READERS, STRUCTURE, clauses, stream, vectors
+from tests.patience import LONG
+
+
+def limits(seconds: float) -> Limits:
+    """The limits of a pool whose jobs have so many seconds."""
+    return Limits(seconds=seconds, memory=200 << 20, reuse=REUSE)
 
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[IpcPool]:
     """The stand-in, and a reader that is not there."""
-    limits = Limits(seconds=3, memory=200 << 20, reuse=REUSE)
-    with IpcPool(limits=limits, readers=READERS, writers={}) as started:
+    with IpcPool(limits=limits(LONG), readers=READERS, writers={}) as started:
         yield started
 
 
@@ -61,9 +66,12 @@ def test_a_death_is_a_crash(pool: IpcPool, word: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["block", "processor", "abort without memory"])
-def test_no_answer_is_a_hang(pool: IpcPool, word: str) -> None:
+def test_no_answer_is_a_hang(word: str) -> None:
     """So is the end by a limit: of time, of processor time, of memory that was taken without asking."""
-    assert judged(pool, word)["reader.survives-legal-input"] is Outcome.HANG
+    with IpcPool(limits=limits(3), readers=READERS, writers={}) as pool:
+        found = judged(pool, word)
+
+    assert found["reader.survives-legal-input"] is Outcome.HANG
 
 
 def test_wrong_rows_fail(pool: IpcPool) -> None:

@@ -69,7 +69,7 @@ def ping_pong(port: int) -> Call:
 
     with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
         said: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        running = channel.stream_stream(METHOD)(iter(said.get, None), timeout=30)
+        running = channel.stream_stream(METHOD)(iter(said.get, None))
         for place, data in enumerate(asked):
             said.put(data)
             order.append(Turn.REQUEST)

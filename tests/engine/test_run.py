@@ -43,6 +43,7 @@ from tests.engine.samples import (
     started,
 )
 from tests.engine.test_evidence import BATCH, SCHEMA, serialized
+from tests.patience import LONG
 
 OK = sample_clause("calls.ok")
 
@@ -87,7 +88,7 @@ def test_verdicts_come_in_the_order_of_the_cases() -> None:
 
     def slow_first(subject: CallSubject) -> Iterator[Violation]:
         if subject.raw.label == "slow":
-            release.wait(10)
+            release.wait(LONG)
         else:
             release.set()
         yield from ()

@@ -25,6 +25,7 @@ from conformance.reference.ipc.tensors import tensor_model
 from conformance.reference.ipc.writer import write_file, write_stream
 from conformance.wire import Kind
 from tests.engine.ipc_standins import ATTACHING, READER, WRITERS
+from tests.patience import LONG
 
 HELLO = Hello("x", "X", "X", "1", (), ("stream", "file"), write_options={"codec": ("", "lz4"), "min_space_savings": ()})
 
@@ -97,7 +98,7 @@ def test_metadata_that_is_dropped_fails(pool: IpcPool) -> None:
 
 def test_a_writer_reads_what_it_wrote() -> None:
     """Its library is asked to read all that it wrote of the kinds that it reads."""
-    with IpcPool(limits=Limits(seconds=3, reuse=REUSE), readers={"standin": READER}, writers=WRITERS) as both:
+    with IpcPool(limits=Limits(seconds=LONG, reuse=REUSE), readers={"standin": READER}, writers=WRITERS) as both:
         verdicts = fold(writing(both, "types.int64").events()).verdicts
 
     asked = [(verdict.case_id, verdict.outcome) for verdict in verdicts if verdict.clause == "written.reads-back"]
@@ -241,7 +242,7 @@ def test_an_unknown_case_is_an_error(pool: IpcPool, name: str) -> None:
 @pytest.fixture(scope="module")
 def pyarrow() -> Iterator[IpcPool]:
     """The library itself: no stand-in reads tensors."""
-    with IpcPool(["pyarrow"], limits=Limits(seconds=30, reuse=REUSE)) as started:
+    with IpcPool(["pyarrow"], limits=Limits(seconds=LONG, reuse=REUSE)) as started:
         yield started
 
 

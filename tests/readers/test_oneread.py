@@ -36,16 +36,14 @@ def create(channel: grpc.Channel, *, table: str = TABLE, data_format: str = "ARR
     request = proto.CreateReadSessionRequest(parent="projects/other", max_stream_count=9)
     request.read_session.table = table
     request.read_session.data_format = proto.DATA_FORMAT[data_format]
-    answer: bytes = channel.unary_unary(f"{proto.SERVICE}CreateReadSession", None, None)(
-        request.SerializeToString(), timeout=10
-    )
+    answer: bytes = channel.unary_unary(f"{proto.SERVICE}CreateReadSession", None, None)(request.SerializeToString())
     return answer
 
 
 def rows(channel: grpc.Channel, name: str, offset: int = 0) -> list[bytes]:
     """Read a stream and return the responses' bytes."""
     request = proto.ReadRowsRequest(read_stream=name, offset=offset).SerializeToString()
-    return list(channel.unary_stream(f"{proto.SERVICE}ReadRows", None, None)(request, timeout=10))
+    return list(channel.unary_stream(f"{proto.SERVICE}ReadRows", None, None)(request))
 
 
 def test_recorded_bytes_come_back_as_they_were(channel: grpc.Channel) -> None:
@@ -88,7 +86,7 @@ def test_splits_are_not_recorded(channel: grpc.Channel) -> None:
     request = proto.SplitReadStreamRequest(name=stream(), fraction=0.5).SerializeToString()
 
     with pytest.raises(grpc.RpcError) as error:
-        channel.unary_unary(f"{proto.SERVICE}SplitReadStream", None, None)(request, timeout=10)
+        channel.unary_unary(f"{proto.SERVICE}SplitReadStream", None, None)(request)
 
     assert error.value.details() == f"not recorded: a split of {stream()!r}"
 

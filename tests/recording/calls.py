@@ -14,6 +14,7 @@ from typing import Any, Final
 import grpc
 
 from conformance.contract import proto
+from tests.patience import LONG
 
 __all__ = ["Drawn", "Fault", "Seen", "drawn", "make", "serving"]
 
@@ -155,7 +156,7 @@ def serving(calls: Sequence[Drawn], *, workers: int = 32) -> Iterator[tuple[str,
             context.send_initial_metadata(call.initial)
         yield from call.responses
         if call.fault in (Fault.CANCELLED, Fault.LATE):
-            mine.cancelled.wait(60)
+            mine.cancelled.wait(LONG)
             return
         context.set_trailing_metadata(call.trailers)
         context.set_code(call.code)
@@ -209,7 +210,7 @@ def _stream(made: Any, call: Drawn, server: Seen) -> Seen:
     except grpc.RpcError:
         pass
     if call.fault is Fault.CANCELLED:
-        server.reached.wait(60)
+        server.reached.wait(LONG)
         if call.initial:
             made.initial_metadata()
         made.cancel()

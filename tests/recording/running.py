@@ -15,6 +15,7 @@ from conformance.recording.proxy import Listener, Plan, Proxy, Upstream
 from conformance.records import Fault
 from conformance.reference.guard import ServerTls
 from conformance.targets.endpoint import Tls
+from tests.patience import LONG
 
 __all__ = ["address", "recording"]
 
@@ -51,11 +52,11 @@ def recording(
             async def begin() -> Proxy:
                 return await Proxy(plan, journal).__aenter__()
 
-            proxy = asyncio.run_coroutine_threadsafe(begin(), loop).result(30)
+            proxy = asyncio.run_coroutine_threadsafe(begin(), loop).result(LONG)
             try:
                 yield proxy, journal
             finally:
-                asyncio.run_coroutine_threadsafe(proxy.__aexit__(None, None, None), loop).result(30)
+                asyncio.run_coroutine_threadsafe(proxy.__aexit__(None, None, None), loop).result(LONG)
         finally:
             loop.call_soon_threadsafe(loop.stop)
             thread.join()

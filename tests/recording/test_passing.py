@@ -13,6 +13,7 @@ from conformance.engine.events import ExchangeRecorded, RunEnded
 from conformance.engine.log import read_log
 from conformance.recording.keeping import MOST_PER_CALL, Bounds
 from conformance.records import Call, CallEnd
+from tests.patience import LONG
 from tests.recording.calls import OPTIONS, RECORDED, Drawn, Fault, Seen, by_key, drawn, make, serving
 from tests.recording.running import recording
 
@@ -40,7 +41,7 @@ def differing(call: Drawn, client: Seen, server: Seen) -> list[str]:
         found.append(f"initial metadata {client.metadata} for {by_key(call.initial)}")
     if call.fault is Fault.CANCELLED:
         found += [] if client.code is grpc.StatusCode.CANCELLED else [f"status {client.code}"]
-        found += [] if server.cancelled.wait(60) else ["the server was not told of the client's end"]
+        found += [] if server.cancelled.wait(LONG) else ["the server was not told of the client's end"]
         return found
     if (client.code, client.details) != (call.code, call.details):
         found.append(f"status {client.code}: {client.details!r} for {call.code}: {call.details!r}")

@@ -13,7 +13,7 @@ from conformance.reference.clock import MOST_AHEAD, ClockServer, ahead_in
 
 def asked(server: ClockServer, method: str, path: str, body: bytes) -> tuple[int, Any]:
     """Status and JSON of an answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port)
     connection.request(method, path, body)
     answer = connection.getresponse()
     found = answer.status, json.loads(answer.read())

@@ -39,7 +39,7 @@ def http(server: Replay, method: str, path: str, body: object = None) -> tuple[i
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(f"http://127.0.0.1:{server.addresses['rest']}{path}", data, method=method)
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
         with error:
@@ -51,13 +51,13 @@ def session(channel: grpc.Channel, table: str) -> Any:
     request = proto.CreateReadSessionRequest(parent="projects/p")
     request.read_session.table, request.read_session.data_format = table, proto.DATA_FORMAT["ARROW"]
     method = channel.unary_unary(f"{proto.SERVICE}CreateReadSession", None, None)
-    return proto.ReadSession.FromString(method(request.SerializeToString(), timeout=30))
+    return proto.ReadSession.FromString(method(request.SerializeToString()))
 
 
 def rows(channel: grpc.Channel, name: str, offset: int = 0) -> tuple[list[int], str]:
     """The row counts of the responses to a read, and its status."""
     request = proto.ReadRowsRequest(read_stream=name, offset=offset).SerializeToString()
-    call = channel.unary_stream(f"{proto.SERVICE}ReadRows", None, None)(request, timeout=30)
+    call = channel.unary_stream(f"{proto.SERVICE}ReadRows", None, None)(request)
     counts: list[int] = []
     with contextlib.suppress(grpc.RpcError):
         counts.extend(proto.ReadRowsResponse.FromString(data).row_count for data in call)

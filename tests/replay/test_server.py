@@ -171,7 +171,7 @@ def test_a_server_that_hangs_lets_its_client_go() -> None:
         server.shelf.plan("case", (Fault(FaultKind.DELAY, responses=1),))
         request = proto.ReadRowsRequest(read_stream=stream()).SerializeToString()
         with grpc.insecure_channel(f"127.0.0.1:{server.addresses['grpc']}", options=ALONE) as channel:
-            call: Any = channel.unary_stream(f"{proto.SERVICE}ReadRows", None, None)(request, timeout=30)
+            call: Any = channel.unary_stream(f"{proto.SERVICE}ReadRows", None, None)(request)
             first = next(call)
             call.cancel()
             while not server.asked.since(0):
@@ -191,7 +191,7 @@ def test_tls_with_the_certificate_of_the_start(secure: Replay) -> None:
 
     with grpc.secure_channel(f"localhost:{secure.addresses['grpc_tls']}", trusted, ALONE) as channel:
         assert rows(channel, stream()) == ([2, 1, 3], "OK")
-    with urllib.request.urlopen(url, context=ssl.create_default_context(cafile=ca), timeout=30) as answer:
+    with urllib.request.urlopen(url, context=ssl.create_default_context(cafile=ca)) as answer:
         assert json.load(answer)["numRows"] == "6"
 
 
@@ -209,7 +209,7 @@ def test_the_proxy_leads_the_hosts_of_the_service_here(secure: Replay) -> None:
 
     with grpc.secure_channel("bigquerystorage.googleapis.com:443", trusted, options) as channel:
         assert rows(channel, stream()) == ([2, 1, 3], "OK")
-    with opener.open("https://oauth2.googleapis.com/token", b"grant_type=x", timeout=30) as answer:
+    with opener.open("https://oauth2.googleapis.com/token", b"grant_type=x") as answer:
         assert json.load(answer)["token_type"] == "Bearer"
 
 
@@ -222,7 +222,7 @@ def test_the_proxy_refuses_every_other_host(secure: Replay, host: str) -> None:
     )
 
     with pytest.raises(OSError, match="403 Forbidden"):
-        opener.open(f"https://{host}/", timeout=30)
+        opener.open(f"https://{host}/")
 
     last = [event for event in secure.asked.since(0) if event["event"] == "connect"][-1]
     assert (last["host"], last["known"]) == (host.partition(":")[0], False)

@@ -46,7 +46,7 @@ class Client:
         values: list[int] = []
         for _ in range(5):
             request = proto.ReadRowsRequest(read_stream=name, offset=self.offset(values)).SerializeToString()
-            call = channel.unary_stream(f"{proto.SERVICE}ReadRows", None, None)(request, timeout=30)
+            call = channel.unary_stream(f"{proto.SERVICE}ReadRows", None, None)(request)
             try:
                 for data in call:
                     message = proto.ReadRowsResponse.FromString(data).arrow_record_batch.serialized_record_batch

@@ -13,6 +13,7 @@ from conformance.records import BqType, Case, Column, Json, Step, Table
 from conformance.targets import TargetSpec, load_target
 from conformance.targets.rest import RestClient
 from conformance.targets.seeding import Seeder
+from tests.patience import LONG
 from tests.targets.fake_server import FakeServer, serving
 from tests.targets.raw_server import Serve, raw_servers
 from tests.targets.seeded import seeder_of
@@ -68,9 +69,9 @@ def endpoint(fake: FakeServer, target_file: Write) -> Iterator[TargetSpec]:
             grpc = "127.0.0.1:{grpc_port}"
             rest = "http://127.0.0.1:{rest_port}"
             [deadlines]
-            start = 2.0
-            call = 1.0
-            seed = 1.0
+            start = {LONG}
+            call = {LONG}
+            seed = {LONG}
             [limits]
             message = 1000000
             call = 100000
@@ -83,7 +84,7 @@ def started(target_file: Write, monkeypatch: pytest.MonkeyPatch) -> Callable[...
     """A target file that starts the fake server as a process with the named quirks."""
     monkeypatch.chdir(ROOT)
 
-    def write(*quirks: str, more: str = "", grace: float = 2.0) -> TargetSpec:
+    def write(*quirks: str, more: str = "", grace: float = 2.0, call: float = LONG) -> TargetSpec:
         command = ", ".join(f'"{part}"' for part in ("{python}", "-m", "tests.targets.fake_server", *quirks))
         return target_file(
             f"""
@@ -97,9 +98,9 @@ def started(target_file: Write, monkeypatch: pytest.MonkeyPatch) -> Callable[...
             rest_event = "rest.listen"
             grpc_event = "grpc.listen"
             [deadlines]
-            start = 10.0
-            call = 0.3
-            seed = 2.0
+            start = {LONG}
+            call = {call}
+            seed = {LONG}
             {more}
             """
         )

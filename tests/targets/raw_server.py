@@ -87,7 +87,7 @@ class RawServer:
         """End every conversation."""
         self.stopped.set()
         with contextlib.suppress(OSError):
-            socket.create_connection(("127.0.0.1", self.port), timeout=5).close()
+            socket.create_connection(("127.0.0.1", self.port)).close()
         for connection in self._open:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)

@@ -28,6 +28,7 @@ from conformance.targets.calls import CallBudget, Caller, open_channel
 from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.faulting import Line
 from conformance.targets.messages import Names
+from tests.patience import LONG, patiently
 from tests.targets.conftest import case_of
 from tests.targets.fake_server import FakeServer, serving
 
@@ -36,7 +37,7 @@ PLAN = ConversationPlan(
     seeded=5,
     now=0,
     before_append=0,
-    budget=CallBudget(seconds=1.0, responses=50, bytes=50_000),
+    budget=CallBudget(seconds=LONG, responses=50, bytes=50_000),
     until=float("inf"),
     case_bytes=1_000_000,
     append=lambda count: None,
@@ -213,7 +214,7 @@ def test_together_means_at_the_same_time(fake: FakeServer) -> None:
     everyone = threading.Barrier(4)
 
     def rows(_request: bytes, _context: grpc.ServicerContext) -> Iterator[bytes]:
-        everyone.wait(timeout=5)
+        everyone.wait(timeout=LONG)
         yield b""
 
     fake.rows = rows
@@ -330,9 +331,12 @@ def test_nothing_is_asked_after_a_hang(fake: FakeServer) -> None:
 
     fake.rows = rows
     fake.streams = 3
-    plan = dataclasses.replace(PLAN, budget=CallBudget(0.1, 50, 50_000))
 
-    conversation = converse(fake, CreateSession(), ReadRows(), ReadRows(), plan=plan)
+    def within(seconds: float) -> Conversation:
+        plan = dataclasses.replace(PLAN, budget=CallBudget(seconds, 50, 50_000))
+        return converse(fake, CreateSession(), ReadRows(), ReadRows(), plan=plan)
+
+    conversation = patiently(within, lambda made: len(made.calls) == 2)
 
     assert [call.end for call in conversation.calls] == [CallEnd.COMPLETE, CallEnd.DEADLINE]
     assert conversation.broken
@@ -391,7 +395,7 @@ def test_alongside_means_at_the_same_time_as_the_step_before(fake: FakeServer) -
     everyone = threading.Barrier(3)
 
     def rows(_request: bytes, _context: grpc.ServicerContext) -> Iterator[bytes]:
-        everyone.wait(timeout=5)
+        everyone.wait(timeout=LONG)
         yield b""
 
     fake.rows = rows
@@ -471,19 +475,24 @@ def test_a_connection_breaks_in_the_middle_of_a_message(fake: FakeServer) -> Non
 def test_a_deadline_of_the_client_ends_a_read_and_not_the_conversation(fake: FakeServer) -> None:
     """The driver takes nothing more until the deadline, and reads on after the rows that it took."""
     fake.rows = lambda request, context: served(request, (2, 3))
-    fault = Fault(FaultKind.DEADLINE, responses=1, seconds=0.01)
     late = threading.Event()
 
     def rows(request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
         answer = served(request, (2, 3))
         yield next(answer)
         if not proto.ReadRowsRequest.FromString(request).offset:
-            late.wait(5)
+            late.wait()
             return
         yield from answer
 
     fake.rows = rows
-    conversation = converse(fake, CreateSession(), ReadRows(faults=(fault,)))
+
+    def within(seconds: float) -> Conversation:
+        fake.requests.clear()
+        fault = Fault(FaultKind.DEADLINE, responses=1, seconds=seconds)
+        return converse(fake, CreateSession(), ReadRows(faults=(fault,)))
+
+    conversation = patiently(within, lambda made: len(made.calls[1].responses) == 1, seconds=0.01)
     late.set()
 
     assert read(fake) == [("0", 0), ("0", 2)]

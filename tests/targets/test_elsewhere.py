@@ -14,10 +14,11 @@ from conformance.contract import proto
 from conformance.records import Call, CallEnd
 from conformance.targets.calls import CallBudget, Caller, open_channel
 from conformance.targets.elsewhere import Elsewhere
+from tests.patience import LONG
 from tests.targets.fake_server import FakeServer, serving
 
 LIMIT = 100_000
-BUDGET = CallBudget(seconds=10.0, responses=50, bytes=50_000)
+BUDGET = CallBudget(seconds=LONG, responses=50, bytes=50_000)
 SECRET = "elsewhere-5f0c2a91"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import select
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 
 from conformance.records import BqType, CallEnd, Case, Column, CreateSession, Exchange, ReadRows, Table
 from conformance.targets import TargetSpec, TargetUnavailable, load_target, open_target
-from conformance.targets.program import ProgramTarget
+from tests.patience import LONG, patiently
 from tests.targets.conftest import ROOT, Write, case_of, python_program, table_of
 
 PRELUDE = """
@@ -45,7 +45,7 @@ Programs = Callable[..., TargetSpec]
 def program(target_file: Write, tmp_path: Path) -> Programs:
     """A target whose program answers serialize requests by the given body of ``answer(request)``."""
 
-    def write(body: str, *, prelude: str = "", main: str = MAIN) -> TargetSpec:
+    def write(body: str, *, prelude: str = "", main: str = MAIN, call: float = LONG) -> TargetSpec:
         indented = "\n".join("    " + line for line in body.splitlines())
         code = f"{PRELUDE}\n{prelude}\ndef answer(request):\n{indented}\n{main}"
         return target_file(
@@ -56,8 +56,8 @@ def program(target_file: Write, tmp_path: Path) -> Programs:
             command = {python_program(tmp_path / "program.py", code)}
             grace = 0.5
             [deadlines]
-            start = 5.0
-            call = 0.3
+            start = {LONG}
+            call = {call}
             [limits]
             message = 100000
             """
@@ -136,7 +136,6 @@ MISBEHAVIOURS = {
         CallEnd.CRASH,
         "stdout ended; 7 bytes of an incomplete line were seen; the process exited with status 0; it printed nothing",
     ),
-    "hang": ("time.sleep(60)", CallEnd.DEADLINE, "no answer within 0.3 s; no byte of an answer was seen"),
     "flood": (
         'while True: sys.stdout.write("x" * 10000)',
         CallEnd.OVER_BUDGET,
@@ -171,17 +170,35 @@ def test_a_misbehaviour_costs_one_case(program: Programs, body: str, end: CallEn
     assert [call.status for call in even.calls] == ["OK", "OK", "OK"]
 
 
+def test_a_hang_costs_one_case_and_its_deadline(program: Programs) -> None:
+    """The next case meets a fresh program, which has the same time."""
+    body = f'if request["case"] == "odd":\n    time.sleep(1000)\n{ECHO}'
+
+    odd, even = patiently(
+        lambda seconds: drive(program(body, call=seconds), case_of(case_id="odd"), case_of(case_id="even")),
+        lambda made: [call.status for call in made[1].calls] == ["OK", "OK", "OK"],
+    )
+
+    assert [call.end for call in odd.calls] == [CallEnd.DEADLINE]
+    assert re.fullmatch(r"no answer within \S+ s; no byte of an answer was seen", odd.calls[0].details)
+    assert [call.status for call in even.calls] == ["OK", "OK", "OK"]
+
+
+TWICE = """
+def twice(request, **answer):
+    line = json.dumps({"id": request["id"], **answer})
+    print(line, line, sep="\\n", flush=True)  # one write, so that both come together
+"""
+
+
 def test_two_answers_for_one_question_are_noticed(program: Programs) -> None:
     """A second answer belongs to no case: the program is started again, and a remark names the case before."""
     said: list[str] = []
-    with open_target(program(ECHO + "\n" + ECHO)) as target:
+    with open_target(program(ECHO.replace("reply(", "twice("), prelude=TWICE)) as target:
         for number in range(3):
             case = case_of(case_id=str(number))
             exchange = target.drive(case, table_of(case))
             said += [call.status for call in exchange.calls]
-            assert isinstance(target, ProgramTarget)
-            assert target._kept.now is not None
-            select.select([target._kept.now.process.stdout], [], [], 10)
         remarks = target.remarks
 
     assert set(said) == {"OK"}

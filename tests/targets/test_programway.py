@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from conformance.targets.asking import greeted
 from conformance.targets.errors import CannotSeed
 from conformance.targets.programway import ProgramWay
 from conformance.targets.seeding import Seeder
+from tests.patience import LONG, patiently
 
 COLUMNS = (Column("a", BqType.INT64), Column("b", BqType.STRING))
 ROWS: list[dict[str, Any]] = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]
@@ -41,12 +43,13 @@ OK = 'def other(request): reply(request, status="ok")'
 class Seeding:
     """A seeder by one program, and the requests that the program got."""
 
-    def __init__(self, folder: Path, body: str, *, token: str) -> None:
+    def __init__(self, folder: Path, body: str, *, token: str, deadline: float = LONG) -> None:
         (folder / "program.py").write_text(PROGRAM.replace("BODY", body))
         self._log = folder / "asked"
+        self._log.unlink(missing_ok=True)
         command = [sys.executable, str(folder / "program.py"), str(self._log)]
         self.way = ProgramWay(
-            lambda: greeted(Child(command, environment={}, piped=True), "the program", seconds=10), deadline=0.5
+            lambda: greeted(Child(command, environment={}, piped=True), "the program", seconds=LONG), deadline=deadline
         )
         self.seeder = Seeder([self.way], project="p", dataset="d", listed=None, token=token)
 
@@ -68,8 +71,8 @@ def seeding(tmp_path: Path) -> Iterator[Any]:
     """Seed by a program whose ``other(request)`` is in the given body."""
     made: list[Seeding] = []
 
-    def start(body: str, *, token: str = "") -> Seeding:
-        made.append(Seeding(tmp_path, body, token=token))
+    def start(body: str, *, token: str = "", deadline: float = LONG) -> Seeding:
+        made.append(Seeding(tmp_path, body, token=token, deadline=deadline))
         return made[-1]
 
     yield start
@@ -125,7 +128,6 @@ def test_a_refusal_names_the_columns(seeding: Any, answer: str, said: str) -> No
     ("body", "said"),
     [
         ("def other(request): sys.exit(3)", "stdout ended; no byte of an answer was seen"),
-        ("def other(request): time.sleep(60)", "no answer within 0.5 s"),
         ('def other(request): print("done", flush=True)', "it broke the protocol: expected a JSON object on one line"),
         ('def other(request): reply(request, status="ok", rows=2)', "it broke the protocol: expected done"),
     ],
@@ -140,6 +142,35 @@ def test_a_broken_program_costs_one_case(seeding: Any, body: str, said: str) -> 
     assert not first.answered
     assert said in str(second)
     assert [request["id"] for request in one.asked] == [2, 2]
+
+
+def test_a_program_that_hangs_costs_one_case_and_its_deadline(seeding: Any) -> None:
+    """The next table gets a program of its own."""
+
+    def within(seconds: float) -> tuple[CannotSeed, list[int]]:
+        one = seeding("def other(request): time.sleep(60)", deadline=seconds)
+        one.refused()
+        return one.refused(), [request["id"] for request in one.asked]
+
+    error, asked = patiently(within, lambda made: len(made[1]) == 2)
+
+    assert re.search(r"no answer within \S+ s", str(error))
+    assert not error.answered
+    assert asked == [2, 2]
+
+
+def test_a_program_that_hangs_costs_one_case(seeding: Any) -> None:
+    """And its deadline."""
+
+    def within(seconds: float) -> tuple[CannotSeed, list[int]]:
+        one = seeding("def other(request): time.sleep(60)", deadline=seconds)
+        return one.refused(), [request["id"] for request in one.asked]
+
+    error, asked = patiently(within, lambda made: bool(made[1]), seconds=0.5)
+
+    assert re.search(r"no answer within \S+ s", str(error))
+    assert not error.answered
+    assert asked == [2]
 
 
 def test_a_name_that_is_taken_is_replaced(seeding: Any) -> None:
@@ -163,4 +194,6 @@ def test_a_program_without_a_hello_is_unavailable(tmp_path: Path) -> None:
     command = [sys.executable, "-c", "print('usage: seed FILE')"]
 
     with pytest.raises(TargetUnavailable, match="the program did not answer hello"):
-        ProgramWay(lambda: greeted(Child(command, environment={}, piped=True), "the program", seconds=10), deadline=1)
+        ProgramWay(
+            lambda: greeted(Child(command, environment={}, piped=True), "the program", seconds=LONG), deadline=LONG
+        )

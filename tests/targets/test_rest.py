@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from conformance.targets.rest import ANSWER_BYTES, EXPANSION, MAX_ANSWER, RestClient, RestError
+from tests.patience import LONG
 from tests.targets.raw_server import Peer, RawServer, Serve, answering, message
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
@@ -23,7 +24,7 @@ def connect() -> Iterator[Connect]:
     """Clients that are closed with the test."""
     with contextlib.ExitStack() as stack:
 
-        def make(server: RawServer, *, deadline: float = 10) -> RestClient:
+        def make(server: RawServer, *, deadline: float = LONG) -> RestClient:
             client = RestClient(server.base, deadline=deadline)
             stack.callback(client.close)
             return client

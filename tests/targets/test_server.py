@@ -18,6 +18,7 @@ from conformance.targets import TargetSpec, TargetUnavailable, open_target
 from conformance.targets.calls import CallBudget, Caller
 from conformance.targets.server import ServerTarget
 from conformance.targets.spec import Ready
+from tests.patience import LONG, patiently, still_running
 from tests.targets.conftest import Write, case_of, table_of
 from tests.targets.fake_server import FakeServer
 
@@ -182,8 +183,9 @@ def test_a_server_is_started_and_stopped(started: Started) -> None:
     assert not process.is_running()
 
 
-def test_a_crash_is_told_with_the_processs_last_words(started: Started) -> None:
+def test_a_crash_is_told_with_the_processs_last_words(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that dies under a call is a crash, with status and output; the next case meets a new process."""
+    monkeypatch.setattr("conformance.targets.calls.EXIT_SECONDS", LONG)
     first, second = drive(started("crash"), case_of(), case_of(case_id="b"))
 
     assert ends(first) == [("CreateReadSession", CallEnd.COMPLETE), ("ReadRows", CallEnd.CRASH)]
@@ -205,19 +207,22 @@ def test_a_crash_costs_its_own_case_only(started: Started) -> None:
 
 def test_a_hang_costs_its_deadline_and_a_new_process(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hung server is replaced without waiting for its grace."""
-    with open_target(started("hang", grace=30.0)) as target:
-        assert isinstance(target, ServerTarget)
-        graces: list[float] = []
-        stop = Child.stop
+    graces: list[float] = []
+    stop = Child.stop
 
-        def noted(child: Child, *, grace: float) -> None:
-            graces.append(grace)
-            stop(child, grace=grace)
+    def noted(child: Child, *, grace: float) -> None:
+        graces.append(grace)
+        stop(child, grace=grace)
 
-        with monkeypatch.context() as patched:
-            patched.setattr(Child, "stop", noted)
-            exchange = target.drive(case_of(), table_of(case_of()))
-        discarded = target._servers.shared is None
+    def within(seconds: float) -> tuple[Exchange, bool]:
+        graces.clear()
+        with open_target(started("hang", grace=30.0, call=seconds)) as target:
+            assert isinstance(target, ServerTarget)
+            with monkeypatch.context() as patched:
+                patched.setattr(Child, "stop", noted)
+                return target.drive(case_of(), table_of(case_of())), target._servers.shared is None
+
+    exchange, discarded = patiently(within, lambda made: len(made[0].calls) == 2)
 
     assert ends(exchange)[-1] == ("ReadRows", CallEnd.DEADLINE)
     assert graces == [0]
@@ -259,7 +264,7 @@ def test_a_refused_seed_costs_no_restart(started: Started) -> None:
 @pytest.mark.parametrize(
     ("quirk", "deadline", "message"),
     [
-        ("die_at_start", 30.0, "the process exited with status 3; its last output: cannot load libcheese"),
+        ("die_at_start", LONG, "the process exited with status 3; its last output: cannot load libcheese"),
         (
             "say_nothing",
             1.0,
@@ -284,9 +289,9 @@ def test_a_stubborn_server_is_killed_with_its_children(started: Started) -> None
         assert isinstance(target, ServerTarget)
         assert target._servers.shared is not None
         assert target._servers.shared.process is not None
-        child = psutil.Process(target._servers.shared.process.wait_for_port("child", time.monotonic() + 5) or 0)
+        child = psutil.Process(target._servers.shared.process.wait_for_port("child", time.monotonic() + LONG) or 0)
 
-    assert [one for one in psutil.wait_procs([child], timeout=2)[1] if one.status() != psutil.STATUS_ZOMBIE] == []
+    assert still_running([child]) == []
 
 
 def test_a_port_that_another_process_serves_is_noticed(
@@ -355,7 +360,7 @@ def test_a_server_that_does_not_start_again_makes_cases_untestable(
 
 def test_deadlines_are_stretched_by_the_multiplier(started: Started, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow machine gets more time for the same file."""
-    spec = started("hang")
+    spec = started("hang", call=0.3)
     budgets: list[CallBudget] = []
     with open_target(spec, multiplier=3.0) as target:
         stream = Caller.stream

@@ -32,7 +32,7 @@ def test_both_directions_are_the_same_bytes(tmp_path: Path) -> None:
         server.start()
         rest = f"127.0.0.1:{listener.getsockname()[1]}"
         with recording("127.0.0.1:1", tmp_path / "said.log", rest=rest) as (proxy, _):
-            with socket.create_connection(address(proxy.rest), timeout=60) as connection:
+            with socket.create_connection(address(proxy.rest)) as connection:
                 connection.sendall(sent)
                 connection.shutdown(socket.SHUT_WR)
                 received = b"".join(iter(lambda: connection.recv(1 << 16), b""))
@@ -47,7 +47,7 @@ def test_a_server_that_is_not_there_ends_the_connection(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         rest = f"127.0.0.1:{listener.getsockname()[1]}"
     with recording("127.0.0.1:1", tmp_path / "said.log", rest=rest) as (proxy, _):
-        with socket.create_connection(address(proxy.rest), timeout=60) as connection:
+        with socket.create_connection(address(proxy.rest)) as connection:
             assert connection.recv(1) == b""
         assert proxy.remarks[0].startswith(f"1 REST connections could not be passed on to {rest}: ")
 
@@ -73,7 +73,7 @@ async def broken_off(context: ssl.SSLContext, authority: Path) -> tuple[bytes, b
     def read() -> tuple[bytes, bytes]:
         trusted = ssl.create_default_context(cafile=authority)
         with (
-            socket.create_connection(front.sockets[0].getsockname(), timeout=20) as plain,
+            socket.create_connection(front.sockets[0].getsockname()) as plain,
             socket.fromfd(plain.fileno(), plain.family, plain.type) as below,
             trusted.wrap_socket(plain, server_hostname="127.0.0.1") as secure,
         ):

@@ -15,6 +15,7 @@ from conformance.targets.errors import TargetError
 from conformance.targets.tls import SecureLine, explained, http2_refusal
 from conformance.targets.transport import HttpClient
 from tests.certificates import make_certificates
+from tests.patience import LONG
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def test_requests_share_one_connection(certificates: Path) -> None:
         client = HttpClient(f"https://{server.rest_endpoint}", secure=secure)
         used = set()
         for _ in range(3):
-            answer = client.exchange("GET", "/readyz", until=time.monotonic() + 10, limit=1000)
+            answer = client.exchange("GET", "/readyz", until=time.monotonic() + LONG, limit=1000)
             used.add(id(client._connection))
             assert answer.status == 200
         client.close()

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from conformance._pandas import leave_pandas_out
+from conformance.contain.interrupts import stopping
 from conformance.contain.limits import collect_seldom
 from conformance.reference.flight.deviations import flight_service, scenario_service
 from conformance.reference.flight.handshake import LOGIN
@@ -41,12 +40,9 @@ def serve_flight(
     of this scenario of Arrow's integration tests. The port in the line is 0 for a server at a ``path`` of the file
     system. With ``clock``, its clock is set by a request to the port of the other line.
     """
-    done = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: done.set())
     service = (flight_service(mutant) if scenario is None else scenario_service(scenario))()
     service.login = login or service.login
-    with FlightServer(service, host=host, tls=tls, path=path, clock=clock) as server:
+    with stopping() as done, FlightServer(service, host=host, tls=tls, path=path, clock=clock) as server:
         if clock:
             say(json.dumps({"event": "rest.listen", "port": server.clock_port}))
         say(json.dumps({"event": "grpc.listen", "port": server.port, "uri": server.uri}))

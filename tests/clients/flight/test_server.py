@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,9 +12,7 @@ from conformance.clients.flight.script import End, Reply, Script
 from conformance.clients.flight.server import ScriptedServer
 from conformance.contract.flight.encoding import part
 from conformance.wire.flight import SERVICE
-from tests.http2 import DATA, END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame_of, prefixed
-
-SECONDS = 20.0
+from tests.http2 import prefixed, sent
 
 
 @pytest.fixture(name="server")
@@ -28,7 +25,7 @@ def called(server: ScriptedServer, method: str, request: bytes = b"") -> tuple[l
     """The messages of a call, and its status."""
     found: list[bytes] = []
     with grpc.insecure_channel(server.address) as channel:
-        call: Any = channel.stream_stream(f"{SERVICE}{method}", bytes, bytes)(iter([request]), timeout=SECONDS)
+        call: Any = channel.stream_stream(f"{SERVICE}{method}", bytes, bytes)(iter([request]))
         try:
             found.extend(call)
         except grpc.RpcError as error:
@@ -59,34 +56,12 @@ def test_a_status_comes_behind_some_messages(server: ScriptedServer) -> None:
     assert called(server, "DoGet") == ([b"one"], "NOT_FOUND")
 
 
-def sent(server: ScriptedServer, method: str) -> bytes:
-    """The bytes of messages that the server sends over a connection until its end, to a client that takes them all.
-
-    gRPC may drop messages that its program has not taken when it loses the connection.
-    """
-    names = {":method": "POST", ":scheme": "http", ":path": f"{SERVICE}{method}", ":authority": server.address}
-    names |= {"content-type": "application/grpc", "te": "trailers"}
-    # Literals without indexing (RFC 7541, section 6.2.2): no name and no value is longer than 126 bytes.
-    literals = ((name.encode(), value.encode()) for name, value in names.items())
-    block = b"".join(b"\0" + bytes([len(name)]) + name + bytes([len(value)]) + value for name, value in literals)
-    host, _, port = server.address.rpartition(":")
-    with socket.create_connection((host, int(port)), timeout=SECONDS) as connection, connection.makefile("rb") as come:
-        request = frame_of(HEADERS, block, flags=END_HEADERS) + frame_of(DATA, prefixed(b""), flags=END_STREAM)
-        connection.sendall(PREFACE + frame_of(SETTINGS, b"", stream=0) + request)
-        data = bytearray()
-        while header := come.read(9):
-            payload = come.read(int.from_bytes(header[:3]))
-            if header[3] == DATA:
-                data += payload
-        return bytes(data)
-
-
 @pytest.mark.parametrize(("kind", "behind"), [("reset", b""), ("inside", prefixed(b"two" * 10)[: 5 + 15])])
 def test_a_connection_breaks(server: ScriptedServer, kind: str, behind: bytes) -> None:
     """What comes before the break is sent, byte for byte, and no more of the next message than the script says."""
     server.play(Script({"DoGet": Reply((b"one", b"two" * 10), End(kind, after=1))}))
 
-    assert sent(server, "DoGet") == prefixed(b"one") + behind
+    assert sent(server.address, f"{SERVICE}DoGet") == prefixed(b"one") + behind
 
 
 @pytest.mark.parametrize("kind", ["reset", "inside"])

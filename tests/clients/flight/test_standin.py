@@ -19,6 +19,7 @@ from conformance.readers.info import ReaderInfo, Takes
 from conformance.readers.ipc.adapters import Adapter
 from conformance.readers.programs.spec import ClientProgram
 from conformance.records import Outcome, Verdict
+from tests.patience import LONG
 
 CHOSEN = (
     "do-get.plain",
@@ -56,7 +57,7 @@ def verdicts(
     fault: str,
     asking: Sequence[str],
     sets: Sequence[FlightSet],
-    seconds: float = 10.0,
+    seconds: float = LONG,
     gaps: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Verdict]:
     """The verdicts on the stand-in with a fault, by these paths."""
@@ -86,7 +87,7 @@ def test_a_wrong_client_fails_its_clause_and_no_other(fault: str) -> None:
     if fault == "loops":
         sets = [one for one in sets if one.id.startswith("do-get.body-cut")]
 
-    found = verdicts(fault, ("rows", "metadata", "flight", "put", "exchange"), sets, 1.0 if fault == "loops" else 10.0)
+    found = verdicts(fault, ("rows", "metadata", "flight", "put", "exchange"), sets, 1.0 if fault == "loops" else LONG)
 
     assert {one.clause for one in found if one.outcome is not Outcome.PASS} == {
         FAULTS[fault].kills, *FAULTS[fault].also
@@ -96,7 +97,7 @@ def test_a_wrong_client_fails_its_clause_and_no_other(fault: str) -> None:
 def test_the_report_says_how_often_a_client_was_asked() -> None:
     """A client that gives an error where chance decides is asked eight times; elsewhere an answer is an answer."""
     sets = [one for one in scripted() if one.id in ("do-get.schema-again.first", "do-get.body-cut.last")]
-    with FlightPool(standin(""), ["standin.rows"], seconds=10.0) as pool:
+    with FlightPool(standin(""), ["standin.rows"], seconds=LONG) as pool:
         *_, ended = ClientTask(pool, "standin.rows", sets, client_clauses(flight=True)).events()
 
     assert isinstance(ended, RunEnded)

@@ -11,6 +11,7 @@ import pytest
 from conformance.readers.ipc import IPC_READERS, IpcPool, Job, JobOutcome, Limits, Stage
 from conformance.readers.ipc.rewrites import as_read_by
 from conformance.wire.plain import differences, plain_table
+from tests.patience import LONG
 from tests.readers.ipc.samples import BASIC, COLUMNS, as_file, as_stream, batch_of
 
 ARROW_CPP = ("pyarrow", "pyarrow-validated")
@@ -20,7 +21,7 @@ COMPRESSED_DICTIONARY = "nanoarrow does not decompress dictionary batches, up to
 @pytest.fixture(scope="module")
 def pool() -> Iterator[IpcPool]:
     """Every reader that can run here."""
-    with IpcPool(limits=Limits(seconds=60, reuse=64)) as started:
+    with IpcPool(limits=Limits(seconds=LONG, reuse=64)) as started:
         yield started
 
 

@@ -18,6 +18,7 @@ from conformance.readers.ipc import (
     Unavailable,
 )
 from conformance.readers.ipc import pool as pool_module
+from tests.patience import LONG
 from tests.readers.ipc import absent_library, faulty_library
 
 READERS = {"liar": faulty_library.READER, "absent": absent_library.READER}
@@ -27,7 +28,7 @@ WRITERS = {"liar": faulty_library.WRITER}
 @pytest.fixture(scope="module")
 def pool() -> Iterator[IpcPool]:
     """A faulty library, and an absent one."""
-    with IpcPool(limits=Limits(seconds=20, reuse=8), readers=READERS, writers=WRITERS) as started:
+    with IpcPool(limits=Limits(seconds=LONG, reuse=8), readers=READERS, writers=WRITERS) as started:
         yield started
 
 

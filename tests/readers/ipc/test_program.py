@@ -11,10 +11,11 @@ import pytest
 
 from conformance.readers.ipc import IpcReaderInfo, Job, JobAnswer, JobOutcome, Limits, Stage, Unavailable
 from conformance.readers.ipc.program import ProgramRunner
+from tests.patience import LONG
 
 INFO = IpcReaderInfo("liar", "a program that lies", "Python")
 PROGRAM = [sys.executable, str(Path(__file__).parent / "faulty_program.py")]
-LIMITS = Limits(seconds=10, memory=100 << 20)
+LIMITS = Limits(seconds=LONG, memory=100 << 20)
 
 
 @pytest.fixture(scope="module")

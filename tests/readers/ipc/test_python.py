@@ -11,9 +11,10 @@ import pytest
 
 from conformance.readers.ipc import Job, JobAnswer, JobOutcome, Limits, Stage, Unavailable
 from conformance.readers.ipc.python import PythonRunner
+from tests.patience import LONG
 from tests.readers.ipc import absent_library, faulty_library
 
-LIMITS = Limits(seconds=5, memory=256 << 20, values=1000)
+LIMITS = Limits(seconds=LONG, memory=256 << 20, values=1000)
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from conformance.readers.ipc import IPC_WRITERS, IpcPool, Job, JobOutcome, Limit
 from conformance.reference.ipc.samples.tensors import TENSORS
 from conformance.wire import read_stream
 from conformance.wire.plain import plain_table
+from tests.patience import LONG
 from tests.readers.ipc.samples import as_stream
 
 BATCHES = [
@@ -26,7 +27,7 @@ WRITTEN = [(name, kind) for name in IPC_WRITERS for kind in ("stream", "file")]
 @pytest.fixture(scope="module")
 def pool() -> Iterator[IpcPool]:
     """Every writer that can run here."""
-    with IpcPool(tuple(IPC_WRITERS), limits=Limits(seconds=60, reuse=64)) as started:
+    with IpcPool(tuple(IPC_WRITERS), limits=Limits(seconds=LONG, reuse=64)) as started:
         yield started
 
 

@@ -1,0 +1,41 @@
+"""SIGTERM ends a process in order whatever it inherits; SIGINT does where it is not ignored."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from conformance.contain.interrupts import ending, stopping
+from tests.interrupts import interrupts
+
+
+def test_a_signal_sets_the_event() -> None:
+    """Either of them."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with interrupts(heard=True), stopping() as done:
+            signal.raise_signal(number)
+
+            assert done.is_set()
+
+
+def test_an_interrupt_that_is_ignored_stays_ignored() -> None:
+    """A process in the background of a shell ends with SIGTERM alone."""
+    with interrupts(heard=False), stopping() as done:
+        signal.raise_signal(signal.SIGINT)
+        heard = done.is_set()
+        signal.raise_signal(signal.SIGTERM)
+
+        assert (heard, done.is_set(), ending()) == (False, True, (signal.SIGTERM,))
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_handlers_are_those_of_before_again(*, heard: bool) -> None:
+    """Whether or not SIGINT was ignored."""
+    with interrupts(heard=heard):
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        before = [signal.getsignal(number) for number in numbers]
+        with stopping():
+            pass
+
+        assert [signal.getsignal(number) for number in numbers] == before

@@ -1,0 +1,23 @@
+"""Whether a command hears Ctrl-C depends on who starts it: a test that sends SIGINT says in which state it does."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["interrupts"]
+
+
+@contextmanager
+def interrupts(*, heard: bool) -> Iterator[None]:
+    """SIGINT is heard, or ignored, in this process and in every process that it starts meanwhile.
+
+    A process that is started inherits nothing of a handler, but that a signal is ignored (execve(2)): tests that run in
+    the background of a shell ignore SIGINT themselves, and so would all that they start. For the main thread only.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler if heard else signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
