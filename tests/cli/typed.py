@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import click.testing
+import pytest
 
 import conformance
 from conformance.cli._group import cli
+from conformance.targets import Target, TargetSpec, open_target
 
 INSTALLED = Path(conformance.__file__).parent.parent
 """Where the suite under test is imported from: the checkout, or site-packages."""
@@ -51,3 +57,14 @@ def conformance_(*arguments: str) -> click.testing.Result:
 def run(*arguments: str) -> click.testing.Result:
     """``conformance run`` on the user's corpus, without readers."""
     return conformance_("run", "--corpus", "corpus", "--no-readers", *arguments)
+
+
+def call_serializers_here(patch: pytest.MonkeyPatch) -> None:
+    """Let runs call serializers in this process: for tests of what a run leaves, not of the process that it starts."""
+
+    def opened(spec: TargetSpec, **options: Any) -> AbstractContextManager[Target]:
+        sys.modules.pop("user_serializer", None)  # that of another directory
+        importlib.invalidate_caches()
+        return open_target(spec, **options, alone=True)
+
+    patch.setattr("conformance.engine.session.open_target", opened)

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.typed import call_serializers_here
 from tests.report.statements import SELECT, Files, judge, load, write_targets
 
 
 @pytest.fixture(scope="module")
 def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A directory for counterexamples."""
+    """A directory for counterexamples, and runs that start no process for a target."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("current"))
+        call_serializers_here(patch)
         yield
 
 
