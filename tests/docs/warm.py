@@ -61,7 +61,7 @@ def main() -> None:
     assert threading.active_count() == 1, threading.enumerate()
     running: set[int] = set()
     while True:
-        ready, _, _ = select.select([listener, 0], [], [])
+        ready, _, _ = select.select([listener.fileno(), 0], [], [])
         running = {child for child in running if os.waitpid(child, os.WNOHANG) == (0, 0)}
         if 0 in ready:
             break
