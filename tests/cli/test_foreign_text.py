@@ -28,7 +28,7 @@ from conformance.report.document import report_schema
 from conformance.report.pages import script
 from tests.cli import hostile_text
 from tests.cli.hostile_text import ACTS, CASES, MARKED, SERVERS
-from tests.cli.typed import call_serializers_here, conformance_, run
+from tests.cli.typed import conformance_, run, stay_here
 from tests.targets.fake_server import FakeServer, Quirk, serving
 
 LOG, REPORT = (jsonschema.Draft202012Validator(schema()) for schema in (log_schema, report_schema))
@@ -150,13 +150,13 @@ def test_a_serializer_may_say_anything(name: str, tmp_path: Path, monkeypatch: p
         f'name = "x"\nkind = "serializer"\n[serializer]\nentry = "tests.cli.hostile_text:{name}"\n'
     )
     if name != "half":  # that one says both, from a process of its own
-        call_serializers_here(monkeypatch)
+        stay_here(monkeypatch)
     check("target.toml", tmp_path)
 
 
 def test_a_name_of_10_mib_costs_a_report_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text is cut where it enters a record, so every report of it is small."""
-    call_serializers_here(monkeypatch)
+    stay_here(monkeypatch)
     (tmp_path / "target.toml").write_text(
         'name = "x"\nkind = "serializer"\n[serializer]\nentry = "tests.cli.hostile_text:long"\n'
     )

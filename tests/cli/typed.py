@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 import conformance
 from conformance.cli._group import cli
+from conformance.contain.child import Tail
 from conformance.targets import Target, TargetSpec, open_target
 
 INSTALLED = Path(conformance.__file__).parent.parent
@@ -59,8 +61,27 @@ def run(*arguments: str) -> click.testing.Result:
     return conformance_("run", "--corpus", "corpus", "--no-readers", *arguments)
 
 
-def call_serializers_here(patch: pytest.MonkeyPatch) -> None:
-    """Let runs call serializers in this process: for tests of what a run leaves, not of the process that it starts."""
+class Part:
+    """A shard of ``run --parallel`` in this process, as :mod:`conformance.engine.parallel` sees its own."""
+
+    def __init__(self, command: Sequence[str], **_: object) -> None:
+        done = conformance_(*command[command.index("run") :])
+        self.code = done.exit_code
+        self.tail = Tail()
+        self.tail.add(done.stderr.encode())
+
+    def wait_for_exit(self, _seconds: float | None) -> None:
+        """Nothing: it has ended."""
+
+    def stop(self, *, grace: float) -> None:
+        """Nothing, too."""
+
+
+def stay_here(patch: pytest.MonkeyPatch) -> None:
+    """Let runs call serializers, and judge shards, in this process: for tests of what comes of a run.
+
+    What the processes are for has tests of its own.
+    """
 
     def opened(spec: TargetSpec, **options: Any) -> AbstractContextManager[Target]:
         sys.modules.pop("user_serializer", None)  # that of another directory
@@ -68,3 +89,4 @@ def call_serializers_here(patch: pytest.MonkeyPatch) -> None:
         return open_target(spec, **options, alone=True)
 
     patch.setattr("conformance.engine.session.open_target", opened)
+    patch.setattr("conformance.engine.parallel.Child", Part)

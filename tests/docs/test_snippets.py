@@ -25,7 +25,7 @@ NAMES = [path.relative_to(ROOT).as_posix() for path in GUIDES]
 
 
 LONG: Final = (
-    *("clients", "flight", "flight-clients", "implementers", "interruptions", "ipc", "recording", "replay"),
+    *("clients", "flight", "implementers", "interruptions", "ipc", "recording", "replay"),
     *("scenarios", "truth"),
 )
 """Guides with many commands, or long ones: they are followed where there is time, in the environment ``guides``."""

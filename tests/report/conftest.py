@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.typed import call_serializers_here
+from tests.cli.typed import stay_here
 from tests.report.statements import SELECT, Files, judge, load, write_targets
 
 
 @pytest.fixture(scope="module")
 def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A directory for counterexamples, and runs that start no process for a target."""
+    """A directory for counterexamples, and runs that start no process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("current"))
-        call_serializers_here(patch)
+        stay_here(patch)
         yield
 
 

@@ -51,7 +51,7 @@ from tests.report.statements import (
         ("honest.toml", "--clause", "types.*", "--level", "must", "--seed", "2"),
         ("honest.toml", "--deadline-multiplier", "2.5"),
         ("honest.toml", "--select", "*", "--capability", "zero-columns"),
-        pytest.param(("liar.toml", "--repeat", "2", "--parallel", "2"), marks=pytest.mark.slow),
+        ("liar.toml", "--repeat", "2", "--parallel", "2"),
     ],
     ids=" ".join,
 )
