@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 from conformance.disk.files import data_file
@@ -22,10 +23,15 @@ def load_corpus(
     whole: what a target cannot be asked is reported there.
     """
     own = data_file("cases")
-    found = load_cases(directory or own)
-    if protocol is not None and (directory is None or directory.resolve() == own.resolve()):
-        found = [case for case in found if case.protocol is protocol]
-    return {case.id: case for case in found}
+    if directory is not None and directory.resolve() != own.resolve():
+        return {case.id: case for case in load_cases(directory)}
+    return {case.id: case for case in _own_cases(directory or own) if protocol is None or case.protocol is protocol}
+
+
+@functools.cache
+def _own_cases(directory: Path) -> tuple[Case, ...]:
+    """The suite's own cases; they do not change while a process runs, and some commands need them twice."""
+    return tuple(load_cases(directory))
 
 
 def resolve_case(name: str, directory: Path | None = None) -> Case:

@@ -7,13 +7,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tests.cli.typed import CASE, SERIALIZER, TARGET
+from tests.cli.typed import CASE, SERIALIZER, TARGET, stay_here
 
 
 @pytest.fixture
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user's directory: one case, a correct target, a faulty one, and message files."""
     monkeypatch.chdir(tmp_path)
+    stay_here(monkeypatch)
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     (corpus / "one.yaml").write_text(CASE)

@@ -131,9 +131,10 @@ def test_a_clause_on_flight_is_explained() -> None:
     assert "conformance run --target FILE --clause flight-data.header-without-prefix" in result.output
 
 
+@pytest.mark.slow
 def test_a_clause_on_flight_is_proven_alone(tmp_path: Path) -> None:
     """By its mutants, over gRPC; the reference and the legal variations raise no alarm."""
-    command = ["prove", "--clause", "flight-poll.ended-has-an-info", "--workers", "2", "--json", "proof.json"]
+    command = ["prove", "--clause", "flight-poll.ended-has-an-info", "--workers", "1", "--json", "proof.json"]
     corpus = tmp_path / "cases"
     (corpus / "flight").mkdir(parents=True)
     (corpus / "flight" / "poll.yaml").write_text((ROOT / "cases" / "flight" / "poll.yaml").read_text())

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import pty
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
+from conformance.cli._group import cli
 from conformance.targets import TargetKind, load_target
 from conformance.targets.endpoint import Tls, Token
 from conformance.targets.spec import Endpoint, Ready, SeedPath, SerializerSpec
@@ -232,25 +235,38 @@ class TestAsking:
 
     def test_an_end_of_input_writes_nothing(self) -> None:
         """Control-D at a question is an interrupt."""
-        said = at_a_terminal(status=130)
+        command = [sys.executable, "-m", "conformance", "init"]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        with terminal() as stdin:
+            done = subprocess.run(command, stdin=stdin, capture_output=True, text=True, check=False, env=environment)
 
-        assert "interrupted: nothing was written" in said
+        assert done.returncode == 130
+        assert "interrupted: nothing was written" in done.stderr
         assert list(Path().iterdir()) == []
 
 
-def at_a_terminal(*answers: str, status: int = 0) -> str:
-    """What ``conformance init`` shows at a terminal to somebody who gives these answers, and no more."""
+@contextlib.contextmanager
+def terminal(*answers: str) -> Iterator[int]:
+    """A terminal at which somebody gives these answers, and no more."""
     ours, theirs = pty.openpty()
     os.write(ours, "".join(f"{one}\n" for one in answers).encode() + b"\x04")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "conformance", "init"]
     try:
-        done = subprocess.run(command, stdin=theirs, capture_output=True, text=True, check=False, env=environment)
+        yield theirs
     finally:
         os.close(theirs)
         os.close(ours)
-    assert done.returncode == status, done.stderr
-    return done.stderr + done.stdout
+
+
+def at_a_terminal(*answers: str) -> str:
+    """What ``conformance init`` shows at a terminal to somebody who gives these answers, and no more."""
+    said = io.StringIO()
+    with terminal(*answers) as number, open(number, closefd=False) as stdin, pytest.MonkeyPatch.context() as patch:
+        for name, stream in {"stdin": stdin, "stdout": said, "stderr": said}.items():
+            patch.setattr(sys, name, stream)
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["init"], prog_name="conformance")
+    assert not ended.value.code, said.getvalue()
+    return said.getvalue()
 
 
 def test_packages_to_install_are_written(place: Path) -> None:

@@ -176,7 +176,7 @@ def test_every_long_command_can_be_quiet(name: str) -> None:
 
 def test_a_run_shows_its_progress(user: Path, at_once: None) -> None:
     """From the start of its target on."""
-    result = CliRunner().invoke(cli, ["run", "--target", "honest.toml", "--corpus", "corpus"])
+    result = CliRunner().invoke(cli, ["run", "--target", "honest.toml", "--corpus", "corpus", "--no-readers"])
 
     assert result.exit_code == 0
     assert result.stderr.startswith("0 s, starting honest\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from conformance.cli._group import cli
@@ -12,13 +13,14 @@ from conformance.engine.corpus import resolve_case
 from conformance.generate import save_case
 
 
+@pytest.mark.slow
 def test_a_sampled_proof_that_holds_ends_in_0_and_writes_its_result(tmp_path: Path) -> None:
     """One mutant on one case: killed, and nothing else is wrong."""
     corpus = tmp_path / "cases"
     save_case(resolve_case("types.int64"), corpus / "types" / "int64.yaml")
     result = CliRunner().invoke(
         cli,
-        ["prove", "--corpus", str(corpus), "--mutant", "batch.empty", "--every", "500", "--workers", "2",
+        ["prove", "--corpus", str(corpus), "--mutant", "batch.empty", "--every", "500", "--workers", "1",
          "--matrix", "--json", str(tmp_path / "proof.json")],
     )  # fmt: skip
 
@@ -33,7 +35,7 @@ def test_a_clause_is_proven_alone(tmp_path: Path) -> None:
     """Its mutant, the reference and what is legal are tried; a clause that is not asked for raises no alarm."""
     corpus = tmp_path / "cases"
     save_case(resolve_case("types.int64"), corpus / "types" / "int64.yaml")
-    command = ["prove", "--corpus", str(corpus), "--workers", "2", "--clause"]
+    command = ["prove", "--corpus", str(corpus), "--workers", "1", "--clause"]
 
     proven = CliRunner().invoke(cli, [*command, "framing.batch-not-empty", "--json", str(tmp_path / "proof.json")])
     unknown = CliRunner().invoke(cli, [*command, "stream.*"])

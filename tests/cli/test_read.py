@@ -14,7 +14,7 @@ import pytest
 from conformance.cli._group import cli
 from conformance.disk.archives import pack, unpack
 from conformance.engine.reading import ReaderTask
-from tests.engine import ipc_standins
+from tests.engine import ipc_library
 from tests.engine.ipc_standins import stream, written
 
 
@@ -26,7 +26,7 @@ def conformance_(*arguments: str) -> click.testing.Result:
 @pytest.fixture(autouse=True)
 def _standins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The stand-ins are the readers that there are, and logs go into a directory of the test."""
-    monkeypatch.setattr("conformance.cli.read.IPC_READERS", ipc_standins.READERS)
+    monkeypatch.setattr("conformance.cli.read.IPC_READERS", ipc_library.READERS)
     monkeypatch.chdir(tmp_path)
 
 
@@ -149,7 +149,7 @@ class TestSeveral:
     def _twins(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Three readers that are the same library."""
         names = ("standin", "twin", "other")
-        twins = {name: dataclasses.replace(ipc_standins.READER, name=name) for name in names}
+        twins = {name: dataclasses.replace(ipc_library.READER, name=name) for name in names}
         monkeypatch.setattr("conformance.cli.read.IPC_READERS", twins)
 
     @staticmethod
@@ -185,8 +185,8 @@ class TestSeveral:
     def test_one_that_takes_long_begins_first(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The end of the command waits for it; the lines keep their order."""
         readers = {
-            **ipc_standins.READERS,
-            "last": dataclasses.replace(ipc_standins.READER, name="last", takes_long=True),
+            **ipc_library.READERS,
+            "last": dataclasses.replace(ipc_library.READER, name="last", takes_long=True),
         }
         monkeypatch.setattr("conformance.cli.read.IPC_READERS", readers)
         monkeypatch.setattr("conformance.cli.read.AT_ONCE", 1)

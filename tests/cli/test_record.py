@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -179,7 +180,7 @@ class TestTheEnd:
             with grpc.insecure_channel(f"127.0.0.1:{port}") as channel, pytest.raises(grpc.RpcError):
                 channel.unary_unary(proto.SERVICE + "CreateReadSession")(b"")
             while not recorded(Path("said.log")):
-                pass
+                threading.Event().wait(0.02)
             os.kill(proxy.pid, number)
             proxy.wait_for_exit(None)
         finally:

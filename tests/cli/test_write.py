@@ -11,7 +11,7 @@ import click.testing
 import pytest
 
 from conformance.cli._group import cli
-from tests.engine import ipc_standins
+from tests.engine import ipc_library
 
 
 def conformance_(*arguments: str) -> click.testing.Result:
@@ -22,7 +22,7 @@ def conformance_(*arguments: str) -> click.testing.Result:
 @pytest.fixture(autouse=True)
 def _standins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The stand-ins are the writers that there are, and logs go into a directory of the test."""
-    monkeypatch.setattr("conformance.cli.write.IPC_WRITERS", ipc_standins.WRITERS)
+    monkeypatch.setattr("conformance.cli.write.IPC_WRITERS", ipc_library.WRITERS)
     monkeypatch.setattr("conformance.cli.write.IPC_READERS", {})
     monkeypatch.chdir(tmp_path)
 

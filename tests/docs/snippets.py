@@ -31,10 +31,16 @@ GUIDES: Final = tuple(
     if "```" in path.read_text(encoding="utf-8")
 )
 """Every text of the repository that shows code."""
+FOLLOWED: Final = tuple(guide for guide in GUIDES if guide.name != "CONTRIBUTING.md")
+"""The commands of that one change the suite: ``test_contributing.py`` follows them, in copies."""
 
 DEADLINE: Final = 120
 """Seconds for one command; the slowest of them judge a handful of cases."""
 
+ASKING: Final = Path(__file__).with_name("asking.py")
+"""The program ``conformance`` of a desk with a process that runs commands."""
+
+_COMMAND: Final = re.compile(r"\bconformance (?P<name>[a-z-]+)")
 _FENCE: Final = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _TITLE: Final = re.compile(r'title="(?P<name>[^"]+)"')
 
@@ -86,6 +92,23 @@ def steps(block: Block) -> Iterator[Step]:
         yield Step(command, tuple(shown), status)
 
 
+def _started() -> Iterator[tuple[str, int]]:
+    """The first step of all guides with each command of the suite: its block, and its number there."""
+    known: set[str] = set()
+    for guide in FOLLOWED:
+        for block in blocks(guide):
+            if block.language == "console" and not block.title:
+                for number, step in enumerate(steps(block)):
+                    names = {match["name"] for match in _COMMAND.finditer(step.command)}
+                    if names - known:
+                        yield block.where, number
+                    known |= names
+
+
+STARTED: Final = frozenset(_started())
+"""The steps that are started as a user does: at least one with each command that the guides have."""
+
+
 def matches(shown: tuple[str, ...], printed: str) -> bool:
     """Whether what a command printed is what the guide shows; see the module on ``…``."""
     pattern = ""
@@ -100,8 +123,14 @@ def matches(shown: tuple[str, ...], printed: str) -> bool:
 class Desk:
     """A directory in which the blocks of one guide are followed, with ``conformance``, ``pytest`` and ``python``."""
 
-    def __init__(self, place: Path, endpoint: Mapping[str, str], copied: Sequence[Path] = ()) -> None:
-        """A desk in ``place``; with ``copied``, parts of the repository that commands change, the suite is the copy."""
+    def __init__(
+        self, place: Path, endpoint: Mapping[str, str], copied: Sequence[Path] = (), *, warm: Path | None = None
+    ) -> None:
+        """A desk in ``place``; with ``copied``, parts of the repository that commands change, the suite is the copy.
+
+        ``warm`` is the socket of a process that runs commands (:mod:`tests.docs.warm`); without it, or where a guide is
+        the one that shows a command as a user starts it, commands are started as a user does.
+        """
         self.work = place / "work"
         self.work.mkdir()
         # Commands are typed at the root of a working copy.
@@ -120,6 +149,10 @@ class Desk:
         _program(programs / "conformance", "-m conformance")
         _program(programs / "pytest", f"-m pytest {plugin}-p no:cacheprovider")
         _program(programs / "python", "")
+        self._quick = place / "quick"
+        self._quick.mkdir()
+        if warm is not None:
+            _program(self._quick / "conformance", f"-IS {ASKING} {warm}")
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("PYTEST")},
             "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
@@ -141,18 +174,19 @@ class Desk:
 
     def follow(self, block: Block) -> None:
         """Run the commands of a console block: each prints the lines below it and ends in the given status."""
-        for step in steps(block):
-            status, printed = self.run(step.command)
+        for number, step in enumerate(steps(block)):
+            status, printed = self.run(step.command, real=(block.where, number) in STARTED)
             reported = f"{block.where}: $ {step.command}\n{printed}"
             assert status == step.status, reported
             assert matches(step.shown, printed), reported
 
-    def run(self, command: str) -> tuple[int, str]:
-        """The status of a command and what it printed, standard output first."""
+    def run(self, command: str, *, real: bool = False) -> tuple[int, str]:
+        """The status of a command and what it printed, standard output first; ``real``: started as a user does."""
+        path = self._environment["PATH"]
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=self.work,
-            env=self._environment,
+            env=self._environment | {"PATH": path if real else f"{self._quick}{os.pathsep}{path}"},
             capture_output=True,
             text=True,
             timeout=DEADLINE,

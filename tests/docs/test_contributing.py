@@ -78,6 +78,7 @@ def test_a_thing_is_added_in_one_place(name: str) -> None:
 
 
 @needs_git
+@pytest.mark.slow
 @pytest.mark.timeout(900)  # a proof is many cases, and a busy machine is no defect
 @pytest.mark.parametrize("name", DIFFS)
 def test_an_example_does_what_the_guide_shows(name: str, desk: Desk) -> None:
@@ -89,6 +90,7 @@ def test_an_example_does_what_the_guide_shows(name: str, desk: Desk) -> None:
 
 
 @needs_git
+@pytest.mark.slow
 def test_the_new_reader_reads_what_the_reference_sends(desk: Desk) -> None:
     """It comes to a table, and the suite that runs is the copy."""
     desk.run(_APPLY.format("reader"))

@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 import pytest
 import yaml
@@ -15,17 +16,22 @@ import yaml
 from conformance.reference.flight.server import FlightServer
 from conformance.reference.server import ReferenceServer
 from conformance.targets.asking import PROTOCOL
-from tests.docs.snippets import GUIDES, Desk, blocks
+from tests.docs.snippets import FOLLOWED, GUIDES, Desk, blocks
+from tests.docs.warm import warm
 from tests.fixtures import ROOT
 from tests.test_integrations import ACTION, HOOK, Job
 
 NAMES = [path.relative_to(ROOT).as_posix() for path in GUIDES]
 
-FOLLOWED = [guide for guide in GUIDES if guide.name != "CONTRIBUTING.md"]
-"""The commands of that one change the suite: ``test_contributing.py`` follows them, in copies."""
+
+LONG: Final = (
+    *("clients", "flight", "implementers", "interruptions", "ipc", "recording", "replay"),
+    *("scenarios", "truth"),
+)
+"""Guides with many commands, or long ones: they are followed where there is time, in the environment ``guides``."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def endpoint() -> Iterator[Mapping[str, str]]:
     """Servers that run already, under the ports that the guides write."""
     with ReferenceServer() as server, FlightServer() as flights:
@@ -36,11 +42,24 @@ def endpoint() -> Iterator[Mapping[str, str]]:
         }
 
 
+@pytest.fixture(scope="session")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A process that runs the commands."""
+    with warm(tmp_path_factory.mktemp("warm")) as place:
+        yield place
+
+
 @pytest.mark.timeout(900)  # a guide is many commands, and a busy machine is no defect
-@pytest.mark.parametrize("guide", FOLLOWED, ids=lambda guide: guide.relative_to(ROOT).as_posix())
-def test_the_commands_of_a_guide_do_what_it_says(guide: Path, tmp_path: Path, endpoint: Mapping[str, str]) -> None:
+@pytest.mark.parametrize(
+    "guide",
+    [pytest.param(one, marks=pytest.mark.slow) if one.stem in LONG else one for one in FOLLOWED],
+    ids=lambda guide: guide.relative_to(ROOT).as_posix(),
+)
+def test_the_commands_of_a_guide_do_what_it_says(
+    guide: Path, tmp_path: Path, endpoint: Mapping[str, str], commands: Path
+) -> None:
     """Followed from the top, each command prints the lines below it and ends in the given status."""
-    desk = Desk(tmp_path, endpoint)
+    desk = Desk(tmp_path, endpoint, warm=commands)
 
     for block in blocks(guide):
         if block.title:
@@ -134,6 +153,7 @@ def _check_message(line: str, where: str) -> None:
     assert PROTOCOL.decode(line.encode(), request=message["id"], kinds=kinds) == message, where
 
 
+@pytest.mark.slow
 def test_the_workflow_of_a_vendor_runs(tmp_path: Path, endpoint: Mapping[str, str]) -> None:
     """The action of the repository ends well with the inputs of the guide, and leaves what the last step keeps."""
     guide = ROOT / "docs" / "implementers.md"

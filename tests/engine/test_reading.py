@@ -20,7 +20,8 @@ from conformance.readers.ipc import IpcPool, JobAnswer, Limits, Stage
 from conformance.readers.ipc import JobOutcome as Ended
 from conformance.records import Level, Outcome
 from tests.engine import waiting_library
-from tests.engine.ipc_standins import READER, READERS, STRUCTURE, clauses, stream, vectors
+from tests.engine.ipc_library import READER, READERS
+from tests.engine.ipc_standins import STRUCTURE, clauses, stream, vectors
 from tests.patience import LONG
 
 

@@ -24,7 +24,7 @@ from conformance.reference.ipc.samples import SAMPLES
 from conformance.reference.ipc.tensors import tensor_model
 from conformance.reference.ipc.writer import write_file, write_stream
 from conformance.wire import Kind
-from tests.engine.ipc_standins import ATTACHING, READER, WRITERS
+from tests.engine.ipc_library import ATTACHING, READER, WRITERS
 from tests.patience import LONG
 
 HELLO = Hello("x", "X", "X", "1", (), ("stream", "file"), write_options={"codec": ("", "lz4"), "min_space_savings": ()})

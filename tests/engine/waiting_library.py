@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from conformance.readers.ipc import Decoded, IpcReaderInfo, Library
 from conformance.wire import Header, read_stream
-from tests.engine.ipc_standins import Standin
+from tests.engine.ipc_library import Standin
 
 READER: Final = IpcReaderInfo(
     name="waiting",

@@ -7,18 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from conformance.engine import recount
-from conformance.engine.corpus import load_corpus
+from tests.cli.typed import stay_here
 from tests.report.statements import SELECT, Files, judge, load, write_targets
 
 
 @pytest.fixture(scope="module")
 def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A directory for counterexamples, and a corpus that is read once and not for every statement."""
-    cases = load_corpus()
+    """A directory for counterexamples, and runs that start no process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("current"))
-        patch.setattr(recount, "load_corpus", lambda **_: cases)
+        stay_here(patch)
         yield
 
 

@@ -49,7 +49,6 @@ from tests.report.statements import (
         ("honest.toml", "--clause", "framing.*"),
         ("known.toml", "--clause", "rows.*", "--clause", "framing.*"),
         ("honest.toml", "--clause", "types.*", "--level", "must", "--seed", "2"),
-        ("honest.toml", "--parallel", "2"),
         ("honest.toml", "--deadline-multiplier", "2.5"),
         ("honest.toml", "--select", "*", "--capability", "zero-columns"),
         ("liar.toml", "--repeat", "2", "--parallel", "2"),
