@@ -17,6 +17,7 @@ import hypothesis
 import pytest
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+pytest_plugins: Final = ("tests.costs", "tests.studies")
 OF_TOOLS: Final = frozenset(
     {".git", ".venv", ".tox", ".pytest_cache", ".mypy_cache", ".ruff_cache", "__pycache__", "node_modules"}
 )

@@ -189,7 +189,7 @@ def test_lock_files_name_no_registry() -> None:
             assert "://" not in lock.read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="environments")
 @pytest.mark.timeout(BUILD_SECONDS + 100)
 @pytest.mark.parametrize("name", sorted(shipped()))
 def test_every_adapter_builds_from_nothing(tmp_path: Path, name: str) -> None:

@@ -13,6 +13,8 @@ from adapters.spec import shipped
 from tests.adapters.faulty import SECONDS, Case, Faulty, cases, clients, go_built, run
 from tests.fixtures import ROOT
 
+pytestmark = pytest.mark.slow(env="adapters")
+
 MATRIX: Final = "causes"
 CASES: Final = cases(MATRIX)
 

@@ -23,6 +23,8 @@ from conformance.targets.environment import CACHE
 from publish.tables.ipc import DRIFT_FINDINGS, IPC_FINDINGS, PROGRAMS, DriftFinding, IpcFinding
 from tests.fixtures import ROOT
 
+pytestmark = pytest.mark.slow(env="adapters")
+
 SECONDS: Final = 300
 """Wall-clock time of one program on a busy machine; a compiler may run in it. This is no test of speed."""
 PACKAGES: Final = {"arro3": "arro3-io"}

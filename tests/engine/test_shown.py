@@ -126,7 +126,7 @@ def test_the_published_cases_exist() -> None:
     assert all(0 < len(cases) <= FEW and cases <= corpus for cases in few_cases.values())
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="thorough")
 def test_the_published_cases_are_those_that_show_the_clauses() -> None:
     """``python -m publish.shown`` writes what the reference, the proof and the cases say."""
     assert published.SHOWN.read_text(encoding="utf-8") == published.text()
