@@ -11,8 +11,11 @@ command                             makes
 ``python -m publish.dialects``      ``publish/dialects.json``: what engines answer to wrong readings of restrictions
 ``python -m publish.shown``         ``golden/shown.json``: the cases that show what few cases can show
 ``python -m publish.tables``        tables in ``docs/`` and numbers in ``README.md``, from the suite and its reports
+``python -m publish.costs``         ``tests/costs.json``: what the tests cost, and its table in ``docs/dev``
 ``python -m publish.picture``       the picture of a report in the README
 =================================== ==================================================================================
+
+``python -m publish.long`` makes nothing: it runs the environments of tox.
 
 These programs belong to the repository; the installed suite does not contain them.
 """

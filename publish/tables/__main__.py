@@ -20,6 +20,7 @@ from publish.tables import (
     probes,
     readme,
     surface,
+    testing,
     untrusted,
 )
 
@@ -36,6 +37,7 @@ TABLES: Final = (
     probes,
     readme,
     surface,
+    testing,
     untrusted,
 )
 
