@@ -11,8 +11,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from adapters.building import BUILD_SECONDS, CACHE, NotBuiltError, build
+from adapters.building import BUILD_SECONDS, NotBuiltError, build
 from adapters.spec import shipped
+from conformance.readers.ipc.adapters import builds
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m adapters", description="Build the adapters that can be built here."
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(specs)}; all if none is given")
-    parser.add_argument("--cache", type=Path, help=f"the build directory (default: CONFORMANCE_ADAPTERS, or {CACHE})")
+    parser.add_argument("--cache", type=Path, help=f"the directory of all builds (default: {builds()})")
     parser.add_argument("--minutes", type=float, help="for all builds together: what is not ready by then is left out")
     asked = parser.parse_args(arguments)
     unknown = [name for name in asked.names if name not in specs]

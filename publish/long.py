@@ -1,8 +1,8 @@
 """``python -m publish.long [NAME ...]``: run environments of tox one after the other, and say how long each took.
 
 Without a name it runs all that a release needs. With ``--changed`` it runs those that the change touches, and with
-``--seconds`` only those that are ready in time by their recorded cost; it says which ones it left out, and why. A failure
-stops no other environment. Exit status: 0 if all that ran passed, 1 if one failed, 2 for an unknown name.
+``--seconds`` only those that are ready in time by their recorded cost; it says which ones it left out, and why. A
+failure stops no other environment. Exit status: 0 if all that ran passed, 1 if one failed, 2 for an unknown name.
 """
 
 from __future__ import annotations
@@ -62,9 +62,7 @@ def _touched() -> list[Environment]:
     return sorted(found, key=lambda one: one.seconds or 0.0)
 
 
-def _within(
-    seconds: float, chosen: Sequence[Environment], run: Callable[[Environment], Ran]
-) -> Iterator[Ran]:
+def _within(seconds: float, chosen: Sequence[Environment], run: Callable[[Environment], Ran]) -> Iterator[Ran]:
     """Run those that are ready within ``seconds``: by the clock for those that ran, by the record for the next one."""
     bounded, end = seconds < float("inf"), time.monotonic() + seconds
     for one in chosen:

@@ -1,9 +1,9 @@
 """The cost of each module of tests: measured on request, recorded in ``tests/costs.json``, and used in every run.
 
-``pytest --costs FILE`` appends one JSON line for each test; ``python -m publish.costs FILE`` makes the record of it. Two
-things follow from the record. Workers of xdist get the most expensive modules first, so that both are busy to the end.
-And a full run of the quick set may start only five percent more processes than the record has: processes are counted,
-because they cost the same on every machine, and times are not compared.
+``pytest --costs FILE`` appends one JSON line for each test; ``python -m publish.costs FILE`` makes the record of it.
+Two things follow from the record. Workers of xdist get the most expensive modules first, so that both are busy to the
+end. And a full run of the quick set may start only five percent more processes than the record has: processes are
+counted, because they cost the same on every machine, and times are not compared.
 
 A process counts for the module whose test was running in the process that started it. A process that a started process
 starts in turn does not count.
@@ -46,7 +46,7 @@ def module_of(nodeid: str) -> str:
 
 
 def in_order(nodeids: Sequence[str], record: Mapping[str, Mapping[str, float]]) -> list[int]:
-    """The places of the tests, most expensive module first; a module without a record could be long, and comes first."""
+    """The places of the tests, most expensive module first; one without a record could be long, and comes first."""
     unknown = {"seconds": float("inf")}
     return sorted(range(len(nodeids)), key=lambda place: -record.get(module_of(nodeids[place]), unknown)["seconds"])
 

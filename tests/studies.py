@@ -36,7 +36,7 @@ def sample(
     if not quick or not named.keys() >= set(quick):
         raise ValueError(f"expected some of {sorted(named)}, got {sorted(quick)}")
     slow = pytest.mark.slow(env=env)
-    return [pytest.param(value, id=each, marks=() if each in quick else slow) for each, value in named.items()]
+    return [pytest.param(value, id=each, marks=() if each in quick else (slow,)) for each, value in named.items()]
 
 
 def selections(ini: str) -> Mapping[str, tuple[str, ...]]:
