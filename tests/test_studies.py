@@ -13,6 +13,7 @@ from publish.environments import ENVIRONMENTS, TOUCHES_ALL
 from tests.fixtures import ROOT
 from tests.studies import complaint, sample, selections
 
+_INI: Final = (ROOT / "tox.ini").read_text(encoding="utf-8")
 INI: Final = """
 [testenv:one]
 commands =
@@ -69,29 +70,18 @@ def test_a_sample_of_nothing_is_refused(quick: tuple[str, ...]) -> None:
         sample(("a", "b"), quick, env="one")
 
 
-def _environments() -> set[str]:
-    """The names of ``tox.ini``, those with numbers as it writes them in a list."""
-    ini = configparser.ConfigParser(interpolation=None)
-    ini.read(ROOT / "tox.ini", encoding="utf-8")
-    found = {"test", *re.split(r", ", ini["tox"]["labels"].partition("pythons = ")[2])}
-    for section in ini.sections():
-        name = section.partition(":")[2]
-        stem, _, numbers = name.rstrip("}").partition("{")
-        found |= {f"{stem}{number}" for number in numbers.split(",")}
-    return found - {""}
-
-
 def test_every_environment_is_described() -> None:
     """``publish/environments.toml`` has those of ``tox.ini``, but for the one that runs the others."""
-    pythons = re.findall(r"py3\d+", (ROOT / "tox.ini").read_text(encoding="utf-8"))
-    named = {
-        name
-        for one in ENVIRONMENTS
-        for name in (pythons if one.arguments == ("-m", "pythons") else one.arguments[1].split(","))
-    }
+    ini = configparser.ConfigParser(interpolation=None)
+    ini.read(ROOT / "tox.ini", encoding="utf-8")
+    labels = dict(line.split(" = ") for line in ini["tox"]["labels"].strip().splitlines())
+    numbered = [name for names in labels.values() for name in names.split(", ")]
+    named = {section.partition(":")[2] for section in ini.sections() if "{" not in section} - {"", "long"}
 
-    assert named == _environments() - {"long"}
-    assert selections((ROOT / "tox.ini").read_text(encoding="utf-8")).keys() <= named
+    assert {one.name for one in ENVIRONMENTS} == {"test", *named, *labels}
+    assert all(one.arguments == ("-m" if one.name in labels else "-e", one.name) for one in ENVIRONMENTS)
+    assert set(numbered) >= {f"pyarrow{number}" for number in re.findall(r"^    pyarrow(\d+):", _INI, re.MULTILINE)}
+    assert selections(_INI).keys() <= named
 
 
 def test_every_pattern_matches_a_file() -> None:
