@@ -2,7 +2,7 @@
 
 ``pytest --costs FILE`` appends one JSON line for each test; ``python -m publish.costs FILE`` makes the record of it.
 Two things follow from the record. Workers of xdist get the most expensive modules first, so that both are busy to the
-end. And a full run of the quick set may start only five percent more processes than the record has: processes are
+end. And a run of the quick set may start only five percent more processes than the record has: processes are
 counted, because they cost the same on every machine, and times are not compared.
 
 A process counts for the module whose test was running in the process that started it. A process that a started process
@@ -29,7 +29,7 @@ COLLECTION: Final = "collection"
 STARTS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn"})
 """Audit events of a new process."""
 ALLOWANCE: Final = 1.05
-"""How much more processes than recorded a full run may start: a pool replaces a worker now and then."""
+"""How many more processes than recorded a run may start: a pool replaces a worker now and then."""
 
 _STARTED: Final = "processes by module"
 
@@ -90,11 +90,14 @@ class Starts:
         self.by_module.update(getattr(node, "workeroutput", {}).get(_STARTED, {}))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Give the counts to the main process; there, fail a full run that passed and started too many."""
+        """Give the counts to the main process; there, fail a run of the quick set that passed and started too many.
+
+        A part of the quick set starts less than the record allows.
+        """
         config = session.config
         if hasattr(config, "workeroutput"):
             config.workeroutput[_STARTED] = dict(self.by_module)
-        elif session.exitstatus == pytest.ExitCode.OK and _is_full(config):
+        elif session.exitstatus == pytest.ExitCode.OK and config.option.markexpr == "not slow":
             self.grown = grown(self.by_module, recorded())
             if self.grown:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -106,19 +109,6 @@ class Starts:
             terminalreporter.write_line("if they have to: pytest --costs FILE, then python -m publish.costs FILE")
 
 
-def _is_full(config: pytest.Config) -> bool:
-    """True for a run of the quick set without any selection."""
-    option = config.option
-    selected = option.keyword or option.deselect or option.ignore or option.ignore_glob or option.collectonly
-    again = option.lf or option.stepwise
-    return (
-        config.args_source is pytest.Config.ArgsSource.TESTPATHS
-        and option.markexpr == "not slow"
-        and not selected
-        and not again
-    )
-
-
 class Costs:
     """Appends the cost of each test to a file."""
 
@@ -128,8 +118,8 @@ class Costs:
         self.clock = time.perf_counter()
 
     def pytest_collection_finish(self) -> None:
-        """Write what importing and collecting cost until now."""
-        self._write(COLLECTION, self.clock, 0.0, 0.0, 0)
+        """Write what importing and collecting cost until now; workers that were started are no processes of tests."""
+        self._write(COLLECTION, self.clock, 0.0, 0.0, self.starts.total)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:

@@ -1,14 +1,19 @@
-"""Costs are summed by module, order the modules, and bound the processes that a full run starts."""
+"""Costs are summed by module, order the modules, and bound the processes that a run starts."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Final
 
 import pytest
 
 from publish.costs import by_module, written
 from tests.costs import COLLECTION, RECORD, Starts, grown, in_order, module_of
+from tests.fixtures import ROOT
 
 RECORDED: Final = {
     "tests/a.py": {"seconds": 2.0, "processes": 40},
@@ -87,3 +92,67 @@ def test_the_record_is_of_modules_that_exist() -> None:
 def test_a_module_is_the_file_of_a_test() -> None:
     """Whatever its parameters contain."""
     assert module_of("tests/a.py::Class::test[x::y]") == "tests/a.py"
+
+
+CONFTEST: Final = """
+import json
+from pathlib import Path
+
+from tests import costs
+
+costs.RECORD = Path(__file__).with_name("record.json")
+"""
+STARTING: Final = """
+import subprocess
+import pytest
+
+@pytest.mark.parametrize("number", range(3))
+def test_start(number):
+    subprocess.run(["true"], check=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("recorded", "selected", "status"), [(6, (), 0), (5, (), 1), (5, ("-m", ""), 0)], ids=str
+)
+def test_a_run_on_two_workers_is_bounded(
+    recorded: int, selected: tuple[str, ...], status: int, tmp_path: Path
+) -> None:
+    """Workers count, and the main process compares the sum; a run of slow tests is not compared."""
+    record = {
+        "few/test_a.py": {"seconds": 1, "processes": 3},
+        "few/test_b.py": {"seconds": 2, "processes": recorded - 3},
+    }
+    (tmp_path / "few").mkdir()
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "record.json").write_text(json.dumps(record))
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = few\naddopts = -m 'not slow'\nmarkers = slow\n")
+    for name in "ab":
+        (tmp_path / "few" / f"test_{name}.py").write_text(STARTING)
+    plugins = ["-p", "tests.costs", "-p", "no:conformance", "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-n",
+        "2",
+        "--dist",
+        "loadscope",
+        "--costs",
+        "costs",
+        *plugins,
+        *selected,
+    ]
+
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240, check=False
+    )
+
+    assert done.returncode == status, done.stdout + done.stderr
+    said = "the tests started 6 processes, and record.json records 5: few/test_b.py 3 instead of 2"
+    assert (said in done.stdout) == bool(status)
+    measured = by_module((tmp_path / "costs").read_text().splitlines())
+    assert {name: (row["items"], row["processes"]) for name, row in measured.items()} == {
+        COLLECTION: (0, 0), "few/test_a.py": (3, 3), "few/test_b.py": (3, 3),
+    }  # fmt: skip
