@@ -77,7 +77,7 @@ def met(request: pytest.FixtureRequest) -> dict[str, Measured]:
     """Every attack of this run, those together that can share a command."""
     heed_interrupts()
     attacks()
-    asked = [item.callspec.params["name"] for item in request.session.items if _asks(item)]
+    asked = [str(item.callspec.params["name"]) for item in request.session.items if _asks(item)]
     with ThreadPoolExecutor(BESIDE) as pool:
         groups = pool.map(measure, setups.groups([ATTACKS[name] for name in asked]))
         return {one.attack.id: one for group in groups for one in group}
