@@ -52,13 +52,10 @@ def in_order(nodeids: Sequence[str], record: Mapping[str, Mapping[str, float]]) 
 
 
 def grown(started: Mapping[str, int], record: Mapping[str, Mapping[str, float]]) -> str:
-    """A sentence naming the modules that start more processes than recorded; empty within the allowance.
-
-    Without a record, nothing is bounded.
-    """
+    """A sentence naming the modules that start more processes than recorded; empty within the allowance."""
     before = {module: int(row["processes"]) for module, row in record.items()}
     total, most = sum(started.values()), sum(before.values())
-    if not record or total <= most * ALLOWANCE:
+    if total <= most * ALLOWANCE:
         return ""
     more = sorted(((count - before.get(module, 0), module) for module, count in started.items()), reverse=True)
     named = ", ".join(f"{module} {started[module]} instead of {before.get(module, 0)}" for by, module in more if by > 0)
