@@ -6,13 +6,19 @@ Exit status: 0; 1 if an adapter given by name could not be built; 2 for an unkno
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
-from adapters.building import BUILD_SECONDS, CACHE, NotBuiltError, build
+from adapters.building import BUILD_SECONDS, NotBuiltError, build
 from adapters.spec import shipped
+from conformance.readers.ipc.adapters import builds
+
+LEAST: Final = "CONFORMANCE_BUILD_MINUTES"
+"""The variable with which a build that is short of time gives its adapters fewer minutes."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,13 +28,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m adapters", description="Build the adapters that can be built here."
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(specs)}; all if none is given")
-    parser.add_argument("--cache", type=Path, help=f"the build directory (default: CONFORMANCE_ADAPTERS, or {CACHE})")
-    parser.add_argument("--minutes", type=float, help="for all builds together: what is not ready by then is left out")
+    parser.add_argument("--cache", type=Path, help=f"the directory of all builds (default: {builds()})")
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=float("inf"),
+        help=f"for all builds together, if {LEAST} is no less: what is not ready by then is left out",
+    )
     asked = parser.parse_args(arguments)
     unknown = [name for name in asked.names if name not in specs]
     if unknown:
         parser.error(f"expected names among {', '.join(specs)} but got {', '.join(unknown)}")
-    end = float("inf") if asked.minutes is None else time.monotonic() + asked.minutes * 60
+    end = time.monotonic() + 60 * min(asked.minutes, float(os.environ.get(LEAST, "inf")))
     skipped = 0
     width = max(map(len, specs))
     for name in asked.names or specs:

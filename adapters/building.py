@@ -1,14 +1,16 @@
 """Building an adapter once in a directory of its own, and finding it again.
 
-A directory counts as built if it contains a record, which is written last, after the program has answered hello: an
-interrupted or failed build starts again. The record contains a digest of the program's sources, so that a changed
-source, lock file or runtime causes a new build, and the command that starts the program.
+The name of the directory has a digest of the program's sources (``conformance.readers.ipc.adapters``), so a changed
+source or lock file causes a new build. The directory counts as built if it contains a record, which is written last and
+as a whole, after the program has answered hello: an interrupted or failed build starts again. The record contains the
+versions of the runtimes, so that another compiler builds again, and the command that starts the program. One process
+builds at a time; another one that wants the same build waits for it.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
+import functools
 import importlib.metadata
 import json
 import os
@@ -21,13 +23,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from adapters.spec import AdapterSpec, placeholders
+from conformance.disk.files import write_whole
+from conformance.disk.locks import held
+from conformance.readers.ipc.adapters import RECORD, build_directory
 
-__all__ = ["CACHE", "Built", "NotBuiltError", "build", "cache_directory", "find", "reason_not_built"]
-
-CACHE: Final = Path(".conformance") / "adapters"
-"""The directory of all builds, below the current directory; ``CONFORMANCE_ADAPTERS`` names another one."""
-
-RECORD: Final = "built.json"
+__all__ = ["Built", "NotBuiltError", "build", "cache_directory", "find", "reason_not_built"]
 
 BUILD_SECONDS: Final = 1500.0
 """Seconds for a build: the Rust client compiles 250 crates, some of them in C, and slow downloads take minutes."""
@@ -65,19 +65,19 @@ class Built:
     found: bool
 
 
-def cache_directory(name: str, root: Path | None = None) -> Path:
+def cache_directory(spec: AdapterSpec, root: Path | None = None) -> Path:
     """The directory in which an adapter is built."""
-    return (root or Path(os.environ.get("CONFORMANCE_ADAPTERS", CACHE))).absolute() / name
+    return build_directory(spec.adapter, root)
 
 
 def find(spec: AdapterSpec, root: Path | None = None) -> Built | None:
-    """The built adapter; None if it was never built, or if one of its sources has changed since."""
+    """The built adapter; None if it was never built of these sources, or with other runtimes than those of today."""
     try:
-        runtimes = _runtimes(spec)
-        record = json.loads((cache_directory(spec.name, root) / RECORD).read_text(encoding="utf-8"))
+        # The record is looked for first: to ask a runtime for its version starts a process.
+        record = json.loads((cache_directory(spec, root) / RECORD).read_text(encoding="utf-8"))
+        if record["runtimes"] != _runtimes(spec):
+            return None
     except (NotBuiltError, OSError, ValueError):
-        return None
-    if record["made_of"] != _made_of(spec, runtimes):
         return None
     return Built(spec.name, tuple(record["command"]), record["version"], found=True)
 
@@ -99,23 +99,22 @@ def build(spec: AdapterSpec, root: Path | None = None, *, seconds: float | None 
             program does not answer.
     """
     runtimes = _runtimes(spec)
-    standing = find(spec, root)
-    cache = cache_directory(spec.name, root)
-    if standing is not None:
-        # A checkout gives files new times without new content; the record gets the time of this comparison.
-        (cache / RECORD).touch()
-        return standing
-    # The directory is not emptied, because compilers and package managers can use parts of an earlier build.
-    cache.mkdir(parents=True, exist_ok=True)
-    (cache / RECORD).unlink(missing_ok=True)
-    for file in spec.files():
-        shutil.copyfile(file, cache / file.name)
-    if spec.build:
-        _run(_expand(spec, spec.build, cache), cache, BUILD_SECONDS if seconds is None else seconds)
-    command = _expand(spec, spec.command, cache)
-    hello = _hello(command, cache)
-    record = {"made_of": _made_of(spec, runtimes), "command": command, "version": hello["version"]}
-    (cache / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    cache = cache_directory(spec, root)
+    with held(cache, wait=True):
+        built = find(spec, root)
+        if built is not None:
+            return built
+        # The directory is not emptied, because compilers and package managers can use parts of an interrupted build.
+        cache.mkdir(parents=True, exist_ok=True)
+        (cache / RECORD).unlink(missing_ok=True)
+        for file in spec.files():
+            shutil.copyfile(file, cache / file.name)
+        if spec.build:
+            _run(_expand(spec, spec.build, cache), cache, BUILD_SECONDS if seconds is None else seconds)
+        command = _expand(spec, spec.command, cache)
+        hello = _hello(command, cache)
+        record = {"runtimes": runtimes, "command": command, "version": hello["version"]}
+        write_whole(cache / RECORD, json.dumps(record, indent=1) + "\n")
     return Built(spec.name, tuple(command), str(hello["version"]), found=False)
 
 
@@ -220,8 +219,12 @@ def _version(name: str) -> str | None:
             return None
     program, *arguments = _ASK_VERSION[name]
     where = shutil.which(program)
-    if where is None:
-        return None
+    return None if where is None else _reported(where, name, tuple(arguments))
+
+
+@functools.cache
+def _reported(where: str, name: str, arguments: tuple[str, ...]) -> str:
+    """The version that a program says, asked once in a process; raises :class:`NotBuiltError`."""
     asked = f"{name} {' '.join(arguments)}"
     try:
         done = subprocess.run(  # noqa: S603  # one of the known programs
@@ -239,13 +242,3 @@ def _version(name: str) -> str | None:
 
 def _numbers(version: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", version)]
-
-
-def _made_of(spec: AdapterSpec, runtimes: dict[str, str]) -> str:
-    """A digest of everything that the built program depends on."""
-    digest = hashlib.sha256(json.dumps([spec.build, spec.command, runtimes], sort_keys=True).encode())
-    copied = {file.resolve() for file in spec.files()}
-    own = {file for file in spec.here.iterdir() if file.is_file()}
-    for file in sorted(copied | own):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Self
+
+from conformance.readers.ipc.adapters import Adapter, pyspark_jars
 
 __all__ = ["AdapterSpec", "SpecError", "placeholders", "shipped"]
 
@@ -63,6 +64,11 @@ class AdapterSpec:
             raise SpecError(f"{file}: expected command to name a program but got an empty list")
         return cls(name, title, language, file.parent.resolve(), sources, build, command, needs)
 
+    @property
+    def adapter(self) -> Adapter:
+        """The same adapter as the suite sees it."""
+        return Adapter(self.name, self.title, self.language, self.here, self.sources)
+
     def files(self) -> list[Path]:
         """The files that are copied into the cache; raises :class:`SpecError` if a pattern matches none."""
         found: list[Path] = []
@@ -84,10 +90,8 @@ def shipped(*kinds: str) -> dict[str, AdapterSpec]:
 def placeholders(spec: AdapterSpec, cache: Path) -> dict[str, str]:
     """The value of each placeholder; ``pyspark_jars`` is present only if pyspark is installed."""
     values = {"here": str(spec.here), "cache": str(cache), "python": sys.executable}
-    pyspark = importlib.util.find_spec("pyspark")
-    if pyspark is not None and pyspark.submodule_search_locations:
-        values["pyspark_jars"] = str(Path(pyspark.submodule_search_locations[0]) / "jars")
-    return values
+    jars = pyspark_jars()
+    return values if jars is None else {**values, "pyspark_jars": jars}
 
 
 def _text(file: Path, held: Mapping[str, Any], key: str) -> str:

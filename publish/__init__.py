@@ -9,9 +9,12 @@ command                             makes
 ``python -m publish.flightclients`` ``reports/flight-clients.json``: what Flight clients make of faults
 ``python -m publish.untrusted``     ``reports/untrusted.json``: what gets through each call that reads Arrow data
 ``python -m publish.dialects``      ``publish/dialects.json``: what engines answer to wrong readings of restrictions
+``python -m publish.costs``         ``tests/costs.json``: what the tests cost, and its table in ``docs/dev``
 ``python -m publish.picture``       the picture of a report in the README
 ``python -m publish.refresh``       all that is made from the suite itself: schemas, golden files, tables, snapshots
 =================================== ==================================================================================
+
+``python -m publish.long`` makes nothing: it runs the environments of tox.
 
 These programs belong to the repository; the installed suite does not contain them.
 """

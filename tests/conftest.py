@@ -17,6 +17,7 @@ import hypothesis
 import pytest
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+pytest_plugins: Final = ("tests.costs", "tests.studies")
 OF_TOOLS: Final = frozenset(
     {".git", ".venv", ".tox", ".pytest_cache", ".mypy_cache", ".ruff_cache", "__pycache__", "node_modules"}
 )
@@ -50,7 +51,7 @@ def _files() -> frozenset[Path]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let no default test download a package; slow campaigns create environments of their own.
+    """Let no test of the quick set download a package or find an adapter that this machine has built.
 
     Commands behave as on a laptop, also where these tests run in a job of GitHub Actions.
     """
@@ -58,6 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.pop(name, None)
     if config.option.markexpr == "not slow":
         os.environ["PIP_NO_INDEX"] = "1"
+        os.environ["CONFORMANCE_ADAPTERS"] = str(Path(os.devnull, "adapters"))
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

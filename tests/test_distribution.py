@@ -25,6 +25,9 @@ DATA: Final = ("adapters", "cases", "golden", "targets")
 """Folders of the repository that the installed package carries in ``conformance/_data``."""
 PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
+studies = pytest.mark.slow(env="studies")
+"""The quick set builds the wheel and looks into it; the rest builds more, and installs."""
+
 
 def ran(command: Sequence[str | Path], cwd: Path, environment: Mapping[str, str] | None = None) -> str:
     """The output of a command that succeeds."""
@@ -74,6 +77,7 @@ def test_wheel_holds_the_package_and_its_data(wheel: Path) -> None:
     assert {Path(name).name for name in about} == {"METADATA", "WHEEL", "entry_points.txt", "LICENSE", "RECORD"}
 
 
+@studies
 def test_source_distribution_builds_the_same_wheel(wheel: Path, sdist: Path, tmp_path: Path) -> None:
     """Byte for byte: a build takes nothing from the machine, and the sources are complete."""
     with tarfile.open(sdist) as archive:
@@ -86,6 +90,7 @@ def test_source_distribution_builds_the_same_wheel(wheel: Path, sdist: Path, tmp
     assert again.read_bytes() == wheel.read_bytes()
 
 
+@studies
 def test_source_distribution_holds_the_tests(sdist: Path) -> None:
     """A packager of the suite can test the build."""
     with tarfile.open(sdist) as archive:
@@ -95,12 +100,14 @@ def test_source_distribution_holds_the_tests(sdist: Path) -> None:
     assert set(files(ROOT / "docs")) <= names
 
 
+@studies
 def test_distributions_are_small(wheel: Path, sdist: Path) -> None:
     """They stay small enough to install in a build of an emulator's own."""
     assert wheel.stat().st_size < 4 * MIB
     assert sdist.stat().st_size < 6 * MIB
 
 
+@studies
 def test_source_distribution_holds_every_report(sdist: Path) -> None:
     """The JSON of each; the pages that are made from it are left out."""
     with tarfile.open(sdist) as archive:
@@ -157,6 +164,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     return Installed(wheel, tmp_path_factory.mktemp("installed"))
 
 
+@studies
 def test_installed_suite_is_the_one_that_runs(installed: Installed) -> None:
     """Neither the working copy nor an earlier installation is imported."""
     printed = installed("-c", "import conformance; print(conformance.__file__)", program="python")
@@ -165,6 +173,7 @@ def test_installed_suite_is_the_one_that_runs(installed: Installed) -> None:
     assert installed("--version") == f"conformance, version {conformance.__version__}\n"
 
 
+@studies
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
@@ -188,6 +197,7 @@ def test_command_finds_its_data(installed: Installed, command: tuple[str, ...], 
     assert expected in installed(*command)
 
 
+@studies
 def test_pair_of_messages_is_checked(installed: Installed) -> None:
     """The golden pairs are written out, and judged as files of anybody."""
     installed("golden", "--set", "bq-arrow", "--dir", "pairs")
@@ -198,6 +208,7 @@ def test_pair_of_messages_is_checked(installed: Installed) -> None:
     assert printed.startswith("0 clauses fail, ")
 
 
+@studies
 def test_target_file_starts_a_server_of_the_package(installed: Installed) -> None:
     """A server that the suite starts in a process of its own finds the installed modules too."""
     target = Path(installed.site, "conformance", "_data", "targets", "reference.toml")
@@ -205,6 +216,7 @@ def test_target_file_starts_a_server_of_the_package(installed: Installed) -> Non
     assert "PASSED: " in installed("run", "--target", str(target), "--select", "types.int64", "--no-readers")
 
 
+@studies
 def test_archive_of_the_vectors_is_written(installed: Installed) -> None:
     """The archive that goes with a release comes from the installed package."""
     installed("golden", "--archive", "vectors")

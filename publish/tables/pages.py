@@ -18,6 +18,7 @@ from publish.tables import (
     probes,
     readme,
     surface,
+    testing,
     untrusted,
 )
 
@@ -33,6 +34,7 @@ TABLES: Final = (
     probes,
     readme,
     surface,
+    testing,
     untrusted,
 )
 

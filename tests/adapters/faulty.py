@@ -76,8 +76,10 @@ def _rust_built(program: Path, cache: Path, scratch: Path) -> list[str]:
     for file in ("Cargo.lock", "build.rs"):
         shutil.copyfile(cache / file, scratch / file)
     # A name of its own, and the libraries that the client was built with.
-    manifest = (cache / "Cargo.toml").read_text(encoding="utf-8").replace(f'name = "{cache.name}"', 'name = "faulty"')
-    (scratch / "Cargo.toml").write_text(manifest, encoding="utf-8")
+    manifest = (cache / "Cargo.toml").read_text(encoding="utf-8")
+    (scratch / "Cargo.toml").write_text(
+        re.sub(r'(?m)^name = ".*"$', 'name = "faulty"', manifest, count=1), encoding="utf-8"
+    )
     (scratch / "src").mkdir()
     shutil.copyfile(program, scratch / "src" / "main.rs")
     # The libraries are compiled once, with the client; of the program nothing stays beside them.
@@ -219,10 +221,12 @@ class Faulty:
     def _command(self, client: str) -> list[str]:
         program, *arguments = OF[self._matrix].get(client, (client,))
         name, made = COMMANDS[self._matrix][program]
-        if name and find(shipped("client.toml", "flight.toml")[name]) is None:
+        spec = shipped("client.toml", "flight.toml").get(name)
+        if spec is not None and find(spec) is None:
             pytest.skip(f"{name} is not built: run python -m adapters {name}")
         if program not in self._built:
-            self._built[program] = made(program, cache_directory(name), self._directory(program))
+            directory = self._directory(program)
+            self._built[program] = made(program, cache_directory(spec) if spec is not None else directory, directory)
         return [*self._built[program], *arguments]
 
 

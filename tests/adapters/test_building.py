@@ -6,13 +6,16 @@ import os
 import re
 import select
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from adapters.__main__ import main
-from adapters.building import BUILD_SECONDS, NotBuiltError, build, find, reason_not_built
+from adapters.building import BUILD_SECONDS, NotBuiltError, build, cache_directory, find, reason_not_built
 from adapters.spec import AdapterSpec, SpecError, shipped
+from conformance.disk.locks import held
+from conformance.readers.ipc.adapters import RECORD
 from tests.patience import patiently
 
 SPEAKS = 'import json; input(); print(json.dumps({"id": 1, "status": "ok", "version": "1.2"}))\n'
@@ -51,7 +54,41 @@ def test_a_build_is_done_once(tmp_path: Path) -> None:
 
     assert (first.found, second.found) == (False, True)
     assert first.version == second.version == "1.2"
-    assert first.command == (sys.executable, str(tmp_path / "cache" / "small" / "program.py"))
+    assert first.command == (sys.executable, str(cache_directory(spec, tmp_path / "cache") / "program.py"))
+
+
+def test_a_build_without_its_record_starts_again(tmp_path: Path) -> None:
+    """The record is written last: whatever else an interrupted build left, it is not found."""
+    spec = adapter(tmp_path / "small")
+    build(spec, tmp_path / "cache")
+    (cache_directory(spec, tmp_path / "cache") / RECORD).unlink()
+
+    assert find(spec, tmp_path / "cache") is None
+    assert not build(spec, tmp_path / "cache").found
+
+
+def test_two_processes_build_one_after_the_other(tmp_path: Path) -> None:
+    """The second waits, and finds what the first has built; the build holds a lock, which its command sees."""
+    here, cache = tmp_path / "small", tmp_path / "cache"
+    check = "import sys, pathlib, conformance.disk.locks as locks; sys.exit(not locks.is_locked(pathlib.Path.cwd()))"
+    spec = adapter(here, build=f"""["{{python}}", "-c", "{check}"]""")
+    with ThreadPoolExecutor(1) as threads:
+        with held(cache_directory(spec, cache)):
+            second = threads.submit(build, spec, cache)
+            assert find(spec, cache) is None
+        assert not second.result().found
+    assert build(spec, cache).found
+
+
+def test_another_version_of_a_runtime_builds_again(tmp_path: Path) -> None:
+    """The record has the versions with which the program was built."""
+    spec = adapter(tmp_path / "small", needs='["numpy"]')
+    build(spec, tmp_path / "cache")
+    record = cache_directory(spec, tmp_path / "cache") / RECORD
+    record.write_text(record.read_text().replace('"numpy": "', '"numpy": "0.'))
+
+    assert find(spec, tmp_path / "cache") is None
+    assert not build(spec, tmp_path / "cache").found
 
 
 def test_a_changed_source_is_built_again(tmp_path: Path) -> None:
@@ -183,7 +220,9 @@ def test_builds_share_the_minutes_that_they_get(
     monkeypatch.setattr("adapters.__main__.shipped", lambda: {"small": spec})
 
     assert main(["--cache", str(tmp_path / "cache"), "--minutes", "0"]) == 0
-    assert capsys.readouterr().out == "small  skipped: sleep 600 did not end within 0 s\n"
+    monkeypatch.setenv("CONFORMANCE_BUILD_MINUTES", "0")
+    assert main(["--cache", str(tmp_path / "cache"), "--minutes", "10"]) == 0
+    assert capsys.readouterr().out == "small  skipped: sleep 600 did not end within 0 s\n" * 2
 
 
 def test_lock_files_name_no_registry() -> None:
@@ -193,7 +232,7 @@ def test_lock_files_name_no_registry() -> None:
             assert "://" not in lock.read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="environments")
 @pytest.mark.timeout(BUILD_SECONDS + 100)
 @pytest.mark.parametrize("name", sorted(shipped()))
 def test_every_adapter_builds_from_nothing(tmp_path: Path, name: str) -> None:

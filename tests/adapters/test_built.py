@@ -10,6 +10,8 @@ from adapters.building import reason_not_built
 from adapters.spec import shipped
 from tests.adapters.conftest import BUILT
 
+pytestmark = pytest.mark.slow(env="adapters")
+
 
 @pytest.mark.parametrize("name", sorted(shipped("adapter.toml")))
 def test_a_built_adapter_says_what_it_is(name: str) -> None:

@@ -17,6 +17,8 @@ from conformance.readers.programs.spec import shipped_programs
 from conformance.records import Outcome
 from tests.clients.healthy import healthy
 
+pytestmark = pytest.mark.slow(env="adapters")
+
 PROGRAMS = shipped_programs()
 PATHS = [info.name for program in PROGRAMS.values() for info in program.paths.values()]
 SECONDS = 60.0

@@ -13,6 +13,8 @@ from adapters.spec import shipped
 from tests.adapters.faulty import SECONDS, Case, Faulty, cases, clients, go_built, run
 from tests.fixtures import ROOT
 
+pytestmark = pytest.mark.slow(env="adapters")
+
 MATRIX: Final = "causes"
 CASES: Final = cases(MATRIX)
 
@@ -40,12 +42,13 @@ def test_without_a_fault_a_client_reads_the_table(client: str, faulty: Faulty, t
 @pytest.mark.timeout(2 * SECONDS)
 def test_the_reader_of_arrow_go_has_no_limit(tmp_path: Path) -> None:
     """The program in the report prints what the report says."""
-    if find(shipped("client.toml")["bigquery-go"]) is None:
+    spec = shipped("client.toml")["bigquery-go"]
+    if find(spec) is None:
         pytest.skip("bigquery-go is not built: run python -m adapters bigquery-go")
     report = (ROOT / "docs" / "disclosure" / "arrow-go.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"```go\n(.*?)```", report, re.DOTALL)
 
-    done = run(go_built(program, cache_directory("bigquery-go"), tmp_path), tmp_path, {})
+    done = run(go_built(program, cache_directory(spec), tmp_path), tmp_path, {})
 
     assert "NewMessageReader: arrow/ipc: message body length 1099511627776 exceeds limit 1048576" in done.stdout
     assert "fatal error: runtime: out of memory" in done.stderr

@@ -23,6 +23,8 @@ from conformance.targets.environment import CACHE
 from publish.tables.ipc import DRIFT_FINDINGS, IPC_FINDINGS, PROGRAMS, DriftFinding, IpcFinding
 from tests.fixtures import ROOT
 
+pytestmark = pytest.mark.slow(env="adapters")
+
 SECONDS: Final = 300
 """Wall-clock time of one program on a busy machine; a compiler may run in it. This is no test of speed."""
 PACKAGES: Final = {"arro3": "arro3-io"}
@@ -67,7 +69,7 @@ def _python(program: Path, version: str, _scratch: Path) -> list[str]:
 
 def _node(program: Path, version: str, scratch: Path) -> list[str]:
     name, package = ("flechette", "@uwdata/flechette") if "flechette" in program.name else ("arrow-js", "apache-arrow")
-    modules = cache_directory(name) / "node_modules"
+    modules = cache_directory(shipped()[name]) / "node_modules"
     manifest = modules / package / "package.json"
     found = json.loads(manifest.read_text(encoding="utf-8"))["version"] if manifest.exists() else None
     _needs(found, version, package)
@@ -79,7 +81,7 @@ def _java(program: Path, version: str, scratch: Path) -> list[str]:
     # Either has the jars: pyspark, or the client of BigQuery that is built here.
     pyspark = placeholders(shipped("adapter.toml")["arrow-java"], scratch).get("pyspark_jars")
     folders = [Path(pyspark)] if pyspark else []
-    for jars in (*folders, cache_directory("bigquery-java") / "jars"):
+    for jars in (*folders, cache_directory(shipped()["bigquery-java"]) / "jars"):
         if (jars / f"arrow-vector-{version}.jar").exists() and shutil.which("javac"):
             done = _run(["javac", "-d", str(scratch), "-cp", f"{jars}/*", str(program)], scratch)
             assert done.returncode == 0, done.stderr

@@ -15,6 +15,8 @@ from conformance.engine.events import CaseJudged
 from conformance.readers.programs.spec import FLIGHT_FILE, shipped_programs
 from conformance.records import Outcome
 
+pytestmark = pytest.mark.slow(env="adapters")
+
 PROGRAMS = shipped_programs(FLIGHT_FILE)
 PATHS = [info.name for program in PROGRAMS.values() for info in program.paths.values()]
 SECONDS = 60.0

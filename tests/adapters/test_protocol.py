@@ -10,6 +10,8 @@ from conformance.readers.ipc.job import KINDS, READ_OPTIONS, WRITE_OPTIONS
 from tests.adapters.conftest import BUILT, NONE_BUILT, Program
 from tests.adapters.families import FAMILIES, stream_of
 
+pytestmark = pytest.mark.slow(env="adapters")
+
 if not BUILT:
     pytest.skip(NONE_BUILT, allow_module_level=True)
 

@@ -12,6 +12,8 @@ from tests.adapters.conftest import BUILT, NONE_BUILT, Program
 from tests.adapters.deviations import LACKING, READING, expect
 from tests.adapters.families import FAMILIES, REPLACING, stream_of
 
+pytestmark = pytest.mark.slow(env="adapters")
+
 if not BUILT:
     pytest.skip(NONE_BUILT, allow_module_level=True)
 

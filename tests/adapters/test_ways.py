@@ -11,6 +11,8 @@ from conformance.wire.plain import PlainTable, differences, plain_table
 from tests.adapters.conftest import BUILT, NONE_BUILT, Program
 from tests.adapters.families import FAMILIES, stream_of
 
+pytestmark = pytest.mark.slow(env="adapters")
+
 if not BUILT:
     pytest.skip(NONE_BUILT, allow_module_level=True)
 

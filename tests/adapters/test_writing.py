@@ -16,6 +16,8 @@ from tests.adapters.conftest import BUILT, NONE_BUILT, Program
 from tests.adapters.deviations import LACKING, WRITING, expect
 from tests.adapters.families import FAMILIES, REPLACING, stream_of
 
+pytestmark = pytest.mark.slow(env="adapters")
+
 if not BUILT:
     pytest.skip(NONE_BUILT, allow_module_level=True)
 

@@ -20,7 +20,11 @@ from conformance.campaign.resultbatches import Chunk, rows_of
 from conformance.campaign.session import spark_session
 
 PLUGINS = "spark.plugins"
-needs_spark = [pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.filterwarnings("ignore::FutureWarning")]
+needs_spark = [
+    pytest.mark.slow(env="campaign"),
+    pytest.mark.timeout(900),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+]
 TABLE = pa.table({"a": pa.array(range(1000), pa.int64()), "b": pa.array([None, "x" * 9] * 500, pa.string())})
 
 

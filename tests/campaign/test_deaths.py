@@ -22,7 +22,7 @@ from tests.campaign.jobs import found, target_file
 from tests.campaign.spark import command, commits, run, spark_workers, until
 
 pytest.importorskip("pyspark", reason="a campaign needs the extra spark")
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.slow(env="campaign"), pytest.mark.timeout(1800)]
 
 CASES: Final = 1200
 KILLS: Final = 5

@@ -180,7 +180,7 @@ def running(tmp_path: Path) -> Iterator[Path]:
         yield path
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="campaign")
 @pytest.mark.timeout(900)
 class TestSpark:
     """Small campaigns, as a user types them."""

@@ -80,7 +80,7 @@ def test_a_campaign_finds_a_lie(name: str) -> None:
     prove(name)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="campaign")
 @pytest.mark.parametrize("name", FAULTY_SERVERS)
 def test_a_campaign_finds_every_lie(name: str) -> None:
     """The faults are those that a serializer can have."""

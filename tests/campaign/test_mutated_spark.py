@@ -16,7 +16,7 @@ from tests.campaign.jobs import found
 from tests.campaign.spark import CASES, command, run
 
 pytest.importorskip("pyspark", reason="a campaign needs the extra spark")
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow(env="campaign"), pytest.mark.timeout(900)]
 
 
 def test_a_campaign_over_mutated_bytes(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from tests.campaign.jobs import found, target_file
 from tests.campaign.spark import CASES, command, commands_below, commits, run, spark_workers, until
 
 pyspark = pytest.importorskip("pyspark", reason="a campaign needs the extra spark")
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow(env="campaign"), pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")

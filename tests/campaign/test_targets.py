@@ -20,7 +20,7 @@ from tests.campaign.jobs import found, target_file
 from tests.campaign.spark import command, run
 
 pytest.importorskip("pyspark", reason="a campaign needs the extra spark")
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow(env="campaign"), pytest.mark.timeout(900)]
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ from conformance.wire import Kind
 MESSAGES_EVERY = 9
 """Of the bare messages, most are drawn tables and samples, which streams and files show too: one in nine is tried."""
 
-SAMPLED = pytest.mark.parametrize("every", [15, pytest.param(1, marks=pytest.mark.slow)])
+SAMPLED = pytest.mark.parametrize("every", [15, pytest.param(1, marks=pytest.mark.slow(env="studies"))])
 """One of so many subjects is tried; all of them where there is time."""
 
 

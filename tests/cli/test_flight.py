@@ -131,7 +131,7 @@ def test_a_clause_on_flight_is_explained() -> None:
     assert "conformance run --target FILE --clause flight-data.header-without-prefix" in result.output
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="studies")
 def test_a_clause_on_flight_is_proven_alone(tmp_path: Path) -> None:
     """By its mutants, over gRPC; the reference and the legal variations raise no alarm."""
     command = ["prove", "--clause", "flight-poll.ended-has-an-info", "--workers", "1", "--json", "proof.json"]

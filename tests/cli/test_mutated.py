@@ -49,7 +49,7 @@ def test_an_input_is_judged_again_and_its_bytes_are_saved(tmp_path: Path) -> Non
     assert path.read_bytes() == made.parts[0]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="studies")
 def test_each_message_of_several_goes_to_a_file_of_its_own(tmp_path: Path) -> None:
     """Numbered before the ending; the schema is number 0."""
     number = next(number for number in range(100) if len(make_input(1, number).parts) > 1)

@@ -13,7 +13,7 @@ from conformance.engine.corpus import resolve_case
 from conformance.generate import save_case
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="studies")
 def test_a_sampled_proof_that_holds_ends_in_0_and_writes_its_result(tmp_path: Path) -> None:
     """One mutant on one case: killed, and nothing else is wrong."""
     corpus = tmp_path / "cases"

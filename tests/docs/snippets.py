@@ -27,7 +27,7 @@ from tests.fixtures import ROOT
 
 GUIDES: Final = tuple(
     path
-    for path in (*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md")))
+    for path in (*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/dev/*.md")))
     if "```" in path.read_text(encoding="utf-8")
 )
 """Every text of the repository that shows code."""

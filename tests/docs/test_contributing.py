@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Final
 
@@ -78,7 +79,17 @@ def test_a_thing_is_added_in_one_place(name: str) -> None:
 
 
 @needs_git
-@pytest.mark.slow
+@pytest.mark.parametrize("name", DIFFS)
+def test_a_diff_applies_to_this_checkout(name: str) -> None:
+    """No line around the added ones has changed since the guide was written."""
+    command = ["git", "apply", "--check", FOLDER / f"{name}.diff"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@needs_git
+@pytest.mark.slow(env="studies")
 @pytest.mark.timeout(900)  # a proof is many cases, and a busy machine is no defect
 @pytest.mark.parametrize("name", DIFFS)
 def test_an_example_does_what_the_guide_shows(name: str, desk: Desk) -> None:
@@ -90,7 +101,7 @@ def test_an_example_does_what_the_guide_shows(name: str, desk: Desk) -> None:
 
 
 @needs_git
-@pytest.mark.slow
+@pytest.mark.slow(env="studies")
 def test_the_new_reader_reads_what_the_reference_sends(desk: Desk) -> None:
     """It comes to a table, and the suite that runs is the copy."""
     desk.run(_APPLY.format("reader"))

@@ -21,7 +21,16 @@ GENERATED: Final = {"docs/clauses.md", *(f"reports/{folder}README.md" for folder
 
 PAGES: Final = [
     path
-    for pattern in ("*.md", "docs/*.md", "docs/examples/*", "cases/*.md", "golden/**/*.md", "targets/*.toml", "tox.ini")
+    for pattern in (
+        "*.md",
+        "docs/*.md",
+        "docs/dev/*.md",
+        "docs/examples/*",
+        "cases/*.md",
+        "golden/**/*.md",
+        "targets/*.toml",
+        "tox.ini",
+    )
     for path in sorted(ROOT.glob(pattern))
     if path.suffix in {".md", ".toml", ".ini", ".py"} and path.relative_to(ROOT).as_posix() not in GENERATED
 ]

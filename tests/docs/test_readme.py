@@ -20,7 +20,9 @@ from tests.fixtures import ROOT
 
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 TEXTS: Final = sorted(
-    path for pattern in ("*.md", "docs/*.md", "cases/*.md", "golden/ipc/*.md") for path in ROOT.glob(pattern)
+    path
+    for pattern in ("*.md", "docs/*.md", "docs/dev/*.md", "cases/*.md", "golden/ipc/*.md")
+    for path in ROOT.glob(pattern)
 )
 _LINK: Final = re.compile(r"\]\((?!https?://)([^)#\s]*)(?:#([^)\s]+))?\)")
 _ROW: Final = re.compile(r"^\| (\d+) \| [^|]+ \| (.) \| (.+) \|$", re.MULTILINE)

@@ -52,7 +52,7 @@ def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.mark.timeout(900)  # a guide is many commands, and a busy machine is no defect
 @pytest.mark.parametrize(
     "guide",
-    [pytest.param(one, marks=pytest.mark.slow) if one.stem in LONG else one for one in FOLLOWED],
+    [pytest.param(one, marks=pytest.mark.slow(env="studies")) if one.stem in LONG else one for one in FOLLOWED],
     ids=lambda guide: guide.relative_to(ROOT).as_posix(),
 )
 def test_the_commands_of_a_guide_do_what_it_says(
@@ -153,7 +153,7 @@ def _check_message(line: str, where: str) -> None:
     assert PROTOCOL.decode(line.encode(), request=message["id"], kinds=kinds) == message, where
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="studies")
 def test_the_workflow_of_a_vendor_runs(tmp_path: Path, endpoint: Mapping[str, str]) -> None:
     """The action of the repository ends well with the inputs of the guide, and leaves what the last step keeps."""
     guide = ROOT / "docs" / "implementers.md"

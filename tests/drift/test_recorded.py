@@ -40,7 +40,7 @@ def test_the_installed_version_writes_what_was_recorded() -> None:
     assert list(check_digests(pa.__version__, read_digests(GOLDEN, pa.__version__), now)) == []
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="environments")
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("versions", [("14.0.2", "16.1.0"), ("22.0.0", "24.0.0", "26.0.1")])
 def test_known_drift_is_found_again(versions: tuple[str, ...], tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_a_correct_server_fails_nothing() -> None:
     assert found == []
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="thorough")
 def test_a_correct_server_fails_nothing_at_length() -> None:
     """On every case."""
     found = [(case.id, one.clause) for case, one in judged(CORPUS, None) if one.outcome is not Outcome.PASS]
@@ -202,7 +202,7 @@ def test_a_clause_on_calls_fails_on_its_mutant(clause: str) -> None:
     assert fails(clause)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="thorough")
 @pytest.mark.parametrize("clause", sorted(conversedread.CLAUSES))
 def test_every_clause_on_calls_fails_on_its_mutant(clause: str) -> None:
     """No clause is asked that cannot fail without the table."""

@@ -195,7 +195,7 @@ def test_a_correct_server_fails_nothing() -> None:
     assert unexpected(LIGHT[::6], None) == []
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="thorough")
 @pytest.mark.parametrize("name", [None, *FLIGHT_VARIATIONS])
 def test_a_correct_server_fails_nothing_at_length(name: str | None) -> None:
     """On every case, with every legal variation."""

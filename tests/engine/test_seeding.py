@@ -83,6 +83,7 @@ def test_a_server_that_reads_tables_itself_gets_the_same_verdicts(over_rest: Ver
     assert verdicts(written(tmp_path, text)) == over_rest
 
 
+@pytest.mark.slow(env="environments")
 def test_a_program_in_go_gets_the_same_verdicts(
     over_rest: Verdicts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,7 +84,7 @@ def test_the_main_session_has_the_value_of_each_factor(seed: int, index: int) ->
     assert {f"{name}={value}" for name, value in wanted.items()} <= set(meetings(draw_scenario(seed, index))[0])
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="thorough")
 def test_a_thousand_scenarios_have_every_triple() -> None:
     """Blocks differ, so that many of them cover every triple too."""
     met = [meeting for index in range(1000) for meeting in meetings(draw_scenario(0, index))]

@@ -38,7 +38,7 @@ def test_checker_and_oracle_agree() -> None:
     assert [said for seed in range(600) if (said := disagreement(seed))] == []
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="thorough")
 @pytest.mark.timeout(3600)
 def test_checker_and_oracle_agree_on_a_campaign() -> None:
     """On each of 100,000 histories both come to the same result."""

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.readers.ipc.adapters import RECORD, build_directory, shipped
 from tests.hostile.attack import Act, Expected, Part, register
 from tests.hostile.lives import note, place, sleeper
 from tests.hostile.setups import ROOT, Command, target_variables
@@ -69,7 +70,7 @@ def _command(name: str, folder: Path, cookie: str) -> Command:
     """``conformance read`` of the program that carries out the attack ``name``."""
     variables = [f"{key}={value}" for key, value in target_variables(folder, cookie).items()]
     command = ["/usr/bin/env", *variables, sys.executable, "-m", "tests.hostile.launch", "adapter", name]
-    record = folder / "adapters" / ADAPTER / "built.json"
+    record = build_directory(shipped()[ADAPTER], folder / "adapters") / RECORD
     record.parent.mkdir(parents=True)
     record.write_text(json.dumps({"command": command}), encoding="utf-8")
     reports = {kind: folder / f"report.{kind}" for kind in ("json", "junit", "html")}

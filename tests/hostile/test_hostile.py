@@ -1,4 +1,4 @@
-"""A part of the hostile set, quick enough for every change: outcomes, orphans and reports, but no times.
+"""A part of the hostile set: outcomes, orphans and reports, but no times.
 
 ``python -m tests.hostile`` runs the whole set and measures it.
 """
@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Final, TypeGuard
 
 import pytest
 
 from tests.hostile import setups
 from tests.hostile.attack import ATTACKS, attacks
 from tests.hostile.measure import Measured, heed_interrupts, measure
+from tests.studies import sample
 
-QUICK: Final = (
+TRIED: Final = (
     "grpc.hang-in-stream",
     "grpc.endless-empty-responses",
     "grpc.segfault-in-stream",
@@ -59,22 +60,30 @@ QUICK: Final = (
     "disk.deadline-nan",
     "disk.format-width",
 )
-"""Attacks of every kind, each quick where it is met well."""
+"""Attacks of every kind, each quick where it is met well; ``tox -e studies`` tries all of them."""
+QUICK: Final = ("grpc.session-is-garbage", "text.status-for-terminals", "bytes.deep-types", "disk.deadline-nan")
+"""Those in the quick set: on a server by its answer and by its words, on a decoder, on the command."""
 BESIDE: Final = 2
 """Commands at one time: most of them wait for a deadline."""
 
 
+def _asks(item: pytest.Item) -> TypeGuard[pytest.Function]:
+    """Whether a test of this run is about one attack."""
+    return isinstance(item, pytest.Function) and "met" in item.fixturenames
+
+
 @pytest.fixture(scope="module")
-def met() -> dict[str, Measured]:
-    """Every quick attack, those together that can share a command."""
+def met(request: pytest.FixtureRequest) -> dict[str, Measured]:
+    """Every attack of this run, those together that can share a command."""
     heed_interrupts()
     attacks()
+    asked = [str(item.callspec.params["name"]) for item in request.session.items if _asks(item)]
     with ThreadPoolExecutor(BESIDE) as pool:
-        groups = pool.map(measure, setups.groups([ATTACKS[name] for name in QUICK]))
+        groups = pool.map(measure, setups.groups([ATTACKS[name] for name in asked]))
         return {one.attack.id: one for group in groups for one in group}
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", sample(TRIED, QUICK, env="studies"))
 def test_an_attack_costs_its_case_and_nothing_else(name: str, met: dict[str, Measured]) -> None:
     """The attacked case has the right outcome, the next one passes, nothing is left behind, every report is valid."""
     one = met[name]
@@ -86,4 +95,4 @@ def test_every_kind_is_among_the_quick_ones() -> None:
     """But campaigns, which need Spark."""
     kinds = Counter(attack.kind for attack in attacks().values() if not attack.slow)
 
-    assert set(kinds) <= {name.partition(".")[0] for name in QUICK}
+    assert set(kinds) <= {name.partition(".")[0] for name in TRIED}

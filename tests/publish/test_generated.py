@@ -19,7 +19,7 @@ SLOW: Final = {"shown"}
 @pytest.mark.parametrize(
     "part",
     [
-        pytest.param(part, id=part.name, marks=[pytest.mark.slow] if part.name in SLOW else [])
+        pytest.param(part, id=part.name, marks=[pytest.mark.slow(env="thorough")] if part.name in SLOW else [])
         for part in PARTS
         if part.name not in COMPARED_ELSEWHERE
     ],

@@ -106,7 +106,7 @@ def test_both_sides_see_the_same_bytes(tmp_path: Path) -> None:
     campaign(150, tmp_path / "said.log", big=300_000)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="thorough")
 @pytest.mark.timeout(3600)  # a busy machine is no defect
 def test_both_sides_see_the_same_bytes_at_length(tmp_path: Path) -> None:
     """The same over 10,000 calls."""

@@ -33,7 +33,7 @@ def test_the_program_is_short_and_knows_nothing_of_the_suite() -> None:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="retry")
 @pytest.mark.timeout(BUILD_SECONDS)
 def test_the_go_client_fails_no_test(tmp_path: Path) -> None:
     """Built from the modules that are here, it meets every instruction and leaves no permitted outcome."""

@@ -280,7 +280,7 @@ def test_the_record_says_what_was_made(target_file: Write, fake_go: Path) -> Non
     assert json.loads((root / "made.json").read_text()) == {"go": ["good@v1"]}
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="environments")
 def test_python_requirements_are_installed(target_file: Write, tmp_path: Path) -> None:
     """A pinned requirement, here a local project, is installed into a virtual environment with its command."""
     project = tmp_path / "pack"

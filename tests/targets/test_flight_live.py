@@ -83,7 +83,7 @@ def test_pyarrow_flight_fails_what_the_docs_say(tmp_path: Path, monkeypatch: pyt
     assert failing("flight-pyarrow", tmp_path) == FAILING["flight-pyarrow"]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="environments")
 @pytest.mark.parametrize("name", PREPARED)
 def test_an_installed_flight_server_fails_what_the_docs_say(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

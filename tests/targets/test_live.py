@@ -104,7 +104,7 @@ def test_a_stream_is_cut_into_its_messages() -> None:
     assert batch == table.to_batches()[0].serialize().to_pybytes()
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="environments")
 @pytest.mark.parametrize("name", ["arrow-go", "arrow-java"])
 def test_a_compiled_serializer_writes_what_bigquery_would(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -22,7 +22,7 @@ from tests.targets.conftest import Write
 ALONE = ("unshare", "--map-root-user", "--net")
 """Start a command that has no network."""
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow(env="environments"), pytest.mark.timeout(900)]
 
 
 @pytest.fixture(autouse=True)

@@ -39,7 +39,7 @@ def test_an_edit_of_each_kind_is_noticed(kind: str, pack: Path, tmp_path: Path) 
     assert noticed(changed, tmp_path), f"{kind}: {said}"
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="truth")
 @pytest.mark.timeout(3600)
 def test_a_thousand_random_edits_are_noticed(pack: Path, tmp_path: Path) -> None:
     """Every one of them, with digests that fit."""

@@ -2,15 +2,19 @@
 
 A directory of ``adapters/`` with an ``adapter.toml`` that has ``name``, ``title`` and ``language`` is an adapter.
 ``python -m adapters`` builds adapters and writes, next to each program, a record with the command that starts it;
-this module only reads both.
+this module only reads both. Builds are in a cache of the user, in a directory for each content of the sources:
+checkouts with the same sources share a build, and an outdated one is not found.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import importlib.util
 import json
 import os
 import shlex
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any, Final
@@ -18,12 +22,26 @@ from typing import Any, Final
 import conformance
 from conformance.readers.ipc.info import Unavailable
 
-__all__ = ["Adapter", "AdapterError", "adapters_directory", "load_adapter", "ready_command", "ready_version", "shipped"]
+__all__ = [
+    "RECORD",
+    "VARIABLE",
+    "Adapter",
+    "AdapterError",
+    "adapters_directory",
+    "build_directory",
+    "builds",
+    "load_adapter",
+    "pyspark_jars",
+    "ready_command",
+    "ready_version",
+    "shipped",
+]
 
-CACHE: Final = Path(".conformance") / "adapters"
-"""The directory, below the current one, in which adapters are built; ``CONFORMANCE_ADAPTERS`` may name another."""
+VARIABLE: Final = "CONFORMANCE_ADAPTERS"
+"""The variable that names the directory of all builds, if it is not that of the user's cache."""
 RECORD: Final = "built.json"
 
+_FILES: Final = ("adapter.toml", "client.toml", "flight.toml")
 _PACKAGE: Final = Path(conformance.__file__).parent
 
 
@@ -79,36 +97,64 @@ def load_adapter(file: Path) -> Adapter:
     return Adapter(reported["name"], reported["title"], reported["language"], file.parent, tuple(sources))
 
 
+def builds() -> Path:
+    """The directory of all builds: the one that ``CONFORMANCE_ADAPTERS`` names, or one in the user's cache."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get(VARIABLE) or Path(cache, "arrow-conformance", "adapters")).absolute()
+
+
+def build_directory(adapter: Adapter, root: Path | None = None) -> Path:
+    """The directory of an adapter's build: its name, and a digest of its files and of the places that it is bound to.
+
+    A program that is built or started with this interpreter, with the jars of pyspark, or in its source directory,
+    works with these alone.
+    """
+    made = hashlib.sha256()
+    for file in adapter.files:
+        made.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+    for file in (adapter.here / name for name in _FILES):
+        if file.is_file():
+            made.update(json.dumps(_places(tomllib.loads(file.read_text(encoding="utf-8")), adapter)).encode())
+    return (root or builds()).absolute() / f"{adapter.name}-{made.hexdigest()[:12]}"
+
+
+def pyspark_jars() -> str | None:
+    """The directory of the jars of pyspark, if it is installed."""
+    found = importlib.util.find_spec("pyspark")
+    if found is None or not found.submodule_search_locations:
+        return None
+    return str(Path(found.submodule_search_locations[0]) / "jars")
+
+
+def _places(reported: dict[str, Any], adapter: Adapter) -> list[str | None]:
+    """The places of this machine that the build or the command contains; the build reads ``{here}``, and leaves it."""
+    command, both = str(reported.get("command")), str([reported.get("command"), reported.get("build")])
+    here = str(adapter.here.resolve()) if "{here}" in command else None
+    python = sys.executable if "{python}" in both else None
+    return [here, python, pyspark_jars() if "{pyspark_jars}" in both else None]
+
+
 def ready_command(adapter: Adapter) -> list[str]:
     """The command that starts the adapter.
 
     Raises:
         Unavailable: It has not been built here, or one of its files changed after the build.
     """
-    record = _record(adapter)
+    record = build_directory(adapter) / RECORD
     try:
-        command = json.loads(record.read_text(encoding="utf-8"))["command"]
-        built = record.stat().st_mtime
+        return [str(part) for part in json.loads(record.read_text(encoding="utf-8"))["command"]]
     except (OSError, ValueError, KeyError, TypeError):
         hint = f"run {_builder(adapter)}, which says what is missing"
         raise Unavailable(f"not built in {record.parent}: {hint}") from None
-    newer = [file.name for file in adapter.files if file.stat().st_mtime > built]
-    if newer:
-        raise Unavailable(f"built before {newer[0]} changed: run {_builder(adapter)}")
-    return [str(part) for part in command]
 
 
 def ready_version(adapter: Adapter) -> str:
     """The version of the library behind a built adapter; empty if it is not built here."""
     try:
-        return str(json.loads(_record(adapter).read_text(encoding="utf-8"))["version"])
+        record = (build_directory(adapter) / RECORD).read_text(encoding="utf-8")
+        return str(json.loads(record)["version"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
-
-
-def _record(adapter: Adapter) -> Path:
-    """The record that the builder writes last."""
-    return Path(os.environ.get("CONFORMANCE_ADAPTERS", CACHE)).absolute() / adapter.name / RECORD
 
 
 def _builder(adapter: Adapter) -> str:

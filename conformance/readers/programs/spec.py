@@ -69,7 +69,11 @@ def load_program(file: Path) -> ClientProgram:
         raise AdapterError(f"{file}: expected package to be a text but got {package!r}")
     if not isinstance(paths, dict) or not paths:
         raise AdapterError(f"{file}: expected at least one table [paths.NAME] but got {paths!r}")
-    infos = {path: _info(f"{file}: paths.{path}", adapter, package, path, given) for path, given in paths.items()}
+    version = ready_version(adapter)
+    infos = {
+        path: dataclasses.replace(_info(f"{file}: paths.{path}", adapter, package, path, given), version=version)
+        for path, given in paths.items()
+    }
     tls = reported.get("tls", False)
     if not isinstance(tls, bool):
         raise AdapterError(f"{file}: expected tls to be true or false but got {tls!r}")
@@ -108,7 +112,6 @@ def _info(where: str, adapter: Adapter, package: str, path: str, given: Any) -> 
             codecs=bool(given.get("codecs", True)),
             one_stream=bool(given.get("one_stream", False)),
             program=adapter.name,
-            version=ready_version(adapter),
             asks=str(given.get("asks", "")),
             gaps=types.MappingProxyType({str(kind): str(source) for kind, source in given.get("gaps", {}).items()}),
         )

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from conformance.readers.ipc import Unavailable, adapters
-from conformance.readers.ipc.adapters import Adapter, AdapterError, load_adapter, ready_command, shipped
+from conformance.readers.ipc.adapters import (
+    RECORD,
+    Adapter,
+    AdapterError,
+    build_directory,
+    builds,
+    load_adapter,
+    ready_command,
+    shipped,
+)
 
 FILE = 'name = "far"\ntitle = "Far Arrow"\nlanguage = "Far"\ncommand = ["far"]\n'
 
@@ -28,7 +37,8 @@ def adapter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Adapter:
 
 def build(adapter: Adapter, tmp_path: Path, text: str) -> Path:
     """Leave the record of a build."""
-    record = tmp_path / "built" / "far" / "built.json"
+    record = build_directory(adapter) / RECORD
+    assert record.is_relative_to(tmp_path / "built")
     record.parent.mkdir(parents=True, exist_ok=True)
     record.write_text(text)
     return record
@@ -70,27 +80,64 @@ def test_not_built(adapter: Adapter, tmp_path: Path, text: str | None) -> None:
 
 
 def test_built_of_something_else(adapter: Adapter, tmp_path: Path) -> None:
-    """A program older than its sources is not what would be judged."""
-    record = build(adapter, tmp_path, json.dumps({"command": ["/built/far"]}))
-    changed = (adapter.here / "adapter.toml").stat().st_mtime
-    os.utime(record, (changed - 10, changed - 10))
+    """A build of other sources is not what would be judged; with the same content again, it is."""
+    build(adapter, tmp_path, json.dumps({"command": ["/built/far"]}))
+    file = adapter.here / "adapter.toml"
 
-    with pytest.raises(Unavailable, match=r"built before adapter\.toml changed: run python -m adapters far"):
+    file.write_text(FILE + "# changed\n")
+    with pytest.raises(Unavailable, match=r"not built in .*far-[0-9a-f]{12}: run python -m adapters far"):
         ready_command(adapter)
+    file.write_text(FILE)
+
+    assert ready_command(adapter) == ["/built/far"]
 
 
 def test_built_of_shared_files_that_changed(adapter: Adapter, tmp_path: Path) -> None:
     """Shared files are a part of each adapter: a change of them makes a build outdated."""
     shared = tmp_path / "adapters" / "shared" / "frames.txt"
     shared.parent.mkdir()
-    shared.write_text("new")
-    record = build(adapter, tmp_path, json.dumps({"command": ["/built/far"]}))
-    later = record.stat().st_mtime + 10
-    os.utime(shared, (later, later))
+    shared.write_text("old")
+    sharing = dataclasses.replace(adapter, sources=("../shared/*.txt",))
+    build(sharing, tmp_path, json.dumps({"command": ["/built/far"]}))
 
-    assert ready_command(adapter) == ["/built/far"]
-    with pytest.raises(Unavailable, match=r"built before frames\.txt changed: run python -m adapters far"):
-        ready_command(dataclasses.replace(adapter, sources=("../shared/*.txt",)))
+    assert ready_command(sharing) == ["/built/far"]
+    shared.write_text("new")
+    with pytest.raises(Unavailable, match="run python -m adapters far"):
+        ready_command(sharing)
+
+
+def test_checkouts_share_a_build(adapter: Adapter, tmp_path: Path) -> None:
+    """The place of the sources does not matter, unless the command contains it; neither do their times."""
+    other = tmp_path / "other"
+    shutil.copytree(adapter.here, other, copy_function=shutil.copyfile)
+    copied = load_adapter(other / "adapter.toml")
+
+    assert build_directory(copied) == build_directory(adapter)
+    for checkout in (adapter, copied):
+        (checkout.here / "adapter.toml").write_text(FILE.replace('["far"]', '["{here}/far"]'))
+    assert build_directory(copied) != build_directory(adapter)
+
+
+@pytest.mark.parametrize("text", [FILE + 'build = ["{python}"]\n', FILE.replace('["far"]', '["{python}"]')])
+def test_another_interpreter_has_a_build_of_its_own(
+    adapter: Adapter, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that an interpreter built or runs is bound to its libraries."""
+    (adapter.here / "adapter.toml").write_text(text)
+    before = build_directory(adapter)
+    monkeypatch.setattr("sys.executable", "/another/python")
+
+    assert build_directory(adapter) != before
+
+
+def test_builds_are_in_the_cache_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Unless a variable names another directory."""
+    monkeypatch.delenv("CONFORMANCE_ADAPTERS", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert builds() == tmp_path / "arrow-conformance" / "adapters"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert builds() == tmp_path / ".cache" / "arrow-conformance" / "adapters"
 
 
 def test_sources_are_a_list(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def cases(samples: Sequence[Sample]) -> list[ParameterSet]:
             sample,
             form,
             id=f"{sample.id}-{form}",
-            marks=() if form in ("default", others[number % EVERY]) else pytest.mark.slow,
+            marks=() if form in ("default", others[number % EVERY]) else pytest.mark.slow(env="thorough"),
         )
         for number, sample in enumerate(samples)
         for form in FORMS

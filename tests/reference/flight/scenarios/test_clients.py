@@ -15,7 +15,7 @@ from conformance.targets.environment import Environment, fill, find
 from conformance.targets.installing import missing_clients
 from conformance.targets.spec import TargetSpec
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow(env="flight"), pytest.mark.timeout(900)]
 
 HERE = Path(__file__).parent / "clients"
 OF_GO = tuple(name for name in SCENARIOS if name != "do_exchange:echo")

@@ -52,7 +52,7 @@ def judged(spec: TargetSpec, name: str) -> tuple[Outcome, set[str]]:
     return outcomes["flight-scenario.answers-as-expected"], failing
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="flight")
 @pytest.mark.parametrize("name", OF_GO, ids=lambda name: name or "base")
 def test_the_server_of_arrow_go_passes(name: str, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It answers as its own client expects; in two scenarios the bytes contradict themselves nevertheless."""
