@@ -10,8 +10,8 @@ from __future__ import annotations
 import atexit
 import gc
 import math
+import os
 import resource
-from pathlib import Path
 from typing import Final
 
 __all__ = [
@@ -24,12 +24,19 @@ __all__ = [
     "unlimit_memory",
 ]
 
-_STATM: Final = Path("/proc/self/statm")
+_STATM: Final = "/proc/self/statm"
 
 
 def mapped_bytes() -> int:
     """The address space that this process maps, in bytes; 0 if the platform has no ``/proc/self/statm`` (proc(5))."""
-    return int(_STATM.read_text().split()[0]) * resource.getpagesize() if _STATM.exists() else 0
+    try:
+        descriptor = os.open(_STATM, os.O_RDONLY)  # each time: a fork would read the size of its parent from another
+    except FileNotFoundError:
+        return 0
+    try:
+        return int(os.read(descriptor, 64).split()[0]) * resource.getpagesize()
+    finally:
+        os.close(descriptor)
 
 
 def limit_memory(headroom: int) -> None:

@@ -1,18 +1,20 @@
 """Run cases: drive each one, judge it and report it, as one generator of events.
 
 One thread drives the target, in corpus order, so that the target's history is the same in every run. Other threads
-read and judge at the same time; events still come in the order of the cases. An error of the target ends its case. An
-error of the suite ends its case too, with the outcome *error*, never *pass*.
+read and judge at the same time, some cases behind; events still come in the order of the cases. An error of the target
+ends its case. An error of the suite ends its case too, with the outcome *error*, never *pass*.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Final
 
 from conformance.contract.judge import Judged
@@ -47,7 +49,15 @@ __all__ = ["CaseJob", "run"]
 WORKERS: Final = 2
 """Threads that judge while one thread drives: judging is mostly numpy, and waiting for reader processes."""
 AHEAD: Final = 4
-"""The most exchanges kept while they wait for their turn; each may be tens of MiB."""
+"""The most exchanges kept while they wait for their turn, however large they are; each may be tens of MiB."""
+FAR_AHEAD: Final = 64
+"""The most exchanges kept that together have at most :data:`AHEAD_BYTES`, so that pauses of a target cost no time."""
+AHEAD_BYTES: Final = 16 << 20
+"""Far below the largest exchange, so that a run needs no more memory by driving ahead."""
+SWITCH: Final = 0.0005
+"""Seconds that a thread computes before another gets its turn. Driving and reading mostly wait for other processes,
+and at Python's 5 ms these wait for a thread that judges after each message.
+"""
 MOST_RECORDED: Final = 32 << 20
 """The largest exchange in a log, in bytes of responses: base64 of more comes near the longest line that is read."""
 READERS: Final = "readers."
@@ -73,13 +83,14 @@ class _Driven:
 
     def __init__(self, job: CaseJob) -> None:
         self.job = job
-        self.started = time.monotonic()
         self.work = CaseWork(job.case)
         self.evidence: tuple[Evidence, ...] = ()
         self.requests: tuple[Request, ...] = ()
         self.blocked: tuple[str, ...] = ()
         self.answers: tuple[Answered, ...] = ()
         self.done: Future[None] = Future()
+        self.size = 0
+        """The bytes of the table and of the responses."""
 
 
 class _Runner:
@@ -102,6 +113,7 @@ class _Runner:
             driven.work.end(Outcome.DEPENDENCY_FAILED, reason)
         else:
             self._drive(driven.work, counted=job.attempt == 1)
+        driven.size = _size(driven.work)
         driven.done = self._pool.submit(self._assess, driven)
         return driven
 
@@ -194,7 +206,7 @@ def run(
     """
     began = time.monotonic()
     yield start
-    with ThreadPoolExecutor(WORKERS, thread_name_prefix="judge") as pool:
+    with _quick_turns(), _judging() as pool:
         runner = _Runner(step, offer, pool, owed)
         large: list[str] = []
         waiting: deque[_Driven] = deque()
@@ -202,7 +214,7 @@ def run(
             waiting.append(runner.submit(job))
             if exchanges and (done := waiting[-1].work.exchange) is not None and done.received > MOST_RECORDED:
                 large.append(job.case.id)
-            while waiting and (len(waiting) > AHEAD or waiting[0].done.done()):
+            while waiting and (_is_far(waiting) or waiting[0].done.done()):
                 yield from _finish(waiting.popleft(), step, shrinker, exchanges=exchanges)
         while waiting:
             yield from _finish(waiting.popleft(), step, shrinker, exchanges=exchanges)
@@ -211,6 +223,39 @@ def run(
     left = [f"too large to be recorded, above {MOST_RECORDED >> 20} MiB: {', '.join(large)}"] if large else []
     said = (*step.driver.remarks, *hidden, *unsaved, *left, *remarks, *remarks_of(start.provenance))
     yield RunEnded(time.monotonic() - began, said)
+
+
+def _is_far(waiting: Collection[_Driven]) -> bool:
+    """True if the first of those that wait has to be judged before the next case is driven."""
+    if len(waiting) <= AHEAD:
+        return False
+    return len(waiting) > FAR_AHEAD or sum(driven.size for driven in waiting) > AHEAD_BYTES
+
+
+@contextmanager
+def _judging() -> Iterator[ThreadPoolExecutor]:
+    """The threads that judge. If the run is left early, the cases that were only driven are not judged."""
+    with ThreadPoolExecutor(WORKERS, thread_name_prefix="judge") as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+@contextmanager
+def _quick_turns() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, SWITCH))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def _size(work: CaseWork) -> int:
+    exchange, table = work.exchange, work.table
+    return (0 if exchange is None else exchange.received) + (0 if table is None else table.nbytes)
 
 
 def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None, *, exchanges: bool = False) -> Iterator[Event]:
@@ -228,7 +273,7 @@ def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None, *, excha
         evidence=driven.evidence,
         calls=0 if work.exchange is None else len(work.exchange.calls),
         received=0 if work.exchange is None else work.exchange.received,
-        seconds=time.monotonic() - driven.started,
+        seconds=sum(work.seconds),
         generated=job.generated,
         blocked=driven.blocked,
         attempt=job.attempt,

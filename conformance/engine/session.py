@@ -187,19 +187,17 @@ def open_session(
         TargetError: the target cannot run here, did not become ready, or cannot be asked for rows.
     """
     all_cases = len(plan.cases) + sum(left.kind == "case" for left in plan.left_out)
+    if spec.kind is TargetKind.FLIGHT:
+        settings = dataclasses.replace(settings, readers=False)
     with ExitStack() as stack:
+        pool = None  # it comes first: the imports of the readers go on while the target starts
+        if settings.readers:
+            pool = stack.enter_context(ReaderPool(readers=settings.reader or None, secure=settings.secure))
         driver = stack.enter_context(open_target(spec, multiplier=settings.deadline_multiplier))
         reason = smoke(spec, driver, corpus) if settings.smoke else ""
         if reason:
             plan = narrowed(plan, corpus, reason, selection.shard)
             settings = dataclasses.replace(settings, generated=0, scenarios=0)
-        if spec.kind is TargetKind.FLIGHT:
-            settings = dataclasses.replace(settings, readers=False)
-        pool = (
-            stack.enter_context(ReaderPool(readers=settings.reader or None, secure=settings.secure))
-            if settings.readers
-            else None
-        )
         step = CaseStep(plan.clauses, driver, pool)
         owed = stack.enter_context(closing(Owed(plan.clauses, spec.kind, readers=settings.readers)))
         readers = tuple(pool.readers.values()) if pool is not None else ()

@@ -1,10 +1,9 @@
 """Independent decoders and real client libraries behind one small interface, run in processes that may crash.
 
-An exchange that was recorded from a target is replayed: decoders get its Arrow bytes, clients read from a loopback
-server that answers with exactly the recorded response bytes. The result of a reader is a
-:class:`~conformance.records.Reading`. :mod:`conformance.readers.held` decodes the rows that the bytes contain, and
-:mod:`conformance.readers.compare` compares readings with them and with each other. This package applies no clauses
-and never talks to a target.
+An exchange that was recorded from a target is replayed: decoders get its Arrow bytes, and the calls of clients are
+answered with exactly the recorded response bytes. The result of a reader is a :class:`~conformance.records.Reading`.
+:mod:`conformance.readers.held` decodes the rows that the bytes contain, and :mod:`conformance.readers.compare`
+compares readings with them and with each other. This package applies no clauses and never talks to a target.
 Those two modules are not imported here: every worker process imports this package, and starts faster without them.
 """
 

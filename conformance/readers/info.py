@@ -1,7 +1,7 @@
 """The facts about a reader, and the two names that a reader's module defines.
 
 A reader is one module in :mod:`conformance.readers.decoders` (takes bytes) or :mod:`conformance.readers.clients` (a
-real client library, takes a loopback server). It defines ``INFO``, a :class:`ReaderInfo`, and ``load()``, which
+real client library, makes calls that are answered). It defines ``INFO``, a :class:`ReaderInfo`, and ``load()``, which
 imports the library and returns the function that reads. The facts can therefore be listed even if the library is not
 installed, and only a worker process ever imports it. To add a reader, add such a module; no other file changes.
 """
@@ -30,7 +30,7 @@ class Takes(enum.StrEnum):
 
     MESSAGES = "the schema message, and each batch message by itself"
     STREAM = "one stream: schema message and batch messages end to end, without an end-of-stream marker"
-    SERVER = "a loopback BigQueryRead server that answers with the recorded response bytes"
+    SERVER = "calls of BigQueryRead, answered with the recorded response bytes"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""A loopback server of one full read at a time, for the client libraries of the suite and for client programs.
+"""One full read at a time as answers to a client: in its own process, and as a loopback server for client programs.
 
-It answers as :mod:`.replay` does, with exactly the recorded bytes, but nothing happens to its calls. So it needs no
-event loop, whose turns would take processor time from the client library in the same process.
+The server answers as :mod:`.replay` does, with exactly the recorded bytes, but nothing happens to its calls. So it
+needs no event loop.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from conformance.readers import rest
 from conformance.readers.fullread import FullRead
 from conformance.readers.tape import NotRecordedError, Tape, Tapes
 
-__all__ = ["HOST", "OPTIONS", "EveryMethod", "OneReadServer"]
+__all__ = ["HOST", "OPTIONS", "EveryMethod", "OneRead", "OneReadServer"]
 
 OPTIONS: Final = (
     ("grpc.max_send_message_length", -1),
@@ -34,37 +34,20 @@ THREADS: Final = 256
 """A call holds a thread until its client has taken everything, and a client may read its streams in any order."""
 
 
-class OneReadServer:
-    """A server from construction to :meth:`close`; ``address`` is ``host:port``.
-
-    It serves the last full read given to :meth:`play`.
-    """
+class OneRead:
+    """Answers the calls and the REST requests of a client from the last full read given to :meth:`play`."""
 
     def __init__(self) -> None:
         self._tapes = Tapes()
-        self._http: JsonServer | None = None
-        self._server = grpc.server(ThreadPoolExecutor(THREADS, "one-read"), options=OPTIONS)
-        self._server.add_generic_rpc_handlers((EveryMethod(self.answer, grpc.unary_stream_rpc_method_handler),))
-        self.address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:0')}"
-        self._server.start()
-
-    @property
-    def rest(self) -> str:
-        """The URL of the REST answers to the read that is played; their server starts when this is first asked for."""
-        if self._http is None:
-            self._http = JsonServer(self.rest_answer)
-            self._http.start()
-        return f"http://{HOST}:{self._http.port}"
 
     def play(self, read: FullRead) -> None:
-        """Serve this read from now on, and no other."""
+        """Answer from this read from now on, and from no other."""
         self._tapes = Tapes([Tape.of_read(read, alone=True)])
 
-    def close(self) -> None:
-        """Stop the server and end the calls in progress."""
-        if self._http is not None:
-            self._http.stop()
-        self._server.stop(None).wait()
+    def answer(self, method: str, request: bytes) -> tuple[bytes, ...]:
+        """The recorded responses to a call of the method with this bare name; raises :class:`NotRecordedError`."""
+        responses, _ = self._tapes.answer(method, request)  # all calls of a full read ended in OK
+        return responses
 
     def rest_answer(
         self, method: str, target: str, _headers: Mapping[str, str], body: bytes
@@ -72,14 +55,42 @@ class OneReadServer:
         """The status and the JSON of the answer to a REST request about the table of the read that is played now."""
         return rest.answer(self._tapes.described, method, target, body)
 
-    def answer(self, method: str, request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
-        """The recorded responses to a call of the method with this bare name; aborts what was not recorded."""
+
+class OneReadServer:
+    """A server from construction to :meth:`close`; ``address`` is ``host:port``.
+
+    It serves the last full read given to :meth:`play`.
+    """
+
+    def __init__(self) -> None:
+        self._reads = OneRead()
+        self.play = self._reads.play
+        self._http: JsonServer | None = None
+        self._server = grpc.server(ThreadPoolExecutor(THREADS, "one-read"), options=OPTIONS)
+        self._server.add_generic_rpc_handlers((EveryMethod(self._answer, grpc.unary_stream_rpc_method_handler),))
+        self.address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:0')}"
+        self._server.start()
+
+    @property
+    def rest(self) -> str:
+        """The URL of the REST answers to the read that is played; their server starts when this is first asked for."""
+        if self._http is None:
+            self._http = JsonServer(self._reads.rest_answer)
+            self._http.start()
+        return f"http://{HOST}:{self._http.port}"
+
+    def close(self) -> None:
+        """Stop the server and end the calls in progress."""
+        if self._http is not None:
+            self._http.stop()
+        self._server.stop(None).wait()
+
+    def _answer(self, method: str, request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
         try:
-            responses, _ = self._tapes.answer(method, request)  # all calls of a full read ended in OK
+            return iter(self._reads.answer(method, request))
         except NotRecordedError as error:
             context.abort(grpc.StatusCode.FAILED_PRECONDITION, f"not recorded: {error}")
             raise AssertionError("abort raises") from None
-        return iter(responses)
 
 
 class EveryMethod(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone

@@ -1,7 +1,7 @@
 """A pool of warm worker processes that read. A crash or a hang costs one reading, and the worker is replaced.
 
-Each slot of the pool has a share of the readers, so that a worker imports only those, once. A thread of the pool
-does a slot's work and waits for answers with a deadline. POSIX only.
+Each slot of the pool has a share of the readers, so that a worker imports only those, once. A thread of its own does
+a slot's work and waits for answers with a deadline; no slot waits for another one. POSIX only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import functools
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from conformance.contain.errors import CannotStart
@@ -219,11 +219,11 @@ class ReaderPool:
         shares = [{name: known[name] for name in share} for share in _shares(local, workers)]
         self._slots: list[_AnySlot] = [_Slot(share, deadline=deadline, memory=memory_limit) for share in shares]
         self._slots += _program_slots(clients, others, secure, deadline=deadline, memory=memory_limit)
-        self._threads = concurrent.futures.ThreadPoolExecutor(max(1, len(self._slots)), thread_name_prefix="readers")
+        self._threads = [concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="readers") for _ in self._slots]
 
     def __enter__(self) -> Self:
-        for slot in self._slots:
-            self._threads.submit(slot.warm)
+        for thread, slot in zip(self._threads, self._slots, strict=True):
+            thread.submit(slot.warm)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -233,7 +233,8 @@ class ReaderPool:
         """End every worker process; readings in progress end as crashed or unavailable."""
         for slot in self._slots:
             slot.close()
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        for thread in self._threads:
+            thread.shutdown(wait=True, cancel_futures=True)
 
     def read(self, case: Case, exchange: Exchange, readers: Sequence[str] | None = None) -> list[Reading]:
         """The readings of each full read of the exchange: grouped by full read, in the order of the readers.
@@ -248,20 +249,35 @@ class ReaderPool:
         unknown = [name for name in names if name not in self.readers]
         if unknown:
             raise ValueError(f"expected readers among {sorted(self.readers)} but got {unknown!r}")
-        return [reading for whole in reads_of(case, exchange) for reading in self._read(whole, names)]
-
-    def _read(self, whole: FullRead, names: Sequence[str]) -> list[Reading]:
-        found = {}
-        for name in names:
-            reason = self.readers[name].refusal(whole)
-            if reason:
-                found[name] = _reading(name, whole, ReadingOutcome.UNAVAILABLE, kind=CANNOT, text=reason)
-        shares = [[name for name in names if name in slot.readers and name not in found] for slot in self._slots]
+        reads = reads_of(case, exchange)
+        found = [self._refusals(whole, names) for whole in reads]
         jobs = [
-            self._threads.submit(slot.read, whole, share)
-            for slot, share in zip(self._slots, shares, strict=True)
-            if share
+            thread.submit(_read_in_turn, slot, reads, [_share(slot, names, refused) for refused in found])
+            for thread, slot in zip(self._threads, self._slots, strict=True)
         ]
         for job in jobs:
-            found |= {reading.reader: reading for reading in job.result()}
-        return _sharing([found[name] for name in names])
+            for readings, made in zip(found, job.result(), strict=True):
+                readings.update(made)
+        return [reading for readings in found for reading in _sharing([readings[name] for name in names])]
+
+    def _refusals(self, whole: FullRead, names: Sequence[str]) -> dict[str, Reading]:
+        """The readings of those that state that they cannot read this."""
+        reasons = {name: reason for name in names if (reason := self.readers[name].refusal(whole))}
+        return {
+            name: _reading(name, whole, ReadingOutcome.UNAVAILABLE, kind=CANNOT, text=reason)
+            for name, reason in reasons.items()
+        }
+
+
+def _share(slot: _AnySlot, names: Sequence[str], refused: Container[str]) -> Sequence[str]:
+    return [name for name in names if name in slot.readers and name not in refused]
+
+
+def _read_in_turn(
+    slot: _AnySlot, reads: Sequence[FullRead], shares: Sequence[Sequence[str]]
+) -> list[dict[str, Reading]]:
+    """The readings of one slot, by reader, for each read."""
+    return [
+        {reading.reader: reading for reading in slot.read(whole, share)} if share else {}
+        for whole, share in zip(reads, shares, strict=True)
+    ]

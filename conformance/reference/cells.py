@@ -57,6 +57,7 @@ class RowReader:
     def __init__(self, columns: Sequence[Column], *, ignore_unknown: bool = False, path: str = "") -> None:
         self._path = path
         self._known = None if ignore_unknown else frozenset(column.name.lower() for column in columns)
+        self._names = frozenset(column.name for column in columns)
         self._cells = [
             (column.name, column.name.lower(), _cell_reader(column, path, ignore_unknown=ignore_unknown))
             for column in columns
@@ -64,6 +65,8 @@ class RowReader:
 
     def __call__(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The row, read as a value form for each column; see the class for the errors."""
+        if row.keys() <= self._names:  # as the table spells them, which takes half the time
+            return {name: read(row.get(name)) for name, _, read in self._cells}
         given = {key.lower(): value for key, value in row.items()}
         if self._known is not None and not given.keys() <= self._known:
             key = next(key for key in row if key.lower() not in self._known)
@@ -127,10 +130,11 @@ def _text(value: Any, kind: str) -> str:
 
 
 def _read_int64(value: Any, _column: Column) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    kind = type(value)
+    if kind not in (str, int, float):
         raise TypeError(f"Cannot convert value to integer: expected an integer, got {value!r}")
     number = int(value)
-    if isinstance(value, float) and number != value:
+    if kind is float and number != value:
         raise ValueError(f"Cannot convert value to integer: {value!r} has a fraction")
     if number not in _INT64:
         raise ValueError(f"Cannot convert value to integer: {value!r} exceeds 64 bits")
@@ -138,7 +142,7 @@ def _read_int64(value: Any, _column: Column) -> Any:
 
 
 def _read_float64(value: Any, _column: Column) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if type(value) not in (float, int, str):
         raise TypeError(f"Cannot convert value to floating point: {value!r}")
     if isinstance(value, str) and value.lower().removeprefix("+") in _FLOATS:
         return _FLOATS[value.lower().removeprefix("+")]
@@ -157,7 +161,7 @@ def _read_bool(value: Any, _column: Column) -> Any:
 
 
 def _read_string(value: Any, column: Column) -> Any:
-    if isinstance(value, bool | int | float):
+    if type(value) in (bool, int, float):
         value = json.dumps(value)
     text = _text(value, "STRING")
     text.encode()  # a lone surrogate is no text

@@ -1,4 +1,4 @@
-"""The server of one full read: recorded bytes as they were, and nothing else."""
+"""The answers of one full read, over a connection and inside a process: recorded bytes, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 
 from conformance.contract import proto
 from conformance.readers import full_reads
-from conformance.readers.oneread import OneReadServer
+from conformance.readers.clients._channel import InProcessChannel
+from conformance.readers.oneread import OneRead, OneReadServer
 from tests.readers.recorded import EOS, SCHEMA, TABLE, batch, bytes_of, case, exchange, stream
 
 RECORDED = exchange(bytes_of(batch(1, 2, 3)) + EOS, bytes_of(batch(4)), counts=[7, 1])
@@ -24,9 +25,15 @@ def server() -> Iterator[OneReadServer]:
     one.close()
 
 
-@pytest.fixture
-def channel(server: OneReadServer) -> Iterator[grpc.Channel]:
-    """A channel to the server."""
+@pytest.fixture(params=["server", "process"])
+def channel(request: pytest.FixtureRequest) -> Iterator[grpc.Channel]:
+    """A channel to the server, and one inside this process."""
+    if request.param == "process":
+        reads = OneRead()
+        reads.play(full_reads(case(), RECORDED)[0])
+        yield InProcessChannel(reads)
+        return
+    server: OneReadServer = request.getfixturevalue("server")
     with grpc.insecure_channel(server.address) as one:
         yield one
 

@@ -1,5 +1,5 @@
-"""The objects that all clients share: one replay server and one google-cloud-bigquery-storage client per worker
-process.
+"""The objects that all clients share: one google-cloud-bigquery-storage client per worker process, and what answers
+its calls.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read, ReaderInfo, Takes
 
 if TYPE_CHECKING:
-    from conformance.readers.oneread import OneReadServer
+    from conformance.readers.oneread import OneRead
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ def client_info(name: str, title: str, **others: Any) -> ReaderInfo:
 
 
 def loading(read: Read) -> Callable[[], Read]:
-    """The ``load`` function of a reader: it imports the client, starts the replay server, and returns ``read``."""
+    """The ``load`` function of a reader: it imports the client and returns ``read``."""
 
     def load() -> Read:
         storage_client()
@@ -43,34 +43,29 @@ def loading(read: Read) -> Callable[[], Read]:
 
 
 @functools.cache
-def server() -> OneReadServer:
-    """The replay server of this process."""
-    from conformance.readers.oneread import OneReadServer  # noqa: PLC0415  # a worker of decoders starts without gRPC
+def reads() -> OneRead:
+    """What answers the calls of this process."""
+    from conformance.readers.oneread import OneRead  # noqa: PLC0415  # a worker of decoders starts without gRPC
 
-    return OneReadServer()
+    return OneRead()
 
 
 @functools.cache
 def storage_client() -> Any:
-    """The client of this process, connected to the replay server, without credentials and without TLS."""
-    import grpc  # noqa: PLC0415  # as in server()
+    """The client of this process, whose calls are answered inside the process."""
     from google.cloud import bigquery_storage_v1  # noqa: PLC0415  # only a worker imports a library under test
     from google.cloud.bigquery_storage_v1.services.big_query_read import transports  # noqa: PLC0415  # as above
 
-    # The message sizes are those of the client's own channel. A proxy cannot reach the loopback server.
-    options = [
-        ("grpc.max_send_message_length", -1),
-        ("grpc.max_receive_message_length", -1),
-        ("grpc.enable_http_proxy", 0),
-    ]
-    channel = grpc.insecure_channel(server().address, options=options)
+    from conformance.readers.clients._channel import InProcessChannel  # noqa: PLC0415  # as in reads()
+
+    channel = InProcessChannel(reads())
     client: Callable[..., Any] = bigquery_storage_v1.BigQueryReadClient
     return client(transport=transports.BigQueryReadGrpcTransport(channel=channel))
 
 
 def replayed_session(read: FullRead) -> Any:
     """Serve a recorded read and create its session through the client, with the recorded request."""
-    server().play(read)
+    reads().play(read)
     return _session_of(read)
 
 

@@ -25,7 +25,7 @@ INFO = ReaderInfo(
     schemaless_when_empty=True,
 )
 
-_PROGRESS_INTERVAL: Final = 0.005
+_PROGRESS_INTERVAL: Final = 0.001
 """Seconds between the client's checks of its reading threads; its own 0.2 s would dominate every small reading."""
 
 
@@ -47,7 +47,7 @@ def _client() -> Any:
         _pandas_helpers._PROGRESS_INTERVAL = _PROGRESS_INTERVAL  # noqa: SLF001  # it has no public name
     http = requests.Session()
     http.trust_env = False  # neither a proxy nor a netrc file has to do with it
-    http.mount(ENDPOINT, InProcess(_session.server().rest_answer))
+    http.mount(ENDPOINT, InProcess(_session.reads().rest_answer))
     return bigquery.Client(
         project="conformance",
         credentials=AnonymousCredentials(),  # type: ignore[no-untyped-call]
@@ -57,7 +57,7 @@ def _client() -> Any:
 
 
 def load() -> Read:
-    """Import both clients and start the replay server."""
+    """Import both clients."""
     _client()
     _session.storage_client()
     return read
@@ -75,7 +75,7 @@ def read(whole: FullRead) -> pa.Table:
     described = RestTable.named(name, whole.columns)
     if described is None:
         raise NoTable(f"expected a table named projects/…/datasets/…/tables/…, got {name!r}")
-    _session.server().play(whole)
+    _session.reads().play(whole)
     selected = None
     if whole.selected != whole.columns:
         selected = [bigquery.SchemaField.from_api_repr(field) for field in rest_schema(whole.selected)]

@@ -27,7 +27,7 @@ INFO = _session.client_info(
 
 
 def load() -> Read:
-    """Import the client and pandas, and start the replay server."""
+    """Import the client and pandas."""
     import pandas as pd  # noqa: PLC0415  # only a worker imports a library under test
 
     _session.storage_client()
