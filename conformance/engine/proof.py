@@ -26,14 +26,25 @@ from conformance._globs import matches
 from conformance.contract.clause import Clause
 from conformance.contract.files import judge_bytes
 from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
-from conformance.contract.judge import judge, judge_view
-from conformance.contract.viewing import profile_of, view_of
+from conformance.contract.judge import judge
 from conformance.engine.owed import reference_target
+from conformance.engine.reuse import Reuse
 from conformance.generate import draw_scenario, materialise
 from conformance.generate.flighthistories import HISTORY
 from conformance.generate.scenarios import CHAPTER
-from conformance.records import Call, Case, Exchange, Outcome, Reading, ReadingOutcome, ValueProfile, Verdict
+from conformance.records import (
+    Call,
+    Case,
+    Exchange,
+    Outcome,
+    ProtocolName,
+    Reading,
+    ReadingOutcome,
+    ValueProfile,
+    Verdict,
+)
 from conformance.reference.flight.handshake import LOGIN
+from conformance.reference.hosted import flight_target, storage_target
 from conformance.reference.mutants import Mutant
 from conformance.reference.mutants.register import Misread
 from conformance.reference.samples import samples, times
@@ -191,7 +202,7 @@ def by_bytes(proof_fixture: ProofFixture, serializer: Serializer) -> Failures:
         if place_of(tried.case) is None:
             continue
         exchange = _serialized(tried, serializer)
-        note_failures(judge(tried.case, exchange, tried.table, clauses=proof_fixture.clauses), failures)
+        note_failures(_judging_bytes(proof_fixture.clauses).judge(tried.case, exchange, tried.table), failures)
     bare = [(times(), "bq-arrow")] + [(batch, "ipc-message") for batch in samples() if not serializer.reshapes]
     chosen = {clause.id for clause in proof_fixture.clauses}
     for batch, profile in bare:
@@ -298,9 +309,20 @@ def _driven(
     for tried in cases:
         case = tried.case if isolated is None else dataclasses.replace(tried.case, isolated=isolated)
         exchange = target.drive(case, tried.table)
-        profile = profile_of(exchange.protocol)
-        binding = (clause for clause in proof_fixture.clauses if profile in clause.profiles)
-        yield judge_view(view_of(case, exchange, tried.table), binding)
+        yield _judging(exchange.protocol, proof_fixture.clauses).judge(case, exchange, tried.table)
+
+
+@functools.lru_cache(maxsize=8)
+def _judging(protocol: ProtocolName, clauses: tuple[Clause, ...]) -> Reuse:
+    """What judges the exchanges of a protocol in this process."""
+    target = (flight_target if protocol is ProtocolName.FLIGHT else storage_target)()
+    return Reuse(clauses, target.drive)
+
+
+@functools.lru_cache(maxsize=8)
+def _judging_bytes(clauses: tuple[Clause, ...]) -> Reuse:
+    """What judges the exchanges of serializers in this process."""
+    return Reuse(clauses, lambda case, table: _serialized(Tried(case, table), REFERENCE))
 
 
 def try_mutant(proof_fixture: ProofFixture, mutant: Mutant) -> Trial:
