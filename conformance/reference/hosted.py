@@ -16,8 +16,10 @@ from conformance.reference.flight import deviations
 from conformance.reference.flight.handshake import LOGIN
 from conformance.reference.flight.server import FlightHandlers, FlightServer
 from conformance.reference.flight.service import FlightService
+from conformance.reference.flight.sql.service import SqlFlightService
 from conformance.reference.flight.store import Store
 from conformance.reference.server import ReferenceServer, handlers_of, service_of
+from conformance.reference.service import Service
 from conformance.reference.tokens import numbered
 from conformance.targets import Target
 from conformance.targets.dialect import SqlSpec
@@ -29,26 +31,37 @@ from conformance.targets.spec import Clock, TargetKind, TargetSpec
 __all__ = ["HostedFlight", "HostedReference", "flight_target", "service_target", "storage_target"]
 
 
-def storage_target(mutant: str | None = None, *, connected: bool = False) -> Target:
+def storage_target(
+    mutant: str | None = None, *, make: Callable[[Catalogue], Service] | None = None, connected: bool = False
+) -> Target:
     """The reference of Storage Read, or one of its mutants, as a target; ``connected``, it is asked over connections.
+
+    ``make`` makes its service, if given.
 
     Raises:
         KeyError: there is no such mutant.
     """
     spec = TargetSpec("reference", TargetKind.SERVER, clock=Clock(clock.PATH))
-    return hosted(spec, functools.partial(HostedReference, mutant=mutant), connected=connected)
+    made = make or functools.partial(service_of, mutant)
+    return hosted(spec, functools.partial(HostedReference, make=made), connected=connected)
 
 
-def flight_target(mutant: str | None = None, scenario: str | None = None, *, connected: bool = False) -> Target:
+def flight_target(
+    mutant: str | None = None,
+    scenario: str | None = None,
+    *,
+    service: type[FlightService] | None = None,
+    connected: bool = False,
+) -> Target:
     """As :func:`storage_target` for the reference of Flight, which stores what is put into it.
 
-    It may be the server of a ``scenario`` of Arrow's integration tests, or a mutant of one.
+    It may be the server of a ``scenario`` of Arrow's integration tests, a mutant of one, or have another ``service``.
     """
     made = deviations.flight_service(mutant) if scenario is None else deviations.scenario_service(scenario)
-    scenario = scenario or made.scenario
+    made, scenario = service or made, scenario or made.scenario
     if scenario is not None:
         return service_target(made, FlightSpec(scenario=scenario), connected=connected)
-    sql = SqlSpec() if deviations.speaks_sql(mutant) else None
+    sql = SqlSpec() if issubclass(made, SqlFlightService) else None
     flight = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=sql)
     return service_target(made, flight, connected=connected)
 
@@ -91,11 +104,11 @@ class _Hosted:
 
 
 class HostedReference(_Hosted):
-    """The reference of Storage Read, or one with the deviation of a ``mutant``, by the driver's own clock."""
+    """The reference of Storage Read, or a service with a deviation, by the driver's own clock."""
 
-    def __init__(self, time: Time, mutant: str | None = None) -> None:
+    def __init__(self, time: Time, make: Callable[[Catalogue], Service]) -> None:
         catalogue = Catalogue(time.now, numbered())
-        self._service: Final = service_of(mutant, catalogue)
+        self._service: Final = make(catalogue)
         super().__init__(handlers_of(self._service), rest.answering(catalogue))
 
     def kept(self) -> object:

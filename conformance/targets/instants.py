@@ -29,6 +29,9 @@ class Time:
         """The monotonic clock in seconds; only its differences mean something."""
         return time.monotonic()
 
+    def tick(self) -> None:
+        """Let a moment pass, if time does not pass by itself: what comes then is later than what was before."""
+
     def wait(self, seconds: float, until: threading.Event | None = None) -> None:
         """Wait so many seconds, or less if an event comes before."""
         (until or threading.Event()).wait(seconds)
@@ -55,6 +58,10 @@ class StillTime(Time):
     def monotonic(self) -> float:
         """The seconds that were waited."""
         return self._passed
+
+    def tick(self) -> None:
+        """Let a millisecond pass."""
+        self.wait(0.001)
 
     def wait(self, seconds: float, until: threading.Event | None = None) -> None:
         """Let so many seconds pass at once, unless the event has come."""

@@ -264,6 +264,7 @@ class ServerTarget:
         self, running: RunningServer, case: Case, table: pa.Table, seeded: SeededTable | None
     ) -> Conversation:
         """Carry out the steps of a case; without a table, if none of them needs it."""
+        running.clock.tick()
         before = instant_after_seed(case.steps, running.clock)
         began = running.clock.monotonic()
         extra = extra_seconds(table.nbytes)
@@ -331,7 +332,9 @@ class ServerTarget:
 
         def insert(of: Any) -> Any:
             assert running.seeder is not None  # it is another one after a restart
-            return way(running.seeder)(seeded, of, until=until)
+            done = way(running.seeder)(seeded, of, until=until)
+            running.clock.tick()
+            return done
 
         return insert
 

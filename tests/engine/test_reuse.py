@@ -28,7 +28,7 @@ class _Counting(Reuse):
 
 def made(exchange: Exchange = EXCHANGE) -> _Counting:
     """What has seen the reference answer with that exchange."""
-    reuse = _Counting((), lambda _case, _table: exchange)
+    reuse = _Counting((), lambda _case, _table: (exchange, frozenset({"used"})))
     reuse.judge(CASE, exchange, TABLE)
     return reuse
 
@@ -78,3 +78,9 @@ def test_a_large_exchange_is_not_kept() -> None:
     reuse.judge(CASE, large, TABLE)
 
     assert reuse.judged == 2
+
+
+@pytest.mark.parametrize(("own", "reused"), [({"another"}, True), ({"another", "used"}, False)])
+def test_a_service_is_asked_if_the_case_uses_what_differs(own: set[str], reused: object) -> None:
+    """Else it answers as the reference does."""
+    assert (made().untouched(CASE, TABLE, frozenset(own)) is not None) is reused
