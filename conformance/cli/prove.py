@@ -21,7 +21,7 @@ from conformance.engine.prove import Proof, prove
 from conformance.engine.selection import Patterns, all_clauses
 from conformance.records import Case
 from conformance.reference.proven import PROVEN_MUTANTS
-from conformance.report.proof import as_json, as_text
+from conformance.report.proof import as_json, as_text, took
 
 
 @click.command()
@@ -58,6 +58,7 @@ def command(
     cases, clauses = load_corpus(corpus, None).values(), _matching(clause) if clause else None
     proof = _watched(cases, workers=workers, mutants=mutants or None, clauses=clauses, every=every)
     click.echo(as_text(proof, matrix=matrix))
+    click.echo(took(proof))
     click.echo(f"{time.monotonic() - began:.0f} s")
     if json_file is not None:
         write_whole(json_file, json.dumps(as_json(proof), indent=1) + "\n")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import Final
 
 import pyarrow as pa
@@ -22,9 +22,7 @@ from conformance.contract.viewing import view_of
 from conformance.generate import materialise
 from conformance.records import Case, Outcome, Reading, ReadingOutcome, Verdict
 from conformance.targets import Target, open_target
-from conformance.targets.dialect import SqlSpec
-from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
-from conformance.targets.spec import Clock, Endpoint, SerializerSpec, TargetKind, TargetSpec
+from conformance.targets.spec import SerializerSpec, TargetKind, TargetSpec
 
 __all__ = ["Owed", "reference_target"]
 
@@ -42,39 +40,19 @@ def reference_target(
     """The reference in this process as a target of ``kind``; a server may have the deviation of a mutant, or be that of
     a ``scenario`` of Arrow's integration tests.
     """
-    with ExitStack() as stack:
-        if kind is TargetKind.FLIGHT:
-            spec = stack.enter_context(_flight(mutant, scenario))
-        elif kind is TargetKind.SERVER:
-            from conformance.reference.server import ReferenceServer  # noqa: PLC0415  # a serializer does not need gRPC
+    if kind in (TargetKind.FLIGHT, TargetKind.SERVER):
+        from conformance.reference.hosted import (  # noqa: PLC0415  # a serializer does not need gRPC
+            flight_target,
+            storage_target,
+        )
 
-            server = stack.enter_context(ReferenceServer(mutant=mutant))
-            endpoint = Endpoint(grpc=server.grpc_endpoint, rest=f"http://{server.rest_endpoint}")
-            spec = TargetSpec(name="reference", kind=kind, endpoint=endpoint, clock=Clock("/clock"))
-        else:
-            place = SerializerSpec("conformance.reference.serializer:REFERENCE")
-            spec = TargetSpec(name="reference", kind=TargetKind.SERIALIZER, serializer=place)
-        yield stack.enter_context(open_target(spec, alone=True))
-
-
-@contextmanager
-def _flight(mutant: str | None, scenario: str | None) -> Iterator[TargetSpec]:
-    """The Flight reference in this process, which stores what is put into it."""
-    from conformance.reference.flight import deviations  # noqa: PLC0415  # few need it
-    from conformance.reference.flight.handshake import LOGIN  # noqa: PLC0415  # as above
-    from conformance.reference.flight.server import FlightServer  # noqa: PLC0415  # as above
-
-    made = deviations.flight_service(mutant) if scenario is None else deviations.scenario_service(scenario)
-    service, scenario = made(), made.scenario if scenario is None else scenario
-    if scenario is None:
-        service.login = LOGIN
-        sql = SqlSpec() if deviations.speaks_sql(mutant) else None
-        flight = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=sql)
-    else:
-        flight = FlightSpec(scenario=scenario)
-    with FlightServer(service, clock=True) as server:
-        endpoint = Endpoint(grpc=server.endpoint, rest=f"http://127.0.0.1:{server.clock_port}")
-        yield TargetSpec("reference", TargetKind.FLIGHT, endpoint=endpoint, flight=flight, clock=Clock("/clock"))
+        with closing(flight_target(mutant, scenario) if kind is TargetKind.FLIGHT else storage_target(mutant)) as found:
+            yield found
+        return
+    place = SerializerSpec("conformance.reference.serializer:REFERENCE")
+    spec = TargetSpec(name="reference", kind=TargetKind.SERIALIZER, serializer=place)
+    with open_target(spec, alone=True) as target:
+        yield target
 
 
 class Owed:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import pyarrow as pa
 
@@ -26,18 +26,35 @@ from conformance._globs import matches
 from conformance.contract.clause import Clause
 from conformance.contract.files import judge_bytes
 from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
-from conformance.contract.judge import judge, judge_view
-from conformance.contract.viewing import profile_of, view_of
+from conformance.contract.judge import judge
 from conformance.engine.owed import reference_target
+from conformance.engine.reuse import Answered, Reuse
 from conformance.generate import draw_scenario, materialise
 from conformance.generate.flighthistories import HISTORY
 from conformance.generate.scenarios import CHAPTER
-from conformance.records import Call, Case, Exchange, Outcome, Reading, ReadingOutcome, ValueProfile, Verdict
+from conformance.records import (
+    Call,
+    Case,
+    Exchange,
+    Outcome,
+    ProtocolName,
+    Reading,
+    ReadingOutcome,
+    ValueProfile,
+    Verdict,
+)
+from conformance.records.together import groups
+from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.handshake import LOGIN
-from conformance.reference.mutants import Mutant
+from conformance.reference.flight.service import FlightService
+from conformance.reference.flight.sql.service import SqlFlightService
+from conformance.reference.hosted import flight_target, storage_target
+from conformance.reference.mutants import Mutant, service_class
 from conformance.reference.mutants.register import Misread
+from conformance.reference.reached import Recorder, differences
 from conformance.reference.samples import samples, times
 from conformance.reference.serializer import REFERENCE, Serializer
+from conformance.reference.service import Service
 from conformance.targets import Target, open_target
 from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
 from conformance.targets.handing import batches_of, place_of
@@ -72,6 +89,20 @@ SCENARIOS: Final = 50
 HISTORIES: Final = 23
 """The number of histories of Flight on which mutants of histories have to die: they have every pair of features."""
 
+
+ENTRIES: Final = frozenset({"create_read_session", "read_rows", "split_read_stream"})
+"""The methods of the reference of Storage Read to which calls are given."""
+
+REFERENCES: Final[tuple[type, ...]] = (Service, SqlFlightService, FlightService)
+"""The services from which all others deviate, the special ones first."""
+
+FLIGHT_ENTRIES: Final = frozenset(
+    {
+        *("handshake", "list_flights", "get_flight_info", "poll_flight_info", "get_schema"),
+        *("do_get", "do_put", "do_exchange", "do_action", "list_actions"),
+    }
+)
+"""Those of the reference of Flight."""
 
 SHORT: Final = Deadlines(start=60, call=3, seed=30, case=30)
 """Deadlines for servers that hang: a correct server needs less than a second for anything here."""
@@ -191,7 +222,7 @@ def by_bytes(proof_fixture: ProofFixture, serializer: Serializer) -> Failures:
         if place_of(tried.case) is None:
             continue
         exchange = _serialized(tried, serializer)
-        note_failures(judge(tried.case, exchange, tried.table, clauses=proof_fixture.clauses), failures)
+        note_failures(_judging_bytes(proof_fixture.clauses).judge(tried.case, exchange, tried.table), failures)
     bare = [(times(), "bq-arrow")] + [(batch, "ipc-message") for batch in samples() if not serializer.reshapes]
     chosen = {clause.id for clause in proof_fixture.clauses}
     for batch, profile in bare:
@@ -254,10 +285,11 @@ def by_server(
     ``kind`` says which reference. Heavy cases are included if they are made for one of ``kills``; so are scenarios if
     one of these is about combinations, or about histories of Flight.
     """
+    service = flight_service(mutant) if kind is TargetKind.FLIGHT else service_class(mutant)
     with reference_target(kind, mutant=mutant) as target:
         # An isolated server is a process of its own; the mutants tried here do not need one.
         cases = chain(proof_fixture.served(kills), proof_fixture.scenarios(kills, kind))
-        yield from _driven(target, proof_fixture, cases, isolated=False)
+        yield from _driven(target, proof_fixture, cases, isolated=False, service=service)
 
 
 def _process(mutant: str, state: Path, kind: TargetKind) -> TargetSpec:
@@ -293,14 +325,57 @@ def by_process(
 
 
 def _driven(
-    target: Target, proof_fixture: ProofFixture, cases: Iterator[Tried], *, isolated: bool | None
+    target: Target,
+    proof_fixture: ProofFixture,
+    cases: Iterator[Tried],
+    *,
+    isolated: bool | None,
+    service: type | None = None,
 ) -> Iterator[list[Verdict]]:
+    """The verdicts on the answers of a target, which has this service if it is in this process."""
+    reference, own = (None, None) if service is None else _reference_of(service)
     for tried in cases:
         case = tried.case if isolated is None else dataclasses.replace(tried.case, isolated=isolated)
-        exchange = target.drive(case, tried.table)
-        profile = profile_of(exchange.protocol)
-        binding = (clause for clause in proof_fixture.clauses if profile in clause.profiles)
-        yield judge_view(view_of(case, exchange, tried.table), binding)
+        judging = _judging(case.protocol, proof_fixture.clauses, reference)
+        verdicts = None if own is None else judging.untouched(case, tried.table, own)
+        yield judging.judge(case, target.drive(case, tried.table), tried.table) if verdicts is None else verdicts
+
+
+@functools.lru_cache(maxsize=8)
+def _reference_of(service: type) -> tuple[type, frozenset[str] | None]:
+    """The reference from which a service deviates, and the attributes in which it does, if these are all."""
+    reference = next(one for one in REFERENCES if issubclass(service, one))
+    return reference, differences(service, reference)
+
+
+@functools.lru_cache(maxsize=8)
+def _judging(protocol: ProtocolName, clauses: tuple[Clause, ...], reference: type | None) -> Reuse:
+    """What judges the exchanges of a protocol in this process; without a reference, each of them."""
+    if reference is None:
+        return Reuse(clauses, None)
+    recorder = Recorder(FLIGHT_ENTRIES if protocol is ProtocolName.FLIGHT else ENTRIES)
+    service: Any = recorder.recording(reference)
+    target = flight_target(service=service) if protocol is ProtocolName.FLIGHT else storage_target(make=service)
+
+    def answered(case: Case, table: pa.Table) -> Answered:
+        with recorder.afresh() as used:
+            exchange = target.drive(case, table)
+        return exchange, None if _has_races(case) else frozenset(used)
+
+    return Reuse(clauses, answered)
+
+
+def _has_races(case: Case) -> bool:
+    """True if calls of a case are made at the same time, over several connections, or are broken off by them."""
+    if any(len(group) > 1 for group in groups(case.steps)):
+        return True
+    return any(getattr(step, name, False) for step in case.steps for name in ("together", "faults", "handed"))
+
+
+@functools.lru_cache(maxsize=8)
+def _judging_bytes(clauses: tuple[Clause, ...]) -> Reuse:
+    """What judges the exchanges of serializers in this process."""
+    return Reuse(clauses, lambda case, table: (_serialized(Tried(case, table), REFERENCE), None))
 
 
 def try_mutant(proof_fixture: ProofFixture, mutant: Mutant) -> Trial:

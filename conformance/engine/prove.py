@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -53,6 +54,9 @@ REFERENCE_NAME: Final = "flight reference"
 SHARDS: Final = 8
 """The number of parts of the systematic changes; with that many, the processes end at about the same time."""
 
+HEAVIEST: Final = ("mutant in a process", "alarm", "systematic", "server", "flight alarm")
+"""The kinds of tasks that take longest, in the order in which they begin, so that the processes end together."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Proof:
@@ -62,7 +66,8 @@ class Proof:
     kills and that do not exist.
     ``changes`` counts the systematic changes by their result, ``types`` the substituted types. ``survivors`` are those
     of either kind that no clause rejected, ``raised`` those on which a clause raised an exception.
-    ``alarms`` are legal variations (and the reference itself) on which a clause failed.
+    ``alarms`` are legal variations (and the reference itself) on which a clause failed. ``seconds`` is how long each
+    task took, by its kind and its name.
     """
 
     trials: tuple[Trial, ...]
@@ -75,6 +80,7 @@ class Proof:
     survivors: tuple[Fate, ...]
     raised: tuple[Fate, ...]
     variations: int
+    seconds: Mapping[tuple[str, str], float] = dataclasses.field(default_factory=dict)
 
     @property
     def survived(self) -> tuple[Trial, ...]:
@@ -130,11 +136,19 @@ def prove(
     if flies:
         tasks += [("flight alarm", name, 0) for name in (REFERENCE_NAME, *FLIGHT_VARIATIONS)]
         tasks += [("scenario alarm", one.case.id, 0) for one in FLIGHT_SCENARIOS.values()]
-    # Mutants of a server take longest. They go first, so that no process is left with one at the end.
-    tasks += [("mutant", name, 0) for name in sorted(chosen, key=lambda name: PROVEN_MUTANTS[name].service is None)]
-    results = _run(tasks, (cases, asked), workers or os.cpu_count() or 1, reported)
+    tasks += [("mutant", name, 0) for name in chosen]
+    results, seconds = _run(sorted(tasks, key=_turn), (cases, asked), workers or os.cpu_count() or 1, reported)
     to_prove = [name for name in asked if _is_proven(CLAUSES[name], flies=flies)] if mutants is None else ()
-    return _put_together(chosen, to_prove, results)
+    return dataclasses.replace(_put_together(chosen, to_prove, results), seconds=seconds)
+
+
+def _turn(task: tuple[str, str, int]) -> tuple[int, bool]:
+    """When a task begins: those of the heaviest kinds first, and of the others those of servers."""
+    kind, name, _ = task
+    server = kind != "mutant" or PROVEN_MUTANTS[name].serializer is None
+    if kind == "mutant" and PROVEN_MUTANTS[name].process:
+        kind = HEAVIEST[0]
+    return HEAVIEST.index(kind) if kind in HEAVIEST else len(HEAVIEST), not server
 
 
 def _is_proven(clause: Clause, *, flies: bool) -> bool:
@@ -171,15 +185,17 @@ def _run(
     stage: tuple[tuple[Case, ...], tuple[str, ...]],
     workers: int,
     reported: Callable[[str, int, int], None],
-) -> dict[tuple[str, str], Any]:
+) -> tuple[dict[tuple[str, str], Any], dict[tuple[str, str], float]]:
+    """The result of each task, and the seconds that it took."""
     results: dict[tuple[str, str], Any] = {}
+    seconds: dict[tuple[str, str], float] = {}
     with crew(workers, _prepare, *stage) as pool:
-        futures = {pool.submit(_task, *task): task for task in tasks}
+        futures = {pool.submit(_timed, *task): task for task in tasks}
         for number, future in enumerate(as_completed(futures), 1):
             kind, name, _ = futures[future]
-            results[kind, name] = future.result()
+            results[kind, name], seconds[kind, name] = future.result()
             reported(name or kind, number, len(tasks))
-    return results
+    return results, seconds
 
 
 _FIXTURES: dict[ProtocolName, tuple[ProofFixture, ProofFixture]] = {}
@@ -199,6 +215,12 @@ def _prepare(cases: tuple[Case, ...], asked: tuple[str, ...]) -> None:
         narrowed = protocol is ProtocolName.FLIGHT and len(chosen) < len(CLAUSES)
         proven = every.narrowed(chosen) if narrowed else dataclasses.replace(every, clauses=chosen)
         _FIXTURES[protocol] = (every, proven)
+
+
+def _timed(kind: str, name: str, step: int) -> tuple[Any, float]:
+    """The result of a task, and the seconds that it took."""
+    began = time.monotonic()
+    return _task(kind, name, step), time.monotonic() - began
 
 
 def _task(kind: str, name: str, step: int) -> Any:

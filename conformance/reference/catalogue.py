@@ -9,13 +9,14 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from conformance.contract import mapping
 from conformance.records import BqType, Column, Mode
+from conformance.reference.tokens import Tokens, opaque
 
 __all__ = ["AlreadyExistsError", "Catalogue", "MissingError", "Snapshot", "TableId", "stored_column", "stored_schema"]
 
@@ -68,6 +69,11 @@ class _StoredTable:
     chunks: list[_Chunk]
 
 
+def _apart(tables: Mapping[TableId, _StoredTable]) -> dict[TableId, _StoredTable]:
+    """The same tables, which do not change where these do; their chunks never change."""
+    return {name: dataclasses.replace(table, chunks=list(table.chunks)) for name, table in tables.items()}
+
+
 def stored_column(column: Column) -> Column:
     """The column as it is stored, where that differs from what is served.
 
@@ -96,11 +102,13 @@ def _micros() -> int:
 class Catalogue:
     """Datasets and tables; safe to use from many threads. ``clock`` gives microseconds since the Unix epoch.
 
+    ``token`` gives the tokens of the names that the server makes up.
     ``ahead`` is what is added to it, in microseconds. ``sources`` names the table that a query made a table of.
     """
 
-    def __init__(self, clock: Callable[[], int] = _micros) -> None:
+    def __init__(self, clock: Callable[[], int] = _micros, token: Tokens = opaque) -> None:
         self._clock = clock
+        self.token = token
         self.ahead = 0
         self.sources: dict[TableId, TableId] = {}
         self._lock = threading.Lock()
@@ -115,12 +123,13 @@ class Catalogue:
     def kept(self) -> object:
         """What :meth:`restore` needs to have the same datasets and tables again, to be pickled."""
         with self._lock:
-            return dict(self._datasets), dict(self._tables), self._last_commit
+            return dict(self._datasets), _apart(self._tables), self._last_commit
 
     def restore(self, kept: Any) -> None:
         """Have the datasets and tables of another catalogue."""
         with self._lock:
-            self._datasets, self._tables, self._last_commit = kept
+            datasets, tables, self._last_commit = kept
+            self._datasets, self._tables = dict(datasets), _apart(tables)
 
     def create_dataset(self, project: str, dataset: str) -> None:
         """Make a dataset; every project exists.

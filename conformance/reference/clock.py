@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from conformance.contain.jsonhttp import JsonServer
+from conformance.contain.jsonhttp import Answering, JsonServer
 
-__all__ = ["PATH", "ClockServer", "ahead_in"]
+__all__ = ["PATH", "ClockServer", "ahead_in", "answering"]
 
 PATH: Final = "/clock"
 """The path of the request."""
@@ -24,6 +24,22 @@ def ahead_in(body: object) -> int:
     return ahead
 
 
+def answering(set_ahead: Callable[[int], None]) -> Answering:
+    """What answers the one request; ``set_ahead`` gets the seconds."""
+
+    def answer(method: str, target: str, _headers: Mapping[str, str], body: bytes) -> tuple[int, dict[str, Any]]:
+        if (method, target) != ("POST", PATH):
+            return 404, _error(404, f"Not found: {method} {target}; this server sets its clock and no more")
+        try:
+            ahead = ahead_in(json.loads(body))
+        except ValueError as error:
+            return 400, _error(400, str(error))
+        set_ahead(ahead)
+        return 200, {"ahead": ahead}
+
+    return answer
+
+
 class ClockServer(JsonServer):
     """An HTTP listener with this one route; ``set_ahead`` gets the seconds.
 
@@ -32,17 +48,7 @@ class ClockServer(JsonServer):
     """
 
     def __init__(self, set_ahead: Callable[[int], None], *, host: str) -> None:
-        def answer(method: str, target: str, _headers: Mapping[str, str], body: bytes) -> tuple[int, dict[str, Any]]:
-            if (method, target) != ("POST", PATH):
-                return 404, _error(404, f"Not found: {method} {target}; this server sets its clock and no more")
-            try:
-                ahead = ahead_in(json.loads(body))
-            except ValueError as error:
-                return 400, _error(400, str(error))
-            set_ahead(ahead)
-            return 200, {"ahead": ahead}
-
-        super().__init__(answer, host=host, context=None)
+        super().__init__(answering(set_ahead), host=host, context=None)
 
 
 def _error(status: int, message: str) -> dict[str, Any]:

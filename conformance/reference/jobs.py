@@ -18,7 +18,6 @@ from conformance.records import Column, Mode
 from conformance.reference.catalogue import AlreadyExistsError, Catalogue, MissingError, TableId, stored_schema
 from conformance.reference.delays import Delays
 from conformance.reference.loading import read_rows
-from conformance.reference.session import opaque
 
 __all__ = ["HIDDEN", "Jobs"]
 
@@ -75,7 +74,8 @@ class Jobs:
 
     def query(self, project: str, query: dict[str, Any]) -> dict[str, Any]:
         """Run a query of a whole table; the answer says that it runs, or that it is done if nothing delays it."""
-        place = query.get("destinationTable") or {"projectId": project, "datasetId": HIDDEN, "tableId": opaque()}
+        hidden = {"projectId": project, "datasetId": HIDDEN, "tableId": self._catalogue.token()}
+        place = query.get("destinationTable") or hidden
         table = TableId(*(str(place.get(key, "")) for key in ("projectId", "datasetId", "tableId")))
         job = _Job(table, self._delays.job_polls, query={**query, "destinationTable": place})
         try:

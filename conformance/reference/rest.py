@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.contain.jsonhttp import JsonServer
+from conformance.contain.jsonhttp import Answering, JsonServer
 from conformance.generate.materialise import materialise
 from conformance.records import Column, Json, Table
 from conformance.reference import clock
@@ -28,7 +28,7 @@ from conformance.reference.guard import HTTP_STATUS, Guard, ServerTls
 from conformance.reference.jobs import Jobs
 from conformance.reference.tableschema import SchemaError, read_schema, write_schema
 
-__all__ = ["RestServer"]
+__all__ = ["RestServer", "answering"]
 
 PAGE_ROWS: Final = 10_000
 """Rows of one page of tabledata.list where the client sets no maximum."""
@@ -311,6 +311,25 @@ def _parse_anew(body: bytes) -> Body:
 _parse_large = functools.lru_cache(maxsize=SAME)(_parse_anew)
 
 
+def answering(
+    catalogue: Catalogue,
+    guard: Guard | None = None,
+    delays: Delays = Delays(),  # noqa: B008  # it is immutable
+) -> Answering:
+    """What answers the requests to a catalogue; ``guard`` refuses requests, and ``delays`` make load jobs slow."""
+    api = Api(catalogue, delays)
+
+    def answer(method: str, target: str, headers: Mapping[str, str], body: bytes) -> tuple[int, Body]:
+        authorization = headers.get("authorization", "")
+        refusal = guard and guard.check(authorization, rpc=False, asked=f"{method} {target}")
+        if refusal:
+            status, reason = HTTP_STATUS[refusal.code]
+            return status, _error(status, refusal.details, reason)
+        return _answer(api, method, target, body)
+
+    return answer
+
+
 class RestServer(JsonServer):
     """The HTTP listener of a catalogue; ``guard`` refuses requests, and ``delays`` make load jobs slow.
 
@@ -327,14 +346,4 @@ class RestServer(JsonServer):
         guard: Guard | None = None,
         delays: Delays = Delays(),  # noqa: B008  # it is immutable
     ) -> None:
-        api = Api(catalogue, delays)
-
-        def answer(method: str, target: str, headers: Mapping[str, str], body: bytes) -> tuple[int, Body]:
-            authorization = headers.get("authorization", "")
-            refusal = guard and guard.check(authorization, rpc=False, asked=f"{method} {target}")
-            if refusal:
-                status, reason = HTTP_STATUS[refusal.code]
-                return status, _error(status, refusal.details, reason)
-            return _answer(api, method, target, body)
-
-        super().__init__(answer, host=host, context=None if tls is None else tls.context())
+        super().__init__(answering(catalogue, guard, delays), host=host, context=None if tls is None else tls.context())

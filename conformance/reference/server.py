@@ -21,7 +21,7 @@ from conformance.reference.refusals import Refusal
 from conformance.reference.rest import RestServer
 from conformance.reference.service import Service
 
-__all__ = ["GRACE_SECONDS", "OPTIONS", "ReferenceServer", "abort", "bind"]
+__all__ = ["GRACE_SECONDS", "OPTIONS", "ReferenceServer", "abort", "bind", "handlers_of", "service_of"]
 
 WORKERS: Final = 256
 """Each open ReadRows holds a thread until its client has taken everything; abandoned reads must not starve others."""
@@ -42,7 +42,8 @@ class ReferenceServer:
     """A reference server that runs from construction to :meth:`stop`; a context manager stops it by itself.
 
     ``mutant`` names a deviation out of :data:`conformance.reference.mutants.MUTANTS`; without one the server obeys
-    every clause. ``catalogue`` replaces the empty one (and with it the clock). With ``tls``, both listeners speak TLS
+    every clause. ``catalogue`` replaces the empty one (and with it the clock); ``service`` is one that answers already,
+    with its catalogue. With ``tls``, both listeners speak TLS
     only; ``guard`` checks the credentials of each request, and ``delays`` make load jobs slow.
 
     Example::
@@ -59,20 +60,21 @@ class ReferenceServer:
         self,
         *,
         mutant: str | None = None,
+        service: Service | None = None,
         host: str = "127.0.0.1",
         catalogue: Catalogue | None = None,
         tls: ServerTls | None = None,
         guard: Guard | None = None,
         delays: Delays = Delays(),  # noqa: B008  # it is immutable
     ) -> None:
-        self.catalogue = catalogue or Catalogue()
-        self.service: Service = _service(mutant)(self.catalogue)
+        self.service = service or service_of(mutant, catalogue or Catalogue())
+        self.catalogue = self.service.catalogue
         self.guard = guard
         self._stopped = threading.Event()
         self._rest = RestServer(self.catalogue, host=host, tls=tls, guard=guard, delays=delays)
         pool = futures.ThreadPoolExecutor(WORKERS, "reference-grpc")
         self._grpc = grpc.server(pool, options=OPTIONS, interceptors=[] if guard is None else [_Guarding(guard)])
-        self._grpc.add_generic_rpc_handlers((_handlers(self.service),))
+        self._grpc.add_generic_rpc_handlers((handlers_of(self.service),))
         try:
             self.grpc_port = bind(self._grpc, host, tls)
         except OSError:
@@ -114,16 +116,22 @@ def bind(server: grpc.Server, host: str, tls: ServerTls | None) -> int:
         raise OSError(f"cannot bind a gRPC port on {host}: {error}") from error
 
 
-def _service(mutant: str | None) -> type[Service]:
-    """The service to run. A server that obeys starts without the mutants, which take as long to import as all else."""
+def service_of(mutant: str | None, catalogue: Catalogue) -> Service:
+    """The service with a mutant's deviation, or the one that obeys every clause if None.
+
+    Raises:
+        KeyError: there is no such mutant; the text lists those that there are.
+    """
     if mutant is None:
-        return Service
+        return Service(catalogue)
+    # A server that obeys starts without the mutants, which take as long to import as all else.
     from conformance.reference.mutants import service_class  # noqa: PLC0415  # see above
 
-    return service_class(mutant)
+    return service_class(mutant)(catalogue)
 
 
-def _handlers(service: Service) -> grpc.GenericRpcHandler[Any, Any]:
+def handlers_of(service: Service) -> grpc.GenericRpcHandler[Any, Any]:
+    """The methods of the service, as a listener of gRPC calls them."""
     methods = {
         "CreateReadSession": _unary("CreateReadSession", service.create_read_session),
         "ReadRows": _streaming("ReadRows", service.read_rows),

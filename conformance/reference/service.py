@@ -26,7 +26,7 @@ from conformance.records import Column
 from conformance.reference import encoding, projection
 from conformance.reference.catalogue import Catalogue, MissingError, Snapshot, TableId
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
-from conformance.reference.session import Session, Sessions, Stream, opaque
+from conformance.reference.session import Session, Sessions, Stream
 
 if TYPE_CHECKING:
     from conformance.reference.avro import AvroWriter
@@ -205,11 +205,11 @@ class Service:
 
     def name_session(self, parent: str) -> str:
         """A fresh session name under the parent project."""
-        return f"{parent}/locations/us/sessions/{opaque()}"
+        return f"{parent}/locations/us/sessions/{self.catalogue.token()}"
 
     def name_stream(self, session: str) -> str:
         """A fresh stream name under a session."""
-        return f"{session}/streams/{opaque()}"
+        return f"{session}/streams/{self.catalogue.token()}"
 
     def served_schema(self, columns: Sequence[Column]) -> pa.Schema:
         """The Arrow schema of a session."""

@@ -6,7 +6,6 @@ A stream is a run of the session's rows. Names are opaque to clients: they carry
 from __future__ import annotations
 
 import dataclasses
-import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -20,18 +19,13 @@ from conformance.reference.catalogue import Snapshot
 if TYPE_CHECKING:
     from conformance.reference.avro import AvroWriter  # fastavro, which a server imports when it writes Avro
 
-__all__ = ["Session", "Sessions", "Stream", "opaque"]
+__all__ = ["Session", "Sessions", "Stream"]
 
 
 MOST: Final = 2000
 """The number of streams from which those of dropped tables are forgotten: a campaign makes and drops many tables."""
 LOOKS: Final = 64
 """The streams that are looked at when a session is made: more than most sessions have."""
-
-
-def opaque() -> str:
-    """A fresh token for a name."""
-    return secrets.token_urlsafe(24)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

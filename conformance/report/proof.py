@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from conformance.engine.proof import Trial
 from conformance.engine.prove import Proof
 
-__all__ = ["as_json", "as_text"]
+__all__ = ["as_json", "as_text", "took"]
+
+LONGEST: Final = 5
+"""The number of tasks that are named with the seconds that they took."""
 
 
 def as_text(proof: Proof, *, matrix: bool = False) -> str:
     """The result of a proof: everything that breaks a gate, the faulty servers, and lines with totals."""
     return "\n".join([*(_matrix(proof) if matrix else ()), *_broken(proof), *_faulty_servers(proof), *_totals(proof)])
+
+
+def took(proof: Proof) -> str:
+    """Two lines: the seconds of all tasks by their kind, and the tasks that took longest."""
+    kinds: dict[str, float] = {}
+    for (kind, _), seconds in proof.seconds.items():
+        kinds[kind] = kinds.get(kind, 0.0) + seconds
+    longest = sorted(proof.seconds.items(), key=lambda one: -one[1])[:LONGEST]
+    return (
+        "seconds of all processes: "
+        + ", ".join(f"{kind} {seconds:.0f}" for kind, seconds in sorted(kinds.items(), key=lambda one: -one[1]))
+        + "\ntook longest: "
+        + ", ".join(f"{f'{kind} {name}'.strip()} {seconds:.1f}" for (kind, name), seconds in longest)
+    )
 
 
 def _matrix(proof: Proof) -> Iterator[str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import threading
-import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -20,6 +19,7 @@ from conformance.contain.secrets import masked, masked_bytes
 from conformance.contract import proto
 from conformance.records import Call, CallEnd, GivingUp, MetadataEntry, Turn
 from conformance.targets.faulting import Met
+from conformance.targets.instants import WALL, Time
 from conformance.targets.tls import SecureLine
 
 __all__ = ["CallBudget", "Caller", "Leaving", "close_channel", "is_lost", "open_channel"]
@@ -116,7 +116,8 @@ class Caller:
 
     ``last_words`` returns how the target's process ended, after waiting up to the given seconds for its end; None if it
     still runs or was not started by the suite. ``credentials`` returns further metadata for each call; secrets that the
-    target sends back are masked in everything that is recorded. ``service`` is the beginning of each method's name.
+    target sends back are masked in everything that is recorded. ``service`` is the beginning of each method's name, and
+    ``clock`` that of the driver.
     """
 
     def __init__(
@@ -128,6 +129,7 @@ class Caller:
         last_words: Callable[[float], str | None],
         credentials: Callable[[], Mapping[str, str | bytes]] = dict,
         service: str = proto.SERVICE,
+        clock: Time = WALL,
     ) -> None:
         self._channel = channel
         self._began = began
@@ -135,6 +137,7 @@ class Caller:
         self._last_words = last_words
         self._credentials = credentials
         self._service = service
+        self._clock = clock
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -146,6 +149,7 @@ class Caller:
             "last_words": self._last_words,
             "credentials": self._credentials,
             "service": self._service,
+            "clock": self._clock,
         }
 
     def over(self, channel: grpc.Channel) -> Caller:
@@ -158,7 +162,7 @@ class Caller:
 
     def unary(self, call: Call, *, routing: str, budget: CallBudget) -> Call:
         """Make the call that ``call`` describes (step, label, method and request), and return it with its result."""
-        started = time.monotonic()
+        started = self._clock.monotonic()
         stub = self._channel.unary_unary(self._service + call.method, bytes, bytes)
         try:
             answer, done = stub.with_call(call.request, timeout=budget.seconds, metadata=self._headers(routing))
@@ -176,7 +180,7 @@ class Caller:
 
         A call that the fault ``met`` ends is one that the suite ended on purpose: it is CANCELLED.
         """
-        started = time.monotonic()
+        started = self._clock.monotonic()
         stub = self._channel.unary_stream(self._service + call.method, bytes, bytes)
         seconds = budget.seconds if met is None else met.timeout(budget.seconds)
         running: Any = stub(call.request, timeout=seconds, metadata=self._headers(routing))
@@ -220,8 +224,8 @@ class Caller:
         ``take`` responses, if given, it cancels the call, and it sends no more messages than ``leaving`` says. A call
         that the client gave up is CANCELLED, whatever the target says then.
         """
-        started = time.monotonic()
-        said = _Said(messages, awaits, leaving)
+        started = self._clock.monotonic()
+        said = _Said(messages, awaits, leaving, condition=getattr(self._channel, "condition", threading.Condition))
         stub = self._channel.stream_stream(self._service + call.method, bytes, bytes)
         seconds = budget.seconds if leaving is None else leaving.timeout(budget.seconds)
         running: Any = stub(said, timeout=seconds, metadata=self._headers(""))
@@ -253,7 +257,7 @@ class Caller:
 
     def left_alone(self, call: Call, *, leaving: Leaving, budget: CallBudget) -> Call:
         """Make a server-streaming call, take some responses, and none until the client's own deadline has passed."""
-        started = time.monotonic()
+        started = self._clock.monotonic()
         stub = self._channel.unary_stream(self._service + call.method, bytes, bytes)
         timeout = leaving.timeout(budget.seconds)
         running: Any = stub(call.request, timeout=timeout, metadata=self._headers(""))
@@ -269,7 +273,7 @@ class Caller:
         except grpc.RpcError:
             if running.code() not in _OWN:
                 return self._ended(call, running, tuple(responses), started=started, budget=budget)
-        over.wait(timeout)
+        self._clock.wait(timeout, over)
         running.cancel()
         details = f"the client gave the call up: {leaving.how}"
         return self._as(call, running, CallEnd.CANCELLED, tuple(responses), started, details=details)
@@ -291,7 +295,10 @@ class Caller:
     ) -> Call:
         """The call with its end: the target's own status, or one that the client library generated."""
         code, details = status.code(), status.details() or ""
-        if code is grpc.StatusCode.DEADLINE_EXCEEDED and time.monotonic() - started >= budget.seconds - EARLY_SECONDS:
+        if (
+            code is grpc.StatusCode.DEADLINE_EXCEEDED
+            and self._clock.monotonic() - started >= budget.seconds - EARLY_SECONDS
+        ):
             said = f"no end within {budget.seconds:.3g} s, {len(responses)} responses came"
             return self._as(call, status, CallEnd.DEADLINE, responses, started, details=said)
         if code is grpc.StatusCode.RESOURCE_EXHAUSTED and f"vs. {self._message_limit})" in details:
@@ -333,7 +340,7 @@ class Caller:
             details=details,
             end=end,
             started=started - self._began,
-            seconds=time.monotonic() - started,
+            seconds=self._clock.monotonic() - started,
             initial_metadata=_entries(made.initial_metadata()),
         )
 
@@ -345,10 +352,17 @@ _OWN: Final = frozenset({grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXC
 class _Said:
     """The two sides of a call in which the client streams: an iterator of its messages, and what came back.
 
-    ``left`` is True once the client has given the call up.
+    ``left`` is True once the client has given the call up. With ``condition``, one thread waits for the other.
     """
 
-    def __init__(self, messages: Iterable[bytes], awaits: Container[int], leaving: Leaving | None = None) -> None:
+    def __init__(
+        self,
+        messages: Iterable[bytes],
+        awaits: Container[int],
+        leaving: Leaving | None = None,
+        *,
+        condition: Callable[[], threading.Condition] = threading.Condition,
+    ) -> None:
         self.responses: list[bytes] = []
         self.left = False
         self._leaving = leaving
@@ -357,7 +371,7 @@ class _Said:
         self._awaits = awaits
         self._sent: list[bytes] = []
         self._order: list[Turn] = []
-        self._changed = threading.Condition()
+        self._changed = condition()
         self._heard = 0
         self._over = False
 

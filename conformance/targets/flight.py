@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Final
 
@@ -16,7 +17,7 @@ import pyarrow as pa
 
 from conformance.records import Case, Exchange, ProtocolName
 from conformance.targets.allowance import Allowance, call_budget
-from conformance.targets.calls import Caller, close_channel, open_channel
+from conformance.targets.calls import Caller, close_channel
 from conformance.targets.clocks import movable
 from conformance.targets.costs import Meter
 from conformance.targets.dialect import UnknownTypeError
@@ -45,7 +46,14 @@ MOST_REMARKS: Final = 10
 class FlightTarget:
     """A Flight server under test. One thread drives it at a time; :meth:`close` ends the started processes."""
 
-    def __init__(self, spec: TargetSpec, environment: Environment, *, multiplier: float) -> None:
+    def __init__(
+        self,
+        spec: TargetSpec,
+        environment: Environment,
+        *,
+        multiplier: float,
+        starter: Callable[..., Starter] = Starter,
+    ) -> None:
         self.name = spec.name
         self.version = environment.version
         self.capabilities = frozenset(spec.capabilities)
@@ -56,7 +64,7 @@ class FlightTarget:
         # A server that runs longer than the suite has flights of other runs.
         self._token = "" if spec.endpoint is None else run_token()
         self._driven: Counter[str] = Counter()
-        self._starter = Starter(
+        self._starter = starter(
             spec,
             environment,
             deadlines=self._deadlines,
@@ -79,7 +87,7 @@ class FlightTarget:
             said = "the case needs a server process of its own, and this target is one that runs already"
             return dataclasses.replace(exchange, untestable=said)
         try:
-            if not case.isolated:
+            if not case.isolated and not self._starter.anew:
                 return self._converse(self._servers.ready(), case, table, exchange)
             own = self._starter.open()
             try:
@@ -94,27 +102,29 @@ class FlightTarget:
         self._servers.close(grace=self._spec.start.grace if self._spec.start is not None else 0.0)
 
     def _converse(self, running: RunningServer, case: Case, table: pa.Table, exchange: Exchange) -> Exchange:
+        exchange = dataclasses.replace(exchange, now=running.clock.now())
         # What an earlier attempt at the case has put is there still.
-        again = str(self._driven[case.id]) if self._driven[case.id] else ""
+        again = str(self._driven[case.id]) if self._driven[case.id] and not self._starter.anew else ""
         self._driven[case.id] += 1
         token = "x".join(filter(None, (self._token, again)))
-        began = time.monotonic()
         extra = extra_seconds(table.nbytes)
         limits = self._spec.limits
         caller = Caller(
             running.channel,
-            began=began,
+            began=running.clock.monotonic(),
             message_limit=limits.message,
             last_words=running.last_words,
             credentials=self._starter.credentials.headers,
             service=SERVICE,
+            clock=running.clock,
         )
         with ExitStack() as later:
             memory = Memory(self._flight.login, self._flight.headers)
 
             def elsewhere(place: ServerPlace) -> Caller:
-                secure = self._starter.secure if place.tls else None
-                channel = open_channel(place.address, message_limit=limits.message, secure=secure)
+                if running.connect is not None:
+                    return caller.over(running.connect(place.address))
+                channel = self._starter.channel(place.address, tls=place.tls)
                 later.callback(close_channel, channel)
                 return caller.over(channel)
 
@@ -123,7 +133,7 @@ class FlightTarget:
                 endpoint=running.endpoint,
                 allowance=Allowance(
                     call_budget(table, self._deadlines, limits),
-                    until=began + self._deadlines.case + extra * len(case.steps),
+                    until=time.monotonic() + self._deadlines.case + extra * len(case.steps),
                     case_bytes=limits.case,
                 ),
                 elsewhere=elsewhere,

@@ -56,12 +56,12 @@ def spelled(kind: str, message: bytes, how: Spelling) -> bytes:
     """A message of Flight in another form that means the same."""
     if how is Spelling.UNKNOWN_FIELDS:
         return _UNKNOWN + message + _UNKNOWN
+    if how not in (Spelling.REVERSED, Spelling.REPEATED):
+        return message
     fields = read_protobuf(message, FLIGHT[kind]).message.fields
     if how is Spelling.REVERSED:  # the occurrences of one field keep their order
         return b"".join(message[one.start : one.end] for one in sorted(fields, key=lambda one: -one.number))
-    if how is Spelling.REPEATED:
-        return b"".join(_before(one.number, one.value) + message[one.start : one.end] for one in fields)
-    return message
+    return b"".join(_before(one.number, one.value) + message[one.start : one.end] for one in fields)
 
 
 def _before(field: int, value: object) -> bytes:

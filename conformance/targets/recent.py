@@ -14,15 +14,16 @@ T = TypeVar("T")
 
 
 class Recent(Generic[T]):
-    """The last few values by key; for one thread."""
+    """The last few values by key, at most ``most``; for one thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
         self._kept: dict[Hashable, T] = {}
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """The value of ``key``, made now unless it is one of the last few."""
         value = self._kept.pop(key) if key in self._kept else make()
         self._kept[key] = value
-        if len(self._kept) > MOST:
+        if len(self._kept) > self._most:
             del self._kept[next(iter(self._kept))]
         return value

@@ -16,7 +16,7 @@ from typing import Any, Final
 from conformance.contain.parse import VALUES, ForeignJsonError, parse_object
 from conformance.contain.text import safe
 from conformance.targets.tls import SecureLine
-from conformance.targets.transport import HttpClient, HttpError, HttpResponse
+from conformance.targets.transport import Exchanging, HttpClient, HttpError, HttpResponse
 
 __all__ = ["RestClient", "RestError"]
 
@@ -50,8 +50,8 @@ class RestClient:
     """Requests to one BigQuery REST API at ``base`` (``http://host:port``), each within ``deadline`` seconds.
 
     ``sent`` counts the bytes of all bodies so far. ``refused`` describes the last answer if it refused the credentials
-    (401, 403) or the number of requests (429). ``credentials`` and ``secure`` are those of :class:`HttpClient`. The
-    text of every :class:`RestError` is safe to print.
+    (401, 403) or the number of requests (429). ``credentials`` and ``secure`` are those of :class:`HttpClient`, which
+    ``http`` replaces. The text of every :class:`RestError` is safe to print.
     Raises :class:`~conformance.targets.errors.TargetError` if ``base`` is not such an address.
     """
 
@@ -62,10 +62,11 @@ class RestClient:
         deadline: float,
         credentials: Callable[[], Mapping[str, str]] = dict,
         secure: SecureLine | None = None,
+        http: Exchanging | None = None,
     ) -> None:
         self.sent = 0
         self.refused = ""
-        self._http = HttpClient(base, credentials=credentials, secure=secure)
+        self._http = http or HttpClient(base, credentials=credentials, secure=secure)
         self._deadline = deadline
 
     def get(

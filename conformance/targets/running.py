@@ -15,6 +15,7 @@ import grpc
 from conformance.contain.child import Child
 from conformance.targets.calls import close_channel
 from conformance.targets.errors import TargetUnavailable
+from conformance.targets.instants import WALL, Time
 from conformance.targets.rest import RestClient
 from conformance.targets.restway import RestTables
 from conformance.targets.seeding import Seeder
@@ -45,6 +46,17 @@ class RunningServer:
     home: ExitStack = dataclasses.field(default_factory=ExitStack)
     again: Callable[[], RunningServer] | None = None
     """Starts the server once more with the same home; None if it is not to be restarted."""
+    connect: Callable[[str], grpc.Channel] | None = None
+    """Gives another channel to an address; None if any server there is reached over a network."""
+    listening: Callable[[], str] | None = None
+    """Gives the address at which the server listens; None if that is ``endpoint``."""
+    clock: Time = WALL
+    """The clocks by which the server is asked."""
+
+    @property
+    def address(self) -> str:
+        """The address at which the server listens; one in this process begins to, where it is asked for."""
+        return self.endpoint if self.listening is None else self.listening()
 
     def last_words(self, seconds: float) -> str | None:
         """How the process ended, after waiting ``seconds`` for it; None if it runs or the suite did not start it."""
@@ -87,7 +99,8 @@ class RunningServer:
                 ending.callback(self.tables.close)
             if self.seeder is not None:
                 ending.callback(self.seeder.close, grace=grace)
-            close_channel(self.channel)
+            if self.connect is None:  # else it leads to a server in this process, and has nothing to close
+                close_channel(self.channel)
 
 
 def wait_until_ready(running: RunningServer, ready: Ready, *, until: float) -> None:

@@ -19,7 +19,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from conformance.records import Column
 from conformance.targets.errors import CannotSeed, RowsMissing, TableExists
@@ -35,7 +35,24 @@ from conformance.targets.spec import OVER_REST, Deadlines, SeedPath, TargetSpec
 if TYPE_CHECKING:
     from conformance.targets.asking import AskedProgram
 
-__all__ = ["Seeder", "open_seeder", "run_token"]
+__all__ = ["Made", "Remembering", "Seeder", "open_seeder", "run_token"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Made:
+    """A table that a seeder made, and for what."""
+
+    columns: tuple[Column, ...]
+    rows: Sequence[Row]
+    withheld: int
+    table: SeededTable
+    by: Seeder
+
+
+Remembering: TypeAlias = Callable[[str, Callable[[], Made], Callable[[Made], bool]], Made]
+"""Gets the id of a case, what makes its table, and what tells whether a table that was made earlier is the same. It
+returns an earlier one, with the server as it was then, or a new one.
+"""
 
 
 def open_seeder(
@@ -45,6 +62,7 @@ def open_seeder(
     deadlines: Deadlines,
     start: Callable[[], AskedProgram],
     token: str = "",
+    remembering: Remembering | None = None,
 ) -> Seeder | None:
     """The seeder with the ways that the target file names, in its order; ``start`` starts the program that seeds.
 
@@ -75,7 +93,8 @@ def open_seeder(
     if not ways:
         return None
     settle = 0.0 if spec.service is None else spec.service.settle
-    return Seeder(ways, project=spec.project, dataset=seed.dataset, listed=tables, token=token, settle=settle)
+    names = {"project": spec.project, "dataset": seed.dataset, "token": token}
+    return Seeder(ways, **names, listed=tables, settle=settle, remembering=remembering)
 
 
 def run_token() -> str:
@@ -90,7 +109,7 @@ class Seeder:
 
     ``listed`` verifies the rows over REST; without it, the word of the way is taken. ``token`` is the part of the names
     that belongs to this run, if the server outlives the run. Rows may take ``settle`` seconds to be listed; nothing is
-    read before they are.
+    read before they are. ``remembering`` may bring back a table that was made in the same way.
     """
 
     def __init__(
@@ -102,6 +121,7 @@ class Seeder:
         listed: RestTables | None,
         token: str = "",
         settle: float = 0.0,
+        remembering: Remembering | None = None,
     ) -> None:
         self._ways = tuple(ways)
         self._project = project
@@ -109,6 +129,7 @@ class Seeder:
         self._listed = listed
         self._token = token
         self._settle = settle
+        self._remembering = remembering
         self._taken: Counter[str] = Counter()
 
     def seed(
@@ -125,10 +146,27 @@ class Seeder:
         The ways are tried in order, each with a table of its own, all of them before ``until`` on the monotonic clock.
         Raises :class:`CannotSeed` if the target refuses, or returns other rows than those that were inserted.
         """
+        columns, rows = tuple(columns), tuple(rows)
+        if self._remembering is None:
+            return self._seeded(case_id, columns, rows, withheld, until)
+
+        def make() -> Made:
+            return Made(columns, rows, withheld, self._seeded(case_id, columns, rows, withheld, until), self)
+
+        made = self._remembering(
+            case_id, make, lambda one: (one.columns, one.rows, one.withheld) == (columns, rows, withheld)
+        )
+        table = dataclasses.replace(made.table, results=[])  # a copy, since appends change the table
+        self.adopt(table, made.by)
+        return table
+
+    def _seeded(
+        self, case_id: str, columns: tuple[Column, ...], rows: tuple[Row, ...], withheld: int, until: float
+    ) -> SeededTable:
         refusals: list[str] = []
         for way in self._ways:
             try:
-                table = SeededTable(case_id, self._fresh(case_id), tuple(columns), tuple(rows), way)
+                table = SeededTable(case_id, self._fresh(case_id), columns, rows, way)
                 return self._by(table, len(rows) - withheld, until)
             except CannotSeed as error:
                 if not error.answered:

@@ -67,7 +67,14 @@ NO_REST: Final = "cannot seed: the target file names no [endpoint] rest, through
 class ServerTarget:
     """A server under test. One thread drives it at a time; :meth:`close` ends the started processes."""
 
-    def __init__(self, spec: TargetSpec, environment: Environment, *, multiplier: float) -> None:
+    def __init__(
+        self,
+        spec: TargetSpec,
+        environment: Environment,
+        *,
+        multiplier: float,
+        starter: Callable[..., Starter] = Starter,
+    ) -> None:
         self.name = spec.name
         self.capabilities = frozenset(spec.capabilities)
         self.version = environment.version
@@ -80,7 +87,7 @@ class ServerTarget:
         self._deadlines = spec.deadlines.stretched(multiplier)
         self._rows: Recent[tuple[Any, ...]] = Recent()
         self._endpoint = spec.endpoint or Endpoint("")
-        self._starter = Starter(
+        self._starter = starter(
             spec,
             environment,
             deadlines=self._deadlines,
@@ -179,7 +186,7 @@ class ServerTarget:
             said = "the case needs a server process of its own, and this target is one that runs already"
             return dataclasses.replace(exchange, untestable=said)
         try:
-            if not case.isolated:
+            if not case.isolated and not self._starter.anew:
                 running = self._servers.ready(restarted=self._starter.restarts and _is_restarted(case))
                 return self._drive(running, case, table, exchange)
             own = self._starter.open()
@@ -219,6 +226,7 @@ class ServerTarget:
         return self._spec.start.grace if self._spec.start is not None else 0.0
 
     def _drive(self, running: RunningServer, case: Case, table: pa.Table, exchange: Exchange) -> Exchange:
+        exchange = dataclasses.replace(exchange, now=running.clock.now())
         withheld = sum(step.count for step in case.steps if isinstance(step, AppendRows))
         rows = self._rows_of(case, table)
         until = time.monotonic() + self._deadlines.case + extra_seconds(table.nbytes)
@@ -256,23 +264,25 @@ class ServerTarget:
         self, running: RunningServer, case: Case, table: pa.Table, seeded: SeededTable | None
     ) -> Conversation:
         """Carry out the steps of a case; without a table, if none of them needs it."""
-        before = instant_after_seed(case.steps)
-        began = time.monotonic()
+        running.clock.tick()
+        before = instant_after_seed(case.steps, running.clock)
+        began = running.clock.monotonic()
         extra = extra_seconds(table.nbytes)
         limits = self._spec.limits
-        until = began + self._deadlines.case + extra * len(case.steps)
+        until = time.monotonic() + self._deadlines.case + extra * len(case.steps)
         caller = Caller(
             running.channel,
             began=began,
             message_limit=limits.message,
             last_words=running.last_words,
             credentials=self._credentials.headers,
+            clock=running.clock,
         )
         with movable(running, self._spec.clock, lost=lambda: self._servers.give_up(running)) as pass_time:
             plan = ConversationPlan(
                 names=Names(self._project, self._spec.seed.dataset, "none") if seeded is None else seeded.names,
                 seeded=0 if seeded is None else seeded.inserted,
-                now=now(),
+                now=running.clock.now(),
                 before_append=before,
                 budget=call_budget(table, self._deadlines, limits),
                 until=until,
@@ -287,8 +297,8 @@ class ServerTarget:
                 case,
                 caller,
                 plan,
-                other=lambda: self._elsewhere.caller(caller, running.endpoint),
-                broken=lambda fault: self._over_line(caller, running.endpoint, fault),
+                other=lambda: self._elsewhere.caller(caller, running.address),
+                broken=lambda fault: self._over_line(caller, running.address, fault),
             )
             conversation.run()
         return conversation
@@ -322,7 +332,9 @@ class ServerTarget:
 
         def insert(of: Any) -> Any:
             assert running.seeder is not None  # it is another one after a restart
-            return way(running.seeder)(seeded, of, until=until)
+            done = way(running.seeder)(seeded, of, until=until)
+            running.clock.tick()
+            return done
 
         return insert
 

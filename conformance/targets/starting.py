@@ -27,9 +27,10 @@ from conformance.targets.messages import Names
 from conformance.targets.patience import Patience
 from conformance.targets.restway import RestTables
 from conformance.targets.running import HOST, RunningServer, check_ports, declared_port, wait_until_ready
-from conformance.targets.seeding import open_seeder
+from conformance.targets.seeding import Remembering, open_seeder
 from conformance.targets.spec import Deadlines, Start, TargetKind, TargetSpec
 from conformance.targets.tls import SecureLine
+from conformance.targets.transport import Exchanging
 
 if TYPE_CHECKING:
     from conformance.targets.asking import AskedProgram
@@ -82,10 +83,18 @@ class Starter:
             return running
         return self._start()
 
-    def channel(self, endpoint: str, *, through: str = "") -> grpc.Channel:
-        """A channel to a server, with its limit on messages; ``through`` is a line that leads there."""
+    def channel(self, endpoint: str, *, through: str = "", tls: bool = True) -> grpc.Channel:
+        """A channel to a server, with its limit on messages; ``through`` is a line that leads there.
+
+        Without ``tls``, it is spoken to in plain text.
+        """
         limit = self._spec.limits.message
-        return open_channel(endpoint, message_limit=limit, secure=self.secure, through=through)
+        return open_channel(endpoint, message_limit=limit, secure=self.secure if tls else None, through=through)
+
+    @property
+    def anew(self) -> bool:
+        """True if every case has a server of its own."""
+        return False
 
     @property
     def restarts(self) -> bool:
@@ -166,7 +175,21 @@ class Starter:
             raise
         return running
 
-    def _connect(self, endpoint: str, rest: str, *, process: Child | None, environment: Environment) -> RunningServer:
+    def _connect(
+        self,
+        endpoint: str,
+        rest: str,
+        *,
+        process: Child | None,
+        environment: Environment,
+        channel: grpc.Channel | None = None,
+        http: Exchanging | None = None,
+        remembering: Remembering | None = None,
+    ) -> RunningServer:
+        """The server at these addresses; ``channel`` and ``http`` lead there instead of new connections.
+
+        ``remembering`` is that of its seeder.
+        """
         client = tables = None
         if rest:
             names = Names(self._spec.project, self._spec.seed.dataset, "none")
@@ -177,6 +200,7 @@ class Starter:
                 deadline=self._deadlines.seed,
                 credentials=self.credentials.headers,
                 secure=self.secure,
+                http=http,
                 clock="" if self._spec.clock is None else self._spec.clock.rest_path,
             )
             if self._spec.kind is TargetKind.SERVER:
@@ -191,11 +215,11 @@ class Starter:
             deadlines=self._deadlines,
             start=lambda: self._greeted(process, environment, reached),
             # A server that runs longer than the suite has tables of other runs.
-            token="" if process is not None else self._token,
+            token="" if process is not None or self.anew else self._token,
+            remembering=remembering,
         )
-        return RunningServer(
-            endpoint, self.channel(endpoint), client, seeder, process, tables=tables, secure=self.secure
-        )
+        channel = channel or self.channel(endpoint)
+        return RunningServer(endpoint, channel, client, seeder, process, tables=tables, secure=self.secure)
 
     def _greeted(self, server: Child | None, environment: Environment, reached: Mapping[str, str]) -> AskedProgram:
         from conformance.targets.asking import start_seeder  # noqa: PLC0415  # it imports jsonschema, for few targets

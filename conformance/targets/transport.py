@@ -18,7 +18,7 @@ import urllib.parse
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import h11
 
@@ -29,7 +29,7 @@ from conformance.targets.endpoint import Tls
 from conformance.targets.errors import TargetError
 from conformance.targets.tls import SecureLine, explained
 
-__all__ = ["HttpClient", "HttpError", "HttpResponse"]
+__all__ = ["UNQUOTED", "Exchanging", "HttpClient", "HttpError", "HttpResponse", "beyond"]
 
 HEAD_BYTES: Final = 16 << 10
 """Bytes of a status line with its headers, or of a chunk's size with its extensions (Apache: 8 KiB per line)."""
@@ -42,7 +42,7 @@ SHOWN: Final = 300
 
 _ZLIB_OR_GZIP: Final = 32 + zlib.MAX_WBITS
 _CODINGS: Final = frozenset({"gzip", "x-gzip", "deflate"})
-_UNQUOTED: Final = "!#$%&'()*+,/:;=?@[]~"
+UNQUOTED: Final = "!#$%&'()*+,/:;=?@[]~"
 """Characters that a path keeps unquoted: it may be quoted already, and it may contain a query."""
 
 
@@ -57,6 +57,25 @@ class HttpResponse:
     status: int
     location: str
     body: bytes
+
+
+class Exchanging(Protocol):
+    """Makes requests as :class:`HttpClient` does."""
+
+    def exchange(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: bytes | None = None,
+        content_type: str = "application/json",
+        until: float,
+        limit: int | None,
+    ) -> HttpResponse:
+        """Send one request and receive its answer."""
+
+    def close(self) -> None:
+        """Close the connection."""
 
 
 class HttpClient:
@@ -142,7 +161,7 @@ class HttpClient:
         headers = {**self._headers, **self._credentials()}
         if body is not None:
             headers |= {"Content-Type": content_type, "Content-Length": str(len(body))}
-        target = self._path + urllib.parse.quote(path, safe=_UNQUOTED)
+        target = self._path + urllib.parse.quote(path, safe=UNQUOTED)
         request = h11.Request(method=method, target=target, headers=list(headers.items()))
         return [request, *([h11.Data(data=body)] if body else []), h11.EndOfMessage()]
 
@@ -233,7 +252,7 @@ class _Connection:
         if length and "transfer-encoding" in headers:
             raise HttpError("expected Content-Length or Transfer-Encoding but got both")
         if length and int(length[0]) > self._limit:
-            raise HttpError(f"the answer announces {length[0]} bytes, {_beyond(self._limit)}")
+            raise HttpError(f"the answer announces {length[0]} bytes, {beyond(self._limit)}")
 
     def _event(self) -> object:
         while (event := self._http.next_event()) is h11.NEED_DATA:
@@ -241,7 +260,7 @@ class _Connection:
             data = self.socket.recv(PIECE)
             self.taken += len(data)
             if self.taken > HEAD_BYTES + self._limit:
-                raise HttpError(f"more bytes came than {self._limit}, {_beyond(self._limit)}")
+                raise HttpError(f"more bytes came than {self._limit}, {beyond(self._limit)}")
             if not data and self._http.their_state is not h11.SEND_BODY and not self._http.trailing_data[0]:
                 raise HttpError("the server closed the connection without an answer")
             self._http.receive_data(data)
@@ -276,7 +295,7 @@ class _Body:
                 raise HttpError(f"the body is broken {self._coding} data: {error}") from None
             if len(self.decoded) > self._limit:
                 raise HttpError(
-                    f"the {self._coding} body decodes to more than {self._limit} bytes, {_beyond(self._limit)}"
+                    f"the {self._coding} body decodes to more than {self._limit} bytes, {beyond(self._limit)}"
                 )
             data = self._inflate.unconsumed_tail or self._inflate.unused_data
 
@@ -292,5 +311,6 @@ def _left(until: float) -> float:
     return left
 
 
-def _beyond(limit: int) -> str:
+def beyond(limit: int) -> str:
+    """The end of a sentence about an answer that is too long."""
     return f"and {limit} is the suite's own limit for this answer"

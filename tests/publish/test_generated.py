@@ -9,13 +9,14 @@ import pytest
 from publish.generated import PARTS, Part
 from publish.refresh import changes
 
-COMPARED_ELSEWHERE: Final = {"servers"}
-"""``tests/engine/test_prove.py`` compares what the sampled proof has found anyway."""
+COMPARED_ELSEWHERE: Final = {"servers", "flight"}
+"""``tests/engine/test_prove.py`` compares what the sampled proof has found anyway, and the tests of each mutant of Flight
+compare its findings.
+"""
 SLOW: Final = {"shown"}
 """The reference answers every case for it. A quick test compares the cases in the file with the corpus."""
 
 
-@pytest.mark.timeout(900)  # every mutant of Flight over every case is minutes of work on a busy machine
 @pytest.mark.parametrize(
     "part",
     [

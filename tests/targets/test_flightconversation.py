@@ -28,7 +28,8 @@ from conformance.records import (
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.store import Store
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
-from tests.reference.flight.direct import PATH, PLACE, PUT_AND_GET, case_of, seen
+from conformance.targets.hosted import HERE
+from tests.reference.flight.direct import PATH, PUT_AND_GET, case_of, seen
 
 NAMED = descriptor(Descriptor(path=("by-hand.table",)))
 
@@ -164,7 +165,7 @@ def test_a_ticket_is_redeemed_at_each_place() -> None:
     service = FLIGHT_VARIATIONS["flight-location.two-places"].service
     made = calls(*PUT_AND_GET[:2], DoGet(everywhere=True), service=service())[2:]
 
-    assert [label for _, label, _ in made] == ["i/0", f"i/0 at {PLACE}"]
+    assert [label for _, label, _ in made] == ["i/0", f"i/0 at {HERE}"]
 
 
 def test_a_poll_goes_on_where_another_step_stopped() -> None:

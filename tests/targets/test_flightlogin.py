@@ -14,7 +14,7 @@ from conformance.targets.calls import CallBudget
 from conformance.targets.errors import TargetUnavailable
 from conformance.targets.flightlogin import Memory
 from conformance.targets.flightspec import Login, LoginForm
-from tests.reference.flight.direct import Direct, case_of, seen
+from tests.reference.flight.direct import caller_of, case_of, seen
 
 BUDGET = CallBudget(10.0, 10, 1 << 20)
 USER = ("user", "a long password")
@@ -30,7 +30,7 @@ def guarded() -> FlightService:
 @pytest.mark.parametrize("form", LoginForm)
 def test_either_form_gives_a_token_that_the_server_accepts(form: LoginForm) -> None:
     """The reference has both."""
-    memory, caller = Memory(Login(*USER, form=form)), Direct(guarded())
+    memory, caller = Memory(Login(*USER, form=form)), caller_of(guarded())
 
     before = caller.stream(Call(0, "", "ListFlights", b""), budget=BUDGET).status
     memory.log_in(caller, BUDGET)
@@ -44,7 +44,7 @@ def test_a_login_that_is_refused_is_a_fault_of_the_set_up() -> None:
     memory = Memory(Login("user", "another password"))
 
     with pytest.raises(TargetUnavailable, match=r"set-up: the Handshake of .* gave no token: UNAUTHENTICATED"):
-        memory.log_in(Direct(guarded()), BUDGET)
+        memory.log_in(caller_of(guarded()), BUDGET)
 
 
 def test_a_password_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

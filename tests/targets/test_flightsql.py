@@ -28,9 +28,7 @@ from conformance.records import (
 )
 from conformance.reference.flight.service import FlightService
 from conformance.targets.dialect import SqlSpec
-from conformance.targets.flightconversation import FlightConversation, FlightPlan
-from conformance.targets.flightmessages import Names
-from tests.reference.flight.direct import case_of, plan_of, seen
+from tests.reference.flight.direct import case_of, seen
 
 CREATE = SqlUpdate("{create}")
 INSERT = SqlUpdate("INSERT INTO {table} ({names}) VALUES {values}", count=3)
@@ -141,13 +139,9 @@ def test_without_sql_no_step_applies() -> None:
 
 def test_an_update_may_be_executed_as_a_query() -> None:
     """Its tickets are redeemed at once."""
-    case, rows, caller, plan = plan_of(case_of(CREATE), SqlSpec(by_query=True))
-    conversation = FlightConversation(case, rows, caller, plan)
-    conversation.run()
+    view = seen(case_of(CREATE), sql=SqlSpec(by_query=True))
 
-    assert [(call.method, call.label) for call in conversation.calls] == [("GetFlightInfo", "update")]
-    assert isinstance(plan, FlightPlan)
-    assert plan.names == Names("by-hand")
+    assert [(call.raw.method, call.raw.label) for call in view.flight_calls] == [("GetFlightInfo", "update")]
 
 
 def test_a_savepoint_is_gone_back_to_twice_and_released() -> None:

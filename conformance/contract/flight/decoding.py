@@ -7,6 +7,7 @@ and unknown fields are passed over.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Final
 
 from conformance.records import Call, FlightMethod
@@ -35,6 +36,8 @@ __all__ = [
 
 AT: Final = " at "
 """What stands before the address in the label of a call to another place, or over another connection."""
+SHORT_BYTES: Final = 1024
+"""The longest messages whose reading is kept: descriptors, tickets and actions, which clause after clause reads."""
 Meaning = tuple[int, bytes, tuple[str, ...]]
 """The type, the command and the path of a descriptor."""
 
@@ -91,8 +94,17 @@ class Data:
 
 def message_of(name: str, data: bytes) -> ProtoMessage | None:
     """The message of Flight with that name in these bytes; None if they break the encoding."""
+    # A view would keep the buffer that it is of.
+    is_kept = type(data) is bytes and len(data) <= SHORT_BYTES
+    return _short_message_of(name, data) if is_kept else _message_of(name, data)
+
+
+def _message_of(name: str, data: bytes) -> ProtoMessage | None:
     reading = read_protobuf(data, FLIGHT[name])
     return None if reading.violations else reading.message
+
+
+_short_message_of = functools.lru_cache(maxsize=4096)(_message_of)
 
 
 def action_of(call: Call) -> ProtoMessage | None:

@@ -31,6 +31,8 @@ def judge_flight_view(view: FlightStreamView, call: int) -> list[Verdict]:
         return []
     return [
         dataclasses.replace(verdict, findings=tuple(_placed(one, view.flight, call) for one in verdict.findings))
+        if verdict.findings
+        else verdict
         for verdict in judge_view(view, ipc_clauses(PROFILE_OF[Kind.STREAM]))
     ]
 

@@ -7,7 +7,6 @@ https://arrow.apache.org/docs/format/Flight.html#authentication.
 from __future__ import annotations
 
 import base64
-import secrets
 from collections.abc import Iterator, Mapping
 from typing import Final, Self
 
@@ -70,7 +69,7 @@ class Handshakes(FlightBase):
         """A token for a client that knows the password; another one is refused."""
         if not self.is_right(user, password):
             self.refuse(StatusCode.UNAUTHENTICATED, "the name or the password is wrong")
-        token = secrets.token_hex(16).encode()
+        token = self.store.token().encode()
         self._tokens.add(token)
         return token
 

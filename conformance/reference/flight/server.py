@@ -22,7 +22,7 @@ from conformance.reference.refusals import Refusal
 from conformance.reference.server import GRACE_SECONDS, OPTIONS, abort, bind
 from conformance.wire.flight import SERVICE
 
-__all__ = ["FlightServer"]
+__all__ = ["FlightHandlers", "FlightServer"]
 
 WORKERS: Final = 64
 """Each open call holds a thread."""
@@ -33,7 +33,8 @@ class FlightServer:
 
     ``service`` is a mutant or a legal variation of the reference; with ``tls`` the listener speaks TLS only. With
     ``path``, it listens there in the file system, and not on a port of ``host``. ``uri`` is where it is, as the
-    specification writes it. With ``clock``, its clock is set over HTTP, on ``clock_port``.
+    specification writes it; ``here`` is what it tells clients instead. With ``clock``, its clock is set over HTTP, on
+    ``clock_port``.
 
     Raises:
         OSError: ``host`` or ``path`` cannot be bound, or a file of ``tls`` cannot be used.
@@ -47,11 +48,12 @@ class FlightServer:
         tls: ServerTls | None = None,
         path: Path | None = None,
         clock: bool = False,
+        here: str = "",
     ) -> None:
         self.service = service or FlightService()
         self._stopped = threading.Event()
         self._grpc = grpc.server(futures.ThreadPoolExecutor(WORKERS, "reference-flight"), options=OPTIONS)
-        self._grpc.add_generic_rpc_handlers((_Handlers(self.service),))
+        self._grpc.add_generic_rpc_handlers((FlightHandlers(self.service),))
         if path is None:
             self.port = bind(self._grpc, host, tls)
             self.endpoint = f"{host}:{self.port}"
@@ -60,7 +62,7 @@ class FlightServer:
             self.port = _listen(self._grpc, path)
             self.endpoint = f"unix:{path}"
             self.uri = f"grpc+unix://{urllib.parse.quote(str(path))}"
-        self.service.here = self.uri
+        self.service.here = here or self.uri
         self._clock = ClockServer(self._set_ahead, host=host) if clock else None
         self.clock_port = 0 if self._clock is None else self._clock.port
         self._grpc.start()
@@ -96,7 +98,7 @@ def _listen(server: grpc.Server, path: Path) -> int:
     return 0
 
 
-class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone
+class FlightHandlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone
     """Finds the method of the service by its name; one that it does not have is UNIMPLEMENTED."""
 
     def __init__(self, service: FlightService) -> None:

@@ -7,7 +7,6 @@ after it.
 from __future__ import annotations
 
 import http.cookies
-import secrets
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -70,7 +69,7 @@ class Sessions(Actions):
         """The options of the session of the call, or of a new one."""
         if self.session_id in self._sessions:
             return self._sessions[self.session_id]
-        fresh = secrets.token_hex(16)
+        fresh = self.store.token()
         self.reply.append(("set-cookie", f"{COOKIE}={fresh}"))
         return self._sessions.setdefault(fresh, {})
 

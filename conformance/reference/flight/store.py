@@ -12,6 +12,8 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
+from conformance.reference.tokens import Tokens, opaque
+
 __all__ = ["Batch", "Flight", "Store"]
 
 
@@ -46,12 +48,14 @@ class Flight:
 class Store:
     """Flights by descriptor, and parts of flights by ticket; several threads may use it.
 
-    ``clock`` gives the seconds since the Unix epoch; ``ahead`` is what is added to it.
+    ``wall`` gives the seconds since the Unix epoch; ``ahead`` is what is added to it. ``token`` gives those of clients
+    and of sessions.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, wall: Callable[[], float] = time.time, token: Tokens = opaque) -> None:
         self.ahead = 0
-        self._clock = clock
+        self.token = token
+        self.wall = wall
         self._until: dict[bytes, float] = {}
         self._lock = threading.Lock()
         self._flights: dict[bytes, Flight] = {}
@@ -92,7 +96,7 @@ class Store:
 
     def clock(self) -> float:
         """The time in seconds since the Unix epoch."""
-        return self._clock() + self.ahead
+        return self.wall() + self.ahead
 
     def end(self, ticket: bytes, until: float) -> None:
         """Let a ticket expire at ``until``, and no longer at another time that was given before."""

@@ -13,7 +13,7 @@ from conformance.reference.mutants.changed import session_mutant
 from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
-from conformance.reference.session import Session, Stream, opaque
+from conformance.reference.session import Session, Stream
 
 _GOCCY_29 = "https://github.com/goccy/bigquery-emulator/issues/29"
 _GOCCY_382 = "https://github.com/goccy/bigquery-emulator/issues/382"
@@ -90,7 +90,7 @@ class NameNotResource(Service):
     """A session's name lacks its location."""
 
     def name_session(self, parent: str) -> str:
-        return f"{parent}/sessions/{opaque()}"
+        return f"{parent}/sessions/{self.catalogue.token()}"
 
 
 @behaviour_mutant("session.name-elsewhere", kills="session.name-is-in-the-parent")
@@ -98,7 +98,7 @@ class NameElsewhere(Service):
     """A session's name is in another project than its parent."""
 
     def name_session(self, parent: str) -> str:  # noqa: ARG002  # left out: that is the fault
-        return f"projects/another/locations/us/sessions/{opaque()}"
+        return f"projects/another/locations/us/sessions/{self.catalogue.token()}"
 
 
 @behaviour_mutant("session.name-reused", kills="session.names-differ")
@@ -114,7 +114,7 @@ class StreamElsewhere(Service):
     """A stream's name is not below its session's."""
 
     def name_stream(self, session: str) -> str:
-        return f"{session.rpartition('/')[0]}/another/streams/{opaque()}"
+        return f"{session.rpartition('/')[0]}/another/streams/{self.catalogue.token()}"
 
 
 def _without(field: str) -> Change:

@@ -15,7 +15,7 @@ from conformance.reference.mutants.changed import IN_PARTS, coded
 from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
-from conformance.reference.session import Stream, opaque
+from conformance.reference.session import Stream
 
 _FEW = 100
 _ENDLESS = "https://github.com/apache/beam/issues/20155"
@@ -86,7 +86,8 @@ class ChildrenElsewhere(Splitting):
         for child in (answer.primary_stream, answer.remainder_stream):
             stream = self.sessions.find(child.name)
             if stream is not None:
-                child.name = f"{stream.session.name.rpartition('/')[0]}/{opaque()}/streams/{opaque()}"
+                session, name = self.catalogue.token(), self.catalogue.token()
+                child.name = f"{stream.session.name.rpartition('/')[0]}/{session}/streams/{name}"
                 moved.append(Stream(child.name, stream.session, stream.rows))
         self.sessions.add(moved)
         return answer

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
-from conformance.engine.proof import try_mutant
-from conformance.reference.flight.deviations import flight_service
+from conformance.engine.proof import Trial, try_mutant
+from conformance.generate.flighthistories import HISTORY
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.mutants import MUTANTS
-from tests.reference.flight.direct import FIXTURE, tried
+from publish.generated import PYARROW
+from tests.contract.snapshots import finding_in_words, sections
+from tests.reference.flight.direct import FIXTURE
+from tests.reference.flight.judged import judged
 
-HERE = [
-    name for name, mutant in FLIGHT_MUTANTS.items() if not mutant.process and not name.startswith("flight-history.")
-]
-"""The mutants that written cases show; the others are in ``test_histories.py``."""
+KEPT = sections("flight")
+"""The findings as they were accepted; `python -m publish.refresh flight` writes them."""
 OVER_GRPC = {"flight-put.given-up-is-what-was-sent"}
 """What may also fail over a connection, and not here: gRPC may end a DoPut that is given up as after a half-close."""
 
 
-@pytest.mark.parametrize("name", HERE)
+@pytest.mark.parametrize("name", [name for name, mutant in FLIGHT_MUTANTS.items() if not mutant.process])
 def test_a_mutant_is_killed_by_the_clauses_that_it_names(name: str) -> None:
-    """Whatever else fails is declared, with the reason, and what is declared happens."""
+    """Whatever else fails is declared, with the reason; what is declared happens; and findings say what they said.
+
+    A change of a finding is a change that is seen, because people act on them.
+    """
     mutant = FLIGHT_MUTANTS[name]
 
-    fails = {clause for clause, _ in tried(flight_service(name), mutant.kills)}
+    found = judged(name)
 
-    assert fails == {*mutant.kills, *mutant.also.keys() - OVER_GRPC}
+    trial = Trial(name, dict.fromkeys({*found.written, *found.drawn}, ()), mutant.kills, tuple(mutant.also))
+    assert (trial.survived, trial.surplus) == ((), ())
+    if not name.startswith(f"{HISTORY}."):
+        assert found.written.keys() == {*mutant.kills, *mutant.also.keys() - OVER_GRPC}
+    if pa.__version__ == PYARROW:
+        assert [finding_in_words(one) for one in found.written.values()] == KEPT[name]
 
 
 def test_a_mutant_that_dies_is_found_in_a_process() -> None:

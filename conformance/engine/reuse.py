@@ -1,0 +1,79 @@
+"""Verdicts on the reference's exchanges, which hold for every other server that gives the same exchange.
+
+The judge is a function of the case, the exchange and the table, and the table follows from the case. So where all
+fields of case and exchange are equal, the verdicts are, and a fault that a case does not meet costs no judging. Where
+it is known what of the reference a case uses, a service that differs in nothing of it need not be asked either.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Final, TypeAlias
+
+import pyarrow as pa
+
+from conformance.contract.clause import Clause
+from conformance.contract.judge import judge_view
+from conformance.contract.viewing import profile_of, view_of
+from conformance.records import Case, Exchange, Verdict
+
+__all__ = ["Answered", "Reuse"]
+
+Answered: TypeAlias = tuple[Exchange, frozenset[str] | None]
+"""The exchange of the reference on a case, and the attributes of its service that were used; None if that is a matter
+of chance.
+"""
+
+MOST_BYTES: Final = 1 << 20
+"""The largest exchange, by the bytes of its responses, that is kept."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Known:
+    case: Case
+    exchange: Exchange
+    verdicts: list[Verdict]
+    used: frozenset[str] | None
+
+
+class Reuse:
+    """A judge of servers under ``clauses``, which judges each of the reference's exchanges once.
+
+    ``answered`` asks the reference about a case, each case once; if it is None, every exchange is judged.
+    """
+
+    def __init__(self, clauses: Iterable[Clause], answered: Callable[[Case, pa.Table], Answered] | None) -> None:
+        self._clauses: Final = tuple(clauses)
+        self._answered: Final = answered
+        self._known: Final[dict[str, _Known | None]] = {}
+
+    def judge(self, case: Case, exchange: Exchange, table: pa.Table) -> list[Verdict]:
+        """The verdicts on an exchange; ``table`` has the rows of the case."""
+        known = self._learnt(case, table)
+        if known is not None and known.exchange == exchange and known.case == case:
+            return known.verdicts
+        return self._judged(case, exchange, table)
+
+    def untouched(self, case: Case, table: pa.Table, differences: frozenset[str]) -> list[Verdict] | None:
+        """The verdicts on a service with these attributes of its own, if the case uses none of them; else None."""
+        known = self._learnt(case, table)
+        if known is None or known.used is None or known.case != case or not differences.isdisjoint(known.used):
+            return None
+        return known.verdicts
+
+    def _learnt(self, case: Case, table: pa.Table) -> _Known | None:
+        if self._answered is None:
+            return None
+        if case.id not in self._known:
+            exchange, used = self._answered(case, table)
+            is_kept = exchange.received <= MOST_BYTES
+            self._known[case.id] = (
+                _Known(case, exchange, self._judged(case, exchange, table), used) if is_kept else None
+            )
+        return self._known[case.id]
+
+    def _judged(self, case: Case, exchange: Exchange, table: pa.Table) -> list[Verdict]:
+        profile = profile_of(exchange.protocol)
+        binding = [clause for clause in self._clauses if profile in clause.profiles]
+        return judge_view(view_of(case, exchange, table), binding)

@@ -1,0 +1,169 @@
+"""Servers in this process as targets: each case has one of its own, whose clock moves only where the driver waits.
+
+So an exchange depends on the case and on the server's code alone, and equal servers give equal exchanges, to the byte.
+A call that needs a connection (one with a fault, one from another process) goes over a real one: the server begins to
+listen when such a call is made.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any, Final, Protocol, cast
+
+import grpc
+import pyarrow as pa
+
+from conformance.contain.jsonhttp import Answering
+from conformance.records import Case
+from conformance.targets.calls import close_channel
+from conformance.targets.environment import find
+from conformance.targets.flight import FlightTarget
+from conformance.targets.inprocess import InProcessChannel, InProcessHttp
+from conformance.targets.instants import StillTime, Time
+from conformance.targets.opening import Target
+from conformance.targets.recent import Recent
+from conformance.targets.restway import LARGE
+from conformance.targets.running import RunningServer
+from conformance.targets.seeding import Made
+from conformance.targets.seeds import case_rows
+from conformance.targets.server import ServerTarget
+from conformance.targets.spec import TargetKind, TargetSpec
+from conformance.targets.starting import Starter
+
+__all__ = ["HERE", "HostedServer", "hosted"]
+
+HERE: Final = "127.0.0.1:1"
+"""The address of a server that nobody connects to."""
+
+
+MOST_BYTES: Final = 16 << 20
+"""Bytes, as JSON, of the rows of all tables that are kept: their rows in memory are some ten times that."""
+MOST_RECIPES: Final = 400
+"""Recipes of fewer than :data:`~conformance.targets.restway.LARGE` rows whose rows are kept."""
+
+
+class HostedServer(Protocol):
+    """A server in this process."""
+
+    @property
+    def handlers(self) -> grpc.GenericRpcHandler[Any, Any]:
+        """Its methods, as a listener of gRPC calls them."""
+
+    @property
+    def answering(self) -> Answering:
+        """What answers requests over HTTP."""
+
+    def listen(self) -> tuple[str, str]:
+        """Begin to listen, once; the address for gRPC, and the one for HTTP with its scheme."""
+
+    def stop(self) -> None:
+        """Listen no longer."""
+
+    def kept(self) -> object:
+        """What is in the server's tables."""
+
+    def restore(self, kept: object) -> None:
+        """Have these tables in a new server."""
+
+
+def hosted(spec: TargetSpec, make: Callable[[Time], HostedServer], *, connected: bool = False) -> Target:
+    """A server in this process as a target; ``make`` makes one with these clocks, and ``spec`` has no address.
+
+    If ``connected``, everything goes over connections: to what is asked, the answers are the same.
+    """
+    starter = functools.partial(_Hosting, make=make, connected=connected)
+    kind = FlightTarget if spec.kind is TargetKind.FLIGHT else _HostedTarget
+    return kind(spec, find(spec), multiplier=1.0, starter=starter)
+
+
+class _Seeds:
+    """The tables of cases as servers of this process had them, and the rows of recipes.
+
+    A server is seeded over HTTP, by what no fault of a reference changes, so that a new server has the same tables
+    after the same requests. They are brought back instead; :data:`MOST_BYTES` limits what is kept.
+    """
+
+    def __init__(self) -> None:
+        self._few: Recent[tuple[Any, ...]] = Recent(MOST_RECIPES)
+        self._many: Recent[tuple[Any, ...]] = Recent()
+        self._known: dict[str, tuple[Made, object]] = {}
+
+    def rows_of(self, case: Case, table: pa.Table) -> tuple[Any, ...]:
+        """The rows of a case in JSON; equal recipes have the same tuple."""
+        columns, recipe = case.table.columns, case.table.recipe
+        if recipe is None:
+            return case_rows(case, table)
+        kept = self._few if recipe.rows < LARGE else self._many
+        return kept.get((columns, recipe), lambda: case_rows(case, table))
+
+    def remember(self, server: HostedServer, case: str, make: Callable[[], Made], same: Callable[[Made], bool]) -> Made:
+        """The table of a case in a new server: brought back, or made now."""
+        known = self._known.pop(case, None)
+        if known is not None and same(known[0]):
+            server.restore(known[1])
+        else:
+            known = make(), server.kept()
+        self._known[case] = known
+        while len(self._known) > 1 and sum(made.table.sent for made, _ in self._known.values()) > MOST_BYTES:
+            del self._known[next(iter(self._known))]
+        return known[0]
+
+
+_SEEDS: Final = _Seeds()
+"""Those of this process; one thread drives its servers at a time."""
+
+
+class _HostedTarget(ServerTarget):
+    """A server of Storage Read in this process."""
+
+    def _rows_of(self, case: Case, table: pa.Table) -> tuple[Any, ...]:
+        return _SEEDS.rows_of(case, table)
+
+
+class _Hosting(Starter):
+    """Opens servers in this process."""
+
+    def __init__(
+        self, spec: TargetSpec, *more: Any, make: Callable[[Time], HostedServer], connected: bool, **how: Any
+    ) -> None:
+        super().__init__(spec, *more, **how)
+        self._make = make
+        self._connected = connected
+
+    @property
+    def anew(self) -> bool:
+        """True: what one case leaves behind is not there for the next."""
+        return True
+
+    def open(self) -> RunningServer:
+        """A server of its own for a case."""
+        clock = StillTime()
+        server = self._make(clock)
+        peers = itertools.count(1)
+        later = ExitStack()
+        later.callback(server.stop)
+
+        def connect(address: str) -> grpc.Channel:
+            if self._connected or address != HERE:
+                channel = self.channel(server.listen()[0] if address == HERE else address)
+                later.callback(close_channel, channel)
+                return channel
+            limit = self._spec.limits.message
+            peer = f"client {next(peers)}"
+            return cast("grpc.Channel", InProcessChannel(server.handlers, peer=peer, message_limit=limit, clock=clock))
+
+        rest = server.listen()[1] if self._connected else f"http://{HERE}"
+        http = None if self._connected else InProcessHttp(server.answering)
+        home = self._environment
+        remembering = None if self._connected else functools.partial(_SEEDS.remember, server)
+        running = self._connect(
+            HERE, rest, process=None, environment=home, channel=connect(HERE), http=http, remembering=remembering
+        )
+        running.connect = connect
+        running.listening = lambda: server.listen()[0]
+        running.clock = clock
+        running.home = later
+        return running
