@@ -10,8 +10,8 @@ from publish.generated import PARTS, Part
 from publish.refresh import changes
 
 COMPARED_ELSEWHERE: Final = {"servers", "flight"}
-"""``tests/engine/test_prove.py`` compares what the sampled proof has found anyway, and the tests of each mutant of Flight
-compare its findings.
+"""``tests/engine/test_prove.py`` compares what the sampled proof has found anyway, and
+``tests/reference/flight/test_mutants.py`` the findings on each mutant.
 """
 SLOW: Final = {"shown"}
 """The reference answers every case for it. A quick test compares the cases in the file with the corpus."""
