@@ -6,6 +6,7 @@ Nothing is cast here: a reading keeps the types that the reader returned.
 
 from __future__ import annotations
 
+import functools
 import io
 from collections.abc import Callable
 from typing import IO, Any
@@ -88,29 +89,41 @@ def validate(table: pa.Table) -> None:
     Raises:
         InvalidTable: A buffer is too short, an offset is out of range, a text is not UTF-8, …
     """
+    for column in table.columns:
+        relaxed = _relaxed(column.type)
+        for chunk in column.chunks:
+            _valid(chunk.validate)
+            # An error of the view is ours: it changes no byte, and the reader has no part in it.
+            viewed = chunk if relaxed == column.type else chunk.view(relaxed)
+            _valid(functools.partial(viewed.validate, full=True))
+    _valid(table.validate)
+
+
+def _valid(check: Callable[[], None]) -> None:
     try:
-        for column in table.columns:
-            relaxed = _relaxed(column.type)
-            for chunk in column.chunks:
-                chunk.validate()
-                (chunk if relaxed == column.type else chunk.view(relaxed)).validate(full=True)
-        table.validate()
+        check()
     except pa.ArrowInvalid as error:
         raise InvalidTable(str(error)) from error
 
 
 def _relaxed(kind: pa.DataType) -> pa.DataType:
-    """The type with every 256-bit decimal replaced by 32 bytes of the same layout."""
+    """The type with every 256-bit decimal replaced by 32 bytes of the same layout, and every child nullable.
+
+    A child that is not nullable may hold a null below a NULL of its parent; ``view`` would refuse it.
+    """
     if pa.types.is_decimal256(kind):
         return pa.binary(32)
     if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_relaxed(kind.value_type)))
+        return pa.list_(_relaxed_field(kind.value_field))
     if pa.types.is_large_list(kind):
-        return pa.large_list(kind.value_field.with_type(_relaxed(kind.value_type)))
+        return pa.large_list(_relaxed_field(kind.value_field))
     if pa.types.is_struct(kind):
-        fields = [kind.field(index) for index in range(kind.num_fields)]
-        return pa.struct([field.with_type(_relaxed(field.type)) for field in fields])
+        return pa.struct([_relaxed_field(kind.field(index)) for index in range(kind.num_fields)])
     return kind
+
+
+def _relaxed_field(field: pa.Field) -> pa.Field:
+    return pa.field(field.name, _relaxed(field.type))
 
 
 def to_stream(table: pa.Table) -> pa.Buffer:

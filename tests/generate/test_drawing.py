@@ -67,6 +67,13 @@ def test_drawn_cases_are_the_same_everywhere() -> None:
     assert digest.hexdigest() == "fb50ef724cf3a7e4d3a5297a8482d5e2b338106b49fdcbc83505d02cb0853bcd"
 
 
+def test_a_case_may_ask_for_more_columns_than_there_are_names() -> None:
+    """Case 1827 of seed 2026 has fourteen columns, each with a name of its own."""
+    names = [column.name for column in draw_case(2026, 1827, profile="server").table.columns]
+
+    assert len(names) == len(set(names)) == 14
+
+
 def test_everything_turns_up(profile: str, cases: list[Case]) -> None:
     """Every type in every mode, null pattern, value profile and row count is drawn; records nest to full depth."""
     columns = [pair for case in cases for pair in every(case.table.columns)]

@@ -385,8 +385,9 @@ def pair_rows(expected: pa.Table, actual: pa.Table, *, key: str | None = None) -
     lost, strange = _lost(match.changed, 0, match.missing), _lost(match.changed, 1, match.foreign)
     if not lost or not strange:
         return []
-    known = frozenset(actual.schema.names)
-    names = [key] if key is not None else [name for name in expected.schema.names if name in known]
+    # The index is below 0 for a name that occurs twice, too.
+    once = [schema.get_field_index for schema in (expected.schema, actual.schema)]
+    names = [key] if key is not None else [name for name in expected.schema.names if min(at(name) for at in once) >= 0]
     columns = ((cells.one_array(expected.column(name)), cells.one_array(actual.column(name))) for name in names)
     best = max((_pairs_by(one, lost, other, strange) for one, other in columns), key=len, default=[])
     pairs = [(lost[one], strange[other]) for one, other in best]

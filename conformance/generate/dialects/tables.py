@@ -86,7 +86,8 @@ def draw_rows(
     leaves = [(BqType.STRING, theme) for theme in themes] + list(types)
     leaves += [(kind, "") for kind in dict.fromkeys(kinds) if kind not in {held for held, _ in leaves}]
     leaves += [(choices.pick(_TYPES), choices.pick(tuple(_THEMES))) for _ in range(max(2, 5 - len(leaves)))]
-    names = list(_NAMES)
+    # Plain names follow where a case asks for more columns than there are names.
+    names = [*_NAMES, *(f"extra_{number}" for number in range(len(leaves) - len(_NAMES)))]
     held: dict[str, tuple[Column, str]] = {}
     for kind, theme in leaves:
         name = names.pop(choices.integer(0, len(names) - 1))
