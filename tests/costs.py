@@ -2,7 +2,7 @@
 
 ``pytest --costs FILE`` appends one JSON line for each test; ``python -m publish.costs FILE`` makes the record of it.
 Two things follow from the record. Workers of xdist get the most expensive modules first, so that both are busy to the
-end. And a run of the quick set may start only five percent more processes than the record has: processes are
+end. And a run of the quick set may start only a tenth more processes than the record has: processes are
 counted, because they cost the same on every machine, and times are not compared.
 
 A process counts for the module whose test was running in the process that started it. A process that a started process
@@ -28,8 +28,10 @@ COLLECTION: Final = "collection"
 """The name under which each process counts its imports and the collection of tests."""
 STARTS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn"})
 """Audit events of a new process."""
-ALLOWANCE: Final = 1.05
-"""How many more processes than recorded a run may start: a pool replaces a worker now and then."""
+ALLOWANCE: Final = 1.1
+"""How many more processes than recorded a run may start: a pool replaces a worker now and then, and a test of hangs starts
+another on a busy machine.
+"""
 
 _STARTED: Final = "processes by module"
 
