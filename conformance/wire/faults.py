@@ -400,6 +400,8 @@ class Rule(WireRule):
         "a file ends with the magic ARROW1, without which its writer has not finished it")
     FILE_END_MISSING = ("file.end-missing", _N, _FILE,
         "the stream in a file ends with its marker, and the footer follows")
+    FILE_OVERWRITTEN = ("file.overwritten", _V, _FILE,
+        "a file ends with its own footer: an older, longer file under it has been cut off")
     FILE_DICTIONARY_REPLACED = ("file.dictionary-replaced", _V, _FILE,
         "a file defines each dictionary once, and then only appends to it")
     FILE_DELTA_ORDER = ("file.delta-order", _N, _FILE,

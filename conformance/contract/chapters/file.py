@@ -31,6 +31,15 @@ rule_clauses(files, ONLY,
     must("file.finished", Rule.FILE_MAGIC_END,
       "every reader that uses the footer: the writer was not closed, and no message can be found",
       "A file ends with the length of its footer and the magic `ARROW1`."),
+    must("file.one-footer", Rule.FILE_OVERWRITTEN,
+      "pyarrow 26.0.1 refuses such a file: `advertised body size is 4000, but message decoder"
+      " expects to read 8 bytes`",
+      """A file ends with its own footer.
+
+      A writer that opens an existing file without truncating it leaves the end of a longer file behind its own
+      footer. Readers look for the footer at the end, and find that of the older file. The clauses on files judge the
+      newer one.
+      """),
     should("file.end-marker", Rule.FILE_END_MISSING,
       "readers that read the file from its beginning as a stream treat the footer as a message",
       """The stream in a file ends with its end-of-stream marker, and the footer follows.
