@@ -1,8 +1,9 @@
 """Verification of FlatBuffers: every offset, vtable, vector and union is checked before it is followed.
 
 The verifier walks a message's metadata by the rows of :mod:`conformance.wire.tables` and returns plain values.
-It reports faults and continues with the rest, so that one bad slot does not hide another. A value that is inside its
-table but not aligned is read all the same; a reference to an unaligned place is not followed, because it may be noise.
+It reports faults and continues with the rest, so that one bad slot does not hide another. Numbers and structs of 64
+bits at multiples of 4 bytes, as some encoders write them, are read all the same; a place that is less aligned is taken
+for noise.
 It knows the encoding and the slots of each table, not the meaning of the values.
 
 FlatBuffers builders differ widely, and all of the following is legal: shared vtables, vtables before or after their
@@ -216,6 +217,8 @@ class Verifier:
             if at & (slot.align - 1):
                 observed = f"a value of {slot.of} at offset {at}"
                 self._fault(Rule.FLATBUF_UNALIGNED, at, at + slot.size, f"{path}.{slot.name}", observed)
+                if at & 3:
+                    continue
             if kind is SlotKind.SCALAR:
                 values[number] = self._scalar(slot, at, path)
             elif kind is SlotKind.STRUCT:
