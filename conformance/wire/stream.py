@@ -31,7 +31,7 @@ MAX_PER_RULE: Final = 64
 """The number of faults kept per rule: a fault of every message must not displace a fault of a single one."""
 
 
-_FOOTER: Final = "the footer of a file, which a stream does not have"
+_FOOTER: Final = "the footer of a file"
 _STREAM: Final = "another stream"
 
 
