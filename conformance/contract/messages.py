@@ -205,8 +205,13 @@ def _has_body(batch: BatchBytes) -> bool:
         return False
     if batch.message is None or batch.message.length is None:
         return False
-    violations = (fault for fault in batch.faults if fault.severity is Severity.VIOLATION)
-    return is_message(batch) and not any(fault.rule.startswith("flatbuf.") for fault in violations)
+    # What is not aligned is read all the same, so its fault hides nothing.
+    violations = (
+        fault.rule
+        for fault in batch.faults
+        if fault.severity is Severity.VIOLATION and fault.rule is not Rule.FLATBUF_UNALIGNED
+    )
+    return is_message(batch) and not any(rule.startswith("flatbuf.") for rule in violations)
 
 
 prefixed: Final = Messages[Message](ShownMessages.EVERY, lambda view: [one for one in _all(view) if _is_prefixed(one)])

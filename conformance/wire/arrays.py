@@ -152,8 +152,12 @@ class _Decoder:
             self.without_nulls(op, buffers, length)
         if op.has_validity:
             buffers[0] = self.validity(op, buffers[0], length)
-        elif op.index in self.hidden and op.layout is Layout.RUN_END_ENCODED:
+        if op.layout is not Layout.RUN_END_ENCODED:
+            return
+        if op.index in self.hidden:
             raise UnsupportedHereError(f"{op.path} is run-end encoded in a union that has nulls of its own")
+        if op.has_validity and buffers[0] is not None and not bits(memoryview(buffers[0]).cast("B"), length).all():
+            raise UnsupportedHereError(f"{op.path} is run-end encoded and has nulls of its own, which no text explains")
 
     def validity(self, op: Op, bitmap: pa.Buffer, length: int) -> pa.Buffer | None:
         """The bitmap of an op without the slots that a union hides; None if all slots are valid."""

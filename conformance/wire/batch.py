@@ -17,7 +17,7 @@ from conformance.wire.faults import Fault, Rule, Severity, report
 from conformance.wire.flatbuf import Run, Table
 from conformance.wire.layout import LayoutPlan
 from conformance.wire.messages import Bytes, Frame, Header, Message, judge_following, read_following, read_frame
-from conformance.wire.plan import plan_of
+from conformance.wire.plan import V4, V4_WITH_RUNS, plan_of
 from conformance.wire.swapping import swap
 from conformance.wire.types import Endianness, Schema
 
@@ -159,8 +159,8 @@ def judge_data(batch: BatchMessage, frame: Frame, header: Table | None, budget: 
         place = base + (frame.root or header).place("version")
         observed = f"metadata version {message.version} after a schema with {schema.version}"
         report(faults, Rule.MESSAGE_VERSION_DIFFERS, (place, place + 2), "Message.version", observed)
-    # V5 removed the validity bitmap of unions (Schema.fbs, enum MetadataVersion); the version of the message decides.
-    plan = plan_of(schema, union_validity=message.version == _V4)
+    variadic = verifier.int64s(variadic_run)
+    plan = _plan(schema, message.version, (len(buffers) >> 1) - sum(variadic))
     if _lost(header, "nodes", nodes_run) or _lost(header, "buffers", buffers_run):
         return
     nodes_at = base + (nodes_run.start if nodes_run else header.start)
@@ -179,7 +179,7 @@ def judge_data(batch: BatchMessage, frame: Frame, header: Table | None, budget: 
         nodes=nodes,
         nodes_at=nodes_at,
     )
-    fits = _count(batch, body, header, base, verifier.int64s(variadic_run))
+    fits = _count(batch, body, header, base, variadic)
     body.cut(buffers)
     if batch.codec == "unknown" or not fits or not _node_numbers(body, length):
         return
@@ -190,6 +190,18 @@ def judge_data(batch: BatchMessage, frame: Frame, header: Table | None, budget: 
         swap(body)
     batch.body = body
     judge_columns(body)
+
+
+def _plan(schema: Schema, version: str, buffers: int) -> LayoutPlan:
+    """The plan of a message of this version, with so many buffers beside the data buffers of views.
+
+    V5 removed the validity bitmap of unions (Schema.fbs, enum MetadataVersion). What V4 gives to runs is open, so the
+    number of buffers decides.
+    """
+    if version != _V4:
+        return plan_of(schema)
+    runs = plan_of(schema, V4_WITH_RUNS)
+    return runs if runs.buffers == buffers else plan_of(schema, V4)
 
 
 def _codec(header: Table, compression: Table | None) -> str:

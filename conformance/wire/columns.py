@@ -256,7 +256,7 @@ def _union(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     if nulls:
         body.node_fault(Rule.UNION_NULL_COUNT, op, f"a null count of {nulls}")
     if op.has_validity:
-        _union_validity(body, op, length, nulls, first)
+        _validity_of_v4(body, op, length, nulls, first)
         first += 1
     content = _enough(body, op, first, length, rule=Rule.DATA_TOO_SMALL, length=length)
     if op.layout is Layout.DENSE_UNION:
@@ -287,16 +287,17 @@ def _union(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
         _dense_offsets(body, op, first + 1, type_ids, numbers(offsets, "i4", length))
 
 
-def _union_validity(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
-    """A union's validity bitmap, which V4 has and V5 removed (Schema.fbs, enum MetadataVersion).
+def _validity_of_v4(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
+    """The validity bitmap of a union or of runs, which V5 does not have (Schema.fbs, enum MetadataVersion).
 
-    Every known writer leaves it empty.
+    Every known writer leaves that of a union empty.
     """
     bitmap = body.contents[first]
     if bitmap is None:
         body.broke(op)
     elif len(bitmap):
-        body.fault(Rule.UNION_VALIDITY_V4, op, first, f"a validity bitmap of {many(len(bitmap), 'byte')}")
+        if op.layout is not Layout.RUN_END_ENCODED:
+            body.fault(Rule.UNION_VALIDITY_V4, op, first, f"a validity bitmap of {many(len(bitmap), 'byte')}")
         _validity(body, op, length, nulls, first)
 
 
@@ -323,8 +324,9 @@ def _dense_offsets(
 
 def _run_end_encoded(body: Body, op: Op, length: int, nulls: int, first: int) -> None:
     """A run-end encoded field: run ends that increase strictly up to the field's length, and a value for each run."""
-    del first
     ends, values = op.children
+    if op.has_validity:
+        _validity_of_v4(body, op, length, nulls, first)
     if nulls:
         body.node_fault(Rule.RUN_ENDS_PARENT_NULL_COUNT, op, f"a null count of {nulls}")
     runs, count = body.nodes[2 * ends.index], body.nodes[2 * values.index]

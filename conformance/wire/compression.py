@@ -1,4 +1,4 @@
-"""Compressed buffers: the length prefix, exactly one well-formed frame, and the declared size.
+"""Compressed buffers: the length prefix, well-formed frames (of LZ4 exactly one), and the declared size.
 
 The blocks of a frame are walked before anything is decompressed, so that a wrong declared size is found without
 allocating it. The codecs themselves are pyarrow's.
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from conformance.contain.text import many
 from conformance.wire.faults import Rule
-from conformance.wire.frames import BadFrameError, scan_lz4, scan_zstd, without_checks
+from conformance.wire.frames import BadFrameError, scan_lz4, scan_zstd, with_windows, without_checks
 from conformance.wire.hints import byte_swapped
 
 __all__ = ["DecompressionBudget", "decompress"]
@@ -110,12 +110,13 @@ def _expand(frame: memoryview, codec: str, declared: int, wrong: Wrong) -> memor
     try:
         made = _decoded(frame, codec, declared)
     except _LIBRARY_ERRORS as error:
-        unchecked = _decoded_unchecked(frame, declared) if codec == "lz4" else None
-        if unchecked is None:
-            wrong(Rule.COMPRESSION_FRAME, f"a frame that does not decompress: {error}")
+        try:
+            made = _OTHER_WAYS[codec](frame, declared)
+        except _LIBRARY_ERRORS as last:
+            wrong(Rule.COMPRESSION_FRAME, f"a frame that does not decompress: {last if codec == 'zstd' else error}")
             return None
-        wrong(Rule.COMPRESSION_CHECKSUM, f"blocks that decompress, and a check that fails: {error}")
-        made = unchecked
+        if codec == "lz4":
+            wrong(Rule.COMPRESSION_CHECKSUM, f"blocks that decompress, and a check that fails: {error}")
     if len(made) != declared:
         size = f"more than {declared}" if len(made) > declared else str(len(made))
         wrong(Rule.COMPRESSION_SIZE_MISMATCH, f"an uncompressed length of {declared} before a frame of {size} bytes")
@@ -133,12 +134,21 @@ def _decoded(frame: memoryview | bytes, codec: str, declared: int) -> bytes:
     return made
 
 
-def _decoded_unchecked(frame: memoryview, declared: int) -> bytes | None:
-    """The content of an LZ4 frame by its blocks alone; None where these do not decompress."""
-    try:
-        return _decoded(without_checks(frame), "lz4", declared)
-    except _LIBRARY_ERRORS:
-        return None
+def _decoded_unchecked(frame: memoryview, declared: int) -> bytes:
+    """The content of an LZ4 frame by its blocks alone."""
+    return _decoded(without_checks(frame), "lz4", declared)
 
 
+def _decoded_narrowly(frame: memoryview, declared: int) -> bytes:
+    """The content of ZSTD frames whose windows the library refuses to keep in memory, although RFC 8878 permits them.
+
+    The library's limits are 128 MiB where content passes through a window, and 2 GiB where it goes to one place.
+    """
+    if declared < 1 << 27:
+        return _decoded(with_windows(frame, 27), "zstd", declared)
+    made: bytes = pa.decompress(with_windows(frame, 31), declared, "zstd", asbytes=True)
+    return made
+
+
+_OTHER_WAYS: Final = {"lz4": _decoded_unchecked, "zstd": _decoded_narrowly}
 _SCANS: Final = {"lz4": scan_lz4, "zstd": scan_zstd}

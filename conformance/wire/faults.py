@@ -281,7 +281,7 @@ class Rule(WireRule):
     COMPRESSION_CHECKSUM = ("compression.checksum", _V, _LZ4_FRAME,
         "the checksums and the content size that an LZ4 frame carries are those of its header, blocks and content")
     COMPRESSION_TRAILING_BYTES = ("compression.trailing-bytes", _V, _COMPRESSION,
-        "a compressed buffer holds exactly one frame and nothing after it")
+        "a compressed buffer holds one frame of LZ4, or frames of ZSTD, and nothing after it")
     COMPRESSION_PADDING_IN_LENGTH = ("compression.padding-in-length", _N, _COMPRESSION,
         "the length of a compressed buffer leaves out the padding after its frame")
     COMPRESSION_SIZE_MISMATCH = ("compression.size-mismatch", _V, _COMPRESSION,
@@ -344,7 +344,7 @@ class Rule(WireRule):
     UNION_NULL_COUNT = ("union.null-count", _N, _UNION,
         "the null count of a union is 0, since only its children have nulls")
     UNION_VALIDITY_V4 = ("union.validity-v4", _N, f"{_SCHEMA_FBS}, enum MetadataVersion",
-        "a union's validity bitmap, which only V4 has, is empty: most readers refuse it")
+        "a union's validity bitmap, which only V4 has, is empty")
     UNION_TYPE_ID = ("union.type-id", _V, _UNION,
         "every type id is one that the union declares")
     UNION_CHILD_LENGTH = ("union.child-length", _V, _UNION,
@@ -400,6 +400,8 @@ class Rule(WireRule):
         "a file ends with the magic ARROW1, without which its writer has not finished it")
     FILE_END_MISSING = ("file.end-missing", _N, _FILE,
         "the stream in a file ends with its marker, and the footer follows")
+    FILE_OVERWRITTEN = ("file.overwritten", _V, _FILE,
+        "a file ends with its own footer: an older, longer file under it has been cut off")
     FILE_DICTIONARY_REPLACED = ("file.dictionary-replaced", _V, _FILE,
         "a file defines each dictionary once, and then only appends to it")
     FILE_DELTA_ORDER = ("file.delta-order", _N, _FILE,

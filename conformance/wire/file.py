@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import struct
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -22,7 +23,7 @@ from conformance.wire.compression import DecompressionBudget
 from conformance.wire.decoding import decode
 from conformance.wire.dictionaries import Dictionaries, DictionaryMessage
 from conformance.wire.faults import Fault, Rule, Severity, WireRule, report
-from conformance.wire.footer import HEAD, MAGIC, Footer, Tail, judge_footer, read_tail
+from conformance.wire.footer import HEAD, MAGIC, Footer, Tail, is_footer, judge_footer, read_tail
 from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
 from conformance.wire.stream import MAX_PER_RULE, StreamReading, read_embedded
 from conformance.wire.types import Schema
@@ -39,6 +40,7 @@ _ORDERED: Final = frozenset(
 )
 """Rules on the order of a stream's dictionaries; in a file, dictionary batches may be at any position."""
 
+_LENGTH: Final = struct.Struct("<i")
 _STEP: Final = 4096
 """The number of bytes per step of the search for the first nonzero byte."""
 
@@ -82,7 +84,36 @@ def read_file(data: Bytes, most: int = sys.maxsize) -> FileReading:
     If the stream in the file has more than ``most`` messages, only the first ``most`` are read and the blocks of the
     footer are not followed.
     """
-    return _FileReader(memoryview(data).cast("B"), most).read()
+    view = memoryview(data).cast("B")
+    reading = _FileReader(view, most).read()
+    end = _end_of_newer(view, reading)
+    if end is None:
+        return reading
+    newer = _FileReader(view[:end], most).read()
+    observed = f"{many(len(view) - end, 'byte')} after the closing magic: the end of an older file with its footer"
+    report(newer.faults, Rule.FILE_OVERWRITTEN, (end, len(view)), "footer", observed)
+    return newer
+
+
+def _end_of_newer(view: memoryview, reading: FileReading) -> int | None:
+    """The end of a file that was written over the beginning of an older, longer one; None if the bytes are one file.
+
+    The stream's footer, its length and the magic then follow the stream, and bytes with another footer follow them.
+    """
+    footer, stream = reading.footer, reading.stream
+    if footer is None or stream is None or not stream.messages or stream.end == footer.start or stream.cut:
+        return None
+    last = stream.messages[-1]
+    start = last.end if last.header is Header.END_OF_STREAM else last.start
+    rest = bytes(view[start : footer.start])
+    at = rest.find(MAGIC)
+    while at >= 0:
+        length = at - _LENGTH.size
+        if length > 0 and _LENGTH.unpack_from(rest, length)[0] == length:
+            end = start + at + len(MAGIC)
+            return end if is_footer(view[:end], start) else None
+        at = rest.find(MAGIC, at + 1)
+    return None
 
 
 class _FileReader:
@@ -96,11 +127,15 @@ class _FileReader:
         reading = self.reading
         found: list[Fault] = []
         tail = read_tail(self.view, found)
-        reading.footer = tail.footer
+        behind = len(found)
         if self.head(found):
             stream = self.view[: tail.start]
             reading.stream = read_embedded(stream, self.begin(stream, found), self.most)
+            if reading.stream.outdated:
+                del found[:behind]  # the footer has tables of that version, too
+                tail = Tail(tail.start)
             self.stream(reading.stream, tail, found)
+        reading.footer = tail.footer
         self.keep(found)
         if tail.footer is not None and not (reading.stream is not None and reading.stream.cut):
             self.footer(tail, tail.footer)
@@ -111,6 +146,8 @@ class _FileReader:
         head = bytes(self.view[:HEAD])
         if not head.startswith(MAGIC) or len(head) < HEAD:
             observed = f"the bytes {head.hex(' ')}" if head else "no bytes"
+            if head.startswith(b"\xff\xff\xff\xff"):
+                observed += ", which begin a stream: the footer of a file is behind it"
             report(faults, Rule.FILE_MAGIC_START, (0, len(head)), "magic", observed)
             return False
         padding = head[len(MAGIC) :]

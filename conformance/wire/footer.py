@@ -20,7 +20,7 @@ from conformance.wire.schema import schema_from
 from conformance.wire.tables import ENUMS, STRUCTS
 from conformance.wire.types import Field, Schema
 
-__all__ = ["HEAD", "MAGIC", "Block", "Footer", "Tail", "judge_footer", "read_tail"]
+__all__ = ["HEAD", "MAGIC", "Block", "Footer", "Tail", "is_footer", "judge_footer", "read_tail"]
 
 HEAD: Final = 8
 """Bytes before the stream: the magic, padded to 8 bytes."""
@@ -102,6 +102,17 @@ def read_tail(view: memoryview, faults: list[Fault]) -> Tail:
     verifier.account()
     footer = _footer(root, verifier) if root is not None else None
     return Tail(start, length_at, verifier, root, footer)
+
+
+def is_footer(view: memoryview, start: int) -> bool:
+    """True if the bytes from ``start`` to the end are a footer and its length, with the magic behind it or without."""
+    for end in (len(view) - _END, len(view) - _LENGTH.size):
+        if end <= start or (end == len(view) - _END and bytes(view[-len(MAGIC) :]) != MAGIC):
+            continue
+        if _LENGTH.unpack_from(view, end)[0] == end - start:
+            root = Verifier(bytes(view[start:end]), start, []).root("Footer")
+            return root is not None and root["schema"] is not None
+    return False
 
 
 def _footer(root: Table, verifier: Verifier) -> Footer:

@@ -10,13 +10,26 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["BadFrameError", "Scan", "header_checksum", "scan_lz4", "scan_zstd", "without_checks", "xxh32"]
+__all__ = [
+    "BadFrameError",
+    "Scan",
+    "header_checksum",
+    "scan_lz4",
+    "scan_zstd",
+    "with_windows",
+    "without_checks",
+    "xxh32",
+]
 
 ZSTD_BLOCK: Final = 128 << 10
 """The most that one ZSTD block decompresses to."""
 
 _LZ4_MAGIC: Final = 0x184D2204
 _ZSTD_MAGIC: Final = 0xFD2FB528
+_ZSTD_SKIPPABLE: Final = 0x184D2A50
+"""The first of 16 magic numbers of skippable frames."""
+_SINGLE_SEGMENT: Final = 32
+"""The bit of a ZSTD frame's descriptor that says that the frame has no window descriptor."""
 _DICTIONARY: Final = 1
 _CONTENT_CHECKSUM: Final = 4
 _CONTENT_SIZE: Final = 8
@@ -138,26 +151,50 @@ def _turned(value: int, by: int) -> int:
 
 
 def scan_zstd(frame: memoryview) -> Scan:
-    """Walks ZSTD frames, of which a buffer may hold several: unlike LZ4's, the text does not ask for one.
+    """Walk ZSTD frames, of which a buffer may hold several: unlike LZ4's, the text does not ask for one.
+
+    Skippable frames have no content and may be anywhere among the others (RFC 8878, sections 3 and 3.1.2).
 
     Raises:
         BadFrameError: there is none, or one is cut short.
     """
-    end, most = _scan_zstd_frame(frame, 0)
-    while end + 4 <= len(frame) and _u32(frame, end) == _ZSTD_MAGIC:
+    end = most = 0
+    while not end or (end + 4 <= len(frame) and _is_zstd(_u32(frame, end))):
         end, more = _scan_zstd_frame(frame, end)
         most += more
     return Scan(end, most)
 
 
+def with_windows(frame: memoryview, log: int) -> bytes:
+    """The same ZSTD frames, none of which asks its decoder for a window of more than 2**``log`` bytes.
+
+    ``frame`` is one that :func:`scan_zstd` has walked. No content of at most so many bytes reaches back further.
+    """
+    made, at = bytearray(frame), 0
+    while at < len(frame):
+        if _u32(frame, at) == _ZSTD_MAGIC and not frame[at + 4] & _SINGLE_SEGMENT:
+            made[at + 5] = min(frame[at + 5], log - 10 << 3)
+        at, _ = _scan_zstd_frame(frame, at)
+    return bytes(made)
+
+
+def _is_zstd(magic: int) -> bool:
+    return magic == _ZSTD_MAGIC or magic & ~0xF == _ZSTD_SKIPPABLE
+
+
 def _scan_zstd_frame(frame: memoryview, at: int) -> tuple[int, int]:
     size = len(frame)
-    if size < at + 6 or _u32(frame, at) != _ZSTD_MAGIC:
+    if size < at + 6 or not _is_zstd(_u32(frame, at)):
         raise BadFrameError(f"no ZSTD frame, but the bytes {bytes(frame[at : at + 4]).hex(' ')}")
+    if _u32(frame, at) != _ZSTD_MAGIC:
+        end = at + 8 + (_u32(frame, at + 4) if size >= at + 8 else 0)
+        if end > size:
+            raise BadFrameError("a skippable ZSTD frame that is cut short")
+        return end, 0
     descriptor = frame[at + 4]
     if descriptor & 8:
         raise BadFrameError(f"a ZSTD frame descriptor of {descriptor:#04x}")
-    single = descriptor >> 5 & 1
+    single = (descriptor & _SINGLE_SEGMENT) >> 5
     content_size = (single, 2, 4, 8)[descriptor >> 6]
     at += 5 + (1 - single) + (0, 1, 2, 4)[descriptor & 3] + content_size
     most, last = 0, 0

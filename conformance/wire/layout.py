@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from conformance.wire.closed import BufferRole, Layout
 from conformance.wire.faults import Rule
-from conformance.wire.types import Field, Schema, join_path
+from conformance.wire.types import Field, Schema, TypeKind, join_path
 
 __all__ = ["LayoutPlan", "Mask", "Op"]
 
@@ -67,3 +67,5 @@ class LayoutPlan:
     """The number of view fields, each of which has an entry in variadicBufferCounts."""
     starts: tuple[int, ...]
     """The number of each op's first buffer, if no view field has data buffers."""
+    bitmaps: frozenset[TypeKind]
+    """The kinds of types that have a validity bitmap in V4 alone, as far as this plan has them."""

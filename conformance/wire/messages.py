@@ -86,7 +86,9 @@ class Message:
     """The position of an encapsulated message and its declared properties; offsets count from the first byte read.
 
     ``start`` to ``end`` are the bytes that are present: a truncated message ends where the bytes end.
-    ``version`` is ``V1`` to ``V5``, or empty if it could not be read.
+    ``version`` is ``V1`` to ``V5``, or empty if it could not be read. ``outdated`` is True if the message says that it
+    is of V1 to V3, whose tables and layouts are others: nothing below the Message table is read then. A message that
+    says nothing is of V1 by the definition, and in fact of a writer that forgot the version, so it is read.
     ``body_length`` is the declared length; ``body_start`` to ``body_end`` are the bytes of the body that are present.
     """
 
@@ -101,6 +103,7 @@ class Message:
     body_end: int = 0
     body_length: int = 0
     custom_metadata: KeyValues = ()
+    outdated: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -206,12 +209,16 @@ def _framed(start: int, verifier: Verifier, rest: memoryview, *, legacy: bool) -
     """The frame of a message with this metadata, and ``rest`` after it; judges version, header and body length."""
     faults, base = verifier.faults, verifier.base
     body_start, there = base + len(verifier.meta), len(rest)
+    before = len(faults)
     root = verifier.root("Message")
     if not verifier.shallow:
         verifier.account()
     if root is None:
         return Frame(Message(start, body_start + there, Header.UNKNOWN, legacy, base, body_start), verifier)
     version_code, kind, header, body_length, _ = root.values
+    if outdated := _is_outdated(root, verifier.faults[before:]):
+        del faults[before:]
+        header = None
     body_end = body_start + max(body_length, 0)
     # The body is padded to 8 bytes, so that the next message starts aligned.
     if body_length & 7 or body_length < 0:
@@ -254,9 +261,17 @@ def _framed(start: int, verifier: Verifier, rest: memoryview, *, legacy: bool) -
         body_start=body_start,
         body_end=body_end,
         body_length=body_length,
-        custom_metadata=read_pairs(root, verifier),
+        custom_metadata=() if outdated else read_pairs(root, verifier),
+        outdated=outdated,
     )
     return Frame(message, verifier, root, header, rest[: body_end - body_start])
+
+
+def _is_outdated(root: Table, faults: list[Fault]) -> bool:
+    """True if the Message table says that its version is below V4; a version that cannot be read says nothing."""
+    version = root["version"]
+    said = root.place("version") != root.start and all(fault.path != "Message.version" for fault in faults)
+    return said and version is not None and version < _V4
 
 
 def read_pairs(table: Table, verifier: Verifier) -> KeyValues:

@@ -14,7 +14,7 @@ from conformance.wire.layout import LayoutPlan, Op
 from conformance.wire.types import Field, Schema, Type, TypeKind
 from conformance.wire.values import DecimalBounds
 
-__all__ = ["plan_of"]
+__all__ = ["V4", "V4_WITH_RUNS", "V5", "plan_of"]
 
 _BITMAP: Final = (BufferRole.VALIDITY,)
 _FIXED: Final = (BufferRole.VALIDITY, BufferRole.DATA)
@@ -55,28 +55,40 @@ _WIDTHS: Final = {
 _DAY: Final = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
-def plan_of(schema: Schema, *, union_validity: bool) -> LayoutPlan:
+V5: Final[frozenset[TypeKind]] = frozenset()
+"""The kinds of types with a validity bitmap of their own that V5 does not have: none."""
+V4: Final = frozenset({TypeKind.UNION})
+"""Those that V4 gives one (Schema.fbs, enum MetadataVersion)."""
+V4_WITH_RUNS: Final = V4 | {TypeKind.RUN_END_ENCODED}
+"""Those of writers that give runs one in V4, too: runs are newer than V4, and no text says which of the two is right.
+
+Arrow C++ and arrow-rs write the bitmap.
+"""
+
+
+def plan_of(schema: Schema, bitmaps: frozenset[TypeKind] = V5) -> LayoutPlan:
     """The layout plan of a batch of ``schema``; computed on first use and then remembered.
 
-    With ``union_validity``, unions have the validity bitmap that they have under V4.
+    ``bitmaps`` is :data:`V5`, :data:`V4` or :data:`V4_WITH_RUNS`.
     """
-    plan: LayoutPlan | None = schema.memo.get((plan_of, union_validity))
+    plan: LayoutPlan | None = schema.memo.get((plan_of, bitmaps))
     if plan is None:
-        plan = schema.memo[plan_of, union_validity] = _compile(schema, union_validity=union_validity)
+        plan = schema.memo[plan_of, bitmaps] = _compile(schema, bitmaps)
     return plan
 
 
-def _compile(schema: Schema, *, union_validity: bool) -> LayoutPlan:
-    compiler = _Compiler(union_validity=union_validity)
+def _compile(schema: Schema, bitmaps: frozenset[TypeKind]) -> LayoutPlan:
+    compiler = _Compiler(bitmaps)
     for field in schema.fields:
         compiler.add(field, None)
-    views = sum(op.layout is Layout.VIEW for op in compiler.ops)
-    return LayoutPlan(schema, tuple(compiler.ops), compiler.buffers, views, tuple(op.first for op in compiler.ops))
+    ops = tuple(compiler.ops)
+    views = sum(op.layout is Layout.VIEW for op in ops)
+    return LayoutPlan(schema, ops, compiler.buffers, views, tuple(op.first for op in ops), bitmaps)
 
 
 class _Compiler:
-    def __init__(self, *, union_validity: bool) -> None:
-        self.union_validity = union_validity
+    def __init__(self, bitmaps: frozenset[TypeKind]) -> None:
+        self.bitmaps = bitmaps
         self.ops: list[Op] = []
         self.buffers = 0
 
@@ -105,13 +117,14 @@ class _Compiler:
     def layout(self, field: Field) -> tuple[Layout, tuple[BufferRole, ...], int]:
         if field.dictionary is not None:
             return Layout.FIXED, (BufferRole.VALIDITY, BufferRole.INDICES), field.dictionary.index_type.bit_width // 8
+        bitmap = _BITMAP if field.type.kind in self.bitmaps else ()
         if field.type.kind is TypeKind.UNION:
-            bitmap = _BITMAP if self.union_validity else ()
             if field.type.mode == "sparse":
                 return Layout.SPARSE_UNION, (*bitmap, BufferRole.TYPE_IDS), 1
             return Layout.DENSE_UNION, (*bitmap, BufferRole.TYPE_IDS, BufferRole.OFFSETS), 1
         layout, roles = _LAYOUTS.get(field.type.kind, (Layout.FIXED, _FIXED))
-        return layout, roles, _WIDTHS.get(field.type.kind) or field.type.byte_width or field.type.bit_width // 8
+        width = _WIDTHS.get(field.type.kind) or field.type.byte_width or field.type.bit_width // 8
+        return layout, (*bitmap, *roles), width
 
 
 def _null_rule(field: Field, parent: Op | None) -> Rule | None:

@@ -20,6 +20,7 @@ from conformance.wire.compression import DecompressionBudget
 from conformance.wire.decoding import decode
 from conformance.wire.dictionaries import Dictionaries, DictionaryMessage
 from conformance.wire.faults import Fault, Rule, Severity, WireRule, report
+from conformance.wire.footer import is_footer
 from conformance.wire.messages import PREFIX, Bytes, Frame, Header, Message, read_apart, read_frame
 from conformance.wire.schema import schema_of
 from conformance.wire.types import Schema
@@ -30,6 +31,10 @@ MAX_PER_RULE: Final = 64
 """The number of faults kept per rule: a fault of every message must not displace a fault of a single one."""
 
 
+_FOOTER: Final = "the footer of a file"
+_STREAM: Final = "another stream"
+
+
 @dataclasses.dataclass(slots=True, eq=False)
 class StreamReading:
     """The result of reading a stream: its messages, schema and batches, and its faults; offsets count from its start.
@@ -37,7 +42,8 @@ class StreamReading:
     ``messages`` are those that could be followed, including the end-of-stream marker; ``end`` is where the stream ended
     or broke off, and ``cut`` is True if the limit on messages stopped the read. ``schema`` is None if the first message
     has none by which batches can be read. ``defined`` has, for each record batch, the number of ``dictionaries`` before
-    it.
+    it. ``followed`` is True if another stream begins at ``end``. Of a stream whose first message is of a version below
+    V4, only that message is read.
     """
 
     faults: list[Fault] = dataclasses.field(default_factory=list)
@@ -48,11 +54,17 @@ class StreamReading:
     defined: list[int] = dataclasses.field(default_factory=list)
     end: int = 0
     cut: bool = False
+    followed: bool = False
 
     @property
     def violations(self) -> list[Fault]:
         """The faults that the Arrow format forbids."""
         return [fault for fault in self.faults if fault.severity is Severity.VIOLATION]
+
+    @property
+    def outdated(self) -> bool:
+        """True if the first message says that its version is below V4."""
+        return bool(self.messages) and self.messages[0].outdated
 
     def to_batches(self) -> list[pa.RecordBatch]:
         """The record batches, decoded from verified buffers without pyarrow's IPC reader.
@@ -102,13 +114,14 @@ class _StreamReader:
 
     def __init__(self, start: int, size: int) -> None:
         self.size = size
+        self.view: memoryview | None = None
         self.reading = StreamReading(end=start)
         self.budget = DecompressionBudget(size)
         self.dictionaries: Dictionaries | None = None
         self.counts: collections.Counter[WireRule] = collections.Counter()
 
     def read(self, view: memoryview, most: int) -> StreamReading:
-        reading, size = self.reading, self.size
+        reading, size, self.view = self.reading, self.size, view
         found: list[Fault] = []
         # Without any bytes the loop runs once, so that the missing schema is reported.
         while reading.end < size or not reading.messages:
@@ -116,6 +129,8 @@ class _StreamReader:
                 reading.cut = True
                 return reading
             frame = read_frame(view, reading.end, found)
+            if frame is not None and frame.root is None and frame.message.legacy:
+                found = [self.named(fault) for fault in found]
             goes_on = frame is not None and self.message(frame, found)
             self.keep(found)
             if not goes_on:
@@ -135,6 +150,8 @@ class _StreamReader:
                 observed = f"{many(end - start, 'byte')} after the body"
                 report(found, Rule.MESSAGE_TRAILING_BYTES, (start, end), "", observed)
             self.keep(found)
+            if self.reading.outdated:
+                break
         return self.reading
 
     def message(self, frame: Frame, faults: list[Fault]) -> bool:
@@ -154,14 +171,29 @@ class _StreamReader:
         self.batch(frame, faults)
         return frame.root is not None
 
+    def named(self, fault: Fault) -> Fault:
+        """The fault that no message begins, with words about a footer if one is there instead."""
+        if fault.rule is not Rule.PREFIX_CONTINUATION_MISSING or self.behind(fault.start) != _FOOTER:
+            return fault
+        return dataclasses.replace(fault, observed=f"{fault.observed}, which begin {_FOOTER}")
+
+    def behind(self, start: int) -> str:
+        """What begins at ``start``, behind the messages of the stream, in words; empty if that is unknown."""
+        if self.view is None:
+            return ""
+        if is_footer(self.view, start):
+            return _FOOTER
+        frame = read_frame(self.view, start, [], shallow=True)
+        return _STREAM if frame is not None and frame.message.header is Header.SCHEMA else ""
+
     def ended(self, message: Message, faults: list[Fault]) -> None:
         if message is self.reading.messages[0]:
             report(faults, Rule.STREAM_SCHEMA_FIRST, (message.start, message.end), "", "an end-of-stream marker")
         if message.end < self.size:
-            place = message.end, self.size
-            report(
-                faults, Rule.STREAM_BYTES_AFTER_END, place, "", f"{many(place[1] - place[0], 'byte')} after the marker"
-            )
+            place, behind = (message.end, self.size), self.behind(message.end)
+            self.reading.followed = behind == _STREAM
+            observed = f"{many(place[1] - place[0], 'byte')} after the marker{f', {behind}' if behind else ''}"
+            report(faults, Rule.STREAM_BYTES_AFTER_END, place, "", observed)
 
     def schema(self, frame: Frame, faults: list[Fault]) -> bool:
         message = frame.message
@@ -173,7 +205,7 @@ class _StreamReader:
         elif message.header not in (Header.STRAY, Header.UNKNOWN):
             place = message.metadata_start, message.metadata_end
             report(faults, Rule.STREAM_SCHEMA_FIRST, place, "Message.header", f"a {message.header} message")
-        return frame.root is not None
+        return frame.root is not None and not message.outdated
 
     def batch(self, frame: Frame, faults: list[Fault]) -> None:
         reading, message = self.reading, frame.message

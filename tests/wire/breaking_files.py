@@ -49,6 +49,8 @@ FILES[Rule.FILE_MAGIC_PADDING] = b"ARROW1!!" + GOOD_FILE[8:]
 _LATER = plain(head=b"ARROW1".ljust(64, b"\0"))
 FILES[Rule.FILE_STREAM_START] = _LATER.seal(batches=_LATER.blocks[1:])
 FILES[Rule.FILE_MAGIC_END] = GOOD_FILE[:-1]
+_LONGER = Sealed([SCHEMA, batch_message(200, [(200, 0)], [b"", i4(*range(200))])])
+FILES[Rule.FILE_OVERWRITTEN] = GOOD_FILE + _LONGER.seal(batches=_LONGER.blocks[1:])[len(GOOD_FILE) :]
 FILES[Rule.FILE_END_MISSING] = plain(end=b"").seal(batches=[_FIRST, _SECOND])
 FILES[Rule.FOOTER_LENGTH_NOT_POSITIVE] = GOOD_FILE[:_END] + i4(0) + b"ARROW1"
 FILES[Rule.FOOTER_OUT_OF_RANGE] = GOOD_FILE[:_END] + i4(_END - 7) + b"ARROW1"

@@ -96,6 +96,52 @@ def test_several_zstd_frames_are_one_stream() -> None:
     assert Rule.COMPRESSION_TRAILING_BYTES in _read(i8(400) + lz4(VALUES[:200]) + lz4(VALUES[200:]))
 
 
+_SKIPPABLE = struct.pack("<II", 0x184D2A5F, 4) + b"any!"
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        _SKIPPABLE + zstd(VALUES),
+        zstd(VALUES) + _SKIPPABLE,
+        _SKIPPABLE + _SKIPPABLE + zstd(VALUES[:200]) + _SKIPPABLE + zstd(VALUES[200:]),
+    ],
+    ids=["before", "behind", "between"],
+)
+def test_skippable_zstd_frames_have_no_content(frames: bytes) -> None:
+    """RFC 8878 lets them be anywhere among the others."""
+    read = _batch(i8(400) + frames, 1)
+
+    assert read.faults == []
+    assert batch_to_arrow(read).column(0).to_pylist() == list(range(100))
+
+
+@pytest.mark.parametrize("size", range(5, 12))
+def test_a_skippable_frame_that_is_cut_short_is_none(size: int) -> None:
+    """A frame declares its length."""
+    assert Rule.COMPRESSION_FRAME in _read(i8(400) + _SKIPPABLE[:size], 1)
+
+
+def _with_window(log: int) -> bytes:
+    """A ZSTD frame of one raw block that says that its decoder needs a window of 2**log bytes."""
+    return bytes((0x28, 0xB5, 0x2F, 0xFD, 0, log - 10 << 3)) + (len(VALUES) << 3 | 1).to_bytes(3, "little") + VALUES
+
+
+@pytest.mark.parametrize("log", [10, 27, 28, 31, 41])
+def test_zstd_windows_of_any_size_are_legal(log: int) -> None:
+    """RFC 8878 permits windows up to 2**41 bytes and more; what fits one buffer needs none of that memory."""
+    read = _batch(i8(400) + _with_window(log), 1)
+
+    assert read.faults == []
+    assert batch_to_arrow(read).column(0).to_pylist() == list(range(100))
+
+
+def test_a_large_window_hides_no_wrong_size() -> None:
+    """What the frame holds is still compared with what the buffer declares."""
+    for declared in (399, 401):
+        assert _read(i8(declared) + _with_window(31), 1) == [Rule.COMPRESSION_SIZE_MISMATCH]
+
+
 @pytest.mark.parametrize("recorded", library_frames(), ids=lambda each: f"{len(each[1])}-{each[0]}")
 def test_frames_of_another_library_are_read(recorded: LibraryFrame) -> None:
     """Checksums, the content size, linked blocks and every block size are legal, and change no value."""

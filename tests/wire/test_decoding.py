@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from conformance.wire import UndecodableError, UnsupportedHereError, read_stream
+from conformance.wire import Rule, UndecodableError, UnsupportedHereError, read_stream
 from conformance.wire.plain import Plain, plain_table, plain_values
 from tests.wire.breaking import ENCODED, ENCODED_SCHEMA, END, NULLS, SOUND, VALUES
 from tests.wire.corpus import decodable, same
@@ -333,6 +333,45 @@ def test_v4_dense_union_with_nulls() -> None:
     message = batch_message(4, [(4, 2), (2, 0), (2, 1)], buffers, message={"version": 3})
 
     assert _decoded(_union(1), message, END) == [[None, None, None, "q"]]
+
+
+def _runs(*before: bytes, last: int = 3) -> tuple[bytes, bytes]:
+    """A schema of runs in V4 and a batch of two runs up to ``last``; ``before`` are buffers before theirs."""
+    child = [field("run_ends", "Int", **INT) | {"nullable": 0}, field("values", "Int", **INT)]
+    schema = schema_message(field("x", "RunEndEncoded", child), message={"version": 3})
+    buffers = [*before, b"", i4(2, last), b"", i4(7, 8)]
+    return schema, batch_message(last, [(last, 0), (2, 0), (2, 0)], buffers, message={"version": 3})
+
+
+@pytest.mark.parametrize("bitmap", [(), (b"",), (b"\x07",)], ids=["as in V5", "empty", "full"])
+def test_v4_runs_with_and_without_a_bitmap(bitmap: tuple[bytes, ...]) -> None:
+    """No text says whether V4 gives runs the bitmap that it gives unions: both numbers of buffers are read."""
+    schema, batch = _runs(*bitmap)
+
+    assert {fault.rule for fault in read_stream(schema + batch + END).violations} == set()
+    assert _decoded(schema, batch, END) == [[7, 7, 8]]
+
+
+def test_v4_runs_with_nulls_of_their_own() -> None:
+    """What such a null would mean is written nowhere: it is refused, not shown as something else."""
+    schema, batch = _runs(b"\x05")
+
+    with pytest.raises(UnsupportedHereError, match="nulls of its own"):
+        _decoded(schema, batch, END)
+
+
+def test_v4_runs_with_a_bitmap_that_is_too_small() -> None:
+    """A bitmap that is there has a bit for every slot."""
+    schema, batch = _runs(b"\xff", last=9)
+
+    assert [fault.rule for fault in read_stream(schema + batch + END).violations] == [Rule.VALIDITY_TOO_SMALL]
+
+
+def test_v4_runs_with_two_bitmaps() -> None:
+    """No reading of the texts explains two buffers more."""
+    schema, batch = _runs(b"", b"")
+
+    assert [fault.rule for fault in read_stream(schema + batch + END).violations] == [Rule.BATCH_BUFFER_COUNT]
 
 
 def test_v4_dense_union_with_a_null_that_shares_a_value() -> None:

@@ -11,8 +11,20 @@ from conformance.wire import Rule, UndecodableError, read_file, read_stream
 from tests.fixtures import fixture
 from tests.wire.breaking_files import FILES, GOOD_FILE
 from tests.wire.corpus import batches
-from tests.wire.forge import batch_message, dictionary_message, i4
-from tests.wire.sealing import BATCH, DELTA, ENCODED, ENCODED_SCHEMA, END, VALUES, encoded, footer_table, plain
+from tests.wire.forge import batch_message, dictionary_message, field, i4, schema_message
+from tests.wire.sealing import (
+    BATCH,
+    DELTA,
+    ENCODED,
+    ENCODED_SCHEMA,
+    END,
+    INT,
+    VALUES,
+    Sealed,
+    encoded,
+    footer_table,
+    plain,
+)
 from tests.wire.test_real_bytes import OLD, QUIRKS
 
 NULLS = batch_message(2, [(2, 2)], [b"\0", i4(0, 0)])
@@ -273,3 +285,41 @@ def test_behind_a_broken_message_the_footer_still_leads() -> None:
 
     assert [fault.rule for fault in reading.faults] == [Rule.METADATA_TRUNCATED, Rule.BLOCK_NO_MESSAGE]
     assert [batch.length for batch in reading.batches] == [2]
+
+
+def test_a_file_below_v4_has_its_version_as_its_one_fault() -> None:
+    """Neither the stream nor the footer of such a file has the tables of today."""
+    old = {"version": 2}
+    file = Sealed([schema_message(INT, message=old), BATCH])
+    data = file.seal(batches=[(1, 2, 3)], version=2, schema={"fields": [INT | {"name": b"\xff"}]})
+
+    reading = read_file(data)
+
+    assert [fault.rule for fault in reading.faults] == [Rule.MESSAGE_VERSION_BEFORE_V4]
+    assert reading.footer is None
+
+
+def test_the_newer_of_two_files_is_judged() -> None:
+    """The end of an older, longer file behind it is one fault, and the batches are those of the newer file."""
+    reading = read_file(FILES[Rule.FILE_OVERWRITTEN])
+
+    (fault,) = reading.faults
+    assert fault.rule is Rule.FILE_OVERWRITTEN
+    assert fault.start == len(GOOD_FILE)
+    assert [batch.length for batch in reading.batches] == [2, 2]
+
+
+def test_a_file_in_a_column_is_no_newer_file() -> None:
+    """Bytes of a file that a batch holds are values, not the end of the file around them."""
+    text = batch_message(1, [(1, 0)], [b"", i4(0, len(GOOD_FILE)), GOOD_FILE])
+    file = Sealed([schema_message(field("x", "Binary")), text], [field("x", "Binary")])
+
+    assert read_file(file.seal(batches=file.blocks[1:])).faults == []
+
+
+def test_a_stream_with_a_footer_behind_it_is_named() -> None:
+    """The magic at the end says that it is a file, and the bytes at the start that it is none."""
+    fault, *_ = read_file(GOOD_FILE[8:]).faults
+
+    assert fault.rule is Rule.FILE_MAGIC_START
+    assert "which begin a stream" in fault.observed

@@ -5,13 +5,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Container
 
+import pyarrow as pa
 import pytest
 
-from conformance.wire import Fault, Rule, flatbuf, read_schema
+from conformance.wire import Fault, Rule, batch_to_arrow, flatbuf, read_batch, read_schema
 from conformance.wire.flatbuf import Run, Verifier
 from conformance.wire.tables import ENUMS, STRUCTS, TABLES, UNIONS, SlotKind, TableSpec
-from tests.wire.breaking import INT
-from tests.wire.forge import SAME, Forge, Values, encapsulate, field, schema_message
+from tests.wire.breaking import GOOD_BATCH, INT
+from tests.wire.forge import SAME, SCHEMA, Forge, Values, column, encapsulate, field, packed, schema_message
 
 
 def test_verified_values_are_what_was_written() -> None:
@@ -279,3 +280,41 @@ def test_members_of_unions_are_tables() -> None:
     for members in UNIONS.values():
         assert members[0] == "NONE"
         assert set(members[1:]) <= set(TABLES)
+
+
+def test_values_that_are_not_aligned_are_read_all_the_same() -> None:
+    """A vector of structs, or a number, at a multiple of 4 bytes is one fault, and the body behind it is judged."""
+    read = read_batch(packed(GOOD_BATCH), column(pa.int32()))
+
+    assert {fault.rule for fault in read.faults} == {Rule.FLATBUF_UNALIGNED}
+    assert batch_to_arrow(read).to_pydict() == {"x": [1, 2]}
+
+
+class _Referring(Forge):
+    """Leaves room for two words behind the table of a struct's type."""
+
+    def table(self, name: str, values: Values, path: str) -> int:
+        """Writes a table, and zeros behind the one of a struct's type."""
+        start = super().table(name, values, path)
+        if name == "Struct_":
+            self.places["behind"] = len(self.out)
+            self.out += bytes(8)
+        return start
+
+
+def _struct_with_references(*shifts: int) -> bytes:
+    """A schema of a struct behind the table of whose type there are references to its children, shifted by bytes."""
+    forge = _Referring()
+    child = field("a", "Int", bitWidth=32, is_signed=1)
+    fields = [field("s", "Struct_", [child, child | {"name": "b"}])]
+    forge.root("Message", {"version": 4, "header_type": SCHEMA, "header": {"fields": fields}, "bodyLength": 0})
+    for number, shift in enumerate(shifts):
+        at = forge.places["behind"] + 4 * number
+        forge.patch(at, "<I", forge.places[f"Message.header.fields[0].children[{number}]()"] - at + shift)
+    return encapsulate(bytes(forge.out))
+
+
+@pytest.mark.parametrize(("shifts", "rules"), [((0, 0), []), ((0, 4), [Rule.FLATBUF_UNACCOUNTED_BYTES])])
+def test_references_in_no_slot_are_no_stale_memory(shifts: tuple[int, int], rules: list[Rule]) -> None:
+    """arrow-go writes the places of a struct's children into its type; whatever leads to no table is stale."""
+    assert [fault.rule for fault in read_schema(_struct_with_references(*shifts)).faults] == rules

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.wire import Dictionary, Endianness, Rule, Type, TypeKind, read_schema, schema_to_arrow
-from conformance.wire.plan import plan_of
+from conformance.wire.plan import V4, V4_WITH_RUNS, V5, plan_of
 from tests.wire.breaking import END, INT
 from tests.wire.corpus import batches, pair
 from tests.wire.forge import field, schema_message, schema_of
@@ -132,16 +132,23 @@ def test_plan_is_compiled_once() -> None:
     """A schema keeps its plan, one with and one without validity bitmaps of unions."""
     schema = schema_of(pa.field("x", pa.dense_union([pa.field("a", pa.int8())])))
 
-    assert plan_of(schema, union_validity=False) is plan_of(schema, union_validity=False)
-    assert plan_of(schema, union_validity=False).buffers == 4
-    assert plan_of(schema, union_validity=True).buffers == 5
+    assert plan_of(schema) is plan_of(schema)
+    assert plan_of(schema).buffers == 4
+    assert plan_of(schema, V4).buffers == 5
+
+
+def test_runs_in_v4_have_a_plan_with_bitmaps_too() -> None:
+    """What V4 gives to runs is open; V5 gives them no buffer."""
+    schema = schema_of(pa.field("x", pa.run_end_encoded(pa.int32(), pa.int8())))
+
+    assert [plan_of(schema, bitmaps).buffers for bitmaps in (V5, V4, V4_WITH_RUNS)] == [4, 4, 5]
 
 
 def test_buffers_are_counted_as_the_format_lists_them() -> None:
     """struct(a: int32, b: list(int64), c: float64) and utf8: six nodes, twelve buffers."""
     struct = pa.struct([("a", pa.int32()), ("b", pa.list_(pa.int64())), ("c", pa.float64())])
 
-    plan = plan_of(schema_of(pa.field("s", struct), pa.field("t", pa.utf8())), union_validity=False)
+    plan = plan_of(schema_of(pa.field("s", struct), pa.field("t", pa.utf8())))
 
     assert [op.path for op in plan.ops] == ["s", "s.a", "s.b", "s.b.item", "s.c", "t"]
     assert plan.buffers == 12

@@ -8,6 +8,7 @@ import time
 import pyarrow as pa
 import pytest
 
+from conformance.contain.text import many
 from conformance.wire import Header, Rule, batch_to_arrow, read_stream
 from tests.fixtures import fixture
 from tests.wire.breaking import (
@@ -21,7 +22,17 @@ from tests.wire.breaking import (
 )
 from tests.wire.breaking_files import GOOD_TENSOR
 from tests.wire.corpus import batches
-from tests.wire.forge import batch_message, dictionary_message, field, i4, schema_message
+from tests.wire.forge import (
+    SCHEMA,
+    Forge,
+    batch_message,
+    dictionary_message,
+    encapsulate,
+    field,
+    i4,
+    schema_message,
+)
+from tests.wire.sealing import INT, footer_table
 from tests.wire.test_real_bytes import OLD, QUIRKS
 from tests.wire.test_robustness import LONGEST, _mutate
 
@@ -192,3 +203,64 @@ def test_an_index_among_values_is_reported_once() -> None:
     wrong = second[:-4] + i4(9)
 
     assert _rules(schema, wrong, first, batch, batch, END) == [Rule.DICTIONARY_INDEX_RANGE]
+
+
+# --- what is not this stream ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_of_a_version_below_v4_nothing_more_is_read(version: int) -> None:
+    """V1 to V3 have other tables, buffers and dictionaries: the version is the one fault."""
+    old = {"version": version}
+    reading = read_stream(
+        schema_message(INT | {"name": b"\xff"}, message=old)
+        + batch_message(2, [(9, 0)], [i4(1, 2)], message=old)
+        + b"and so on"
+    )
+
+    assert [fault.rule for fault in reading.faults] == [Rule.MESSAGE_VERSION_BEFORE_V4]
+    assert (reading.schema, reading.outdated) == (None, True)
+
+
+def test_a_message_without_a_version_is_read() -> None:
+    """By the definition it is of V1, and in fact of a writer that forgot it: its other faults count."""
+    root = {"header_type": SCHEMA, "header": {"fields": [INT]}, "bodyLength": 0}
+    absent = encapsulate(Forge().root("Message", root))
+
+    reading = read_stream(absent + batch_message(2, [(3, 0)], [b"", i4(1, 2, 3)]) + END)
+
+    assert {Rule.MESSAGE_VERSION_BEFORE_V4, Rule.BATCH_COLUMN_LENGTH} <= {fault.rule for fault in reading.faults}
+
+
+def _footer(magic: bytes) -> bytes:
+    return footer_table(b"", {"version": 4, "schema": {"fields": [INT]}})[:-6] + magic
+
+
+@pytest.mark.parametrize("magic", [b"", b"ARROW1"])
+@pytest.mark.parametrize(("end", "rule"), [(b"", Rule.PREFIX_CONTINUATION_MISSING), (END, Rule.STREAM_BYTES_AFTER_END)])
+def test_a_footer_behind_a_stream_is_named(end: bytes, rule: Rule, magic: bytes) -> None:
+    """It belongs to a file; a reader of the stream takes it for a message, or for noise."""
+    found = read_stream(GOOD_SCHEMA + GOOD_BATCH + end + _footer(magic)).faults
+
+    assert rule in {fault.rule for fault in found}
+    assert [fault.rule for fault in found if "the footer of a file" in fault.observed] == [rule]
+
+
+def test_noise_behind_a_stream_is_no_footer() -> None:
+    """A length at the end that fits by chance does not make bytes a footer."""
+    noise = b"\7" * 20
+    found = read_stream(GOOD_SCHEMA + GOOD_BATCH + noise + i4(len(noise))).faults
+
+    assert not [fault for fault in found if "footer" in fault.observed]
+
+
+@pytest.mark.parametrize(
+    ("more", "named"), [(GOOD_SCHEMA, ", another stream"), (GOOD_BATCH, ""), (END, ""), (b"\7" * 9, "")]
+)
+def test_another_stream_behind_the_marker_is_named(more: bytes, named: str) -> None:
+    """Several streams may come from one source: where the next one begins is known."""
+    reading = read_stream(GOOD_SCHEMA + GOOD_BATCH + END + more)
+
+    (fault,) = reading.faults
+    assert reading.followed is bool(named)
+    assert fault.observed == f"{many(len(more), 'byte')} after the marker{named}"

@@ -21,16 +21,22 @@ rule_clauses(bodies, ANY_BATCH,
     must("buffers.codec-known", Rule.COMPRESSION_CODEC_UNKNOWN, UNKNOWN),
     must("buffers.method-known", Rule.COMPRESSION_METHOD_UNKNOWN, UNKNOWN,
       "The compression method is BUFFER: each buffer is compressed by itself."),
-    must("buffers.prefix", Rule.COMPRESSION_PREFIX_TRUNCATED, "arrow-rs before 58.2.0 panics (from its source)",
+    must("buffers.prefix", Rule.COMPRESSION_PREFIX_TRUNCATED,
+      "Polars 2.1.0 panics, and arrow-rs before 58.2.0 (from its source)",
       "A compressed buffer that is not empty starts with eight bytes: its uncompressed length, little-endian."),
     must("buffers.prefix-not-negative", Rule.COMPRESSION_PREFIX_NEGATIVE, "readers that allocate the declared length"),
-    must("buffers.frame", (Rule.COMPRESSION_FRAME, Rule.COMPRESSION_CHECKSUM), "every client",
+    must("buffers.frame", (Rule.COMPRESSION_FRAME, Rule.COMPRESSION_CHECKSUM),
+      "pyarrow 26.0.1, nanoarrow 0.9.0 and arro3 0.9.1 refuse the batch; Polars 2.1.0, too, but not for a checksum of"
+      " the content",
       """The bytes after the length are a well-formed frame of the codec.
 
-      LZ4_FRAME means LZ4's frame format; a raw LZ4 block is not one.
+      LZ4_FRAME means LZ4's frame format; a raw LZ4 block is not one. ZSTD permits several frames, skippable ones among
+      them, and windows of any size (RFC 8878).
       """),
     must("buffers.one-frame", Rule.COMPRESSION_TRAILING_BYTES,
-      "pyarrow 26.0.1: `Lz4 compressed input contains more than one frame`"),
+      "pyarrow 26.0.1: `Lz4 compressed input contains more than one frame`; nanoarrow 0.9.0, arro3 0.9.1 and"
+      " Polars 2.1.0 ignore what follows one of LZ4; of ZSTD, Polars alone",
+      "Nothing follows the frame of LZ4, or the frames of ZSTD, in a compressed buffer."),
     should("buffers.frame-length", Rule.COMPRESSION_PADDING_IN_LENGTH),
     must("buffers.size", Rule.COMPRESSION_SIZE_MISMATCH,
       "Polars 2.1.0 reads such a buffer without an error; pyarrow 26.0.1, nanoarrow 0.9.0 and arro3 0.9.1 refuse it",

@@ -33,7 +33,7 @@ from conformance.wire import Header, Rule
 
 BARE: Final = (ARROW_PROTO, CAPTURED)
 """Each byte field is one message, says the proto; the captured fields are."""
-LENGTH: Final = "every client reads the first bytes of the metadata as a length"
+LENGTH: Final = "every client: an error, or rows are lost; some read the first bytes of the metadata as a length"
 NEXT: Final = "readers of schema and batches as one stream read the bytes as the next message"
 
 ANY: Final = MESSAGES
@@ -116,7 +116,8 @@ rule_clauses(prefixed, ANY_MESSAGE,
       "The metadata length in the prefix is not negative, and at least as many bytes follow.",
       unless=[Rule.PREFIX_CONTINUATION_MISSING]),
     must("framing.metadata-alignment", Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8,
-      "readers that map the body in place; Arrow C++ refuses such messages in files",
+      "pyarrow 26.0.1 refuses such messages in files: `Unaligned block in IPC file`; in streams it reads them, as"
+      " nanoarrow 0.9.0, arro3 0.9.1 and Polars 2.1.0 do",
       """Prefix, metadata and the padding after it end on a multiple of eight bytes, where the body begins.
 
       The declared length includes the padding. Every multiple of eight is permitted: 64 is recommended, the service

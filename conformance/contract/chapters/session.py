@@ -171,7 +171,7 @@ def streams_are_below_it(session: SessionView) -> Iterator[Violation]:
     "session.stream-names-differ",
     over=_with_streams,
     source=(STREAM_PROTO, STRICT_CLIENT),
-    breaks="every client reads rows twice",
+    breaks="clients read rows twice",
 )
 def stream_names_differ(session: SessionView) -> Iterator[Violation]:
     """No two streams of a session have the same name: a client that reads each stream would read one of them twice."""

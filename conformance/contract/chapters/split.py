@@ -60,7 +60,7 @@ def _divided(view: View) -> list[SplitView]:
     "split.request-is-served",
     over=_valid,
     source=(STORAGE_PROTO, RECORDED),
-    breaks="Beam treats UNKNOWN as a lost connection (from its source)",
+    breaks="Beam, if the status is UNKNOWN: it takes that for a lost connection (from its source)",
 )
 def request_is_served(split: SplitView) -> Iterator[Violation]:
     """SplitReadStream on a stream of a session ends in OK, even if the stream cannot be split."""

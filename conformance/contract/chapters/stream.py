@@ -17,7 +17,9 @@ from conformance.wire import Rule
 rule_clauses(anything, IPC,
     must("stream.not-empty", Rule.PREFIX_EMPTY, "every reader: a stream without batches still has its schema",
       "The input is not empty: a stream of no batches is a schema and perhaps an end marker.", source=IPC_STREAM),
-    must("stream.prefixes", Rule.PREFIX_CONTINUATION_MISSING, "every reader reads the bytes there as a length",
+    must("stream.prefixes", Rule.PREFIX_CONTINUATION_MISSING,
+      "readers of streams refuse the bytes, or read them as a length; readers of files that use the footer do not see"
+      " them, as pyarrow 26.0.1 does not in files of Polars 2.1.0",
       """A message begins with a prefix: the continuation word and the length of the metadata.
 
       Streams from before Arrow 0.15 have the length alone, and are legal; bytes with neither kind of prefix are not.
@@ -32,9 +34,9 @@ rule_clauses(anything, IPC,
 )
 rule_clauses(streams, SEQUENCES,
     must("stream.schema-first", Rule.STREAM_SCHEMA_FIRST,
-      "every reader: without the schema the contents of a batch are unknown"),
+      "pyarrow 26.0.1, nanoarrow 0.9.0, arro3 0.9.1 and Polars 2.1.0 refuse a stream that begins with a batch"),
     must("stream.one-schema", Rule.STREAM_SECOND_SCHEMA,
-      "readers differ: some refuse, some continue with the first schema; no reader can apply both"),
+      "pyarrow 26.0.1, nanoarrow 0.9.0, arro3 0.9.1 and Polars 2.1.0 refuse the second one; no reader can apply both"),
     must("stream.batches-only", Rule.STREAM_MESSAGE_KIND,
       "readers that expect batches refuse; readers that skip unknown messages lose the tensor",
       "After the schema only dictionary batches and record batches follow, and no tensors."),
@@ -45,10 +47,11 @@ rule_clauses(streams, SEQUENCES,
       both.
       """),
     should("stream.nothing-after-end", Rule.STREAM_BYTES_AFTER_END,
-      "no reader reads such bytes: batches after the marker are lost without an error",
+      "pyarrow 26.0.1, nanoarrow 0.9.0, arro3 0.9.1 and Polars 2.1.0 stop at the marker: batches behind it are lost"
+      " without an error",
       """Nothing follows the end-of-stream marker.
 
-      The format is silent about further bytes; all known readers ignore them.
+      The format is silent about further bytes. Another stream there is judged, too.
       """, profiles=SEQUENCES[:1]),
 )
 # fmt: on

@@ -25,8 +25,9 @@ rule_clauses(written, ANY_MESSAGE,
       "A reference has a target: a missing value is a missing slot, not an offset of zero."),
     must("structure.references-in-range", Rule.FLATBUF_OFFSET_OUT_OF_RANGE, VERIFIER),
     must("structure.aligned", Rule.FLATBUF_UNALIGNED,
-      "pyarrow 26.0.1, nanoarrow 0.9.0 and arro3 0.9.1 refuse it; compiled readers without a verifier may trap on"
-      " some machines"),
+      "of a number or a name: pyarrow 26.0.1, nanoarrow 0.9.0 and arro3 0.9.1 refuse it, and Polars 2.1.0 reads it; of"
+      " a vector of structs: nanoarrow 0.9.0 refuses it, and the other three read it; compiled readers without a"
+      " verifier may trap on some machines"),
     must("structure.vtable-in-range", Rule.FLATBUF_VTABLE_OUT_OF_RANGE, VERIFIER),
     must("structure.vtable-size", Rule.FLATBUF_VTABLE_SIZE, VERIFIER),
     must("structure.table-size", Rule.FLATBUF_TABLE_SIZE, VERIFIER),
@@ -44,7 +45,8 @@ rule_clauses(written, ANY_MESSAGE,
     must("structure.enums-known", Rule.FLATBUF_ENUM_UNKNOWN,
       "a reader has to refuse unknown values: a reader that guesses uses other units or byte orders",
       "Units, precisions, modes and byte orders are members of their enumeration."),
-    must("structure.unions-known", Rule.FLATBUF_UNION_TYPE_UNKNOWN, "every reader refuses it",
+    must("structure.unions-known", Rule.FLATBUF_UNION_TYPE_UNKNOWN,
+      "pyarrow 26.0.1, nanoarrow 0.9.0, arro3 0.9.1 and Polars 2.1.0 refuse a type that they do not know",
       "The kinds of headers and types are those that the format defines.", source=FORWARD_COMPATIBILITY),
     must("structure.unions-complete", (Rule.FLATBUF_UNION_VALUE_MISSING, Rule.FLATBUF_UNION_TYPE_MISSING),
       "readers that trust the kind follow a missing reference",
@@ -66,12 +68,15 @@ rule_clauses(written, ANY_MESSAGE,
     # --- the Message and Schema tables --------------------------------------------------------------
     must("structure.header-present", Rule.MESSAGE_HEADER_MISSING, "every client", "The `Message` table has a header."),
     must("structure.version-known", Rule.MESSAGE_VERSION_UNKNOWN,
-      "every correct reader: it has to refuse a later version",
+      "pyarrow 26.0.1 and nanoarrow 0.9.0 refuse the message; arro3 0.9.1 and Polars 2.1.0 read it as if they knew the"
+      " version",
       source=FORWARD_COMPATIBILITY),
     must("structure.version-supported", Rule.MESSAGE_VERSION_BEFORE_V4,
-      "pyarrow 26.0.1 and nanoarrow 0.9.0 refuse the message",
-      "The metadata version is V4 or V5, and is written out: "
-      "a missing version means V1, which no reader supports any more."),
+      "pyarrow 26.0.1 and nanoarrow 0.9.0 refuse the message; arro3 0.9.1 and Polars 2.1.0 read it as one of today",
+      """The metadata version is V4 or V5, and is written out: a missing version means V1.
+
+      V1 to V3 have other tables and layouts. Of a message that says one of these, nothing else is judged.
+      """),
     should("structure.versions-agree", Rule.MESSAGE_VERSION_DIFFERS, over=bodies, profiles=ANY_BATCH,
       unless=ANY_VIOLATION,
       says="A batch has the metadata version of its schema: the two lay out unions differently."),

@@ -14,7 +14,8 @@ ONLY: Final = ("ipc-tensor",)
 # A table, one row per clause: id, rules, affected software, and an explanation if it says more than the rules.
 # fmt: off
 rule_clauses(whole_tensors, ONLY,
-    must("tensor.header-kind", Rule.MESSAGE_HEADER_KIND, "every reader of tensors refuses it",
+    must("tensor.header-kind", Rule.MESSAGE_HEADER_KIND,
+      "pyarrow 26.0.1 refuses it: `Header-type of flatbuffer-encoded Message is not Tensor`",
       "The message has a Tensor or SparseTensor header.", source=TENSOR_FORMAT, over=anything),
     should("tensor.one-message",
       (Rule.MESSAGE_SECOND_MESSAGE, Rule.MESSAGE_END_OF_STREAM, Rule.MESSAGE_TRAILING_BYTES),
@@ -23,9 +24,10 @@ rule_clauses(whole_tensors, ONLY,
 
       Tensors that follow each other are not a stream; a program that writes several has to record where each begins.
       """, source=TENSOR_FORMAT),
-    must("tensor.fixed-width", Rule.TENSOR_TYPE, "every reader refuses it"),
+    must("tensor.fixed-width", Rule.TENSOR_TYPE,
+      "pyarrow 26.0.1 refuses it: `string is not valid data type for a tensor`"),
     should("tensor.whole-bytes", Rule.TENSOR_TYPE_BOOL,
-      "readers disagree on whether a boolean takes a bit or a byte; most refuse"),
+      "readers may take a boolean for a bit or for a byte; pyarrow 26.0.1 refuses it"),
     must("tensor.shape", Rule.TENSOR_SHAPE_NEGATIVE, "readers allocate memory by it"),
     must("tensor.strides", (Rule.TENSOR_STRIDES_COUNT, Rule.TENSOR_STRIDE_NEGATIVE), "readers read memory elsewhere",
       "A tensor has one stride per dimension, in bytes and not negative; without strides it is row-major.", over=dense),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from conformance.contract.ipc.flightview import FlightStreamView
 from conformance.contract.ipc.judging import PROFILE_OF, ipc_clauses
-from conformance.contract.judge import judge_view
+from conformance.contract.ipc.unread import judge_read
 from conformance.records import Finding, Verdict
 from conformance.wire import Kind
 from conformance.wire.flightdata import FlightStream, join_flight
@@ -33,7 +33,7 @@ def judge_flight_view(view: FlightStreamView, call: int) -> list[Verdict]:
         dataclasses.replace(verdict, findings=tuple(_placed(one, view.flight, call) for one in verdict.findings))
         if verdict.findings
         else verdict
-        for verdict in judge_view(view, ipc_clauses(PROFILE_OF[Kind.STREAM]))
+        for verdict in judge_read(view, ipc_clauses(PROFILE_OF[Kind.STREAM]))
     ]
 
 

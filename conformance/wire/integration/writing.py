@@ -142,11 +142,8 @@ def _columns(batch: BatchMessage, schema: Schema) -> list[dict[str, Any]]:
     if body is None or not batch.decodable:
         raise UndecodableError("the batch cannot be decoded: " + "; ".join(map(str, batch.violations[:3])))
     # `schema` names the real type of each field; the plan's positions are those that the body was judged by.
-    plan = plan_of(schema, union_validity=any(op.layout in _UNIONS and op.has_validity for op in body.plan.ops))
+    plan = plan_of(schema, body.plan.bitmaps)
     return [_column(body, op) for op in plan.ops if op.parent is None]
-
-
-_UNIONS: Final = (Layout.SPARSE_UNION, Layout.DENSE_UNION)
 
 
 def _column(body: Body, op: Op) -> dict[str, Any]:

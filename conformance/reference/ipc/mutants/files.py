@@ -81,6 +81,20 @@ def cut_off(model: FileModel) -> bytes:
     return before
 
 
+@mutant(
+    "file.overwritten",
+    Rule.FILE_OVERWRITTEN,
+    kind="file",
+    on=_SOME,
+    source="https://github.com/apache/arrow/issues/34809",
+)
+def overwritten(model: FileModel) -> bytes:
+    """The file was written over the beginning of a longer one, whose end with its footer is still there."""
+    before, footer = model.complete()
+    newer = model.assemble(before, footer)
+    return newer + bytes(64) + newer[len(before) :]
+
+
 # fmt: off
 mutant("file.trail-padded", Rule.FILE_MAGIC_END, kind="file", on=_SOME,
        fault="The magic at the end is padded like the one at the start.")(_with(trail=MAGIC + bytes(2)))
