@@ -37,9 +37,10 @@ def shrink_failures(
         shrinker.count(results.cases)
         for index in sorted({failure.index for failure in results.failures}):
             work = begin(job, index, weights)
-            if work.error is not None:
+            if work.judged is not None:
                 continue  # the suite could not draw it, and its verdict says so
-            if step.take(work).error is not None:
+            step.take(work)
+            if work.error is not None:
                 raise work.error
             for saved in shrinker.pursue(work.case, step.verdicts(work)):
                 files[saved.clause, saved.reason] = saved.file

@@ -55,6 +55,10 @@ LZ4_RATIO: Final = 255
 """The most bytes to which one byte of LZ4 can decompress: a larger declared size is false."""
 
 
+_BEYOND: Final = frozenset({"OUT_OF_RANGE", "FAILED_PRECONDITION", "INVALID_ARGUMENT"})
+"""Statuses of reads from beyond the end of their stream."""
+
+
 class CallView:
     """A call with its request decoded; ``index`` is its place in the exchange.
 
@@ -275,6 +279,20 @@ class ReadView(CallView):
     def whole(self) -> bool:
         """True if the stream was read from row 0 to a status OK."""
         return self.offset == 0 and self.ok
+
+    @remembered_property
+    def reached(self) -> bool:
+        """True if calls before this one delivered the rows before its offset: of its stream, or of the one that it is
+        the first part of. The proto calls a larger offset undefined, and records of the service have none.
+        """
+        names = {self.stream}
+        for split in reversed(self.view.splits):
+            if split.answer is not None and split.answer.primary_stream.name in names:
+                names.add(split.request.name)
+        came = [other for other in self.view.reads if other.stream in names and other.batches]
+        before = (other for other in came if other.index < self.index and other.raw.step != self.raw.step)
+        ends = (other.offset + sum(batch.num_rows for batch in other.batches or ()) for other in before)
+        return self.offset <= max(ends, default=0)
 
     @remembered_property
     def row_count(self) -> int:
@@ -522,6 +540,13 @@ class View:
             codes = ("OK",) if step is None or isinstance(step, QuietStep) else step.expect.codes
             if call.end is CallEnd.COMPLETE and call.status == "OK" and "OK" not in codes:
                 return Outcome.DEPENDENCY_FAILED, f"{where}: ended in OK and had to be refused; see its findings"
-            if call.end is CallEnd.COMPLETE and call.status not in codes:
+            if call.end is CallEnd.COMPLETE and call.status not in codes and not self._is_open(index):
                 return Outcome.REFUSED, f"{where}: ended in {call.status}: {call.details}"
         return None
+
+    def _is_open(self, index: int) -> bool:
+        """True if a call may be refused although its step expects rows: its offset is one that no read of its stream
+        has reached. Which streams have rows, and how many, is the server's choice.
+        """
+        read = next((read for read in self.reads if read.index == index), None)
+        return read is not None and read.raw.status in _BEYOND and not read.reached

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +28,7 @@ from conformance.contract.files import judge_bytes
 from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.contract.judge import judge, judge_view
 from conformance.contract.viewing import profile_of, view_of
+from conformance.engine.outcomes import refine
 from conformance.engine.owed import reference_target
 from conformance.generate import draw_scenario, materialise
 from conformance.generate.flighthistories import HISTORY
@@ -77,6 +78,10 @@ SHORT: Final = Deadlines(start=60, call=3, seed=30, case=30)
 """Deadlines for servers that hang: a correct server needs less than a second for anything here."""
 
 
+_SHOWN: Final = frozenset({Outcome.FAIL, Outcome.ERROR})
+"""The outcomes that a clause can give."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Tried:
     """One case with its rows, made once for all mutants."""
@@ -114,11 +119,14 @@ def is_heavy(case: Case) -> bool:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ProofFixture:
-    """The inputs of every trial: the light cases with their tables, the heavy ones without, and the clauses."""
+    """The inputs of every trial: the light cases with their tables, the heavy ones without, and the clauses. Each
+    ``step``-th scenario is drawn.
+    """
 
     light: tuple[Tried, ...]
     heavy: tuple[Case, ...]
     clauses: tuple[Clause, ...]
+    step: int = 1
 
     @classmethod
     def of(cls, cases: Iterable[Case], clauses: Iterable[Clause]) -> ProofFixture:
@@ -130,6 +138,14 @@ class ProofFixture:
     def thinned(self, step: int) -> Self:
         """The same fixture with each ``step``-th of its light cases."""
         return dataclasses.replace(self, light=self.light[::step])
+
+    def sampled(self, step: int, first: int) -> Self:
+        """The same fixture with each ``step``-th of its light cases, from a ``first`` one, of the scenarios, and
+        without heavy cases; everything with the step 1.
+        """
+        if step == 1:
+            return self
+        return dataclasses.replace(self, light=self.light[first::step], heavy=(), step=step)
 
     def narrowed(self, clauses: Sequence[Clause]) -> Self:
         """The same fixture with these clauses alone, and the light cases that are made for one of them."""
@@ -152,7 +168,7 @@ class ProofFixture:
         flies = kind is TargetKind.FLIGHT
         chapter = HISTORY if flies else CHAPTER
         if any(clause.startswith(f"{chapter}.") for clause in kills):
-            yield from _drawn("flight" if flies else "server", HISTORIES if flies else SCENARIOS)
+            yield from _drawn("flight" if flies else "server", HISTORIES if flies else SCENARIOS)[:: self.step]
 
     def made_for(self, kills: Sequence[str]) -> Iterator[Tried]:
         """The cases, light and heavy, that are made for one of ``kills``."""
@@ -170,14 +186,18 @@ def _drawn(profile: str, count: int) -> tuple[Tried, ...]:
     return tuple(Tried(case, materialise(case.table)) for case in cases)
 
 
-def note_failures(verdicts: Sequence[Verdict], into: dict[str, tuple[str, ...]]) -> None:
+def note_failures(
+    verdicts: Sequence[Verdict], into: dict[str, tuple[str, ...]], *, counted: Collection[Outcome] = _SHOWN
+) -> None:
     """Add the clauses that failed to ``into``, each with its cases.
 
-    A clause that raised an exception is not a kill and is never declared: its entry has a name that is no clause's.
+    A clause that raised an exception is not a kill and is never declared: its entry, as that of every other outcome in
+    ``counted``, has a name that is no clause's.
     """
     for verdict in verdicts:
-        if verdict.outcome in (Outcome.FAIL, Outcome.ERROR):
-            name = verdict.clause if verdict.outcome is Outcome.FAIL else f"error in {verdict.clause}: {verdict.reason}"
+        if verdict.outcome in counted:
+            failed = verdict.outcome is Outcome.FAIL
+            name = verdict.clause if failed else f"{verdict.outcome} in {verdict.clause}: {verdict.reason}"
             into[name] = (*into.get(name, ()), verdict.case_id)
 
 
@@ -247,17 +267,23 @@ def by_scenario(proof_fixture: ProofFixture, scenario: str, mutant: str | None =
 
 
 def by_server(
-    proof_fixture: ProofFixture, mutant: str | None, kills: Sequence[str] = (), kind: TargetKind = TargetKind.SERVER
+    proof_fixture: ProofFixture,
+    mutant: str | None,
+    kills: Sequence[str] = (),
+    kind: TargetKind = TargetKind.SERVER,
+    *,
+    refined: bool = False,
 ) -> Iterator[list[Verdict]]:
     """The verdicts, case by case, on the answers of the reference server with that fault, or without one if None.
 
     ``kind`` says which reference. Heavy cases are included if they are made for one of ``kills``; so are scenarios if
-    one of these is about combinations, or about histories of Flight.
+    one of these is about combinations, or about histories of Flight. With ``refined``, a refusal or a death that no
+    clause reports fails the case, as in a run.
     """
     with reference_target(kind, mutant=mutant) as target:
         # An isolated server is a process of its own; the mutants tried here do not need one.
         cases = chain(proof_fixture.served(kills), proof_fixture.scenarios(kills, kind))
-        yield from _driven(target, proof_fixture, cases, isolated=False)
+        yield from _driven(target, proof_fixture, cases, isolated=False, refined=refined)
 
 
 def _process(mutant: str, state: Path, kind: TargetKind) -> TargetSpec:
@@ -293,14 +319,21 @@ def by_process(
 
 
 def _driven(
-    target: Target, proof_fixture: ProofFixture, cases: Iterator[Tried], *, isolated: bool | None
+    target: Target,
+    proof_fixture: ProofFixture,
+    cases: Iterator[Tried],
+    *,
+    isolated: bool | None,
+    refined: bool = False,
 ) -> Iterator[list[Verdict]]:
     for tried in cases:
         case = tried.case if isolated is None else dataclasses.replace(tried.case, isolated=isolated)
         exchange = target.drive(case, tried.table)
         profile = profile_of(exchange.protocol)
         binding = (clause for clause in proof_fixture.clauses if profile in clause.profiles)
-        yield judge_view(view_of(case, exchange, tried.table), binding)
+        view = view_of(case, exchange, tried.table)
+        verdicts = judge_view(view, binding)
+        yield refine(case, exchange, verdicts, view.reason_not_judged, passed=True) if refined else verdicts
 
 
 def try_mutant(proof_fixture: ProofFixture, mutant: Mutant) -> Trial:

@@ -1,0 +1,99 @@
+"""Legal variations of the reference service: real servers differ from it in them, and none is wrong.
+
+A clause that calls one of these a fault raises a false alarm; ``conformance prove`` puts every case to each. Each names
+the text that permits it. Variations of bytes are in :mod:`conformance.reference.variations`.
+"""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import itertools
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from conformance.contract import proto
+from conformance.contract.sources import STORAGE_PROTO
+from conformance.reference.catalogue import Snapshot
+from conformance.reference.freedom import ServiceVariation, registering
+from conformance.reference.refusals import Reason
+from conformance.reference.service import DEFAULT_STREAMS, MAX_STREAMS, Service
+from conformance.reference.session import Session, Stream
+
+__all__ = ["SERVICE_VARIATIONS"]
+
+_REGISTER: dict[str, ServiceVariation[Service]] = {}
+
+SERVICE_VARIATIONS: Final[Mapping[str, ServiceVariation[Service]]] = MappingProxyType(_REGISTER)
+"""Every legal variation of the service by name."""
+
+_variation: Final = registering(_REGISTER)
+
+_EMPTY_STREAMS: Final = "https://github.com/googleapis/python-bigquery-storage/issues/733"
+
+
+@_variation("streams.empty-first", _EMPTY_STREAMS)
+class EmptyFirst(Service):
+    """The first stream of a session has no row, if the client permits several; so has the one of an empty table."""
+
+    def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
+        runs = super().plan_streams(snapshot, request)
+        most = request.max_stream_count
+        if most == 1 and runs:
+            return runs
+        if most == len(runs) > 1:
+            runs[:2] = [(runs[0][0], runs[1][1])]
+        return [(0, 0), *runs]
+
+
+@_variation("streams.exactly-the-maximum", STORAGE_PROTO)
+class ExactlyTheMaximum(Service):
+    """A session has as many streams as the client permits, however few rows there are; four without a maximum."""
+
+    def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
+        rows, count = snapshot.rows.num_rows, min(request.max_stream_count or DEFAULT_STREAMS, MAX_STREAMS)
+        edges = [rows * index // count for index in range(count + 1)]
+        outside = self.is_outside_sample(request.read_session.read_options)
+        return [(0, 0)] * count if outside else list(itertools.pairwise(edges))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Run(Stream):
+    """A stream that knows how many rows of the table it stands for, and the places of its own rows among them."""
+
+    places: tuple[int, ...]
+    length: int
+
+
+@_variation("split.before-the-restriction", STORAGE_PROTO)
+class SplitBeforeTheRestriction(Service):
+    """A split divides the rows of the table, whichever of them the restriction keeps: a child may have no row, and
+    splitting ends where a single row of the table is left.
+    """
+
+    def open_stream(self, session: Session, mask: pa.BooleanArray | None, start: int, stop: int) -> Stream:
+        plain = super().open_stream(session, mask, start, stop)
+        run = range(stop - start)
+        kept = run if mask is None else pc.indices_nonzero(mask.slice(start, len(run))).to_pylist()
+        return _Run(plain.name, session, plain.rows, tuple(kept), len(run))
+
+    def split_read_stream(self, request: Any) -> Any:
+        stream = self.find_stream(request.name)
+        assert isinstance(stream, _Run)
+        if not 0.0 < request.fraction < 1.0:
+            self.refuse(Reason.BAD_FRACTION, stream=stream.name, fraction=request.fraction)
+        if stream.length <= 1:
+            return proto.SplitReadStreamResponse()
+        at = min(max(round(stream.length * request.fraction), 1), stream.length - 1)
+        count, session, places = bisect.bisect_left(stream.places, at), stream.session, stream.places
+        names = [self.name_stream(session.name) for _ in range(2)]
+        left = _Run(names[0], session, stream.rows.slice(0, count), places[:count], at)
+        later = tuple(place - at for place in places[count:])
+        right = _Run(names[1], session, stream.rows.slice(count), later, stream.length - at)
+        self.sessions.add([left, right])
+        primary, remainder = (proto.ReadStream(name=child.name) for child in (left, right))
+        return proto.SplitReadStreamResponse(primary_stream=primary, remainder_stream=remainder)
