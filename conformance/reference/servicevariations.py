@@ -9,18 +9,21 @@ from __future__ import annotations
 import bisect
 import dataclasses
 import itertools
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+import grpc
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.contract import proto
+from conformance.contract.rpcstatus import TRAILER, retry_status
 from conformance.contract.sources import STORAGE_PROTO
-from conformance.reference.catalogue import Snapshot
+from conformance.reference.catalogue import Catalogue, Snapshot
 from conformance.reference.freedom import ServiceVariation, registering
-from conformance.reference.refusals import Reason
+from conformance.reference.refusals import Reason, Refusal
 from conformance.reference.service import DEFAULT_STREAMS, MAX_STREAMS, Service
 from conformance.reference.session import Session, Stream
 
@@ -33,6 +36,7 @@ SERVICE_VARIATIONS: Final[Mapping[str, ServiceVariation[Service]]] = MappingProx
 
 _variation: Final = registering(_REGISTER)
 
+_RETRY_INFO: Final = "https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto"
 _EMPTY_STREAMS: Final = "https://github.com/googleapis/python-bigquery-storage/issues/733"
 
 
@@ -97,3 +101,37 @@ class SplitBeforeTheRestriction(Service):
         self.sessions.add([left, right])
         primary, remainder = (proto.ReadStream(name=child.name) for child in (left, right))
         return proto.SplitReadStreamResponse(primary_stream=primary, remainder_stream=remainder)
+
+
+class _Busy(Service):
+    """A service that reads ``most`` streams at once."""
+
+    most: int
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__(catalogue)
+        self._free = threading.Semaphore(self.most)
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        if not self._free.acquire(blocking=False):
+            said = "too many reads at once"
+            code = grpc.StatusCode.RESOURCE_EXHAUSTED
+            raise Refusal(code, said, trailers=((TRAILER, retry_status(code.value[0], said, retry=0.02)),))
+        try:
+            yield from super().read_rows(request)
+        finally:
+            self._free.release()
+
+
+@_variation("reads.ten-at-once", _RETRY_INFO)
+class TenAtOnce(_Busy):
+    """Ten reads are served at once; a further one is told to come again after a moment."""
+
+    most = 10
+
+
+@_variation("reads.two-at-once", _RETRY_INFO)
+class TwoAtOnce(_Busy):
+    """Two reads are served at once; a further one is told to come again after a moment."""
+
+    most = 2
