@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 import dataclasses
 import itertools
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -17,15 +18,19 @@ from typing import Any, Final
 import grpc
 import pyarrow as pa
 import pyarrow.compute as pc
+from sqlglot import exp
 
 from conformance.contract import proto
 from conformance.contract.rpcstatus import TRAILER, retry_status
-from conformance.contract.sources import STORAGE_PROTO
+from conformance.contract.sources import STORAGE_PROTO, STREAM_PROTO
+from conformance.records import BqType
+from conformance.reference import restriction
 from conformance.reference.catalogue import Catalogue, Snapshot
 from conformance.reference.freedom import ServiceVariation, registering
 from conformance.reference.refusals import Reason, Refusal
 from conformance.reference.service import DEFAULT_STREAMS, MAX_STREAMS, Service
 from conformance.reference.session import Session, Stream
+from conformance.reference.sql import NODES, Interpreter, SqlError, Value
 
 __all__ = ["SERVICE_VARIATIONS"]
 
@@ -135,3 +140,36 @@ class TwoAtOnce(_Busy):
     """Two reads are served at once; a further one is told to come again after a moment."""
 
     most = 2
+
+
+def _no_record(interpreter: Interpreter, node: exp.Expression) -> Value:
+    if interpreter.value(node.this).type is BqType.RECORD:
+        raise SqlError("expected no record before IS NULL")
+    return NODES[exp.Is](interpreter, node)
+
+
+@_variation(
+    "restriction.record-is-null-refused", "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/197"
+)
+class RecordIsNullRefused(Service):
+    """Whether a record is NULL cannot be asked."""
+
+    def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
+        try:
+            nodes = {**NODES, exp.Is: _no_record}
+            return restriction.keep(text, snapshot.columns, snapshot.rows, nodes=nodes) if text else None
+        except restriction.RestrictionError:
+            self.refuse(Reason.BAD_RESTRICTION, table=snapshot.table, restriction=text)
+
+
+_FUNCTION: Final = re.compile(r"\b(?!CAST\b)[A-Z_]+\(")
+
+
+@_variation("restriction.functions-refused", STREAM_PROTO)
+class FunctionsRefused(Service):
+    """Restrictions have operators, casts and literals, and no functions."""
+
+    def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
+        if _FUNCTION.search(text):
+            self.refuse(Reason.BAD_RESTRICTION, table=snapshot.table, restriction=text)
+        return super().restrict(snapshot, text)
