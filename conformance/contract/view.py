@@ -323,6 +323,11 @@ class SplitView(CallView):
         """The decoded SplitReadStreamResponse, None if the target sent none."""
         return self._decode(self.raw.responses[0]) if self.ok and self.raw.responses else None
 
+    @property
+    def lacking(self) -> bool:
+        """True if the target seems not to have the method at all: every split of the exchange is UNIMPLEMENTED."""
+        return all(split.raw.status == "UNIMPLEMENTED" for split in self.view.splits)
+
 
 T = TypeVar("T")
 
@@ -545,8 +550,12 @@ class View:
         return None
 
     def _is_open(self, index: int) -> bool:
-        """True if a call may be refused although its step expects rows: its offset is one that no read of its stream
-        has reached. Which streams have rows, and how many, is the server's choice.
+        """True if a call may end in a status that its step does not name.
+
+        So may a read from an offset that no read of its stream has reached: which streams have rows, and how many, is
+        the server's choice. So may a bad split on a server that has no splits.
         """
-        read = next((read for read in self.reads if read.index == index), None)
-        return read is not None and read.raw.status in _BEYOND and not read.reached
+        call = next((call for call in self.calls if call.index == index), None)
+        if isinstance(call, SplitView):
+            return call.lacking and "OK" not in call.expected_codes
+        return isinstance(call, ReadView) and call.raw.status in _BEYOND and not call.reached
