@@ -71,7 +71,7 @@ class ExactlyTheMaximum(Service):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Run(Stream):
+class _TableRun(Stream):
     """A stream that knows how many rows of the table it stands for, and the places of its own rows among them."""
 
     places: tuple[int, ...]
@@ -88,11 +88,11 @@ class SplitBeforeTheRestriction(Service):
         plain = super().open_stream(session, mask, start, stop)
         run = range(stop - start)
         kept = run if mask is None else pc.indices_nonzero(mask.slice(start, len(run))).to_pylist()
-        return _Run(plain.name, session, plain.rows, tuple(kept), len(run))
+        return _TableRun(plain.name, session, plain.rows, tuple(kept), len(run))
 
     def split_read_stream(self, request: Any) -> Any:
         stream = self.find_stream(request.name)
-        assert isinstance(stream, _Run)
+        assert isinstance(stream, _TableRun)
         if not 0.0 < request.fraction < 1.0:
             self.refuse(Reason.BAD_FRACTION, stream=stream.name, fraction=request.fraction)
         if stream.length <= 1:
@@ -100,9 +100,9 @@ class SplitBeforeTheRestriction(Service):
         at = min(max(round(stream.length * request.fraction), 1), stream.length - 1)
         count, session, places = bisect.bisect_left(stream.places, at), stream.session, stream.places
         names = [self.name_stream(session.name) for _ in range(2)]
-        left = _Run(names[0], session, stream.rows.slice(0, count), places[:count], at)
+        left = _TableRun(names[0], session, stream.rows.slice(0, count), places[:count], at)
         later = tuple(place - at for place in places[count:])
-        right = _Run(names[1], session, stream.rows.slice(count), later, stream.length - at)
+        right = _TableRun(names[1], session, stream.rows.slice(count), later, stream.length - at)
         self.sessions.add([left, right])
         primary, remainder = (proto.ReadStream(name=child.name) for child in (left, right))
         return proto.SplitReadStreamResponse(primary_stream=primary, remainder_stream=remainder)
