@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.campaign import rows
 from conformance.campaign.coverage import covers
-from conformance.campaign.guidance import Weights, draw
+from conformance.campaign.guidance import Weights, begin
 from conformance.campaign.job import MUTATED, CampaignJob
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.records import FORMAT, Case, Exchange, Outcome, Verdict, to_json, to_row
@@ -74,4 +74,4 @@ def _planned(job: CampaignJob, index: int, weights: Weights | None) -> dict[str,
         from conformance.campaign.inputs import make_input, plan_input  # noqa: PLC0415  # builds all samples
 
         return plan_input(job.seed, index, make_input(job.seed, index))
-    return plan_row(index, draw(job, index, weights))
+    return plan_row(index, begin(job, index, weights).case)

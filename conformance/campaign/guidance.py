@@ -12,13 +12,14 @@ from typing import Final
 
 from conformance.campaign.coverage import universe
 from conformance.campaign.job import HISTORIES, CampaignJob
+from conformance.engine.casestep import CaseWork, drawn
 from conformance.engine.offer import not_drawn
-from conformance.generate import draw_scenario
+from conformance.generate import draw_scenario, generated_id, scenario_id
 from conformance.generate.drawing import PROFILES
 from conformance.generate.families import MOST, draw_guided, draw_member, weights_text
 from conformance.records import BqType, Case
 
-__all__ = ["Weights", "draw", "weigh"]
+__all__ = ["Weights", "begin", "draw", "weigh"]
 
 _FAILURES: Final = 4
 """The number of failing cells that count as much as one cell that was never reached."""
@@ -49,6 +50,17 @@ def draw(job: CampaignJob, index: int, weights: Weights | None) -> Case:
     if weights is None:
         raise ValueError(f"expected weights for case {index}, which is guided, but the first part is not judged yet")
     return draw_guided(job.seed, index, profile=job.profile, family=job.family, weights=weights.text)
+
+
+def begin(job: CampaignJob, index: int, weights: Weights | None) -> CaseWork:
+    """The work on case ``index``; it has ended if the case cannot be drawn, which costs no other case its result."""
+    profile = job.profile
+    name = (
+        scenario_id(job.seed, index, profile=HISTORIES[profile])
+        if profile in HISTORIES
+        else generated_id(job.seed, index, profile=profile)
+    )
+    return drawn(name, lambda: draw(job, index, weights))
 
 
 def weigh(job: CampaignJob, reached: Iterable[str], failing: Iterable[str]) -> Weights:

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Callable
 
 from conformance.campaign.contained import Sandbox
-from conformance.campaign.guidance import Weights, draw
+from conformance.campaign.guidance import Weights, begin
 from conformance.campaign.job import CampaignJob
 from conformance.campaign.layout import RunFiles
 from conformance.campaign.results import Failure, Results
-from conformance.engine.casestep import CaseStep, CaseWork
+from conformance.engine.casestep import CaseStep
 from conformance.engine.counterexample import Shrinker
 from conformance.engine.selection import all_clauses
 from conformance.readers import ReaderPool
@@ -36,11 +36,13 @@ def shrink_failures(
         shrinker = Shrinker(step, layout.counterexamples, expectations=job.spec.expected_failures)
         shrinker.count(results.cases)
         for index in sorted({failure.index for failure in results.failures}):
-            case = draw(job, index, weights)
-            work = step.take(CaseWork(case))
+            work = begin(job, index, weights)
+            if work.judged is not None:
+                continue  # the suite could not draw it, and its verdict says so
+            step.take(work)
             if work.error is not None:
                 raise work.error
-            for saved in shrinker.pursue(case, step.verdicts(work)):
+            for saved in shrinker.pursue(work.case, step.verdicts(work)):
                 files[saved.clause, saved.reason] = saved.file
                 say(f"shrunk {saved.clause}")
     return dataclasses.replace(results, failures=tuple(_with_file(failure, files) for failure in results.failures))

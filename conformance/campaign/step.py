@@ -17,7 +17,7 @@ import pyarrow as pa
 from conformance.campaign import rows
 from conformance.campaign.decoding import Decoders, Ended
 from conformance.campaign.done import Done, kept, plan_row
-from conformance.campaign.guidance import Weights, draw
+from conformance.campaign.guidance import Weights, begin
 from conformance.campaign.job import CampaignJob
 from conformance.contract.view import View
 from conformance.engine.casestep import CaseStep, CaseWork, Driver, Phase
@@ -83,8 +83,8 @@ class Stepper:
 
     def _begun(self, index: int) -> CaseWork:
         """The work on a case; it has ended already if the target does not offer what the case asks for."""
-        work = CaseWork(draw(self._job, index, self._weights))
-        if lacks := self._offer.lacks(work.case):
+        work = begin(self._job, index, self._weights)
+        if work.judged is None and (lacks := self._offer.lacks(work.case)):
             work.end(Outcome.UNSUPPORTED, "; ".join(lack.reason for lack in lacks))
         return work
 

@@ -46,7 +46,7 @@ def command(
     """Run the suite against every mutant, faulty server, legal variation and systematic change.
 
     With --clause, only the mutants made for these clauses, the reference and the legal variations are tried, the
-    legal variations of Flight on the cases made for these clauses. That takes a minute for most chapters, some minutes
+    legal variations of servers on the cases made for these clauses. That takes a minute for most chapters, some minutes
     for drawn histories, and shows what is wrong with a clause that is being written.
 
     Exit status: 0 the proof holds; 1 a mutant survives, a clause is unproven, a mutant fails other clauses too, or a

@@ -6,6 +6,7 @@ import dataclasses
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -32,6 +33,7 @@ from conformance.cli._progress import progress, quiet_option, watch
 from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.contract.viewing import profile_of
 from conformance.disk.files import DiskError, data_file
+from conformance.engine.casestep import drawn
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import Event, ExchangeRecorded, RunStarted
 from conformance.engine.known import known_cases, with_scenario
@@ -42,7 +44,7 @@ from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, default_log, open_session
 from conformance.engine.shards import Shard
 from conformance.engine.started import command_line
-from conformance.generate import draw_case, draw_scenario
+from conformance.generate import draw_case, draw_scenario, generated_id, scenario_id
 from conformance.records import Case, Level, ProtocolName
 from conformance.report.gatefile import Gate
 from conformance.targets import TargetKind, TargetSpec, load_target
@@ -261,10 +263,12 @@ def _limited(spec: TargetSpec, max_bytes: int | None) -> TargetSpec:
 
 def _drawn(settings: Settings, not_offered: Sequence[str]) -> Iterator[Case]:
     """The generated cases and the scenarios that the run adds."""
+    seed = settings.seed
     for index in range(settings.generated):
-        yield draw_case(settings.seed, index, profile="server")
+        draw = partial(draw_case, seed, index, profile="server")
+        yield drawn(generated_id(seed, index, profile="server"), draw).case
     for index in range(settings.scenarios):
-        yield draw_scenario(settings.seed, index, not_offered=not_offered)
+        yield drawn(scenario_id(seed, index), partial(draw_scenario, seed, index, not_offered=not_offered)).case
 
 
 def _say_estimate(spec: TargetSpec, cases: Sequence[Case], *, repeat: int) -> None:

@@ -20,6 +20,7 @@ from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.flight.scenarios import SCENARIOS
 from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS, STACKED_WITH
+from conformance.reference.servicevariations import SERVICE_VARIATIONS
 
 COUNT = click.IntRange(min=0)
 OF_FLIGHT = frozenset(
@@ -76,10 +77,10 @@ def command(
 ) -> None:
     """Start the reference server on free ports, print them as JSON lines, and serve until interrupted.
 
-    With --flight, --mutant also takes the name of a legal variation, and --mutants lists these as well. The scenario of
+    --mutant also takes the name of a legal variation of a service, and --mutants lists these as well. The scenario of
     Arrow's integration tests that has no name is ''.
     """
-    names = FLIGHT_NAMES if flight else (*MUTANTS, *FAULTY_SERVERS)
+    names = FLIGHT_NAMES if flight else (*MUTANTS, *FAULTY_SERVERS, *SERVICE_VARIATIONS)
     if list_mutants:
         for name in names if flight else (*names, *FLIGHT_MUTANTS):
             click.echo(name)

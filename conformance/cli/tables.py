@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from conformance.cli._options import FOLDER, select_option
 from conformance.cli._progress import progress, quiet_option
 from conformance.contain.text import many
 from conformance.disk.locks import held
+from conformance.engine.casestep import drawn
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.smoke import SMOKE
@@ -70,11 +72,10 @@ def command(
     everything = load_corpus(corpus)
     chosen = {case.id: case for case in plan(list(everything.values()), all_clauses(), Selection(select)).cases}
     chosen |= {name: everything[name] for name in SMOKE if name in everything}
-    drawn = (draw_case(seed, index, profile="server") for index in range(generated))
+    works = [drawn("", partial(draw_case, seed, index, profile="server")) for index in range(generated)]
+    wanted = [*chosen.values(), *(work.case for work in works if work.error is None)]
     with held(out), progress("writing tables"):
-        tables, left_out = write_tables(
-            [*chosen.values(), *drawn], out, project=project, dataset=dataset, forms=forms or FORMS
-        )
-    click.echo(f"{many(tables, 'table')} in {out}, for {many(len(chosen) + generated - left_out, 'case')}")
+        tables, left_out = write_tables(wanted, out, project=project, dataset=dataset, forms=forms or FORMS)
+    click.echo(f"{many(tables, 'table')} in {out}, for {many(len(wanted) - left_out, 'case')}")
     if left_out:
         click.echo(f"{many(left_out, 'case')} cannot be preloaded; {out / 'index.json'} says why")

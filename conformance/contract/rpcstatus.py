@@ -12,7 +12,7 @@ from typing import Any, Final
 from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, duration_pb2, message_factory
 from google.protobuf.message import DecodeError
 
-__all__ = ["TRAILER", "Quota", "quota_of", "quota_status", "retry_status"]
+__all__ = ["TRAILER", "Quota", "quota_of", "quota_status", "retry_delay", "retry_status"]
 
 TRAILER: Final = "grpc-status-details-bin"
 _PACKAGE: Final = "google.rpc"
@@ -62,6 +62,12 @@ def quota_of(trailer: bytes) -> Quota | None:
     except DecodeError:
         return None
     return Quota(max(0.0, delay.seconds + delay.nanos / 1e9))
+
+
+def retry_delay(trailer: bytes) -> float | None:
+    """The seconds after which a server wants to be asked again, by a trailer; None if it does not say so."""
+    quota = quota_of(trailer)
+    return None if quota is None else quota.retry
 
 
 def quota_status(code: int, message: str, *, retry: float) -> bytes:

@@ -30,7 +30,6 @@ __all__ = [
     "once_per_view",
     "outlived",
     "queried",
-    "reached",
     "read_feature",
     "refused",
     "refused_as",
@@ -172,20 +171,6 @@ def was_split(read: ReadView) -> bool:
     """True if the stream was split into children before this read."""
     splits = (split for split in read.view.splits if split.index < read.index and split.answer is not None)
     return any(split.request.name == read.stream and split.answer.primary_stream.name for split in splits)
-
-
-def reached(read: ReadView) -> bool:
-    """True if calls before a read delivered the rows before its offset: of its stream, or of the one that it is the
-    first part of. The proto calls a larger offset undefined, and records of the service have none.
-    """
-    names = {read.stream}
-    for split in reversed(read.view.splits):
-        if split.answer is not None and split.answer.primary_stream.name in names:
-            names.add(split.request.name)
-    came = [other for other in read.view.reads if other.stream in names and other.batches]
-    before = (other for other in came if other.index < read.index and other.raw.step != read.raw.step)
-    ends = (other.offset + sum(batch.num_rows for batch in other.batches or ()) for other in before)
-    return read.offset <= max(ends, default=0)
 
 
 def answered(call: CallView) -> bool:

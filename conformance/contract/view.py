@@ -55,6 +55,10 @@ LZ4_RATIO: Final = 255
 """The most bytes to which one byte of LZ4 can decompress: a larger declared size is false."""
 
 
+_BEYOND: Final = frozenset({"OUT_OF_RANGE", "FAILED_PRECONDITION", "INVALID_ARGUMENT"})
+"""Statuses of reads from beyond the end of their stream."""
+
+
 class CallView:
     """A call with its request decoded; ``index`` is its place in the exchange.
 
@@ -277,6 +281,20 @@ class ReadView(CallView):
         return self.offset == 0 and self.ok
 
     @remembered_property
+    def reached(self) -> bool:
+        """True if calls before this one delivered the rows before its offset: of its stream, or of the one that it is
+        the first part of. The proto calls a larger offset undefined, and records of the service have none.
+        """
+        names = {self.stream}
+        for split in reversed(self.view.splits):
+            if split.answer is not None and split.answer.primary_stream.name in names:
+                names.add(split.request.name)
+        came = [other for other in self.view.reads if other.stream in names and other.batches]
+        before = (other for other in came if other.index < self.index and other.raw.step != self.raw.step)
+        ends = (other.offset + sum(batch.num_rows for batch in other.batches or ()) for other in before)
+        return self.offset <= max(ends, default=0)
+
+    @remembered_property
     def row_count(self) -> int:
         """The number of rows that the responses declare."""
         return sum(response.row_count for response in self.responses)
@@ -304,6 +322,11 @@ class SplitView(CallView):
     def answer(self) -> Any:
         """The decoded SplitReadStreamResponse, None if the target sent none."""
         return self._decode(self.raw.responses[0]) if self.ok and self.raw.responses else None
+
+    @property
+    def lacking(self) -> bool:
+        """True if the target seems not to have the method at all: every split of the exchange is UNIMPLEMENTED."""
+        return all(split.raw.status == "UNIMPLEMENTED" for split in self.view.splits)
 
 
 T = TypeVar("T")
@@ -522,6 +545,17 @@ class View:
             codes = ("OK",) if step is None or isinstance(step, QuietStep) else step.expect.codes
             if call.end is CallEnd.COMPLETE and call.status == "OK" and "OK" not in codes:
                 return Outcome.DEPENDENCY_FAILED, f"{where}: ended in OK and had to be refused; see its findings"
-            if call.end is CallEnd.COMPLETE and call.status not in codes:
+            if call.end is CallEnd.COMPLETE and call.status not in codes and not self._is_open(index):
                 return Outcome.REFUSED, f"{where}: ended in {call.status}: {call.details}"
         return None
+
+    def _is_open(self, index: int) -> bool:
+        """True if a call may end in a status that its step does not name.
+
+        So may a read from an offset that no read of its stream has reached: which streams have rows, and how many, is
+        the server's choice. So may a bad split on a server that has no splits.
+        """
+        call = next((call for call in self.calls if call.index == index), None)
+        if isinstance(call, SplitView):
+            return call.lacking and "OK" not in call.expected_codes
+        return isinstance(call, ReadView) and call.raw.status in _BEYOND and not call.reached

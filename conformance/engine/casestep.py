@@ -26,10 +26,10 @@ from conformance.engine.outcomes import BROKE, refine, whole_case
 from conformance.generate import materialise
 from conformance.readers.compare import reported
 from conformance.readers.held import held_tables
-from conformance.records import Case, Exchange, Outcome, Reading, Verdict
+from conformance.records import Case, Exchange, Outcome, Reading, Table, Verdict
 from conformance.targets import TargetError
 
-__all__ = ["Agreement", "CaseStep", "CaseWork", "Driver", "Phase", "Reader"]
+__all__ = ["Agreement", "CaseStep", "CaseWork", "Driver", "Phase", "Reader", "drawn"]
 
 
 class Driver(Protocol):
@@ -80,13 +80,14 @@ class Phase(enum.IntEnum):
 class CaseWork:
     """A case in progress, with everything known about it so far; ``judged`` is set when it ends.
 
-    ``error`` is the exception that ended it early, if one did. ``broke`` has the tracebacks of the suite's own errors,
+    ``error`` is the exception that ended it early, if one did; ``undrawn`` is one that was raised instead of drawing
+    the case, and ends it at once. ``broke`` has the tracebacks of the suite's own errors,
     ``seconds`` the duration of each phase.
     """
 
     __slots__ = ("broke", "case", "error", "exchange", "judged", "phase", "seconds", "table", "view")
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, undrawn: Exception | None = None) -> None:
         self.case = case
         self.table: pa.Table | None = None
         self.exchange: Exchange | None = None
@@ -96,6 +97,8 @@ class CaseWork:
         self.broke: list[str] = []
         self.phase = 0
         self.seconds = [0.0] * (len(Phase) + 1)
+        if undrawn is not None:
+            self._break(undrawn)
 
     def end(self, outcome: Outcome, reason: str) -> None:
         """End the case with one verdict of this outcome for the whole case, and drop what is known of its clauses."""
@@ -109,9 +112,23 @@ class CaseWork:
             self.error = error
             self.end(Outcome.CRASH, str(error))
         except Exception as error:  # noqa: BLE001  # an error of the suite on one case ends that case only
-            self.error = error
-            self.broke.append("".join(traceback.format_exception(error)))
-            self.end(Outcome.ERROR, f"{BROKE}: {type(error).__name__}: {error}")
+            self._break(error)
+
+    def _break(self, error: Exception) -> None:
+        """End the case with an error of the suite."""
+        self.error = error
+        self.broke.append("".join(traceback.format_exception(error)))
+        self.end(Outcome.ERROR, f"{BROKE}: {type(error).__name__}: {error}")
+
+
+def drawn(case_id: str, draw: Callable[[], Case]) -> CaseWork:
+    """The work on the case that ``draw`` returns. If it raises, the work has ended, on a case of that id without
+    columns and without steps.
+    """
+    try:
+        return CaseWork(draw())
+    except Exception as error:  # noqa: BLE001  # as in CaseWork.attempt: an error of the suite on one case
+        return CaseWork(Case(case_id, "A case that could not be drawn", Table((), rows=()), steps=()), error)
 
 
 class CaseStep:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -108,6 +108,10 @@ SHORT: Final = Deadlines(start=60, call=3, seed=30, case=30)
 """Deadlines for servers that hang: a correct server needs less than a second for anything here."""
 
 
+_SHOWN: Final = frozenset({Outcome.FAIL, Outcome.ERROR})
+"""The outcomes that a clause can give."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Tried:
     """One case with its rows, made once for all mutants."""
@@ -145,11 +149,14 @@ def is_heavy(case: Case) -> bool:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ProofFixture:
-    """The inputs of every trial: the light cases with their tables, the heavy ones without, and the clauses."""
+    """The inputs of every trial: the light cases with their tables, the heavy ones without, and the clauses. Each
+    ``step``-th scenario is drawn.
+    """
 
     light: tuple[Tried, ...]
     heavy: tuple[Case, ...]
     clauses: tuple[Clause, ...]
+    step: int = 1
 
     @classmethod
     def of(cls, cases: Iterable[Case], clauses: Iterable[Clause]) -> ProofFixture:
@@ -161,6 +168,14 @@ class ProofFixture:
     def thinned(self, step: int) -> Self:
         """The same fixture with each ``step``-th of its light cases."""
         return dataclasses.replace(self, light=self.light[::step])
+
+    def sampled(self, step: int, first: int) -> Self:
+        """The same fixture with each ``step``-th of its light cases, from a ``first`` one, of the scenarios, and
+        without heavy cases; everything with the step 1.
+        """
+        if step == 1:
+            return self
+        return dataclasses.replace(self, light=self.light[first::step], heavy=(), step=step)
 
     def narrowed(self, clauses: Sequence[Clause]) -> Self:
         """The same fixture with these clauses alone, and the light cases that are made for one of them."""
@@ -183,7 +198,7 @@ class ProofFixture:
         flies = kind is TargetKind.FLIGHT
         chapter = HISTORY if flies else CHAPTER
         if any(clause.startswith(f"{chapter}.") for clause in kills):
-            yield from _drawn("flight" if flies else "server", HISTORIES if flies else SCENARIOS)
+            yield from _drawn("flight" if flies else "server", HISTORIES if flies else SCENARIOS)[:: self.step]
 
     def made_for(self, kills: Sequence[str]) -> Iterator[Tried]:
         """The cases, light and heavy, that are made for one of ``kills``."""
@@ -201,14 +216,18 @@ def _drawn(profile: str, count: int) -> tuple[Tried, ...]:
     return tuple(Tried(case, materialise(case.table)) for case in cases)
 
 
-def note_failures(verdicts: Sequence[Verdict], into: dict[str, tuple[str, ...]]) -> None:
+def note_failures(
+    verdicts: Sequence[Verdict], into: dict[str, tuple[str, ...]], *, counted: Collection[Outcome] = _SHOWN
+) -> None:
     """Add the clauses that failed to ``into``, each with its cases.
 
-    A clause that raised an exception is not a kill and is never declared: its entry has a name that is no clause's.
+    A clause that raised an exception is not a kill and is never declared: its entry, as that of every other outcome in
+    ``counted``, has a name that is no clause's.
     """
     for verdict in verdicts:
-        if verdict.outcome in (Outcome.FAIL, Outcome.ERROR):
-            name = verdict.clause if verdict.outcome is Outcome.FAIL else f"error in {verdict.clause}: {verdict.reason}"
+        if verdict.outcome in counted:
+            failed = verdict.outcome is Outcome.FAIL
+            name = verdict.clause if failed else f"{verdict.outcome} in {verdict.clause}: {verdict.reason}"
             into[name] = (*into.get(name, ()), verdict.case_id)
 
 
@@ -278,18 +297,24 @@ def by_scenario(proof_fixture: ProofFixture, scenario: str, mutant: str | None =
 
 
 def by_server(
-    proof_fixture: ProofFixture, mutant: str | None, kills: Sequence[str] = (), kind: TargetKind = TargetKind.SERVER
+    proof_fixture: ProofFixture,
+    mutant: str | None,
+    kills: Sequence[str] = (),
+    kind: TargetKind = TargetKind.SERVER,
+    *,
+    refined: bool = False,
 ) -> Iterator[list[Verdict]]:
     """The verdicts, case by case, on the answers of the reference server with that fault, or without one if None.
 
     ``kind`` says which reference. Heavy cases are included if they are made for one of ``kills``; so are scenarios if
-    one of these is about combinations, or about histories of Flight.
+    one of these is about combinations, or about histories of Flight. With ``refined``, a refusal or a death that no
+    clause reports fails the case, as in a run.
     """
     service = flight_service(mutant) if kind is TargetKind.FLIGHT else service_class(mutant)
     with reference_target(kind, mutant=mutant) as target:
         # An isolated server is a process of its own; the mutants tried here do not need one.
         cases = chain(proof_fixture.served(kills), proof_fixture.scenarios(kills, kind))
-        yield from _driven(target, proof_fixture, cases, isolated=False, service=service)
+        yield from _driven(target, proof_fixture, cases, isolated=False, service=service, refined=refined)
 
 
 def _process(mutant: str, state: Path, kind: TargetKind) -> TargetSpec:
@@ -331,12 +356,13 @@ def _driven(
     *,
     isolated: bool | None,
     service: type | None = None,
+    refined: bool = False,
 ) -> Iterator[list[Verdict]]:
     """The verdicts on the answers of a target, which has this service if it is in this process."""
     reference, own = (None, None) if service is None else _reference_of(service)
     for tried in cases:
         case = tried.case if isolated is None else dataclasses.replace(tried.case, isolated=isolated)
-        judging = _judging(case.protocol, proof_fixture.clauses, reference)
+        judging = _judging(case.protocol, proof_fixture.clauses, reference, refined=refined)
         verdicts = None if own is None else judging.untouched(case, tried.table, own)
         yield judging.judge(case, target.drive(case, tried.table), tried.table) if verdicts is None else verdicts
 
@@ -349,10 +375,10 @@ def _reference_of(service: type) -> tuple[type, frozenset[str] | None]:
 
 
 @functools.lru_cache(maxsize=8)
-def _judging(protocol: ProtocolName, clauses: tuple[Clause, ...], reference: type | None) -> Reuse:
+def _judging(protocol: ProtocolName, clauses: tuple[Clause, ...], reference: type | None, *, refined: bool) -> Reuse:
     """What judges the exchanges of a protocol in this process; without a reference, each of them."""
     if reference is None:
-        return Reuse(clauses, None)
+        return Reuse(clauses, None, refined=refined)
     recorder = Recorder(FLIGHT_ENTRIES if protocol is ProtocolName.FLIGHT else ENTRIES)
     service: Any = recorder.recording(reference)
     target = flight_target(service=service) if protocol is ProtocolName.FLIGHT else storage_target(make=service)
@@ -362,7 +388,7 @@ def _judging(protocol: ProtocolName, clauses: tuple[Clause, ...], reference: typ
             exchange = target.drive(case, table)
         return exchange, None if _has_races(case) else frozenset(used)
 
-    return Reuse(clauses, answered)
+    return Reuse(clauses, answered, refined=refined)
 
 
 def _has_races(case: Case) -> bool:

@@ -36,16 +36,17 @@ from conformance.engine.proof import (
 from conformance.engine.standing import Standing, standings
 from conformance.engine.substituted import type_fates
 from conformance.engine.systematic import Fate, conversations, fates
-from conformance.records import Case, Level, ProtocolName
+from conformance.records import Case, Level, Outcome, ProtocolName
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 from conformance.reference.mutants import FAULTY_SERVERS
 from conformance.reference.proven import PROVEN_MUTANTS
+from conformance.reference.servicevariations import SERVICE_VARIATIONS
 from conformance.reference.variations import VARIATIONS
 from conformance.targets.spec import TargetKind
 
 __all__ = ["Proof", "prove"]
 
-ALARMS: Final = ("alarm", "flight alarm", "scenario alarm")
+ALARMS: Final = ("alarm", "server alarm", "flight alarm", "scenario alarm")
 """The kinds of tasks in which nothing may fail."""
 
 REFERENCE_NAME: Final = "flight reference"
@@ -112,9 +113,10 @@ def prove(
     """Try everything on ``cases``; ``mutants``, ``every`` and ``thin`` make a sampled proof.
 
     Each ``every``-th systematic change is tried. The faulty servers and the reference get each ``thin``-th light case.
+    If ``mutants`` are chosen, the legal variations of the service share the cases.
 
     With ``clauses``, only these are proven: by the mutants made for them, the reference and the legal variations, those
-    of Flight on the cases that are made for these clauses.
+    of servers on the cases that are made for these clauses.
     ``reported`` is called with the name of the last task, the number of finished tasks, and the number of all tasks.
     """
     load_chapters()
@@ -133,6 +135,7 @@ def prove(
             ("server", name, thin) for name in FAULTY_SERVERS
         ]
     tasks += [("alarm", "", thin)] + [("alarm", name, 0) for name in VARIATIONS]
+    tasks += [("server alarm", name, 1 if mutants is None else len(SERVICE_VARIATIONS)) for name in SERVICE_VARIATIONS]
     if flies:
         tasks += [("flight alarm", name, 0) for name in (REFERENCE_NAME, *FLIGHT_VARIATIONS)]
         tasks += [("scenario alarm", one.case.id, 0) for one in FLIGHT_SCENARIOS.values()]
@@ -176,7 +179,7 @@ def _put_together(chosen: Sequence[str], to_prove: Collection[str], results: Map
         types=dict(types),
         survivors=tuple(fate for fate in found if fate.survived),
         raised=tuple(fate for fate in found if fate.errors),
-        variations=sum(kind in ALARMS[:2] and name not in ("", REFERENCE_NAME) for kind, name in results),
+        variations=sum(kind in ALARMS[:3] and name not in ("", REFERENCE_NAME) for kind, name in results),
     )
 
 
@@ -239,18 +242,25 @@ def _task(kind: str, name: str, step: int) -> Any:
         case "systematic":
             return _systematic(proof_fixture, int(name), step)
         case _:
-            return _alarms(proven if name else proven.thinned(step), name)
+            return _alarms(proven, kind, name, step)
 
 
-def _alarms(proof_fixture: ProofFixture, name: str) -> Failures:
-    return by_bytes(proof_fixture, VARIATIONS[name].serializer) if name else _answered(proof_fixture, None)
+def _alarms(proven: ProofFixture, kind: str, name: str, step: int) -> Failures:
+    """The clauses that fail on the reference, without a name, or on a legal variation of its bytes or its service."""
+    if kind == "server alarm":
+        part = proven if len(proven.clauses) == len(CLAUSES) else proven.narrowed(proven.clauses)
+        return _answered(part.sampled(step, list(SERVICE_VARIATIONS).index(name)), name)
+    return by_bytes(proven, VARIATIONS[name].serializer) if name else _answered(proven.thinned(step), None)
 
 
 def _answered(proof_fixture: ProofFixture, name: str | None, kind: TargetKind = TargetKind.SERVER) -> Failures:
     """The clauses that fail on the answers of the reference, or of one of its legal variations."""
     failures: dict[str, tuple[str, ...]] = {}
-    for verdicts in by_server(proof_fixture, name, [clause.id for clause in proof_fixture.clauses], kind):
-        note_failures(verdicts, failures)
+    # Servers of Flight differ in what they offer, and refuse the rest.
+    refined, ends = kind is TargetKind.SERVER, [outcome for outcome in Outcome if outcome.fails_run]
+    kills = [clause.id for clause in proof_fixture.clauses]
+    for verdicts in by_server(proof_fixture, name, kills, kind, refined=refined):
+        note_failures(verdicts, failures, counted=ends)
     return failures
 
 

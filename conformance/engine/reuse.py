@@ -16,6 +16,7 @@ import pyarrow as pa
 from conformance.contract.clause import Clause
 from conformance.contract.judge import judge_view
 from conformance.contract.viewing import profile_of, view_of
+from conformance.engine.outcomes import refine
 from conformance.records import Case, Exchange, Verdict
 
 __all__ = ["Answered", "Reuse"]
@@ -40,11 +41,19 @@ class _Known:
 class Reuse:
     """A judge of servers under ``clauses``, which judges each of the reference's exchanges once.
 
-    ``answered`` asks the reference about a case, each case once; if it is None, every exchange is judged.
+    ``answered`` asks the reference about a case, each case once; if it is None, every exchange is judged. With
+    ``refined``, a refusal or a death that no clause reports fails the case, as in a run.
     """
 
-    def __init__(self, clauses: Iterable[Clause], answered: Callable[[Case, pa.Table], Answered] | None) -> None:
+    def __init__(
+        self,
+        clauses: Iterable[Clause],
+        answered: Callable[[Case, pa.Table], Answered] | None,
+        *,
+        refined: bool = False,
+    ) -> None:
         self._clauses: Final = tuple(clauses)
+        self._refined: Final = refined
         self._answered: Final = answered
         self._known: Final[dict[str, _Known | None]] = {}
 
@@ -76,4 +85,8 @@ class Reuse:
     def _judged(self, case: Case, exchange: Exchange, table: pa.Table) -> list[Verdict]:
         profile = profile_of(exchange.protocol)
         binding = [clause for clause in self._clauses if profile in clause.profiles]
-        return judge_view(view_of(case, exchange, table), binding)
+        view = view_of(case, exchange, table)
+        verdicts = judge_view(view, binding)
+        return (
+            list(refine(case, exchange, verdicts, view.reason_not_judged, passed=True)) if self._refined else verdicts
+        )

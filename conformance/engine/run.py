@@ -69,13 +69,14 @@ GIVE_UP_AFTER: Final = 3
 @dataclasses.dataclass(frozen=True, slots=True)
 class CaseJob:
     """A case to run, the argument that replays it, whether it was generated (and so may be shrunk), and which attempt
-    at the case it is, from 1.
+    at the case it is, from 1. ``undrawn`` is the exception that the suite raised instead of drawing the case.
     """
 
     case: Case
     replay: str
     generated: bool = False
     attempt: int = 1
+    undrawn: Exception | None = None
 
 
 class _Driven:
@@ -83,7 +84,7 @@ class _Driven:
 
     def __init__(self, job: CaseJob) -> None:
         self.job = job
-        self.work = CaseWork(job.case)
+        self.work = CaseWork(job.case, job.undrawn)
         self.evidence: tuple[Evidence, ...] = ()
         self.requests: tuple[Request, ...] = ()
         self.blocked: tuple[str, ...] = ()
@@ -106,7 +107,9 @@ class _Runner:
     def submit(self, job: CaseJob) -> _Driven:
         """Drive ``job`` now, and let the pool judge it."""
         driven = _Driven(job)
-        if lacks := self._offer.lacks(job.case):
+        if job.undrawn is not None:
+            pass  # its work has ended
+        elif lacks := self._offer.lacks(job.case):
             self._keep_back(job, driven.work, lacks)
         elif self._unavailable >= GIVE_UP_AFTER:
             reason = f"the target was not to be had for {GIVE_UP_AFTER} cases in a row"

@@ -8,11 +8,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.contract.clause import CLAUSES
-from conformance.engine.casestep import CaseStep
+from conformance.engine.casestep import CaseStep, CaseWork, drawn
 from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import Event, RunEnded, RunStarted
 from conformance.engine.offer import Offer, not_drawn
@@ -94,19 +95,24 @@ class Session:
         all attempts at a case follow each other, each with tables and sessions of its own.
         """
         for case in self.plan.cases:
-            yield from self._attempts(case)
+            yield from self._attempts(CaseWork(case))
         seed, shard = self.settings.seed, self.selection.shard
+        profile, without = self.profile, not_drawn(self.spec)
         for index in range(self.settings.generated):
-            if shard is None or shard.holds(generated_id(seed, index, profile=self.profile)):
-                yield from self._attempts(draw_case(seed, index, profile=self.profile), generated=True)
+            name = generated_id(seed, index, profile=profile)
+            if shard is None or shard.holds(name):
+                work = drawn(name, partial(draw_case, seed, index, profile=profile))
+                yield from self._attempts(work, generated=True)
         for index in range(self.settings.scenarios):
-            if shard is None or shard.holds(scenario_id(seed, index, profile=self.profile)):
-                case = draw_scenario(seed, index, profile=self.profile, not_offered=not_drawn(self.spec))
-                yield from self._attempts(case, generated=True)
+            name = scenario_id(seed, index, profile=profile)
+            if shard is None or shard.holds(name):
+                work = drawn(name, partial(draw_scenario, seed, index, profile=profile, not_offered=without))
+                yield from self._attempts(work, generated=True)
 
-    def _attempts(self, case: Case, *, generated: bool = False) -> Iterator[CaseJob]:
+    def _attempts(self, work: CaseWork, *, generated: bool = False) -> Iterator[CaseJob]:
+        case = work.case
         for attempt in range(1, self.settings.repeat + 1):
-            yield CaseJob(case, case.id, generated=generated, attempt=attempt)
+            yield CaseJob(case, case.id, generated=generated, attempt=attempt, undrawn=work.error)
 
     def events(self) -> Iterator[Event]:
         """Run the cases and yield the events."""

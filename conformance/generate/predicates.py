@@ -173,11 +173,15 @@ _JOINED: Final[Sequence[Callable[[Predicate, Predicate], Predicate]]] = (
 
 
 def _operands(columns: Sequence[Column], path: tuple[str, ...] = ()) -> Iterator[Operand]:
-    """Yield every column, and every field of records, that is not repeated."""
+    """Yield every column, and every field of records, that is not repeated and no record itself.
+
+    The service was seen to refuse ``IS NULL`` of a record, which a scenario could not go on without.
+    """
     for column in columns:
         if column.mode is not Mode.REPEATED:
             here = (*path, column.name)
-            yield Operand(here, column.type)
+            if column.type is not BqType.RECORD:
+                yield Operand(here, column.type)
             yield from _operands(column.fields, here)
 
 

@@ -27,7 +27,7 @@ def draw_steps(choices: Choices, table: Table) -> tuple[Step, ...]:
     if one_in(choices, 3):
         drawn = draw_restriction(choices, table.columns, materialise(table))
         if drawn is not None:
-            restriction, expect = drawn.sql, Expect(rows=drawn.rows)
+            restriction, expect = drawn.sql, drawn.expect
     session = CreateSession(
         selected_fields=selected,
         row_restriction=restriction,

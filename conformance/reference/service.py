@@ -97,10 +97,7 @@ class Service:
             buffer_codec=codec,
             lz4_responses=lz4,
         )
-        streams = [
-            Stream(self.name_stream(session.name), session, self.rows_of_run(snapshot.rows, mask, start, stop))
-            for start, stop in self.plan_streams(snapshot, request)
-        ]
+        streams = [self.open_stream(session, mask, start, stop) for start, stop in self.plan_streams(snapshot, request)]
         old = self.catalogue.clock() - TIME_TRAVEL
         self.sessions.forget(expired_before=old, is_dropped=self.catalogue.is_dropped)
         self.sessions.add(streams)
@@ -232,6 +229,11 @@ class Service:
     def is_outside_sample(self, options: Any) -> bool:
         """Whether a sample misses the table: sampling takes whole blocks, a table is one here, and 0 % takes none."""
         return bool(options.HasField("sample_percentage") and options.sample_percentage == 0)
+
+    def open_stream(self, session: Session, mask: pa.BooleanArray | None, start: int, stop: int) -> Stream:
+        """The stream of a run of the table's rows."""
+        name = self.name_stream(session.name)
+        return Stream(name, session, self.rows_of_run(session.snapshot.rows, mask, start, stop))
 
     def rows_of_run(self, rows: pa.Table, mask: pa.BooleanArray | None, start: int, stop: int) -> pa.Table:
         """The rows of one stream: a run of the table's, less those that the restriction drops."""

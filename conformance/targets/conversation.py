@@ -35,6 +35,7 @@ from conformance.targets.allowance import Allowance, late
 from conformance.targets.calls import CallBudget, Caller
 from conformance.targets.faulting import Faults, Line, Met
 from conformance.targets.messages import Names, create_request, read_request, split_request
+from conformance.targets.patience import Patience
 from conformance.targets.places import Extent, extent_of
 
 __all__ = ["Conversation", "ConversationPlan"]
@@ -61,7 +62,8 @@ class ConversationPlan:
     table again with them; it returns False if the server does not drop the table.
     ``restart`` starts the server again and returns a caller of it. ``pass_time`` sets its clock so many seconds ahead.
     Both tell by None and False that the target offers no such thing. ``query`` runs the query, into a table of its own
-    if the argument is true, and returns the names of its result.
+    if the argument is true, and returns the names of its result. ``patience`` makes calls again that the server wants
+    to be made later.
     """
 
     names: Names
@@ -76,6 +78,7 @@ class ConversationPlan:
     restart: Callable[[], Caller | None]
     pass_time: Callable[[int], bool]
     query: Callable[[bool], Names]
+    patience: Patience
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -330,8 +333,7 @@ class Conversation:
         return next(owners, None)
 
     def _unary(self, call: Call, routing: str) -> Call:
-        budget = self._allowance.left()
-        made = late(call) if budget is None else self._caller.unary(call, routing=routing, budget=budget)
+        made = self._patiently(call, lambda budget: self._caller.unary(call, routing=routing, budget=budget))
         self._keep(made)
         return made
 
@@ -351,16 +353,28 @@ class Conversation:
                 one, call=dataclasses.replace(one.call, request=request), routing=routing, offset=offset
             )
 
+    def _patiently(self, call: Call, make: Callable[[CallBudget], Call]) -> Call:
+        """``call`` as ``make`` makes it within a budget, perhaps several times; not made if the case's time is over."""
+
+        def once() -> Call:
+            budget = self._allowance.left()
+            return late(call) if budget is None else make(budget)
+
+        return self._plan.patience.make(once, self._plan.until)
+
     def _read_once(self, one: _Wanted, fault: Fault | None, wait: Callable[[], None]) -> Call:
+        take = one.step.take
+        if fault is None:
+            caller = self._other() if one.step.handed else self._caller
+            return self._patiently(
+                one.call, lambda budget: caller.stream(one.call, routing=one.routing, budget=budget, take=take)
+            )
         budget = self._allowance.left()
         if budget is None:
             return late(one.call)
-        if fault is None:
-            caller = self._other() if one.step.handed else self._caller
-            return caller.stream(one.call, routing=one.routing, budget=budget, take=one.step.take)
         with self._broken_by(fault) as (caller, line):
             met = Met(fault, line=line, wait=wait)
-            return caller.stream(one.call, routing=one.routing, budget=budget, take=one.step.take, met=met)
+            return caller.stream(one.call, routing=one.routing, budget=budget, take=take, met=met)
 
     def _keep(self, call: Call) -> None:
         self.calls.append(call)

@@ -11,6 +11,9 @@ import time
 from collections.abc import Callable
 from typing import Final, TypeVar
 
+from conformance.contain.text import many
+from conformance.contract.rpcstatus import TRAILER, retry_delay
+from conformance.records import Call, CallEnd
 from conformance.targets.service import Service
 
 __all__ = ["LIMITED", "Patience"]
@@ -20,12 +23,18 @@ T = TypeVar("T")
 LIMITED: Final = frozenset({"quotaExceeded", "rateLimitExceeded", "jobRateLimitExceeded"})
 """Reasons of an error that a later request need not meet (https://cloud.google.com/bigquery/docs/error-messages)."""
 
+MOST_CALLS: Final = 50
+"""How often a call is made whose status names a delay. Google's clients go on for hours; the time of a case ends it
+earlier, unless the delays are tiny.
+"""
+
 
 class Patience:
     """Waits between requests as ``service`` says; without one, nothing is asked again.
 
     ``tries`` is how often a request may be sent again. ``again`` counts the requests that were sent again, ``given_up``
-    those that a quota refused to the end.
+    those that a quota refused to the end. ``delayed`` counts the calls that were made again after a delay that the
+    server had named, and that were not refused by the quota of a ``service``.
     """
 
     def __init__(
@@ -39,6 +48,7 @@ class Patience:
         self._wait = wait or threading.Event().wait
         self.again = 0
         self.given_up = 0
+        self.delayed = 0
 
     def pause(self, tried: int, until: float) -> bool:
         """Wait after the request number ``tried`` (from 0) was refused; false if it should not be sent again.
@@ -52,6 +62,23 @@ class Patience:
         self._wait(seconds)
         self.again += 1
         return True
+
+    def make(self, call: Callable[[], Call], until: float) -> Call:
+        """What ``call`` returns, made again while its status names a delay (``google.rpc.RetryInfo``), as Google's
+        clients do: at most :data:`MOST_CALLS` times, and never with a wait beyond ``until`` on the monotonic clock.
+        """
+        made = call()
+        for _ in range(MOST_CALLS - 1):
+            seconds = _delay(made)
+            if seconds is None or time.monotonic() + seconds >= until:
+                break
+            self._wait(seconds)
+            if self.tries and made.status == "RESOURCE_EXHAUSTED":
+                self.again += 1
+            else:
+                self.delayed += 1
+            made = call()
+        return made
 
     def ask(self, send: Callable[[], T], *, limited: Callable[[Exception], bool], until: float) -> T:
         """What ``send`` returns, called again while ``limited`` says that a quota was the reason why it raised."""
@@ -67,7 +94,17 @@ class Patience:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What a report says about it."""
-        if not self.again and not self.given_up:
-            return ()
-        counts = f"{self.again} sent again, {self.given_up} given up"
-        return (f"requests that a quota or rate limit refused: {counts}; no verdict rests on such a refusal",)
+        said = []
+        if self.again or self.given_up:
+            counts = f"{self.again} sent again, {self.given_up} given up"
+            said.append(f"requests that a quota or rate limit refused: {counts}; no verdict rests on such a refusal")
+        if self.delayed:
+            said.append(f"made again after the delay that the server named (RetryInfo): {many(self.delayed, 'call')}")
+        return tuple(said)
+
+
+def _delay(call: Call) -> float | None:
+    """The seconds to wait before a call is made again; None if its answer stands."""
+    if call.end is not CallEnd.COMPLETE or call.status == "OK":
+        return None
+    return next((retry_delay(entry.value) for entry in call.trailers if entry.key == TRAILER), None)

@@ -292,6 +292,7 @@ class ServerTarget:
                 query=self._inserts(running, seeded, lambda seeder: seeder.query, until),
                 restart=lambda: caller.over(running.channel) if self._restarted(running, seeded) else None,
                 pass_time=pass_time,
+                patience=self._patience,
             )
             conversation = Conversation(
                 case,

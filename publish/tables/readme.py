@@ -24,6 +24,7 @@ from conformance.reference.ipc.hostile import HOSTILE
 from conformance.reference.ipc.mutants import IPC_MUTANTS
 from conformance.reference.ipc.variations import IPC_VARIATIONS
 from conformance.reference.proven import PROVEN_MUTANTS
+from conformance.reference.servicevariations import SERVICE_VARIATIONS
 from conformance.reference.variations import VARIATIONS
 from publish.tables import ipc
 from publish.tables.blocks import filled
@@ -116,7 +117,7 @@ def _counts() -> Iterator[str]:
     )
     cases = len(load_corpus(data_file("cases"), None))
     yield f"{len(clauses)} clauses ({levels}), {cases} named cases, {len(PROVEN_MUTANTS)} mutants,\n"
-    legal = len(VARIATIONS) + len(FLIGHT_VARIATIONS)
+    legal = len(VARIATIONS) + len(SERVICE_VARIATIONS) + len(FLIGHT_VARIATIONS)
     yield f"{legal} legal variations. For streams, files and tensors {len(IPC_MUTANTS)} more mutants,\n"
     vectors = VectorSet.load(data_file("golden") / "ipc").vectors
     yield f"{len(IPC_VARIATIONS)} legal variations, {len(HOSTILE)} hostile inputs, {len(vectors)} golden vectors.\n"

@@ -10,8 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from conformance.campaign import step
+from conformance.campaign import guidance, step
 from conformance.campaign.done import Done
+from conformance.campaign.guidance import Weights
+from conformance.campaign.job import CampaignJob
 from conformance.campaign.step import SIDE_BY_SIDE, Stepper
 from conformance.contract.offers import OPTIONAL, asked
 from conformance.engine.casestep import Driver
@@ -106,3 +108,24 @@ def test_a_case_of_a_profile_that_is_not_offered_is_not_driven(tmp_path: Path, t
     kept_back = [row.judge["case_id"] for row in rows if row.judge["outcome"] == Outcome.UNSUPPORTED]
     assert driver.driven == plain
     assert kept_back == [case.id for case in cases if case.id not in plain] != []
+
+
+def test_a_case_that_cannot_be_drawn_costs_itself(
+    tmp_path: Path, target: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends with an error of the suite and is not put to the target; the others are judged."""
+    draw = guidance.draw
+
+    def broken(job: CampaignJob, index: int, weights: Weights | None) -> Case:
+        if index == 1:
+            raise IndexError("pop from empty list")
+        return draw(job, index, weights)
+
+    monkeypatch.setattr(guidance, "draw", broken)
+    driver = Recording(target)
+
+    rows = list(stepper(tmp_path, driver).steps(range(3), ended={}))
+
+    assert [row.judge["outcome"] == Outcome.ERROR for row in rows] == [False, True, False]
+    assert [row.judge["case_id"] for row in rows if row.judge["index"] != 1] == driver.driven
+    assert "IndexError: pop from empty list" in rows[1].verdicts[0]["reason"]

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from conformance.records import CreateSession, Expect, ReadRows, SplitStream, Step
+from conformance.contract.view import View
+from conformance.records import CreateSession, Expect, Outcome, ReadRows, SplitStream, Step
 from tests.contract.exchanges import (
     Deviation,
     Obedient,
@@ -132,3 +133,19 @@ def test_a_request_that_may_be_served_need_not_be_refused() -> None:
 
     assert failed(found) == set()
     assert "errors.long-trace-id-is-refused" not in {one.clause for one in found}
+
+
+@pytest.mark.parametrize("has_splits", [False, True])
+def test_a_server_without_splits_says_so_with_a_fitting_code(*, has_splits: bool) -> None:
+    """UNIMPLEMENTED is wrong only if another split of the exchange shows that the server has the method."""
+    bad = SplitStream(fraction=-0.5, expect=Expect(codes=("INVALID_ARGUMENT",), reason="split-fraction-outside"))
+    steps = (SplitStream(label="good"), bad) if has_splits else (bad,)
+    server = Obedient(case_of(CreateSession(), *steps))
+    answers = server.run()
+    split(answers, len(steps) - 1).refuse("UNIMPLEMENTED")
+    view = View(server.case, server.freeze(answers), server.table)
+
+    found = failed(verdicts(server.case, lambda a: split(a, len(steps) - 1).refuse("UNIMPLEMENTED")))
+
+    assert ("errors.unrecorded-refusal-has-a-fitting-code" in found) is has_splits
+    assert view.reason_not_judged()[0] is (Outcome.REFUSED if has_splits else Outcome.UNTESTABLE)

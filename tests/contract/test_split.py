@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.records import CreateSession, Expect, ReadRows, SplitStream
-from tests.contract.exchanges import Answer, Deviation, Spoil, case_of, prove, read, session, split, verdicts
+from tests.contract.exchanges import Answer, Deviation, Spoil, case_of, failed, prove, read, session, split, verdicts
 
 PRIMARY, REMAINDER = ReadRows(stream="x.primary"), ReadRows(stream="x.remainder")
 FAMILY = case_of(CreateSession(), ReadRows(), SplitStream(), PRIMARY, REMAINDER, ReadRows())
@@ -134,3 +134,16 @@ def test_an_empty_answer_is_permitted() -> None:
 
     assert {verdict.clause for verdict in found if verdict.findings} == set()
     assert "split.request-is-served" in {verdict.clause for verdict in found}
+
+
+def test_a_filtered_stream_is_split_among_the_rows_of_its_table() -> None:
+    """Split points are found before the restriction: more splits than selected rows are no fault, endless ones are."""
+    filtered = (CreateSession(row_restriction="row_id < 8", expect=Expect(rows=tuple(range(8)))), *CHAIN.steps[1:])
+    case = case_of(*filtered)
+
+    def few(answers: list[Answer]) -> None:
+        endless(answers)
+        del answers[2 + 9 :]
+
+    assert "split.splitting-ends" not in failed(verdicts(case, few))
+    assert "split.splitting-ends" in failed(verdicts(case, endless))

@@ -22,6 +22,7 @@ from conformance.engine.proof import ProofFixture, try_mutant
 from conformance.engine.prove import Proof, prove
 from conformance.records import Level
 from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS
+from conformance.reference.servicevariations import SERVICE_VARIATIONS
 from conformance.reference.variations import VARIATIONS
 from tests.contract.exchanges import without_deviation
 from tests.engine import servers
@@ -70,7 +71,7 @@ class TestSample:
     def test_no_legal_variation_fails_anything(self, proof: Proof) -> None:
         """Neither what real encoders do nor the reference itself is accused, at any level."""
         assert proof.alarms == {}
-        assert proof.variations == len(VARIATIONS) >= 20
+        assert proof.variations == len(VARIATIONS) + len(SERVICE_VARIATIONS) >= 20
 
     def test_no_change_survives(self, proof: Proof) -> None:
         """Each change is rejected or permitted."""

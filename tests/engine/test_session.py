@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 
 from conformance.cli.run import command
-from conformance.engine.session import Settings, _called, default_log
+from conformance.engine import session
+from conformance.engine.casestep import CaseStep
+from conformance.engine.events import CaseJudged, SuiteBroke
+from conformance.engine.owed import Owed, reference_target
+from conformance.engine.run import run
+from conformance.engine.selection import Plan, Selection
+from conformance.engine.session import Session, Settings, _called, default_log
+from conformance.generate import draw_case, generated_id
+from conformance.records import Case, Outcome
 from conformance.targets import TargetKind, TargetSpec
+from tests.engine.samples import started
 
 
 @pytest.mark.parametrize(
@@ -41,3 +52,28 @@ def test_settings_are_those_of_a_command_without_options() -> None:
 def test_a_log_is_named_by_its_target() -> None:
     """Runs of two targets do not replace one another's logs."""
     assert str(default_log(TargetSpec(name="mine", kind=TargetKind.SERVER))) == ".conformance/mine.jsonl"
+
+
+def test_a_case_that_cannot_be_drawn_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run says which case it is and with which error of the suite, and goes on with the next one."""
+
+    def draw(seed: int, index: int, *, profile: str) -> Case:
+        if index == 1:
+            raise IndexError("pop from empty list")
+        return draw_case(seed, index, profile=profile)
+
+    monkeypatch.setattr(session, "draw_case", draw)
+    spec = TargetSpec("reference", TargetKind.SERVER)
+    plan = Plan((), (), ())
+    with reference_target() as target, closing(Owed((), TargetKind.SERVER)) as owed:
+        opened = Session(spec, target, CaseStep((), target), plan, Selection(), Settings(generated=3), 0, owed)
+        events = list(run(started("calls.ok"), opened.jobs(), opened.step, owed=owed))
+
+    broke = [event for event in events if isinstance(event, SuiteBroke)]
+    judged = {event.case_id: event for event in events if isinstance(event, CaseJudged)}
+    ids = [generated_id(0, index, profile="server") for index in range(3)]
+    assert list(judged) == ids
+    assert [event.case_id for event in broke] == [ids[1]]
+    assert "IndexError: pop from empty list" in broke[0].traceback
+    assert [verdict.outcome for verdict in judged[ids[1]].verdicts] == [Outcome.ERROR]
+    assert not any(verdict.outcome is Outcome.ERROR for name in (ids[0], ids[2]) for verdict in judged[name].verdicts)

@@ -28,6 +28,7 @@ from conformance.targets.calls import CallBudget, Caller, open_channel
 from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.faulting import Line
 from conformance.targets.messages import Names
+from conformance.targets.patience import Patience
 from tests.patience import LONG, patiently
 from tests.targets.conftest import case_of
 from tests.targets.fake_server import FakeServer, serving
@@ -44,6 +45,7 @@ PLAN = ConversationPlan(
     remake=lambda count: True,
     restart=lambda: None,
     pass_time=lambda ahead: False,
+    patience=Patience(None),
     query=lambda into: Names("p", "d", "t"),
 )
 

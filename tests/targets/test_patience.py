@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import pytest
 
-from conformance.targets.patience import Patience
+from conformance.contract.rpcstatus import TRAILER, retry_status
+from conformance.records import Call, CallEnd, MetadataEntry
+from conformance.targets.patience import MOST_CALLS, Patience
 from conformance.targets.service import Service
 
 SAID = "requests that a quota or rate limit refused: {} sent again, {} given up; no verdict rests on such a refusal"
@@ -77,3 +80,44 @@ def test_another_refusal_is_final() -> None:
     """Only a quota is worth a second request."""
     with pytest.raises(ValueError, match="quota"):
         Patience(Service()).ask(Refusing(1), limited=lambda _: False, until=math.inf)
+
+
+def refused(retry: float | None, status: str = "RESOURCE_EXHAUSTED") -> Call:
+    """A refused call, whose status names a delay unless it is None."""
+    trailers = () if retry is None else (MetadataEntry(TRAILER, retry_status(8, "busy", retry=retry)),)
+    return Call(0, "s", "ReadRows", b"", status=status, trailers=trailers)
+
+
+SERVED = Call(0, "s", "ReadRows", b"", (b"rows",), status="OK")
+
+
+def test_a_call_is_made_again_after_the_delay_that_the_server_names() -> None:
+    """What comes in the end is its answer; the report says how often."""
+    waits: list[float] = []
+    answers = iter([refused(2.25), refused(0.5, "UNAVAILABLE"), SERVED])
+    patience = Patience(None, wait=waits.append)
+
+    assert patience.make(lambda: next(answers), math.inf) is SERVED
+    assert waits == [2.25, 0.5]
+    assert patience.remarks == ("made again after the delay that the server named (RetryInfo): 2 calls",)
+
+
+@pytest.mark.parametrize("stays", [refused(None), SERVED, dataclasses.replace(refused(1.0), end=CallEnd.DEADLINE)])
+def test_a_call_without_a_delay_is_made_once(stays: Call) -> None:
+    """Nobody asked for another attempt."""
+    waits: list[float] = []
+
+    assert Patience(None, wait=waits.append).make(iter([stays]).__next__, math.inf) is stays
+    assert waits == []
+
+
+def test_a_server_that_is_always_busy_is_judged_by_its_refusal() -> None:
+    """The number of attempts is bounded, and so is the time."""
+    waits: list[float] = []
+    patience = Patience(None, wait=waits.append)
+    busy = refused(0.125)
+
+    assert patience.make(lambda: busy, math.inf) is busy
+    assert waits == [0.125] * (MOST_CALLS - 1)
+    assert patience.make(lambda: busy, 0.0) is busy
+    assert len(waits) == MOST_CALLS - 1

@@ -52,7 +52,7 @@ def code_of_an_unknown_thing(call: FlightCall) -> Iterator[Violation]:
         yield Violation(f"one of {', '.join(sorted(REFUSALS))}", f"{call.raw.status}: {call.raw.details}")
 
 
-@_clause("flight-errors.message-says-something", over=refusals, source=ERROR_GUIDE, level=Level.SHOULD)
+@_clause("flight-errors.message-says-something", over=refusals, source=ERROR_GUIDE, level=Level.MAY)
 def message_says_something(call: FlightCall) -> Iterator[Violation]:
     """A refusal has a message for people: a bare code does not show them what was wrong."""
     if not call.raw.details.strip():

@@ -34,7 +34,6 @@ from conformance.contract.subjects import (
     is_child,
     once_per_view,
     outlived,
-    reached,
     refused,
     refused_as,
     served,
@@ -90,7 +89,7 @@ def _at(*places: OffsetPlace) -> Callable[[View], list[Resumed]]:
 
 
 def _reached_at(*places: OffsetPlace) -> Callable[[View], list[Resumed]]:
-    return lambda view: [resume for resume in _at(*places)(view) if resume.read.ok or reached(resume.read)]
+    return lambda view: [resume for resume in _at(*places)(view) if resume.read.ok or resume.read.reached]
 
 
 def _ok_at(*places: OffsetPlace) -> Callable[[View], list[Resumed]]:

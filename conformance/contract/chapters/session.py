@@ -237,10 +237,10 @@ def _one_line(message: Any) -> str:
     "session.trace-id-is-echoed",
     over=lambda view: [session for session in created(view) if session.step.trace_id],
     source=STREAM_PROTO,
-    level=Level.SHOULD,
+    level=Level.MAY,
 )
 def trace_id_is_echoed(session: SessionView) -> Iterator[Violation]:
-    """The session has the ``trace_id`` of the request, by which users find it in logs."""
+    """The session has the ``trace_id`` of the request, by which users find it in logs; nothing promises that."""
     if session.session.trace_id != session.step.trace_id:
         yield Violation(
             f"the trace_id {session.step.trace_id!r}", f"the trace_id {session.session.trace_id!r}", field="trace_id"

@@ -22,7 +22,6 @@ from conformance.contract.subjects import (
     answered,
     is_child,
     once_per_view,
-    reached,
     refused,
     refused_as,
     served,
@@ -220,7 +219,7 @@ def _resumed_children(*, beyond: bool) -> Callable[[View], list[ChildResumed]]:
 
 @clause(
     "split.child-resumes",
-    over=lambda view: [one for one in _resumed_children(beyond=False)(view) if one.read.ok or reached(one.read)],
+    over=lambda view: [one for one in _resumed_children(beyond=False)(view) if one.read.ok or one.read.reached],
     source=BEAM_SOURCE,
     breaks="Beam, which splits streams (from its source)",
 )
@@ -270,8 +269,8 @@ def beyond_the_child_has_its_code(resume: ChildResumed) -> Iterator[Violation]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Chain(AtCall):
-    """A chain of splits, each of a child of the previous one: ``length`` splits, of a first parent with ``rows``
-    rows.
+    """A chain of splits, each of a child of the previous one: ``length`` splits, of a first parent that stands for at
+    most ``rows`` rows of its table.
     """
 
     last: SplitView
@@ -293,10 +292,21 @@ def _chains(view: View) -> list[Chain]:
         while first.request.name in before and length <= len(view.splits):
             length, first = length + 1, before[first.request.name]
         read = _full_read_of(view, first.request.name)
-        rows = None if read is None else rows_of(read)
-        if rows is not None and length > 1 and (length > len(rows) or not any(children_of(last))):
-            found.append(Chain(last.index, last, len(rows), length))
+        rows = None if read is None else _rows_to_divide(read)
+        if rows is not None and length > 1 and (length > rows or not any(children_of(last))):
+            found.append(Chain(last.index, last, rows, length))
     return found
+
+
+def _rows_to_divide(read: ReadView) -> int | None:
+    """Return the most rows among which a stream that was read in full can be split: those before a restriction or a
+    sampling. How many of its table's rows a stream stands for is not known then.
+    """
+    delivered, step = rows_of(read), None if read.session is None else read.session.step
+    if delivered is None or step is None:
+        return None
+    filtered = bool(step.row_restriction) or step.sample_percentage is not None
+    return read.view.table.num_rows if filtered else len(delivered)
 
 
 @clause(
@@ -309,7 +319,8 @@ def _chains(view: View) -> list[Chain]:
 def splitting_ends(chain: Chain) -> Iterator[Violation]:
     """Splitting children of children ends: a stream of n rows cannot be divided more than n times in a row.
 
-    The end is an empty answer, after which clients stop splitting.
+    The end is an empty answer, after which clients stop splitting. In a session with a restriction or a sample, n is
+    the number of the table's rows: a split divides the rows before they are filtered.
     """
     if any(children_of(chain.last)):
         yield Violation(

@@ -47,6 +47,7 @@ from conformance.reference.mutants.faulty_servers import FAULTY_SERVERS
 from conformance.reference.mutants.register import MUTANTS, Mutant
 from conformance.reference.serializer import Serializer
 from conformance.reference.service import Service
+from conformance.reference.servicevariations import SERVICE_VARIATIONS
 
 __all__ = ["FAULTY_SERVERS", "MUTANTS", "STACKED_WITH", "Mutant", "service_class"]
 
@@ -56,18 +57,21 @@ STACKED_WITH: Final = "+"
 
 
 def service_class(name: str | None) -> type[Service]:
-    """The service to run: the reference itself for None, otherwise the one with the mutant's deviation.
+    """The service to run: the reference itself for None, otherwise the one with the mutant's deviation, or with the
+    legal difference of a variation.
 
     Several names joined by ``+`` give a service with all of these deviations. Of two that replace the same step, the
     first decides how much the second still does.
 
     Raises:
-        KeyError: no mutant has that name.
+        KeyError: nothing has that name.
     """
     if name is None:
         return Service
     if name in FAULTY_SERVERS:
         return FAULTY_SERVERS[name]
+    if name in SERVICE_VARIATIONS:
+        return SERVICE_VARIATIONS[name].service
     stacked = [_mutant(each) for each in name.split(STACKED_WITH)]
     serializers = [mutant.serializer for mutant in stacked if mutant.service is None and mutant.serializer is not None]
     services = [mutant.service for mutant in stacked if mutant.service is not None]

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from sqlglot import exp
 
-from conformance.records import Column
+from conformance.records import BqType, Column
 from conformance.reference import restriction
 from conformance.reference.catalogue import Snapshot
 from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason, Refusal
 from conformance.reference.restriction import column_value
 from conformance.reference.service import MAX_RESTRICTION_BYTES, Service
-from conformance.reference.sql import SqlError, evaluate, parse_expression
+from conformance.reference.sql import NODES, Interpreter, SqlError, Value, evaluate, parse_expression
 
 _LONG = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/1301"
 
@@ -154,4 +156,25 @@ class UnknownColumnIsNull(Service):
         except restriction.RestrictionError as error:
             if str(error).startswith("Unrecognized name") and re.fullmatch(r"\w+ [<>=]+ \S+", text):
                 return _none(snapshot.rows)
+            self.refuse(Reason.BAD_RESTRICTION, table=snapshot.table, restriction=text)
+
+
+def _empty_is_null(interpreter: Interpreter, node: exp.Expression) -> Value:
+    """IS NULL as of a row of PostgreSQL: TRUE where every field is NULL."""
+    value = interpreter.value(node.this) if isinstance(node.expression, exp.Null) else None
+    if value is None or value.type is not BqType.RECORD:
+        return NODES[exp.Is](interpreter, node)
+    fields = (pc.is_null(pc.struct_field(value.data, [index])) for index in range(value.data.type.num_fields))
+    return Value(BqType.BOOL, functools.reduce(pc.and_, fields))
+
+
+@behaviour_mutant("restriction.record-of-nulls-is-null", kills="restriction.is-null")
+class RecordOfNullsIsNull(Service):
+    """A record whose fields are all NULL counts as NULL, as a row of PostgreSQL does."""
+
+    def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
+        try:
+            nodes = {**NODES, exp.Is: _empty_is_null}
+            return restriction.keep(text, snapshot.columns, snapshot.rows, nodes=nodes) if text else None
+        except restriction.RestrictionError:
             self.refuse(Reason.BAD_RESTRICTION, table=snapshot.table, restriction=text)

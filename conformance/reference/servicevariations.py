@@ -1,0 +1,175 @@
+"""Legal variations of the reference service: real servers differ from it in them, and none is wrong.
+
+A clause that calls one of these a fault raises a false alarm; ``conformance prove`` puts every case to each. Each names
+the text that permits it. Variations of bytes are in :mod:`conformance.reference.variations`.
+"""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import itertools
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+import grpc
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from conformance.contract import proto
+from conformance.contract.rpcstatus import TRAILER, retry_status
+from conformance.contract.sources import STORAGE_PROTO, STREAM_PROTO
+from conformance.records import BqType
+from conformance.reference import restriction
+from conformance.reference.catalogue import Catalogue, Snapshot
+from conformance.reference.freedom import ServiceVariation, registering
+from conformance.reference.refusals import Reason, Refusal
+from conformance.reference.service import DEFAULT_STREAMS, MAX_STREAMS, Service
+from conformance.reference.session import Session, Stream
+from conformance.reference.sql import NODES, Interpreter, SqlError, Value
+
+__all__ = ["SERVICE_VARIATIONS"]
+
+_REGISTER: dict[str, ServiceVariation[Service]] = {}
+
+SERVICE_VARIATIONS: Final[Mapping[str, ServiceVariation[Service]]] = MappingProxyType(_REGISTER)
+"""Every legal variation of the service by name."""
+
+_variation: Final = registering(_REGISTER)
+
+_RETRY_INFO: Final = "https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto"
+_EMPTY_STREAMS: Final = "https://github.com/googleapis/python-bigquery-storage/issues/733"
+
+
+@_variation("streams.empty-first", _EMPTY_STREAMS)
+class EmptyFirst(Service):
+    """The first stream of a session has no row, if the client permits several; so has the one of an empty table."""
+
+    def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
+        runs = super().plan_streams(snapshot, request)
+        most = request.max_stream_count
+        if most == 1 and runs:
+            return runs
+        if most == len(runs) > 1:
+            runs[:2] = [(runs[0][0], runs[1][1])]
+        return [(0, 0), *runs]
+
+
+@_variation("streams.exactly-the-maximum", STORAGE_PROTO)
+class ExactlyTheMaximum(Service):
+    """A session has as many streams as the client permits, however few rows there are; four without a maximum."""
+
+    def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
+        rows, count = snapshot.rows.num_rows, min(request.max_stream_count or DEFAULT_STREAMS, MAX_STREAMS)
+        edges = [rows * index // count for index in range(count + 1)]
+        outside = self.is_outside_sample(request.read_session.read_options)
+        return [(0, 0)] * count if outside else list(itertools.pairwise(edges))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _TableRun(Stream):
+    """A stream that knows how many rows of the table it stands for, and the places of its own rows among them."""
+
+    places: tuple[int, ...]
+    length: int
+
+
+@_variation("split.before-the-restriction", STORAGE_PROTO)
+class SplitBeforeTheRestriction(Service):
+    """A split divides the rows of the table, whichever of them the restriction keeps: a child may have no row, and
+    splitting ends where a single row of the table is left.
+    """
+
+    def open_stream(self, session: Session, mask: pa.BooleanArray | None, start: int, stop: int) -> Stream:
+        plain = super().open_stream(session, mask, start, stop)
+        run = range(stop - start)
+        kept = run if mask is None else pc.indices_nonzero(mask.slice(start, len(run))).to_pylist()
+        return _TableRun(plain.name, session, plain.rows, tuple(kept), len(run))
+
+    def split_read_stream(self, request: Any) -> Any:
+        stream = self.find_stream(request.name)
+        assert isinstance(stream, _TableRun)
+        if not 0.0 < request.fraction < 1.0:
+            self.refuse(Reason.BAD_FRACTION, stream=stream.name, fraction=request.fraction)
+        if stream.length <= 1:
+            return proto.SplitReadStreamResponse()
+        at = min(max(round(stream.length * request.fraction), 1), stream.length - 1)
+        count, session, places = bisect.bisect_left(stream.places, at), stream.session, stream.places
+        names = [self.name_stream(session.name) for _ in range(2)]
+        left = _TableRun(names[0], session, stream.rows.slice(0, count), places[:count], at)
+        later = tuple(place - at for place in places[count:])
+        right = _TableRun(names[1], session, stream.rows.slice(count), later, stream.length - at)
+        self.sessions.add([left, right])
+        primary, remainder = (proto.ReadStream(name=child.name) for child in (left, right))
+        return proto.SplitReadStreamResponse(primary_stream=primary, remainder_stream=remainder)
+
+
+class _Busy(Service):
+    """A service that reads ``most`` streams at once."""
+
+    most: int
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__(catalogue)
+        self._free = threading.Semaphore(self.most)
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        if not self._free.acquire(blocking=False):
+            said = "too many reads at once"
+            code = grpc.StatusCode.RESOURCE_EXHAUSTED
+            raise Refusal(code, said, trailers=((TRAILER, retry_status(code.value[0], said, retry=0.02)),))
+        try:
+            yield from super().read_rows(request)
+        finally:
+            self._free.release()
+
+
+@_variation("reads.ten-at-once", _RETRY_INFO)
+class TenAtOnce(_Busy):
+    """Ten reads are served at once; a further one is told to come again after a moment."""
+
+    most = 10
+
+
+@_variation("reads.two-at-once", _RETRY_INFO)
+class TwoAtOnce(_Busy):
+    """Two reads are served at once; a further one is told to come again after a moment."""
+
+    most = 2
+
+
+def _no_record(interpreter: Interpreter, node: exp.Expression) -> Value:
+    if interpreter.value(node.this).type is BqType.RECORD:
+        raise SqlError("expected no record before IS NULL")
+    return NODES[exp.Is](interpreter, node)
+
+
+@_variation(
+    "restriction.record-is-null-refused", "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/197"
+)
+class RecordIsNullRefused(Service):
+    """Whether a record is NULL cannot be asked."""
+
+    def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
+        try:
+            nodes = {**NODES, exp.Is: _no_record}
+            return restriction.keep(text, snapshot.columns, snapshot.rows, nodes=nodes) if text else None
+        except restriction.RestrictionError:
+            self.refuse(Reason.BAD_RESTRICTION, table=snapshot.table, restriction=text)
+
+
+_FUNCTION: Final = re.compile(r"\b(?!CAST\b)[A-Z_]+\(")
+
+
+@_variation("restriction.functions-refused", STREAM_PROTO)
+class FunctionsRefused(Service):
+    """Restrictions have operators, casts and literals, and no functions."""
+
+    def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
+        if _FUNCTION.search(text):
+            self.refuse(Reason.BAD_RESTRICTION, table=snapshot.table, restriction=text)
+        return super().restrict(snapshot, text)
