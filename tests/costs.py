@@ -29,8 +29,8 @@ COLLECTION: Final = "collection"
 STARTS: Final = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn"})
 """Audit events of a new process."""
 ALLOWANCE: Final = 1.1
-"""How many more processes than recorded a run may start: a pool replaces a worker now and then, and a test of hangs starts
-another on a busy machine.
+"""How many more processes than recorded a run may start: a pool replaces a worker now and then, and a test of hangs
+starts another on a busy machine.
 """
 
 _STARTED: Final = "processes by module"
