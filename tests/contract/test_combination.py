@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 import pyarrow as pa
@@ -11,11 +12,11 @@ import pytest
 from conformance.contract.clause import CLAUSES, PROFILES, load_chapters
 from conformance.contract.comparing.histories import CHAPTER
 from conformance.contract.judge import judge
-from conformance.engine.owed import reference_target
 from conformance.generate import draw_scenario, materialise
 from conformance.generate.scenarios import CHAPTER as DRAWN_FOR
 from conformance.records import Case, Outcome
-from conformance.reference import server
+from conformance.reference.catalogue import Catalogue
+from conformance.reference.hosted import storage_target
 from conformance.reference.mutants import MUTANTS
 from conformance.reference.refusals import Reason
 from conformance.reference.service import Service
@@ -25,11 +26,13 @@ load_chapters()
 OURS = [clause for clause in CLAUSES.values() if clause.id.startswith(CHAPTER)]
 
 
-def verdicts(mutant: str | None, cases: list[Case]) -> dict[str, set[Outcome]]:
-    """The outcomes of each clause on scenarios that a mutant, or the reference, serves."""
+def verdicts(
+    mutant: str | None, cases: list[Case], *, make: Callable[[Catalogue], Service] | None = None
+) -> dict[str, set[Outcome]]:
+    """The outcomes of each clause on scenarios that a mutant, the reference, or the service that is made, serves."""
     found: dict[str, set[Outcome]] = {}
     clauses = [clause for clause in CLAUSES.values() if PROFILES[0] in clause.profiles]
-    with reference_target(mutant=mutant) as target:
+    with closing(storage_target(mutant, make=make)) as target:
         for case in cases:
             table = materialise(case.table)
             for verdict in judge(case, target.drive(case, table), table, clauses=clauses):
@@ -113,13 +116,11 @@ class Unallocated(Service):
 
 
 @pytest.mark.parametrize("service", [Free, Undivided, Unallocated])
-def test_what_a_server_may_choose_is_no_finding(service: type[Service], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_server_may_choose_is_no_finding(service: type[Service]) -> None:
     """Streams, their order, the size of responses, the place of a split and offsets that no read has reached are the
     server's own choice.
     """
-    monkeypatch.setattr(server, "_service", lambda _mutant: service)
-
-    found = verdicts(None, [draw_scenario(6, index) for index in range(24)])
+    found = verdicts(None, [draw_scenario(6, index) for index in range(24)], make=service)
 
     assert {clause for clause, outcomes in found.items() if any(one.fails_run for one in outcomes)} == set()
 

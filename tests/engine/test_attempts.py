@@ -14,7 +14,7 @@ from conformance.engine.result import Result, fold
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
 from conformance.records import Outcome, Verdict
-from conformance.reference import server as server_module
+from conformance.reference.catalogue import Catalogue
 from conformance.reference.server import ReferenceServer
 from conformance.reference.service import Service
 from conformance.targets import ExpectedFailure, TargetKind, TargetSpec
@@ -142,11 +142,10 @@ class _EverySecondTime(Service):
 def test_a_server_that_alternates_fails_sometimes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """From the requests to the deviation: the right answers of three attempts do not hide the wrong ones of two."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(server_module, "_service", lambda _: _EverySecondTime)
     selection = Selection(cases=("errors.format-unspecified", "session.plain"))
     chosen = plan(list(load_corpus().values()), all_clauses(), selection)
     settings = Settings(readers=False, repeat=5)
-    with ReferenceServer() as server:
+    with ReferenceServer(service=_EverySecondTime(Catalogue())) as server:
         endpoint = Endpoint(grpc=server.grpc_endpoint, rest=f"http://{server.rest_endpoint}")
         spec = TargetSpec(name="alternating", kind=TargetKind.SERVER, endpoint=endpoint)
         with open_session(spec, chosen, selection, settings) as session:

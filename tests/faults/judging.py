@@ -21,7 +21,8 @@ from conformance.cli import run as running
 from conformance.engine.events import CaseJudged, Event
 from conformance.engine.selection import Plan, plan
 from conformance.records import Outcome
-from conformance.reference import server
+from conformance.reference.catalogue import Catalogue
+from conformance.reference.server import ReferenceServer
 from conformance.reference.service import Service
 
 __all__ = ["DEADLY", "Judged", "costs", "judge"]
@@ -63,8 +64,7 @@ def judge(
     seen: list[CaseJudged] = []
     began = time.monotonic()
     with contextlib.ExitStack() as stack:
-        with mock.patch.object(server, "_service", return_value=service):
-            faulty = stack.enter_context(server.ReferenceServer())
+        faulty = stack.enter_context(ReferenceServer(service=service(Catalogue())))
         target.write_text(_TARGET.format(name=f'"{name}"', grpc=faulty.grpc_endpoint, rest=faulty.rest_endpoint))
         stack.enter_context(mock.patch.object(running, "plan", _cheapest_first(cost)))
         stack.enter_context(mock.patch.object(running, "watch", lambda events, *_, **__: _until_dead(events, seen)))

@@ -37,7 +37,7 @@ def test_a_sample_of_each_kind_can_be_drawn(kind: str) -> None:
         assert KINDS[kind](number % 7, number * 1009).id
 
 
-@pytest.mark.slow
+@pytest.mark.slow(env="drawn")
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("seed", [0, 2026])
 @pytest.mark.parametrize("kind", KINDS)
