@@ -92,6 +92,7 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
      ("values.*",), Place.SESSION),
     (("rows.none-is-foreign",), ("rows.none-is-repeated",), Place.SESSION),
     (("values.follow-names", "projection.values-follow-their-names"), ("values.[!f]*",), Place.SESSION),
+    (("projection.values-follow-their-names",), ("values.follow-names",), Place.SESSION),
     # One answer with one fault, which several clauses look at.
     (("errors.permanent-one-is-not-unknown",),
      ("errors.*-has-its-code", "errors.unrecorded-refusal-has-a-fitting-code", "offsets.*-has-its-code",
@@ -103,6 +104,10 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
     (("session.stream-names-differ",), ("session.streams-stay-below-the-maximum",), Place.CALL),
     (("session.streams-stay-below-a-thousand",), ("calls.stay-within-reason",), Place.CASE),
     (("split.children-have-names-of-their-own",), ("split.splitting-ends",), Place.CASE),
+    # A drawn history of calls judges again what other clauses judge, and one wrong row in many ways.
+    (("rows.*", "values.*", "offsets.*", "split.*", "snapshot.*", "restriction.*", "projection.*", "sample.*"),
+     ("combination.*", "history.*"), Place.CASE),
+    (("rows.none-is-repeated",), ("rows.streams-are-disjoint",), Place.CASE),
     # Readers cannot do better than the bytes.
     *(((layer,), ("readers.*",), Place.SESSION) for layer in BYTES),
     (("readers.[!a]*",), ("readers.agree",), Place.SESSION),
