@@ -14,7 +14,7 @@ from typing import Final
 
 from conformance._globs import matches
 from conformance.contract.clause import CLAUSES
-from conformance.engine.dependence import ROWS, Symptom
+from conformance.engine.dependence import RESUMED, ROWS, Symptom
 from conformance.engine.events import CaseJudged
 from conformance.engine.result import NOT_JUDGED, Result
 from conformance.records import BqType
@@ -29,8 +29,8 @@ DRAWN: Final = ("combination.*", "history.*")
 
 COMPARING: Final = (
     "rows.row-count-is-true", "rows.query-result-is-the-table", "rows.*-repeats", "rows.streams-are-disjoint",
-    "restriction.[!m]*", "projection.filter-*", "projection.values-*", "offsets.*", "snapshot.*", "split.child*",
-    "split.parent-*", "split.beyond-*", "sample.*", "compression.*rows-are-the-same", "avro.*", *DRAWN,
+    "projection.values-*", "offsets.*", "snapshot.*-rows-*", "snapshot.rereading-repeats", "snapshot.time-is-honoured",
+    "split.child*", "split.parent-*", "split.beyond-*", "sample.*", "compression.*rows-are-the-same", "avro.*", *DRAWN,
 )  # fmt: skip
 """The clauses that compare rows with others, and fail where the rows themselves are wrong."""
 
@@ -39,13 +39,15 @@ COMPARING: Final = (
 class _Row:
     """``causes`` explain ``effects``; the first of them leads. With ``each``, one that fails everywhere is enough.
 
-    They explain a drawn case only if its requests or its table have one of the features ``on``, if there are any.
+    They explain a drawn case only if its requests or its table have one of the features ``on``, if there are any, and
+    a finding only if its text has ``said``.
     """
 
     causes: tuple[str, ...]
     effects: tuple[str, ...]
     on: tuple[str, ...] = ()
     each: bool = False
+    said: str = ""
 
 
 _OFFSETS: Final = ("offsets.inside-a-response", "offsets.between-responses", "offsets.last-row",
@@ -66,14 +68,18 @@ _TABLE: Final[Sequence[_Row]] = (
     *(_Row((clause,), (*ROWS[place + 1:], "values.*", *COMPARING)) for place, clause in enumerate(ROWS)),
     _Row(("values.follow-names", "projection.values-follow-their-names"),
          ("values.*", "projection.values-follow-their-names", *DRAWN)),
-    *(_Row((f"values.{one.lower()}",), COMPARING, (f"columns of type {one}",)) for one in BqType),
-    _Row(("values.nulls", "values.repeated*"), COMPARING, each=True),
+    _Row(ROWS[:1], _FILTERS, said="missing"),
+    _Row(ROWS[1:2], _FILTERS, said="once more"),
+    *(_Row((f"values.{one.lower()}",), DRAWN, (f"columns of type {one}",)) for one in BqType),
+    _Row(("values.nulls", "values.repeated*"), DRAWN, each=True),
     # Columns that the schema renames, adds or loses are so for a projection, too.
     _Row(("structure.strings-*", "structure.fields-listed", "schema.columns-*", "schema.names"),
          ("projection.only-the-selected", "projection.all-the-selected"), each=True),
+    _Row(("schema.order",), ("projection.order-is-the-tables",)),
     _Row(("schema.metadata-*",), ("schema.metadata-*",)),
     # An option that is ignored is ignored in all of its forms.
-    _Row(_OFFSETS, ("offsets.*", "avro.offset-*", "split.child-resumes", "split.beyond-*", *DRAWN),
+    _Row(_OFFSETS, ("offsets.*", "avro.offset-*", "split.child-resumes", "split.beyond-*",
+                    "combination.none-is-repeated", "combination.children-*", *RESUMED),
          ("an offset", "the child of a split stream")),
     _Row(_FILTERS, (*_FILTERS, "restriction.*", *DRAWN), ("row_restriction",)),
     _Row(("restriction.*-is-refused",), ("restriction.*-is-refused", "restriction.bad-one-yields-no-rows")),
@@ -139,6 +145,7 @@ def _follows(row: _Row, symptoms: Sequence[Symptom], has: Mapping[str, frozenset
     return all(
         one.finding is not None
         and matches(one.clause, row.effects)
+        and row.said in one.finding.observed
         and not (row.on and matches(one.clause, DRAWN) and has[one.case_id].isdisjoint(row.on))
         for one in symptoms
     )
