@@ -43,6 +43,8 @@ GitHub Actions accepts ``::name::`` at the beginning of a line, and ``##[name]``
 
 
 _CUT: Final = re.compile(r"… \(\d+ more characters\)\Z")
+_DIFFERENCE: Final = 40
+"""The characters that are shown from the first difference of two texts on."""
 _CUT_LENGTH: Final = 40
 """The longest note about a cut, in characters."""
 
@@ -81,6 +83,29 @@ def _made_safe(text: str) -> str:
     if "::" in text or "##" in text:
         text = _COMMAND.sub(_broken_up, text)
     return text
+
+
+def told_apart(one: str, other: str, limit: int) -> tuple[str, str]:
+    """Two different texts, each cut after ``limit`` characters; where that makes them equal, with what differs.
+
+    Each then says how long it was, and what it has from the first difference on.
+
+    >>> told_apart("a" * 30 + "b", "a" * 30 + "c", limit=20)
+    ('aaaaaaaaaaaaaaaaaaa… (31 characters, from 30 on: b)', 'aaaaaaaaaaaaaaaaaaa… (31 characters, from 30 on: c)')
+    """
+
+    def cut(text: str, size: int) -> str:
+        return text if len(text) <= size else f"{text[: size - 1]}…"
+
+    if one == other or (shown := (cut(one, limit), cut(other, limit)))[0] != shown[1]:
+        return cut(one, limit), cut(other, limit)
+    pairs = enumerate(zip(one, other, strict=False))
+    at = next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
+    first, second = (
+        f"{cut(text, limit)} ({many(len(text), 'character')}, from {at} on: {cut(text[at:], _DIFFERENCE) or 'nothing'})"
+        for text in (one, other)
+    )
+    return first, second
 
 
 def quoted(text: str) -> str:

@@ -10,19 +10,21 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
 from conformance._globs import matches
 from conformance.contract.clause import CLAUSES
 from conformance.contract.closed import Question
+from conformance.engine.blocking import blocked, call_in
 from conformance.engine.contrast import contrast
-from conformance.engine.dependence import BYTES, ROWS, Symptom, causes_within
+from conformance.engine.dependence import Symptom, causes_within
 from conformance.engine.events import CaseJudged
-from conformance.engine.outcomes import WHOLE_CASE, finding_class, reason_classes
+from conformance.engine.outcomes import WHOLE_CASE, finding_class, reason_classes, shape
 from conformance.engine.refusals import Refusal, refusals
 from conformance.engine.result import NOT_JUDGED, RANK, Deviation, Result
+from conformance.engine.widespread import explained
 from conformance.records import Finding, Level, Outcome, Verdict
 
 __all__ = ["Cause", "causes"]
@@ -30,17 +32,13 @@ __all__ = ["Cause", "causes"]
 SERVED: Final = "status OK"
 """How the requirement of a clause begins that judges whether a request is served."""
 
-VALUES: Final = ("values.*",)
-"""The clauses on the values of one type each."""
+PLAIN: Final = ("values.*", "types.*", "restriction.*", "combination.*", "history.*", "buffers.size", "*-is-refused")
+"""The clauses whose findings are mended together, whatever the data is that each of them shows."""
 
-CONTENT: Final = (*ROWS, *VALUES)
-"""Clauses that are judged only where rows were decoded."""
+READERS: Final = ("readers.*",)
+"""The clauses on what several readers make of one answer."""
 
-MOSTLY: Final = 0.75
-"""The part of the plain reads that lose rows, from which on losing rows is no matter of a request's options."""
-
-_MISSING: Final = re.compile(r"\bmissing, such as ")
-_CALL: Final = re.compile(r"call (\d+)\b")
+_VALUE: Final = re.compile(r"row #(?:\[#\])*: expected .*")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -89,8 +87,8 @@ class _Group:
 def causes(result: Result) -> tuple[Cause, ...]:
     """The causes of a result's failures, those to fix first at the beginning.
 
-    Causes that keep clauses from being judged come first, by the number of these clauses; then MUST before SHOULD
-    before MAY, then by the number of cases. Of a reader, those against conformance come first.
+    MUST comes before SHOULD before MAY; then the causes that keep clauses from being judged, by the number of these
+    clauses; then by the number of cases. Of a reader, those against conformance come first.
     """
     found = _Grouping(result)
     made = [found.cause(group) for group in found.groups.values() if group.own]
@@ -99,7 +97,7 @@ def causes(result: Result) -> tuple[Cause, ...]:
 
     def order(one: Cause) -> tuple[int, ...]:
         asked = CLAUSES[one.clause].question if one.clause in CLAUSES else None
-        return questions.index(asked), -len(one.blocks), levels.index(one.level), -len(one.cases)
+        return questions.index(asked), levels.index(one.level), -len(one.blocks), -len(one.cases)
 
     return tuple(sorted(made, key=order))
 
@@ -121,22 +119,26 @@ class _Grouping:
             if one.refused and not one.owed
         }
         self.groups: dict[str, _Group] = {}
-        for case in result.cases:
-            self._add(case)
-        self._absorb_lost_rows()
+        self._roots: dict[Symptom, Symptom] = {}
+        symptoms = {case.case_id: list(self._symptoms(case)) for case in result.cases}
+        for members in symptoms.values():
+            self._add(members)
+        for clause, symptom in blocked(result.cases, symptoms, self._ends):
+            self._group(self._roots[symptom]).blocks.setdefault(clause, set()).add(symptom.case_id)
+        self._absorb()
 
     # --- which cause ----------------------------------------------------------------------------------
 
-    def _add(self, case: CaseJudged) -> None:
-        symptoms = list(self._symptoms(case))
-        if not symptoms:
-            return
-        rooted = {one: one if self._refusal(one) is not None else root for one, root in causes_within(symptoms).items()}
-        for symptom, root in rooted.items():
-            group = self._group(root)
-            (group.own if symptom is root else group.echoes).append(symptom)
-        for clause, symptom in _blocked(case, symptoms, self._refusal):
-            self._group(rooted[symptom]).blocks.setdefault(clause, set()).add(case.case_id)
+    def _add(self, symptoms: Sequence[Symptom]) -> None:
+        """Add the symptoms of one case."""
+        for symptom, root in causes_within(symptoms).items():
+            first = self._roots[symptom] = symptom if self._refusal(symptom) is not None else root
+            group = self._group(first)
+            (group.own if symptom is first else group.echoes).append(symptom)
+
+    def _ends(self, symptom: Symptom) -> bool:
+        """True if a symptom is the end of its call, or of its case."""
+        return symptom.finding is None or self._refusal(symptom) is not None
 
     def _symptoms(self, case: CaseJudged) -> Iterator[Symptom]:
         sessions = {one.call: one.call if one.method == "CreateReadSession" else one.session for one in case.requests}
@@ -148,7 +150,7 @@ class _Grouping:
                 place = self._deviations.get((owner, reason, case.case_id))
                 if place is None:
                     continue
-                call = finding.call if finding is not None else _call_in(verdict.reason)
+                call = finding.call if finding is not None else call_in(verdict.reason)
                 session = None if call is None else sessions.get(call, call)
                 yield Symptom(case.case_id, verdict.clause, place, finding, call, session)
 
@@ -158,33 +160,38 @@ class _Grouping:
     def _group(self, root: Symptom) -> _Group:
         """The group of a symptom that follows from no other.
 
-        A clause that fails because of one status is one cause, whatever the texts and the permitted statuses are; a
-        clause on the values of a type is one, whatever the values are.
+        A clause that fails because of one status is one cause, whatever the texts and the permitted statuses are;
+        several readers with one error are one, and so is a clause of :data:`PLAIN`.
         """
         refusal = self._refusal(root)
         if refusal is not None:
             key = refusal.key
         elif root.finding is not None and (status := self._statuses.get((root.case_id, root.call))):
             key = f"{root.clause}: {status}"
-        elif matches(root.clause, VALUES):
+        elif root.finding is not None and matches(root.clause, PLAIN):
             key = root.clause
         else:
-            whole = self._result.deviations[root.deviation]
-            key = f"{root.clause if root.finding is not None else ''}: {whole.outcome}: {whole.reason}"
+            key = self._kind(root)
         return self.groups.setdefault(key, _Group(key, refusal))
 
-    def _absorb_lost_rows(self) -> None:
-        """Where nearly all plain reads lose rows, a request with options that misses rows shows nothing of its own."""
-        plain = [group for group in self.groups.values() if any(one.clause == ROWS[0] for one in group.own)]
-        failing = {one.case_id for group in plain for one in group.own if one.clause == ROWS[0]}
-        if not failing or len(failing) < MOSTLY * self._result.by_clause[ROWS[0]].total():
-            return
-        for key, group in list(self.groups.items()):
-            if group not in plain and all(_misses_rows(one) for one in group.own):
-                plain[0].echoes += group.own + group.echoes
-                for clause, on in group.blocks.items():
-                    plain[0].blocks.setdefault(clause, set()).update(on)
-                del self.groups[key]
+    def _kind(self, root: Symptom) -> str:
+        """The clause and the class of a symptom, without the name of the reader and without the values of rows."""
+        whole, finding = self._result.deviations[root.deviation], root.finding
+        if finding is None:
+            return f": {whole.outcome}: {whole.reason}"
+        if matches(root.clause, READERS) and finding.field:
+            said = finding.observed.removeprefix(finding.field).removeprefix(":").strip()
+            return f"{root.clause}: {whole.outcome}: {shape(said)}"
+        return f"{root.clause}: {whole.outcome}: {_VALUE.sub('row #: other values', whole.reason)}"
+
+    def _absorb(self) -> None:
+        """Move what follows from a widespread fault below the group that leads there."""
+        own = {key: group.own for key, group in self.groups.items() if group.refusal is None and group.own}
+        for key, lead in explained(self._result, own).items():
+            group, above = self.groups.pop(key), self.groups[lead]
+            above.echoes += group.own + group.echoes
+            for clause, on in group.blocks.items():
+                above.blocks.setdefault(clause, set()).update(on)
 
     # --- what it is -----------------------------------------------------------------------------------
 
@@ -268,10 +275,6 @@ def _kept(group: _Group, clause: str) -> int:
     return len(failed | group.blocks.get(clause, set()))
 
 
-def _misses_rows(symptom: Symptom) -> bool:
-    return symptom.finding is not None and _MISSING.search(symptom.finding.observed) is not None
-
-
 def _by_place(result: Result) -> dict[tuple[str, str, str], int]:
     """For each clause (empty without a finding), reason class and case the deviation that fails the run.
 
@@ -293,37 +296,8 @@ def _reasons(verdict: Verdict) -> Iterator[tuple[str, Finding | None]]:
         yield reason_classes(verdict)[0], None
 
 
-def _call_in(reason: str) -> int | None:
-    """The call that the reason of a verdict begins with."""
-    found = _CALL.match(reason)
-    return int(found[1]) if found else None
-
-
 def _reason(case: CaseJudged, clause: str) -> str:
     return next(one.reason for one in case.verdicts if one.clause == clause)
-
-
-def _blocked(
-    case: CaseJudged, symptoms: Sequence[Symptom], refusal: Callable[[Symptom], Refusal | None]
-) -> Iterator[tuple[str, Symptom]]:
-    """The clauses that a case did not judge, each with the symptoms that kept it from it.
-
-    A reason that names a call means the symptoms on this call. Any other means those that end a case: a refusal or the
-    death of the target, else findings on bytes; all symptoms if there are none of these. A clause that the case owed
-    and that no verdict is about waits for what ended the case, else for the symptoms of its chapter. Findings on bytes
-    hide it only if nothing was decoded: else the server's answer had another shape than the reference's, as it may.
-    """
-    ended = [one for one in symptoms if one.finding is None or refusal(one) is not None]
-    ending = ended or [one for one in symptoms if matches(one.clause, BYTES)] or list(symptoms)
-    for verdict in case.verdicts:
-        if verdict.clause != WHOLE_CASE and verdict.outcome in (Outcome.DEPENDENCY_FAILED, Outcome.REFUSED):
-            call = _call_in(verdict.reason)
-            there = [one for one in symptoms if call is not None and one.call == call]
-            yield from ((verdict.clause, one) for one in there or ending)
-    decoded = any(matches(verdict.clause, CONTENT) for verdict in case.verdicts if verdict.outcome not in NOT_JUDGED)
-    for clause in case.blocked:
-        chapter = [one for one in symptoms if one.clause.partition(".")[0] == clause.partition(".")[0]]
-        yield from ((clause, one) for one in ended or chapter or ([] if decoded else ending))
 
 
 def _clause(own: Sequence[Deviation]) -> str:

@@ -16,7 +16,7 @@ from conformance._globs import matches
 from conformance.contract.clause import CLAUSES
 from conformance.records import Finding, Level
 
-__all__ = ["BYTES", "ROWS", "Symptom", "causes_within"]
+__all__ = ["BYTES", "RESUMED", "ROWS", "Symptom", "causes_within"]
 
 
 class Place(enum.Enum):
@@ -48,6 +48,10 @@ BYTES: Final = ("framing.*", "structure.*", "buffers.*", "body.*", "layouts.*", 
 
 ROWS: Final = ("rows.none-is-missing", "rows.none-is-repeated", "rows.none-is-foreign")
 """The clauses that compare the rows of plain reads with those of the table."""
+
+RESUMED: Final = ("combination.rows-*-place", "combination.streams-*", "combination.readers-*",
+                  "history.no-repeated-row", "history.no-reordered-resume")  # fmt: skip
+"""The clauses on drawn calls that fail where a read does not resume at its offset."""
 
 # Causes, effects, what they share. Effects of a row may be causes of a later one.
 _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
@@ -92,6 +96,7 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
      ("values.*",), Place.SESSION),
     (("rows.none-is-foreign",), ("rows.none-is-repeated",), Place.SESSION),
     (("values.follow-names", "projection.values-follow-their-names"), ("values.[!f]*",), Place.SESSION),
+    (("projection.values-follow-their-names",), ("values.follow-names",), Place.SESSION),
     # One answer with one fault, which several clauses look at.
     (("errors.permanent-one-is-not-unknown",),
      ("errors.*-has-its-code", "errors.unrecorded-refusal-has-a-fitting-code", "offsets.*-has-its-code",
@@ -103,6 +108,13 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
     (("session.stream-names-differ",), ("session.streams-stay-below-the-maximum",), Place.CALL),
     (("session.streams-stay-below-a-thousand",), ("calls.stay-within-reason",), Place.CASE),
     (("split.children-have-names-of-their-own",), ("split.splitting-ends",), Place.CASE),
+    # A drawn history of calls judges again what other clauses judge, and one wrong row in many ways.
+    ((*ROWS, "rows.*-repeats", "values.*", "restriction.[!m]*", "projection.values-*"), ("combination.*", "history.*"),
+     Place.CASE),
+    (("offsets.*",), RESUMED, Place.CASE),
+    (("split.*",), ("combination.children-*", "history.no-lost-row"), Place.CASE),
+    (("snapshot.*",), ("combination.rows-are-*", "history.no-early-row", "history.no-torn-session"), Place.CASE),
+    (("rows.none-is-repeated",), ("rows.streams-are-disjoint",), Place.CASE),
     # Readers cannot do better than the bytes.
     *(((layer,), ("readers.*",), Place.SESSION) for layer in BYTES),
     (("readers.[!a]*",), ("readers.agree",), Place.SESSION),

@@ -44,8 +44,10 @@ _DIED: Final = {
 }
 
 _QUOTED = re.compile(r"(?<!\w)b?'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
-_BREAK = re.compile(r"\\[nrt]")
-"""A line end or tab in foreign text, as :func:`conformance.contain.text.safe` writes it: white space here."""
+_BREAK = re.compile(r"\\t")
+"""A tab in foreign text, as :func:`conformance.contain.text.safe` writes it: white space here."""
+_LINES = re.compile(r"(?:\\[nr]|[\n\r]).*", re.DOTALL)
+"""All behind the first line of a text, whose line ends may be written as :func:`conformance.contain.text.safe` does."""
 _BYTES = re.compile(r"(?<=\bbytes )[0-9a-f]{2}(?: [0-9a-f]{2})*\b")
 _HEXADECIMAL = re.compile(
     r"\b0x[0-9a-fA-F]+\b|(?<![\w.])-?(?=[a-f]*\d)[0-9a-f]{8,}\b|\b[0-9a-fA-F]{2}(?: [0-9a-fA-F]{2}){2,}\b"
@@ -77,6 +79,8 @@ MAX_CLASS: Final = 120
 def shape(text: str) -> str:
     """``text`` without its data: quoted text becomes ``'…'``, numbers become ``#``, rows and lists ``<…>``.
 
+    Of several lines only the first counts: databases and compilers repeat in the others what they were given.
+
     What varies with the data varies with nothing else: counts are in the plural, and a remark on the other byte order,
     which only some numbers permit, is left out.
 
@@ -85,7 +89,8 @@ def shape(text: str) -> str:
     >>> shape("1 byte of metadata") == shape("24 bytes of metadata")
     True
     """
-    text = _collapsed(_QUOTED.sub("'…'", " ".join(_BREAK.sub(" ", text).split())))
+    text = _LINES.sub(" …", _QUOTED.sub("'…'", text.strip()))
+    text = _collapsed(" ".join(_BREAK.sub(" ", text).split()))
     text = _ONE.sub(lambda one: f"1 {one[1]}{_PLURALS.get(one[2], one[2] + 's')}", text)
     text = _NUMBER.sub("#", _HEXADECIMAL.sub("#", _BYTES.sub("#", text)))
     text = _HINT.sub("", _MORE.sub("", _RUN.sub(r"\1", text)))

@@ -24,6 +24,11 @@ PLAIN: Final = "no option"
 MOST_FEATURES: Final = 2
 """The most features that a group is described by; more are no description."""
 
+ALIKE: Final = 2
+"""The fewest words with which two texts begin that say the same of different names."""
+
+_FIRST_LINE: Final = re.compile(r"\\[nr]|[\n\r]")
+"""A line end, as it is or as :func:`conformance.contain.text.safe` writes it."""
 _NAMES: Final = re.compile(r"\bprojects/[\w./:-]*\w|(?:[\w-]+[:.])*\bt_\w+_[0-9a-f]{8}(?:_[0-9a-f]{16})?_\d+\b")
 """Resources, and tables as :mod:`conformance.targets.seeding` names them; many servers quote them, each in its way."""
 
@@ -83,7 +88,7 @@ def refusals(cases: Sequence[CaseJudged]) -> list[Refusal]:
             features = _features(case, request)
             if request.refused:
                 refused = _Refused((case.case_id, request.call), request, features)
-                classes.setdefault((request.method, _class_of(request.refused)), []).append(refused)
+                classes.setdefault((request.method, _class_among(classes, request)), []).append(refused)
             else:
                 served.setdefault(request.method, Counter()).update(features)
                 totals[request.method] += 1
@@ -110,13 +115,37 @@ def _add_likewise_refused(cases: Sequence[CaseJudged], classes: Mapping[tuple[st
     """
     for case in cases:
         for request in (one for one in case.requests if one.refused and not one.owed):
-            if (alike := classes.get((request.method, _class_of(request.refused)))) is not None:
+            if (alike := classes.get((request.method, _class_among(classes, request)))) is not None:
                 alike.append(_Refused((case.case_id, request.call), request, _features(case, request)))
 
 
 def _class_of(refused: str) -> str:
-    """The status and text without data and without the names of one case's table, session and stream."""
-    return shape(_NAMES.sub("'…'", refused))
+    """The status and text without data and without the names of one case's table, session and stream.
+
+    Only the first line counts: databases repeat the query in those behind it.
+    """
+    return shape(_NAMES.sub("'…'", _FIRST_LINE.split(refused, maxsplit=1)[0]))
+
+
+def _class_among(classes: Iterable[tuple[str, str]], request: Request) -> str:
+    """The class of a refused request: one of ``classes`` if its text is the same or alike, else its own."""
+    own = _class_of(request.refused)
+    known = [said for method, said in classes if method == request.method]
+    return own if own in known else next((said for said in known if _alike(said, own)), own)
+
+
+def _alike(one: str, other: str) -> bool:
+    """True if two classes have one status, and differ in one run of words that is no longer than what they share.
+
+    A server that quotes a name or a value without quotation marks says the same of each.
+    """
+    (status, *words), (other_status, *others) = one.split(), other.split()
+    if status != other_status:
+        return False
+    shared = min(len(words), len(others))
+    before = next((place for place in range(shared) if words[place] != others[place]), shared)
+    after = next((place for place in range(shared - before) if words[~place] != others[~place]), shared - before)
+    return before >= ALIKE and before + after >= max(ALIKE, shared - before - after)
 
 
 def _features(case: CaseJudged, request: Request) -> tuple[str, ...]:

@@ -29,6 +29,8 @@ WIDTH: Final = 80
 """The longest line of the first screen."""
 NOTES: Final = 2
 """The most lines for remarks, and for problems other than causes; the complete report has all."""
+CASE: Final = 40
+"""The most characters of the name of a cause's smallest case."""
 _LABEL: Final = 10
 _SHOWN: Final = frozenset({"target", "selection", "shard", "profiles", "remark"})
 """The lines of the header that are on the first screen."""
@@ -77,7 +79,8 @@ def _print_causes(console: Console, found: Sequence[Cause]) -> None:
         head = f"{number:>2} {cause.level.upper():<6} "
         space = " " * max(2, WIDTH - len(head) - len(name) - len(reach))
         console.print(Text.assemble(head, (name, "bold"), space, reach))
-        console.print(Text(f"   {_cut(' '.join(cause.title.split()), WIDTH - 3)}", "red"))
+        where = f"   in {_cut(cause.smallest, CASE)}: "
+        console.print(Text.assemble(where, (_cut(" ".join(cause.title.split()), WIDTH - len(where)), "red")))
 
 
 def _others(result: Result) -> Iterator[str]:

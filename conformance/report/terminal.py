@@ -96,7 +96,7 @@ def _print_failed(console: Console, result: Result) -> None:
         parts = (*cause.own, *cause.echoes)
         if len(parts) > 1 or cause.blocks:
             console.print(_line("\n", (f"cause {number} ", "bold red"), (cause.key, "bold"), f" {_reach(cause)}"))
-            _print_facts(console, _about(cause))
+            _print_facts(console, (*_about(cause), ("smallest", cause.smallest)))
         for deviation in parts:
             print_deviation(console, deviation, replay_command(result, deviation))
     for deviation in result.listed(Outcome.ERROR):

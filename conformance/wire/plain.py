@@ -15,11 +15,14 @@ from typing import Any, Final, Self
 
 import pyarrow as pa
 
+from conformance.contain.text import told_apart
 from conformance.wire.cells import Plain, PlainError, cells
 from conformance.wire.intervals import has_bare_interval, readable
 
 __all__ = ["MAX_VALUES", "Plain", "PlainError", "PlainTable", "differences", "plain_table", "plain_values"]
 
+MAX_TEXT: Final = 120
+"""The most characters of a value in a difference."""
 MAX_VALUES: Final = 1 << 24
 """The number of values made for one column of one batch: runs or overlapping views can declare any number cheaply."""
 
@@ -98,7 +101,8 @@ def differences(expected: PlainTable, got: PlainTable, limit: int = 20) -> list[
     """
     found = []
     if expected.names != got.names:
-        found.append(f"columns: expected {_clip(expected.names)}, got {_clip(got.names)}")
+        wanted, had = _clipped(expected.names, got.names)
+        found.append(f"columns: expected {wanted}, got {had}")
     if expected.rows != got.rows:
         found.append(f"rows: expected {expected.rows}, got {got.rows}")
     if len(expected.columns) == len(got.columns):
@@ -113,9 +117,9 @@ def _values_that_differ(expected: PlainTable, got: PlainTable) -> Iterator[str]:
             continue
         for row, (wanted, had) in enumerate(zip(left, right, strict=False)):
             if _text(wanted) != _text(had):
-                path, inner, outer = _inmost(wanted, had)
-                at = f"column {number} {_clip(name)}, row {row}{path}"
-                yield f"{at}: expected {_clip(inner)}, got {_clip(outer)}"
+                path, *inmost = _inmost(wanted, had)
+                inner, outer = _clipped(*inmost)
+                yield f"column {number} {_clip(name)}, row {row}{path}: expected {inner}, got {outer}"
 
 
 def _inmost(wanted: Any, had: Any, path: str = "") -> tuple[str, Any, Any]:
@@ -136,6 +140,15 @@ def _text(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _clip(value: Any, most: int = 120) -> str:
+def _clip(value: Any, most: int = MAX_TEXT) -> str:
     text = json.dumps(value, sort_keys=True, default=repr)
     return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def _clipped(one: Any, other: Any) -> tuple[str, str]:
+    """Two different values, clipped; with what differs where that would make them equal."""
+    shown = _clip(one), _clip(other)
+    if shown[0] != shown[1]:
+        return shown
+    first, second = (json.dumps(value, sort_keys=True, default=repr) for value in (one, other))
+    return told_apart(first, second, MAX_TEXT)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.contain.text import keep_safe, quoted, safe, safe_lines, safe_values
+from conformance.contain.text import keep_safe, quoted, safe, safe_lines, safe_values, told_apart
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))
 """Surrogates included."""
@@ -119,3 +119,19 @@ def test_a_record_keeps_itself_safe() -> None:
 def test_the_one_character_that_json_leaves_is_escaped() -> None:
     """TOML forbids DEL inside a string."""
     assert quoted("a\x7f") == '"a\\u007f"'
+
+
+@given(st.text(alphabet="ab", max_size=40), st.text(alphabet="ab", max_size=40), st.integers(4, 30))
+def test_two_different_texts_are_never_shown_as_one(one: str, other: str, limit: int) -> None:
+    """Wherever they differ, and however much is cut."""
+    shown, beside = told_apart(one, other, limit)
+
+    assert (shown == beside) == (one == other)
+
+
+def test_a_cut_that_hides_the_difference_says_where_it_is() -> None:
+    """Both texts have their length, and what stands from the first difference on."""
+    assert told_apart("x" * 50, "x" * 40, limit=10) == (
+        "xxxxxxxxx… (50 characters, from 40 on: xxxxxxxxxx)",
+        "xxxxxxxxx… (40 characters, from 40 on: nothing)",
+    )

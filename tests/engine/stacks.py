@@ -3,7 +3,7 @@
 ``python -m tests.engine.stacks --count 1000`` (or ``tox -e stacks``) draws that many stacks of two to six mutants from
 a seed, judges the reference with each, repairs one mutant at a time in any order, and compares each result with the one
 before. A clause that was held and is not any more was *hidden*: the defect that was repaired had hidden another one.
-Then it repairs twelve stacks top-down, in the order of the first screen.
+Then it repairs twelve stacks top-down, in the order of the first screen. ``--causes`` counts the causes instead.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from conformance.engine.result import Result, fold
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.standing import Standing
-from conformance.generate import materialise
+from conformance.generate import draw_case, draw_scenario, materialise
 from conformance.records import Case
 from conformance.reference.mutants import MUTANTS, STACKED_WITH
 from conformance.reference.serializer import REFERENCE, Serializer
@@ -122,6 +122,20 @@ class Bench(AbstractContextManager["Bench"]):
                 repaired, tuple(left), _held(before) & owed, _held(after) & owed, tuple(one.clause for one in changes)
             )
             before = after
+
+    def spread(self, seed: int, number: int) -> float:
+        """The causes of a drawn stack for each of its mutants that fails something alone, with drawn cases and
+        scenarios; 1.0 if each defect is one cause.
+        """
+        chosen = random.Random(f"wide/{seed}/{number}")
+        stack = drawn(chosen)
+        cases = [
+            *self.cases_for(stack, chosen),
+            *(draw_case(number, index, profile="server") for index in range(4)),
+            *(draw_scenario(number, index) for index in range(6)),
+        ]
+        showing = sum(bool(self.result([name], cases).failed) for name in stack)
+        return len(causes(self.result(stack, cases))) / max(showing, 1)
 
     def top_down(self, stack: Sequence[str], chosen: random.Random) -> int:
         """The runs that fail while the cause that stands first is repaired each time, until nothing fails.
@@ -214,7 +228,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=100, help="stacks to draw")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--causes", action="store_true", help="only count the causes of each stack")
     options = parser.parse_args()
+    if options.causes:
+        _print_spread(options.seed, options.count)
+        return
     size = 5
     tasks = [(options.seed, range(first, min(first + size, options.count))) for first in range(0, options.count, size)]
     repairs: list[tuple[int, Repair]] = []
@@ -247,6 +265,14 @@ def _top_down(seed: int) -> int:
             too_many += runs > len(stack)
             print(f"top-down: {len(stack)} mutants, {runs} failing runs", flush=True)
     return too_many
+
+
+def _print_spread(seed: int, count: int) -> None:
+    """Print how many causes the stacks have for each of their defects."""
+    with Bench() as bench:
+        found = sorted(bench.spread(seed, number) for number in range(count))
+    shown = {"median": found[count // 2], "90th percentile": found[count * 9 // 10], "most": found[-1]}
+    print("causes for each defect:", ", ".join(f"{name} {value:.2f}" for name, value in shown.items()))
 
 
 def _words(repair: Repair) -> str:

@@ -255,6 +255,24 @@ class TestBlocks:
             "session.name-has-the-pattern": (),
         }
 
+    def test_what_stands_beside_a_clause_does_not_block_it(self) -> None:
+        """An absent trace id hides no expiry, in whose chapter it is; an absent expiry does."""
+        expiry = ("session.expire-time-is-ahead",)
+        trace = dataclasses.replace(judged("a", fails("a", "session.trace-id-is-echoed")), blocked=expiry)
+        absent = dataclasses.replace(judged("b", fails("b", "session.expire-time-is-set")), blocked=expiry)
+
+        assert [cause.blocks for cause in found(trace)] == [()]
+        assert [cause.blocks for cause in found(absent)] == [expiry]
+
+    def test_what_the_target_never_shows_is_blocked_by_nothing(self) -> None:
+        """A server without progress has none where its answers are right, so no refusal keeps it back."""
+        hidden = ("rows.progress-goes-on",)
+        refused = dataclasses.replace(refusal("a", LZ4), blocked=hidden)
+        served = dataclasses.replace(judged("b", fails("b", "schema.order")), blocked=hidden)
+
+        assert [cause.blocks for cause in found(refused)] == [hidden]
+        assert [cause.blocks for cause in found(refused, served)] == [(), ()]
+
     def test_what_the_case_owed_is_blocked_by_what_ended_it(self) -> None:
         """The list comes with the case."""
         case = dataclasses.replace(refusal("a", LZ4), blocked=("rows.none-is-missing", "types.bool"))
@@ -284,12 +302,19 @@ class TestBlocks:
 class TestOrder:
     """What to fix first."""
 
-    def test_the_cause_that_blocks_most_comes_first(self) -> None:
-        """Even a SHOULD in one case, before a MUST in many."""
+    def test_the_cause_that_blocks_most_comes_first_within_its_level(self) -> None:
+        """A MUST in one case comes before a MUST in many, if it blocks more; a SHOULD comes after both."""
         many = [judged(name, fails(name, "schema.order")) for name in "abc"]
-        blocking = dataclasses.replace(judged("d", fails("d", "body.padding-zero")), blocked=("types.bool",))
+        must = dataclasses.replace(judged("d", fails("d", "body.buffer-count")), blocked=("types.bool",))
+        should = dataclasses.replace(
+            judged("e", fails("e", "buffers.expansion")), blocked=("values.bool", "values.string", "values.nulls")
+        )
 
-        assert [cause.clause for cause in found(*many, blocking)] == ["body.padding-zero", "schema.order"]
+        assert [(cause.clause, len(cause.blocks)) for cause in found(*many, must, should)] == [
+            ("body.buffer-count", 1),
+            ("schema.order", 0),
+            ("buffers.expansion", 3),
+        ]
 
     def test_then_a_must_comes_before_a_should_and_many_cases_before_few(self) -> None:
         """The cases count only within one level."""

@@ -43,7 +43,10 @@ FINE = (Outcome.UNTESTABLE, "nothing in the exchange shows it")
         (r'Error("of Union(UnionType { name: \"a\", kind: Int', 'Error("of Union(UnionType <…>'),
         ("found -57896044618658097711785492504343953926634992332820 here", "found # here"),
         ("table t_1e6658b8 of digest 1e6658b8", "table t_1e6658b8 of digest #"),
-        ("-1.5e-7 or  twice\nas much", "# or twice as much"),
+        ("-1.5e-7 or  twice", "# or twice"),
+        ("no 'x'\nin SELECT x", "no '…' …"),
+        (r"no 'x' at line 2\n\nLINE 2: WHERE x", "no '…' at line # …"),
+        ("the lines 'a\nb' of row 3", "the lines '…' of row #"),
     ],
 )
 def test_a_shape_forgets_data_and_keeps_words(text: str, expected: str) -> None:

@@ -41,3 +41,8 @@ def test_repairing_top_down_takes_no_more_runs_than_there_are_causes(bench: Benc
     stack = drawn(chosen, least=3)
 
     assert 0 < bench.top_down(stack, chosen) <= len(stack)
+
+
+def test_each_defect_of_a_stack_is_about_one_cause(bench: Bench) -> None:
+    """With drawn cases and scenarios, which show one defect in many ways."""
+    assert sum(bench.spread(SEED, number) for number in range(2)) <= 2 * 1.5

@@ -57,14 +57,14 @@ def test_more_than_ten_are_counted_and_fit_as_well() -> None:
     assert lines_on_screen(text) <= LINES
 
 
-def test_a_cause_has_its_key_its_reach_and_its_title() -> None:
+def test_a_cause_has_its_key_its_reach_its_case_and_its_title() -> None:
     """Two lines."""
     text = printed(result_of(failing("a", "framing.x", "3 messages"), failing("a", "rows.x", "no message")))
 
     first, title = text.partition("FIX FIRST\n")[2].splitlines()[:2]
 
     assert first.split() == ["1", "MUST", "framing.x~ec75", "1", "case"]
-    assert title == "   3 messages; required: one message"
+    assert title == "   in a: 3 messages; required: one message"
 
 
 def test_a_single_cause_is_shown_in_full() -> None:

@@ -256,3 +256,13 @@ def test_nested_storage_of_an_extension_is_read(shape: pa.DataType) -> None:
 def test_intervals_are_keys() -> None:
     """The decoded values of a dictionary are kept by their type; equal types are one."""
     assert {YEAR_MONTH: 1, DAY_TIME: 2}[type(YEAR_MONTH)("year-month")] == 1
+
+
+def test_two_long_values_are_not_shown_as_one() -> None:
+    """What differs behind the cut is said."""
+    tables = [PlainTable(("a",), (["x" * 200 + end],), 1) for end in "yz"]
+
+    (said,) = differences(*tables)
+
+    assert 'from 201 on: y")' in said
+    assert 'from 201 on: z")' in said

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from conformance.contain.text import many
 from conformance.contract.clause import FLIGHT, Role, Violation, clause
-from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
+from conformance.contract.comparing.matching import RowMatch, match_rows, show_row, show_rows
 from conformance.contract.flight.arrowstream import first_is_no_schema, stream_violations
 from conformance.contract.flight.decoding import in_words
 from conformance.contract.flight.subjects import about, asked_for, columns_of, listed, sent_rows, without_dictionaries
@@ -164,7 +164,7 @@ def values_are_kept(call: ExchangeView) -> Iterator[Violation]:
     The integration client of Arrow compares each batch with the one that it sent.
     """
     for expected, got in _match(call).changed[:1]:
-        yield Violation(show_row(sent_rows(call), expected), show_row(_came(call), got))
+        yield Violation(*show_rows(sent_rows(call), expected, _came(call), got))
 
 
 @clause(

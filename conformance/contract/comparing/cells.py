@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from conformance._pandas import to_numpy
+from conformance.contain.text import told_apart
 
 __all__ = [
     "has_float",
@@ -27,7 +28,7 @@ __all__ = [
     "same_floats",
     "string",
     "take",
-    "text",
+    "texts",
     "valid",
     "widened",
     "without_floats",
@@ -215,10 +216,9 @@ def _float_words(floats: npt.NDArray[np.generic]) -> Words:
 # --- text -------------------------------------------------------------------------------------------
 
 
-def text(array: pa.Array, index: int) -> str:
-    """Return the value at ``index`` for people: SQL-like, exact, and cut after 120 characters."""
-    whole = _text(array, index)
-    return whole if len(whole) <= _MAX_TEXT else f"{whole[: _MAX_TEXT - 1]}…"
+def texts(one: pa.Array, place: int, other: pa.Array, index: int) -> tuple[str, str]:
+    """Return two different values for people: SQL-like, exact, and cut after 120 characters; never as the same text."""
+    return told_apart(_text(one, place), _text(other, index), _MAX_TEXT)
 
 
 def string(value: pa.Scalar) -> str | None:

@@ -358,8 +358,8 @@ class _Walk:
     ) -> None:
         places = np.flatnonzero(differ)
         if places.size:
-            wanted = cells.text(left.array, int(left.places[places[0]]))
-            got = cells.text(right.array, int(right.places[places[0]]))
+            first = places[0]
+            wanted, got = cells.texts(left.array, int(left.places[first]), right.array, int(right.places[first]))
             self._add(kind, where, wanted, got, places)
 
     def _add(self, kind: ValueDifferenceKind, where: _Where, wanted: str, got: str, places: Places) -> None:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from conformance._pandas import to_numpy
+from conformance.contain.text import told_apart
 from conformance.contract.comparing.cells import has_float, one_array, take
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "row_hashes",
     "shape",
     "show_row",
+    "show_rows",
 ]
 
 Hashes: TypeAlias = npt.NDArray[np.uint64]
@@ -41,6 +43,8 @@ _NAN = np.uint64(0x7FF8000000000000)
 
 MAX_ROW_TEXT = 160
 """The most characters of a row in a message."""
+MAX_WHOLE = 100_000
+"""The characters in which the first difference of two long rows is looked for."""
 MAX_PAIRED_BY_AGREEMENT = 64
 """With more unmatched rows on both sides the best pairs are no longer informative; rows are then paired in order."""
 
@@ -256,13 +260,21 @@ def _shown(value: pa.Scalar) -> str:
         return f"a {value.type} that Python cannot show ({type(error).__name__})"
 
 
-def show_row(table: pa.Table, row: int) -> str:
-    """Return a row for people, cut to one line."""
+def show_row(table: pa.Table, row: int, most: int = MAX_ROW_TEXT) -> str:
+    """Return a row for people, cut after ``most`` characters."""
     parts, size = [], 0
     for index, field in enumerate(table.schema):
         parts.append(f"{field.name!r}: {_shown(table.column(index)[row])}")
         size += len(parts[-1])
-        if size > MAX_ROW_TEXT:
+        if size > most:
             break
     text = "{" + ", ".join(parts) + "}"
-    return text if len(text) <= MAX_ROW_TEXT else text[: MAX_ROW_TEXT - 3] + "…"
+    return text if len(text) <= most else text[: most - 3] + "…"
+
+
+def show_rows(one: pa.Table, row: int, other: pa.Table, place: int) -> tuple[str, str]:
+    """Return two different rows for people, each cut to one line, and never as the same text."""
+    shown = show_row(one, row), show_row(other, place)
+    if shown[0] != shown[1]:
+        return shown
+    return told_apart(show_row(one, row, MAX_WHOLE), show_row(other, place, MAX_WHOLE), MAX_ROW_TEXT)

@@ -238,3 +238,12 @@ def test_no_rows_have_no_pairs() -> None:
     """Against an empty table nothing is paired."""
     assert pair_rows(ROWS.slice(0, 0), ROWS) == []
     assert pair_rows(ROWS, ROWS.slice(0, 0)) == []
+
+
+def test_two_long_values_are_not_shown_as_one() -> None:
+    """What differs behind the cut is said."""
+    found = difference(pa.table({"a": ["x" * 200 + "y"]}), pa.table({"a": ["x" * 200 + "z"]}))
+
+    assert found is not None
+    assert found.wanted != found.got
+    assert "from 201 on: y" in found.wanted

@@ -9,7 +9,15 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract.comparing.cells import take
-from conformance.contract.comparing.matching import RowMatch, _shown, comparable, fingerprints, match_rows, show_row
+from conformance.contract.comparing.matching import (
+    RowMatch,
+    _shown,
+    comparable,
+    fingerprints,
+    match_rows,
+    show_row,
+    show_rows,
+)
 
 TABLE = pa.table(
     {
@@ -199,3 +207,13 @@ def test_a_name_that_one_side_has_twice_is_not_compared() -> None:
 
     assert match_rows(expected, got).exact
     assert match_rows(got, expected).exact
+
+
+def test_two_long_rows_are_not_shown_as_one() -> None:
+    """A difference behind the cut is said, with its place."""
+    one, other = (pa.table({"a": ["x" * 200 + end]}) for end in "yz")
+
+    shown, beside = show_rows(one, 0, other, 0)
+
+    assert shown != beside
+    assert "on: y'" in shown

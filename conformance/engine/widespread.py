@@ -1,0 +1,159 @@
+"""Which groups of findings follow from a fault that shows nearly wherever a run could show it.
+
+:mod:`conformance.engine.dependence` decides within a case. Across cases, a fault in part of what a server does is
+explained by a fault in all of it: if every resumed read begins at the first row, then so do those of Avro, of the
+children of a split and of each drawn history. Each row of the table is known from the contract; what a run shows is
+only whether the fault is so general that nothing else can be said of its effects.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from conformance._globs import matches
+from conformance.contract.clause import CLAUSES
+from conformance.engine.dependence import RESUMED, ROWS, Symptom
+from conformance.engine.events import CaseJudged
+from conformance.engine.result import NOT_JUDGED, Result
+from conformance.records import BqType
+
+__all__ = ["explained"]
+
+MOSTLY: Final = 0.75
+"""The part of the verdicts of a row's causes that have to fail, so that its effects show nothing of their own."""
+
+DRAWN: Final = ("combination.*", "history.*")
+"""The clauses on drawn histories of calls, which judge again what other chapters judge alone."""
+
+COMPARING: Final = (
+    "rows.row-count-is-true", "rows.query-result-is-the-table", "rows.*-repeats", "rows.streams-are-disjoint",
+    "projection.values-*", "offsets.*", "snapshot.*-rows-*", "snapshot.rereading-repeats", "snapshot.time-is-honoured",
+    "split.child*", "split.parent-*", "split.beyond-*", "sample.*", "compression.*rows-are-the-same", "avro.*", *DRAWN,
+)  # fmt: skip
+"""The clauses that compare rows with others, and fail where the rows themselves are wrong."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Row:
+    """``causes`` explain ``effects``; the first of them leads. With ``each``, one that fails everywhere is enough.
+
+    They explain a drawn case only if its requests or its table have one of the features ``on``, if there are any, and
+    a finding only if its text has ``said``.
+    """
+
+    causes: tuple[str, ...]
+    effects: tuple[str, ...]
+    on: tuple[str, ...] = ()
+    each: bool = False
+    said: str = ""
+
+
+_OFFSETS: Final = ("offsets.inside-a-response", "offsets.between-responses", "offsets.last-row",
+                   "offsets.end-yields-nothing", "avro.offset-leaves-the-rest", "split.child-resumes")  # fmt: skip
+_FILTERS: Final = (
+    *(f"restriction.{name}" for name in ("comparison", "and-or", "not", "in-list", "between", "is-null", "like")),
+    "restriction.double-quoted-literal", "restriction.temporal-literal", "restriction.nested-field",
+    "restriction.nothing-selected", "restriction.null-is-not-true", "projection.filter-may-use-other-columns",
+)  # fmt: skip
+_UNKNOWN: Final = tuple(
+    f"errors.{name}-is-refused" for name in ("unknown-stream", "unknown-session", "malformed-stream")
+)
+
+_TABLE: Final[Sequence[_Row]] = (
+    # Bytes that cannot be decoded, and rows that are not those of the table, are wrong for whoever compares rows.
+    _Row(("body.node-count", "body.column-lengths"), ("body.*", "layouts.*", "values.*", *COMPARING), each=True),
+    _Row(("schema.little-endian",), ("body.*", "values.*", *COMPARING)),
+    *(_Row((clause,), (*ROWS[place + 1:], "values.*", *COMPARING)) for place, clause in enumerate(ROWS)),
+    _Row(("values.follow-names", "projection.values-follow-their-names"),
+         ("values.*", "projection.values-follow-their-names", *DRAWN)),
+    _Row(ROWS[:1], _FILTERS, said="missing"),
+    _Row(ROWS[1:2], _FILTERS, said="once more"),
+    *(_Row((f"values.{one.lower()}",), DRAWN, (f"columns of type {one}",)) for one in BqType),
+    _Row(("values.nulls", "values.repeated*"), DRAWN, each=True),
+    # Columns that the schema renames, adds or loses are so for a projection, too.
+    _Row(("structure.strings-*", "structure.fields-listed", "schema.columns-*", "schema.names"),
+         ("projection.only-the-selected", "projection.all-the-selected"), each=True),
+    _Row(("schema.order",), ("projection.order-is-the-tables",)),
+    _Row(("schema.metadata-*",), ("schema.metadata-*",)),
+    # An option that is ignored is ignored in all of its forms.
+    _Row(_OFFSETS, ("offsets.*", "avro.offset-*", "split.child-resumes", "split.beyond-*",
+                    "combination.none-is-repeated", "combination.children-*", *RESUMED),
+         ("an offset", "the child of a split stream")),
+    _Row(_FILTERS, (*_FILTERS, "restriction.*", *DRAWN), ("row_restriction",)),
+    _Row(("restriction.*-is-refused",), ("restriction.*-is-refused", "restriction.bad-one-yields-no-rows")),
+    _Row(("snapshot.time-is-honoured",), ("snapshot.*", *DRAWN), ("snapshot_time",)),
+    _Row(("snapshot.later-rows-stay-out", "snapshot.earlier-rows-are-there"), ("snapshot.*", *DRAWN), each=True),
+    _Row(("split.children-are-the-parent",), ("split.*", *DRAWN), ("a split", "the child of a split stream")),
+    _Row(_UNKNOWN, (*_UNKNOWN, "errors.split-of-unknown-stream-is-refused")),
+    _Row(("avro.counts-are-the-rows",), ("avro.offset-leaves-the-rest",)),
+)  # fmt: skip
+
+
+def explained(result: Result, groups: Mapping[str, Sequence[Symptom]]) -> dict[str, str]:
+    """For the key of each group that follows from a widespread fault the key of the group that leads there.
+
+    A group follows as a whole or not at all. Of several groups from which it could follow the first row decides.
+    """
+    has = {case.case_id: _features(case) for case in result.cases}
+    parents: dict[str, str] = {}
+    for row in _TABLE:
+        leading = _leading(row, result, groups)
+        for place, lead in enumerate(leading):
+            above = {lead, *leading[:place]}
+            for key, symptoms in groups.items():
+                if key not in above and key not in parents and _follows(row, symptoms, has):
+                    parents[key] = lead
+    return {key: _last(lead, parents) for key, lead in parents.items() if _last(lead, parents) != key}
+
+
+def _leading(row: _Row, result: Result, groups: Mapping[str, Sequence[Symptom]]) -> list[str]:
+    """The keys of the groups with findings of a row's causes, the plainest first; none unless they are widespread."""
+    order = [clause for glob in row.causes for clause in CLAUSES if matches(clause, (glob,))]
+    failing = {
+        clause: {one.case_id for symptoms in groups.values() for one in symptoms if one.clause == clause}
+        for clause in dict.fromkeys(order)
+    }
+    judged = {
+        clause: sum(n for outcome, n in result.by_clause.get(clause, {}).items() if outcome not in NOT_JUDGED)
+        for clause in failing
+    }
+    parts = [{clause} for clause in failing] if row.each else [set(failing)]
+    wide = {
+        clause
+        for part in parts
+        if 0 < sum(judged[one] for one in part) * MOSTLY <= sum(len(failing[one]) for one in part)
+        for clause in part
+    }
+    led = (key for clause in failing if clause in wide for key in groups if _has(groups[key], clause))
+    return list(dict.fromkeys(led))
+
+
+def _has(symptoms: Sequence[Symptom], clause: str) -> bool:
+    return any(one.clause == clause for one in symptoms)
+
+
+def _features(case: CaseJudged) -> frozenset[str]:
+    """What the requests of a case ask for, and what its table has."""
+    return frozenset(
+        (*(one for call in case.requests for one in call.asked), *(case.shape.has if case.shape is not None else ()))
+    )
+
+
+def _follows(row: _Row, symptoms: Sequence[Symptom], has: Mapping[str, frozenset[str]]) -> bool:
+    return all(
+        one.finding is not None
+        and matches(one.clause, row.effects)
+        and row.said in one.finding.observed
+        and not (row.on and matches(one.clause, DRAWN) and has[one.case_id].isdisjoint(row.on))
+        for one in symptoms
+    )
+
+
+def _last(key: str, parents: Mapping[str, str]) -> str:
+    seen = {key}
+    while (parent := parents.get(key)) is not None and parent not in seen:
+        seen.add(parent)
+        key = parent
+    return key

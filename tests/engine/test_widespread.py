@@ -1,0 +1,94 @@
+"""What a fault that shows nearly everywhere explains, and what it leaves alone."""
+
+from __future__ import annotations
+
+import fnmatch
+
+import pytest
+
+from conformance.contract.clause import CLAUSES, load_chapters
+from conformance.engine import blocking, widespread
+from conformance.engine.events import Request
+from tests.engine.samples import judged, passing
+from tests.engine.test_causes import fails, found, refusal, served, with_requests
+
+load_chapters()
+
+ROWS = [globs for row in widespread._TABLE for globs in (row.causes, row.effects)]
+BLOCKS = [globs for row in blocking._TABLE for globs in row]
+
+
+@pytest.mark.parametrize("globs", [*ROWS, *BLOCKS, blocking.HARMLESS], ids=str)
+def test_each_name_in_the_tables_is_that_of_a_clause(globs: tuple[str, ...]) -> None:
+    """A glob that matches nothing would hide that a clause is called otherwise."""
+    assert [glob for glob in globs if not fnmatch.filter(CLAUSES, glob)] == []
+
+
+IGNORED = "all 8 rows: the offset was ignored"
+
+
+def test_an_offset_that_is_always_ignored_is_one_cause() -> None:
+    """The plainest sentence leads, and the end of the stream and a drawn history follow."""
+    offset = Request(1, "ReadRows", ("an offset",))
+    cases = [
+        judged("a", fails("a", "offsets.end-yields-nothing", "2 responses of 8 rows")),
+        judged("b", fails("b", "offsets.inside-a-response", IGNORED)),
+        with_requests(judged("c", fails("c", "history.no-repeated-row", "row 3 comes again")), offset),
+    ]
+
+    (cause,) = found(*cases)
+
+    assert cause.clause == "offsets.inside-a-response"
+    assert [echo.clause for echo in cause.echoes] == ["offsets.end-yields-nothing", "history.no-repeated-row"]
+
+
+def test_a_drawn_history_without_an_offset_does_not_follow() -> None:
+    """What is unrelated is never an echo."""
+    cases = [
+        judged("a", fails("a", "offsets.inside-a-response", IGNORED)),
+        served(judged("b", fails("b", "history.no-repeated-row", "row 3 comes again"))),
+    ]
+
+    assert len(found(*cases)) == 2
+
+
+def test_an_offset_that_is_honoured_elsewhere_explains_nothing() -> None:
+    """A defect at the end of streams stays one of its own."""
+    cases = [
+        judged("a", fails("a", "offsets.end-yields-nothing", "2 responses of 8 rows")),
+        judged("b", fails("b", "offsets.last-row", IGNORED)),
+        *(judged(name, passing(name, "offsets.inside-a-response")) for name in "cd"),
+    ]
+
+    assert len(found(*cases)) == 2
+
+
+def test_several_readers_with_one_error_are_one_cause() -> None:
+    """The answer has to change, and not eight readers."""
+    error = "ends in InvalidTable: cannot view array"
+    cases = [
+        judged(name, fails(name, "readers.read-without-error", f"{reader} {error}", field=reader))
+        for name, reader in (("a", "arro3.stream"), ("b", "pyarrow.stream"))
+    ]
+
+    assert len(found(*cases)) == 1
+
+
+def test_a_refusal_that_repeats_the_query_is_one_cause() -> None:
+    """The query is in the lines behind the first, and a name without quotation marks within it."""
+    said = "INTERNAL: Parser Error: syntax error at or near 'check'\\n\\nLINE 1: WHERE check = 1"
+    other = "INTERNAL: Parser Error: syntax error at or near 'order'\\n\\nLINE 1: SELECT a FROM b WHERE order"
+    names = [f"INVALID_ARGUMENT: these fields are not in the schema: {name}" for name in ("place.zip", "lines")]
+    cases = [refusal(str(place), said=text) for place, text in enumerate((said, other, *names))]
+
+    assert sorted(cause.cases for cause in found(*cases, served(judged("x")))) == [("0", "1"), ("2", "3")]
+
+
+def test_the_values_of_another_row_are_no_other_fault() -> None:
+    """A reader that takes a layout for another one gives other values of each type."""
+    cases = [
+        judged("a", fails("a", "reader.rows-true", 'column 0 "x", row 0: expected 0, got -1')),
+        judged("b", fails("b", "reader.rows-true", 'column 0 "x", row 1: expected null, got {"decimal": "1"}')),
+    ]
+
+    assert len(found(*cases)) == 1
