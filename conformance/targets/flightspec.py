@@ -81,7 +81,8 @@ class FlightSpec:
     exist.
 
     With ``scenario``, it is the server of that scenario of Arrow's integration tests, and is asked nothing else.
-    ``headers`` go along with each call.
+    ``headers`` go along with each call. ``locations`` are globs of URIs on this machine, besides the server's own
+    address, to which these and a token may go; a socket is followed only there.
     """
 
     seeding: FlightSeeding = FlightSeeding.NONE
@@ -92,6 +93,7 @@ class FlightSpec:
     known: tuple[KnownFlight, ...] = ()
     scenario: str | None = None
     headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    locations: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         played = FLIGHT_SCENARIOS.get(self.scenario or "") if self.scenario is not None else None

@@ -80,6 +80,11 @@ class Direct(Caller):
         self._headers_of = headers
         self._peer = peer
 
+    @property
+    def bearing(self) -> bool:
+        """True if metadata goes along."""
+        return bool(self._headers_of())
+
     def with_credentials(self, credentials: Callable[[], Headers]) -> Direct:
         """A caller with this metadata."""
         return Direct(self._service, credentials, self._peer)

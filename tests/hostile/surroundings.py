@@ -1,0 +1,89 @@
+"""Attacks by what surrounds a command: files of the current directory, pipes, limits, the interpreter's settings."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from tests.hostile.attack import Expected, Part, register
+from tests.hostile.setups import ROOT, Command
+
+__all__: list[str] = []
+
+MODULES: Final = (
+    *("json", "logging", "typing", "click", "rich", "yaml", "grpc", "google", "h11", "pyarrow", "numpy", "duckdb"),
+    *("sqlglot", "pandas", "polars", "runpy", "socket", "ssl", "pickle", "tomllib", "sitecustomize", "conformance"),
+)
+INSTALLED: Final = [sys.executable, "-P", "-m", "conformance"]
+"""The suite as its installed command starts it: without the current directory in ``sys.path``."""
+
+
+# --- the current directory ----------------------------------------------------------------------------
+
+
+def _with_modules(place: Path, words: list[str]) -> Command:
+    """A command in a directory with a file for each name; one that runs leaves a mark that is forbidden."""
+    for name in MODULES:
+        mark = str(place / "events" / f"forbidden.{name}")
+        (place / f"{name}.py").write_text(f"open({mark!r}, 'w').close()\nraise SystemExit(99)\n", encoding="utf-8")
+    return Command(words, program=INSTALLED)
+
+
+@register("process.modules-in-the-current-directory", Part.COMMAND, Expected(status=(0,)), deadline=40.0)
+def modules_in_the_current_directory(place: Path, cookie: str) -> Command:
+    """Files in the current directory are named after modules; a run starts a server, shards and readers."""
+    target = str(ROOT / "targets" / "reference.toml")
+    return _with_modules(place, ["run", "--target", target, "--select", "types.b*", "--parallel", "2"])
+
+
+@register("process.modules-beside-a-flight-server", Part.COMMAND, Expected(status=(0,)), deadline=40.0)
+def modules_beside_a_flight_server(place: Path, cookie: str) -> Command:
+    """The same for a run against a Flight server."""
+    target = str(ROOT / "targets" / "flight-reference.toml")
+    return _with_modules(place, ["run", "--target", target, "--select", "flight.e*"])
+
+
+@register("process.modules-beside-a-file", Part.COMMAND, Expected(status=(1,)), deadline=20.0)
+def modules_beside_a_file(place: Path, cookie: str) -> Command:
+    """The same for ``check``, which reads bytes in a process of its own."""
+    (place / "data.arrows").write_bytes(b"\xff\xff\xff\xff" + bytes(60))
+    return _with_modules(place, ["check", "data.arrows"])
+
+
+# --- where credentials go -----------------------------------------------------------------------------
+
+SENDS_ELSEWHERE: Final = '''
+import json, pathlib, socket, sys, threading
+from conformance.reference.flight.server import FlightServer
+from conformance.reference.flight.service import FlightService
+
+def listen(listener):
+    while True:
+        listener.accept()
+        pathlib.Path("events/forbidden.connection").touch()
+
+port, path = socket.create_server(("127.0.0.1", 0)), socket.socket(socket.AF_UNIX)
+path.bind("other.sock")
+path.listen()
+for listener in (port, path):
+    threading.Thread(target=listen, args=(listener,), daemon=True).start()
+service = FlightService()
+service.locations = (f"grpc://127.0.0.1:{port.getsockname()[1]}", f"grpc+unix://{pathlib.Path('other.sock').resolve()}")
+with FlightServer(service) as server:
+    print(json.dumps({"event": "grpc.listen", "port": int(server.uri.rpartition(":")[2])}), flush=True)
+    threading.Event().wait()
+'''
+
+
+@register("process.flight-endpoints-elsewhere", Part.COMMAND, Expected(status=(0, 1), says="was not tried"))
+def flight_endpoints_elsewhere(place: Path, cookie: str) -> Command:
+    """A Flight server names a port and a socket of other programs as the places of its tickets; headers are secret."""
+    (place / "server.py").write_text(SENDS_ELSEWHERE, encoding="utf-8")
+    (place / "target.toml").write_text(
+        'name = "x"\nkind = "flight"\n[start]\ncommand = ["{python}", "server.py"]\ngrace = 0.5\n'
+        f'environment = {{ PYTHONPATH = "{ROOT}" }}\n'
+        '[ready]\ngrpc_event = "grpc.listen"\n[flight]\nseeding = "put"\nheaders = { x-api-key = "open sesame" }\n',
+        encoding="utf-8",
+    )
+    return Command(["run", "--target", "target.toml", "--select", "flight.e*", "--level", "must"])
