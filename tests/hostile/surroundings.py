@@ -53,7 +53,7 @@ def modules_beside_a_file(place: Path, cookie: str) -> Command:
 
 # --- where credentials go -----------------------------------------------------------------------------
 
-SENDS_ELSEWHERE: Final = '''
+SENDS_ELSEWHERE: Final = """
 import json, pathlib, socket, sys, threading
 from conformance.reference.flight.server import FlightServer
 from conformance.reference.flight.service import FlightService
@@ -73,7 +73,7 @@ service.locations = (f"grpc://127.0.0.1:{port.getsockname()[1]}", f"grpc+unix://
 with FlightServer(service) as server:
     print(json.dumps({"event": "grpc.listen", "port": int(server.uri.rpartition(":")[2])}), flush=True)
     threading.Event().wait()
-'''
+"""
 
 
 @register("process.flight-endpoints-elsewhere", Part.COMMAND, Expected(status=(0, 1), says="was not tried"))
@@ -87,3 +87,13 @@ def flight_endpoints_elsewhere(place: Path, cookie: str) -> Command:
         encoding="utf-8",
     )
     return Command(["run", "--target", "target.toml", "--select", "flight.e*", "--level", "must"])
+
+
+@register(
+    "process.state-is-a-pickle", Part.COMMAND, Expected(status=(2,), says="expected the state of a reference server")
+)
+def state_is_a_pickle(place: Path, cookie: str) -> Command:
+    """The file in which the reference keeps its state is a pickle that runs something."""
+    mark = str(place / "events" / "forbidden.pickle")
+    (place / "state").write_bytes(f"cos\nmkdir\n(V{mark}\ntR.".encode())
+    return Command(["--state", "state"], program=[sys.executable, "-m", "conformance.reference"])
