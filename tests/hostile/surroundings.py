@@ -89,11 +89,28 @@ def flight_endpoints_elsewhere(place: Path, cookie: str) -> Command:
     return Command(["run", "--target", "target.toml", "--select", "flight.e*", "--level", "must"])
 
 
-@register(
-    "process.state-is-a-pickle", Part.COMMAND, Expected(status=(2,), says="expected the state of a reference server")
-)
+@register("process.state-is-a-pickle", Part.COMMAND, Expected(status=(2,), says="status 2"))
 def state_is_a_pickle(place: Path, cookie: str) -> Command:
     """The file in which the reference keeps its state is a pickle that runs something."""
     mark = str(place / "events" / "forbidden.pickle")
     (place / "state").write_bytes(f"cos\nmkdir\n(V{mark}\ntR.".encode())
-    return Command(["--state", "state"], program=[sys.executable, "-m", "conformance.reference"])
+    (place / "target.toml").write_text(
+        'name = "x"\nkind = "server"\n[start]\n'
+        'command = ["{python}", "-m", "conformance.reference", "--host", "{host}", "--state", "state"]\n'
+        '[ready]\ngrpc_event = "grpc.listen"\nrest_event = "rest.listen"\n',
+        encoding="utf-8",
+    )
+    return Command(["run", "--target", "target.toml", "--select", "types.bool", "--no-readers"])
+
+
+# --- texts and files from elsewhere -------------------------------------------------------------------
+
+
+@register("text.markup-in-the-name-of-a-program", Part.COMMAND, Expected(status=(0, 1), says="&#60;img"))
+def markup_in_the_name_of_a_program(place: Path, cookie: str) -> Command:
+    """A report says that its target is called by HTML, and ``matrix`` makes Markdown of it."""
+    return Command(
+        ["-c", 'conformance "$@" && sed -i "s/reference/<img src=x onerror=1>/" r.json; exec conformance matrix r.json']
+        + ["sh", "run", "--target", "reference", "--select", "types.bool", "--no-readers", "--json", "r.json"],
+        program=["/bin/sh"],
+    )
