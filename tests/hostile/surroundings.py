@@ -114,3 +114,11 @@ def markup_in_the_name_of_a_program(place: Path, cookie: str) -> Command:
         + ["sh", "run", "--target", "reference", "--select", "types.bool", "--no-readers", "--json", "r.json"],
         program=["/bin/sh"],
     )
+
+
+@register("disk.case-file-nests-deeply", Part.COMMAND, Expected(status=(2,), says="nest less deeply"))
+def case_file_nests_deeply(place: Path, cookie: str) -> Command:
+    """A case file has 50,000 lists inside one another."""
+    (place / "cases").mkdir()
+    (place / "cases" / "deep.yaml").write_text("id: deep\ntitle: t\nx: " + "[" * 50_000 + "]" * 50_000)
+    return Command(["run", "--target", "reference", "--corpus", "cases", "--no-readers"])
