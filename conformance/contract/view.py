@@ -311,12 +311,16 @@ T = TypeVar("T")
 _VIEWS: Final = {"CreateReadSession": SessionView, "ReadRows": ReadView, "SplitReadStream": SplitView}
 
 
+def _never() -> bool:
+    return False
+
+
 class View:
     """An exchange as subjects; ``table`` holds the case's rows, ``readings`` the results of readers on the exchange.
 
     ``memo`` caches values of the view that several clauses need; ``broke`` holds the distinct tracebacks of
     exceptions that clauses raised on it, for the suite's maintainers. ``work`` is the work done so far, which
-    ``budget`` limits.
+    ``budget`` limits. ``given_up`` says that nobody waits for the verdicts any more.
     """
 
     budget: Budget = STANDARD
@@ -329,6 +333,7 @@ class View:
         self.memo: dict[object, Any] = {}
         self.broke: dict[str, None] = {}
         self.work = 0
+        self.given_up: Callable[[], bool] = _never
 
     def once(self, key: object, compute: Callable[[], T]) -> T:
         """Return the result of ``compute``, which is computed at the first call with ``key``."""

@@ -7,6 +7,7 @@ error of the suite ends its case too, with the outcome *error*, never *pass*.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
 import traceback
@@ -194,7 +195,7 @@ def run(
     """
     began = time.monotonic()
     yield start
-    with ThreadPoolExecutor(WORKERS, thread_name_prefix="judge") as pool:
+    with _judges(step) as pool:
         runner = _Runner(step, offer, pool, owed)
         large: list[str] = []
         waiting: deque[_Driven] = deque()
@@ -211,6 +212,18 @@ def run(
     left = [f"too large to be recorded, above {MOST_RECORDED >> 20} MiB: {', '.join(large)}"] if large else []
     said = (*step.driver.remarks, *hidden, *unsaved, *left, *remarks, *remarks_of(start.provenance))
     yield RunEnded(time.monotonic() - began, said)
+
+
+@contextlib.contextmanager
+def _judges(step: CaseStep) -> Iterator[ThreadPoolExecutor]:
+    """Threads that judge. An interrupt, or another early end of the run, does not wait for their verdicts."""
+    with ThreadPoolExecutor(WORKERS, thread_name_prefix="judge") as pool:
+        try:
+            yield pool
+        except BaseException:
+            with step.giving_up():
+                pool.shutdown(cancel_futures=True)
+            raise
 
 
 def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None, *, exchanges: bool = False) -> Iterator[Event]:
