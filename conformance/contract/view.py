@@ -9,8 +9,9 @@ It is longer than other modules because the parts of a view refer to one another
 
 from __future__ import annotations
 
+import bisect
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
@@ -123,10 +124,6 @@ class SessionView(CallView):
     def session(self) -> Any:
         """The decoded ReadSession, None if the target sent none or the bytes are no protobuf message."""
         return self._decode(self.raw.responses[0]) if self.ok and self.raw.responses else None
-
-    def names(self, stream: str) -> bool:
-        """True if the answer names ``stream`` as a stream of the session."""
-        return self.session is not None and any(one.name == stream for one in self.session.streams)
 
     @remembered_property
     def schema(self) -> SchemaBytes | None:
@@ -250,12 +247,10 @@ class ReadView(CallView):
         If a client made the call, the latest session whose answer named the stream.
         """
         if not self.view.exchange.driven:
-            before = (call for call in reversed(self.view.served_sessions) if call.index < self.index)
-            return next((call for call in before if call.names(self.stream)), None)
+            return _latest(self.view.naming.get(self.stream, ()), self.index)
         if self.step.name:
             return None
-        before = (call for call in reversed(self.view.sessions) if call.index < self.index)
-        return next((call for call in before if call.step.label == self.step.session), None)
+        return _latest(self.view.labelled_sessions.get(self.step.session, ()), self.index)
 
     @remembered_property
     def responses(self) -> tuple[ResponseView, ...]:
@@ -309,6 +304,12 @@ class SplitView(CallView):
 T = TypeVar("T")
 
 _VIEWS: Final = {"CreateReadSession": SessionView, "ReadRows": ReadView, "SplitReadStream": SplitView}
+
+
+def _latest(calls: Sequence[SessionView], index: int) -> SessionView | None:
+    """The latest of ``calls`` before the call ``index``."""
+    before = bisect.bisect_left(calls, index, key=lambda call: call.index)
+    return calls[before - 1] if before else None
 
 
 def _never() -> bool:
@@ -381,6 +382,23 @@ class View:
     def sessions(self) -> tuple[SessionView, ...]:
         """The CreateReadSession calls that carry out a step."""
         return self.served_sessions if self.exchange.driven else ()
+
+    @remembered_property
+    def labelled_sessions(self) -> Mapping[str, Sequence[SessionView]]:
+        """The CreateReadSession calls by the labels of their steps, in their order."""
+        found: dict[str, list[SessionView]] = {}
+        for call in self.sessions:
+            found.setdefault(call.step.label, []).append(call)
+        return found
+
+    @remembered_property
+    def naming(self) -> Mapping[str, Sequence[SessionView]]:
+        """The CreateReadSession calls, whichever party made them, by the streams that their answers name."""
+        found: dict[str, list[SessionView]] = {}
+        for call in self.served_sessions:
+            for name in () if call.session is None else dict.fromkeys(one.name for one in call.session.streams):
+                found.setdefault(name, []).append(call)
+        return found
 
     @remembered_property
     def reads(self) -> tuple[ReadView, ...]:
