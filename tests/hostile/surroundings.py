@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -121,3 +123,34 @@ def case_file_nests_deeply(place: Path, cookie: str) -> Command:
     (place / "cases").mkdir()
     (place / "cases" / "deep.yaml").write_text("id: deep\ntitle: t\nx: " + "[" * 50_000 + "]" * 50_000)
     return Command(["run", "--target", "reference", "--corpus", "cases", "--no-readers"])
+
+
+# --- pipes --------------------------------------------------------------------------------------------
+
+NOTHING: Final = Expected(status=(2,), says="nothing came through the pipe")
+
+
+def _with_pipe(*words: str) -> Callable[[Path, str], Command]:
+    def arranged(place: Path, cookie: str) -> Command:
+        os.mkfifo(place / "pipe")
+        return Command(list(words))
+
+    return arranged
+
+
+for _name, _words in {
+    "report": ("report", "pipe"),
+    "diff": ("diff", "pipe", "pipe"),
+    "matrix": ("matrix", "pipe"),
+    "history": ("history", "pipe"),
+    "statement": ("statement", "pipe"),
+    "verify": ("verify", "pipe"),
+    "prepare": ("prepare", "--target", "pipe"),
+    "run": ("run", "--target", "pipe"),
+    "gate": ("run", "--target", "reference", "--gate", "pipe"),
+    "expect": ("expect", "--target", "reference", "--log", "pipe"),
+    "faults": ("replay-server", "--faults", "pipe"),
+}.items():
+    _act = _with_pipe(*_words)
+    _act.__doc__ = f"Nobody writes to the pipe that `{' '.join(_words)}` is to read."
+    register(f"disk.pipe-for-{_name}", Part.COMMAND, NOTHING, deadline=25.0)(_act)
