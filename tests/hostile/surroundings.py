@@ -154,3 +154,28 @@ for _name, _words in {
     _act = _with_pipe(*_words)
     _act.__doc__ = f"Nobody writes to the pipe that `{' '.join(_words)}` is to read."
     register(f"disk.pipe-for-{_name}", Part.COMMAND, NOTHING, deadline=25.0)(_act)
+
+
+# --- the interpreter and its limits -------------------------------------------------------------------
+
+
+def _limited(mebibytes: int) -> list[str]:
+    return ["/bin/sh", "-c", f'ulimit -v {mebibytes << 10}; exec "$@"', "sh"]
+
+
+@register("process.little-address-space", Part.COMMAND, Expected(status=(2,), says="MiB of address space"))
+def little_address_space(place: Path, cookie: str) -> Command:
+    """The process may map 900 MiB."""
+    return Command(["run", "--target", "reference", "--select", "types.every-type"], wrap=_limited(900))
+
+
+@register("process.less-address-space-than-readers-need", Part.COMMAND, Expected(status=(2,), says="address space"))
+def less_address_space_than_readers_need(place: Path, cookie: str) -> Command:
+    """The process may map 1.5 GiB."""
+    return Command(["run", "--target", "reference", "--select", "types.every-type"], wrap=_limited(1536))
+
+
+@register("process.no-docstrings", Part.COMMAND, Expected(status=(2,), says="docstrings"))
+def no_docstrings(place: Path, cookie: str) -> Command:
+    """Python leaves out docstrings."""
+    return Command(["explain", "types.int64"], environment={"PYTHONOPTIMIZE": "2"})
