@@ -158,6 +158,10 @@ class LazyGroup(click.Group):
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
             raise _one_sentence(error, info_name or "conformance") from error
+        except OSError as error:  # from --help and --version, which print at once
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise Unusable(_unprinted() or _sentence(error)) from error
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error that the user can fix ends in one sentence and status 2, an interrupt ends in

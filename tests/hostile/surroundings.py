@@ -113,7 +113,7 @@ def markup_in_the_name_of_a_program(place: Path, cookie: str) -> Command:
     """A report says that its target is called by HTML, and ``matrix`` makes Markdown of it."""
     suite = f"{sys.executable} -P -m conformance"
     run = f"{suite} run --target reference --select types.bool --no-readers --json r.json"
-    renamed = f'{run} && sed -i \'s/"reference"/"<img src=x onerror=1>"/\' r.json'
+    renamed = f'{run} && sed -i \'s/\\("target": *"[^"]*\\)/\\1<img src=x onerror=1>/\' r.json'
     return Command(["-c", f"{renamed} && exec {suite} matrix r.json"], program=["/bin/sh"])
 
 
@@ -179,3 +179,13 @@ def less_address_space_than_readers_need(place: Path, cookie: str) -> Command:
 def no_docstrings(place: Path, cookie: str) -> Command:
     """Python leaves out docstrings."""
     return Command(["explain", "types.int64"], environment={"PYTHONOPTIMIZE": "2"})
+
+
+def _full(*words: str) -> Callable[[Path, str], Command]:
+    return lambda place, cookie: Command(list(words), stdout="/dev/full")
+
+
+for _name, _words in {"help": ("--help",), "help-of-a-command": ("run", "--help"), "version": ("--version",)}.items():
+    _act = _full(*_words)
+    _act.__doc__ = f"The output of `{' '.join(_words)}` is on a full disk."
+    register(f"disk.{_name}-on-a-full-disk", Part.COMMAND, Expected(status=(2,), says="No space left on device"))(_act)
