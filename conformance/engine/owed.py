@@ -23,7 +23,7 @@ from conformance.generate import materialise
 from conformance.records import Case, Outcome, Reading, ReadingOutcome, Verdict
 from conformance.targets import Target, open_target
 from conformance.targets.dialect import SqlSpec
-from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
+from conformance.targets.flightspec import HERE, FlightSeeding, FlightSpec, Login
 from conformance.targets.spec import Clock, Endpoint, SerializerSpec, TargetKind, TargetSpec
 
 __all__ = ["Owed", "reference_target"]
@@ -69,7 +69,7 @@ def _flight(mutant: str | None, scenario: str | None) -> Iterator[TargetSpec]:
     if scenario is None:
         service.login = LOGIN
         sql = SqlSpec() if deviations.speaks_sql(mutant) else None
-        flight = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=sql)
+        flight = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=sql, locations=HERE)
     else:
         flight = FlightSpec(scenario=scenario)
     with FlightServer(service, clock=True) as server:

@@ -14,10 +14,12 @@ from conformance.records import RecordError
 from conformance.targets.dialect import SqlSpec, check_sql
 from conformance.targets.endpoint import check_header
 
-__all__ = ["KNOWN_SUFFIXES", "FlightSeeding", "FlightSpec", "KnownFlight", "Login", "LoginForm", "check_flight"]
+__all__ = ["HERE", "KNOWN_SUFFIXES", "FlightSeeding", "FlightSpec", "KnownFlight", "Login", "LoginForm", "check_flight"]
 
 KNOWN_SUFFIXES: Final = (".arrow", ".arrows", ".parquet", ".json", ".jsonl")
 """The suffixes of files with the rows of known flights. CSV does not tell NULL from an empty text."""
+HERE: Final = ("grpc://127.0.0.1:*",)
+"""Every port of this machine, as ``locations``: for the reference, which speaks to nobody else."""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
 
