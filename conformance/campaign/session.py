@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 import conformance
 from conformance.contain.command import run_command
 from conformance.contain.errors import CannotStart
+from conformance.contain.importing import SAFE_PATH
 from conformance.contain.supervised import end_foreign
 from conformance.targets.errors import TargetError
 
@@ -133,6 +134,8 @@ def spark_session(
     # setting.
     python = (conf or {}).get("spark.pyspark.python", sys.executable)
     os.environ["PYSPARK_PYTHON"], os.environ["PYSPARK_DRIVER_PYTHON"] = python, sys.executable
+    # Spark starts its Python workers with -m.
+    os.environ.update(SAFE_PATH)
     local = master.startswith("local")
     settled = {
         "spark.ui.enabled": "false",

@@ -19,6 +19,7 @@ import click
 import conformance
 from conformance.cli._help import COMMANDS, GROUPS, missing, usage
 from conformance.cli._interrupts import Interrupted, orderly
+from conformance.contain.limits import address_space
 from conformance.contain.text import safe, safe_lines
 
 __all__ = ["COMMANDS", "EXIT_CODES", "Unusable", "cli"]
@@ -56,6 +57,17 @@ _UNUSABLE: Final = (
 """Exceptions that say what is wrong with the user's input, by name: most commands need few of these modules."""
 
 
+ADDRESS_SPACE: Final = 2 << 30
+"""The address space in bytes that a command needs. gRPC, Arrow and numpy reserve far more than they use: with 0.9 GiB
+they abort, and with 1.5 GiB the processes of readers do not start.
+"""
+_LIGHT: Final = frozenset(
+    {"cases", "clauses", "diff", "dissect", "explain", "gate", "list", "matrix", "report", "show", "statement"}
+)
+"""The commands that start no process and speak to no server: half of that is enough."""
+_NO_DOCSTRINGS: Final = 2
+
+
 class Unusable(click.ClickException):
     """Input that cannot be used; the message is one sentence. Exit status 2."""
 
@@ -85,6 +97,22 @@ def _is_unusable(error: Exception) -> bool:
     return isinstance(error, (OSError, *kinds)) and not isinstance(error, BrokenPipeError)
 
 
+def _check_surroundings(command: str) -> None:
+    """Refuse a Python without docstrings, and less memory than the libraries of a command reserve: they would abort.
+
+    Raises:
+        Unusable: the command cannot work here.
+    """
+    if sys.flags.optimize >= _NO_DOCSTRINGS:
+        raise Unusable(
+            "Python leaves out docstrings (-OO, or PYTHONOPTIMIZE=2), and the texts of clauses are docstrings"
+        )
+    needed = ADDRESS_SPACE // 2 if command in _LIGHT else ADDRESS_SPACE
+    if (have := address_space()) < needed:
+        here = f"this process may have {have / (1 << 20):.0f} MiB (ulimit -v)"
+        raise Unusable(f"`{command}` needs {needed >> 20} MiB of address space, and {here}")
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
 
@@ -96,6 +124,7 @@ class LazyGroup(click.Group):
         """The command, imported now."""
         if cmd_name not in COMMANDS:
             return None
+        _check_surroundings(cmd_name)
         from conformance._pandas import leave_pandas_out  # noqa: PLC0415  # it imports pyarrow
 
         leave_pandas_out()
@@ -129,6 +158,10 @@ class LazyGroup(click.Group):
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
             raise _one_sentence(error, info_name or "conformance") from error
+        except OSError as error:  # from --help and --version, which print at once
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise Unusable(_unprinted() or _sentence(error)) from error
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error that the user can fix ends in one sentence and status 2, an interrupt ends in

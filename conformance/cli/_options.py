@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from conformance.cli._numbers import CASES
+from conformance.disk.pipes import kept
 from conformance.records import Level
 
 if TYPE_CHECKING:
@@ -31,7 +33,19 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-EXISTING: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+class _Readable(click.Path):
+    """A file to read. What comes through a pipe is read here, once, so that no command waits for it without end."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        try:
+            return kept(path)
+        except OSError as error:
+            self.fail(f"{path}: {error.strerror}", param, ctx)
+
+
+EXISTING: Final = _Readable(exists=True, dir_okay=False, path_type=Path)
 """A file to read."""
 FILE: Final = click.Path(dir_okay=False, path_type=Path)
 """A file to write."""

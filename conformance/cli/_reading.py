@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import glob
 import os
-import select
 import stat
 import sys
 from collections.abc import Iterable, Iterator
@@ -13,15 +12,12 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from conformance.cli._group import Unusable
+from conformance.disk.pipes import FIRST_SECONDS, MOST, something_came
 
 __all__ = ["STANDARD_INPUT", "named_files", "read_named"]
 
 STANDARD_INPUT: Final = Path("-")
 
-FIRST_SECONDS: Final = 10.0
-"""Seconds to wait for the first byte of a pipe, which never comes if nobody writes to the pipe."""
-MOST: Final = 256 << 20
-"""The most bytes read from anything but a regular file, because it may be endless."""
 CHUNK: Final = 1 << 20
 
 
@@ -73,18 +69,12 @@ def read_named(path: Path) -> bytes:
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-        if not stat.S_ISFIFO(mode) or _something_came(descriptor):
+        if not stat.S_ISFIFO(mode) or something_came(descriptor):
             os.set_blocking(descriptor, True)
             return _read(descriptor, path, None if stat.S_ISREG(mode) else MOST)
     finally:
         os.close(descriptor)
     raise Unusable(f"{path}: expected Arrow data, but nothing came through the pipe within {FIRST_SECONDS:g} s")
-
-
-def _something_came(descriptor: int) -> bool:
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    return bool(poll.poll(1000 * FIRST_SECONDS))
 
 
 def _read(descriptor: int, path: Path, limit: int | None) -> bytes:

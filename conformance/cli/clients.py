@@ -12,7 +12,7 @@ import click
 from conformance.cli._common import corpus_option
 from conformance.cli._group import Unusable
 from conformance.cli._many import judge_each, run_options
-from conformance.cli._options import select_option
+from conformance.cli._options import EXISTING, select_option
 from conformance.cli._outputs import Outputs, output_options
 from conformance.clients.flight.pool import FlightPool
 from conformance.clients.flight.situations import scripted
@@ -39,7 +39,7 @@ from conformance.records import Case, Level
     "--program",
     "file",
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING,
     help="A client.toml or flight.toml of your own, instead of the clients that ship with the suite.",
 )
 @click.option("--flight", is_flag=True, help="Clients of Arrow Flight, instead of those of the Storage Read API.")

@@ -13,7 +13,7 @@ import click
 
 from conformance.cli._group import Unusable
 from conformance.cli._judging import judged_again
-from conformance.cli._options import FILE
+from conformance.cli._options import EXISTING, FILE
 from conformance.cli._outputs import all_option
 from conformance.contain.errors import CannotStart
 from conformance.contain.supervised import in_words
@@ -59,7 +59,7 @@ ANY_PORT: Final = ("127.0.0.1", 0)
 @click.option("--rest-listen", type=ADDRESS, help="Where clients speak REST; any free port by default.")
 @click.option("--rest-upstream", type=ADDRESS, help="Where the server speaks REST, which is passed on unrecorded.")
 @click.option("--out", metavar="FILE", required=True, type=FILE, help="The log; a file of that name is replaced.")
-@click.option("--faults", metavar="FILE", type=FILE, help="Let the faults of this plan happen to calls.")
+@click.option("--faults", metavar="FILE", type=EXISTING, help="Let the faults of this plan happen to calls.")
 @click.option("--judge", is_flag=True, help="Judge each call as it ends, and everything at the end.")
 @all_option
 @click.option("--tls-certificate", metavar="FILE", type=FILE, help="Let clients speak TLS, with this PEM file.")

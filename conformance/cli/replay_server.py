@@ -12,7 +12,7 @@ import click
 from conformance.cli._common import corpus_option, find_case
 from conformance.cli._group import Unusable
 from conformance.cli._one import put
-from conformance.cli._options import FILE
+from conformance.cli._options import EXISTING, FILE
 from conformance.contain.errors import CannotStart
 from conformance.contain.interrupts import stopping
 from conformance.contain.supervised import in_words
@@ -45,7 +45,7 @@ class _WithProgram(click.Command):
 
 @click.command(cls=_WithProgram)
 @click.argument("exchanges", metavar="[EXCHANGES...]", nargs=-1)
-@click.option("--faults", metavar="FILE", type=FILE, help="Let the faults of this plan happen to calls.")
+@click.option("--faults", metavar="FILE", type=EXISTING, help="Let the faults of this plan happen to calls.")
 @click.option("--log", metavar="FILE", type=FILE, help="Write what clients ask for to this file, as JSON Lines.")
 @click.option("--ca", metavar="FILE", type=FILE, help="Write the certificate of the server's authority to this file.")
 @click.option("--no-tls", is_flag=True, help="Listen in plain text only; without the proxy.")

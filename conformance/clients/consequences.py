@@ -222,7 +222,7 @@ def _read(path: Path) -> tuple[list[Measured], int]:
     for number, line in enumerate(data[:whole].splitlines(), 1):
         try:
             found.append(_classed(from_json(Measured, json.loads(line), path=f"{path}, line {number}")))
-        except (ValueError, RecordError) as error:
+        except (ValueError, RecordError, RecursionError) as error:
             raise ValueError(f"{path}, line {number}: expected a measurement, got {line[:60]!r}: {error}") from None
     return found, whole
 

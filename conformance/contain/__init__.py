@@ -11,6 +11,7 @@ module          content
 ``child``       a program under test: its output is drained, its ports are read, and it is stopped in two steps
 ``command``     a command that runs to its end, with limits on time and output
 ``worker``      a module of the suite in a process of its own, asked over a channel
+``importing``   which started Pythons import nothing from the current directory
 ``forks``       forks of a process that has done its imports
 ``crew``        processes of the suite that share work
 ``interrupts``  the signals that end this process in order

@@ -15,6 +15,7 @@ import resource
 from typing import Final
 
 __all__ = [
+    "address_space",
     "collect_seldom",
     "limit_cpu",
     "limit_files",
@@ -25,6 +26,12 @@ __all__ = [
 ]
 
 _STATM: Final = "/proc/self/statm"
+
+
+def address_space() -> float:
+    """The bytes that this process may map; infinite without a limit."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return math.inf if soft == resource.RLIM_INFINITY else soft
 
 
 def mapped_bytes() -> int:

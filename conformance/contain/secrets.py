@@ -27,7 +27,7 @@ _hidden_bytes: tuple[bytes, ...] = ()
 def hide(secret: str) -> None:
     """Mask ``secret`` from now on, as it is, quoted for a URL, and in base64; too short texts are left alone."""
     global _hidden, _hidden_bytes  # noqa: PLW0603  # the one list of the process
-    if len(secret) < SHORTEST:
+    if len(secret) < SHORTEST or secret in _hidden:
         return
     with _lock:
         _hidden = longest_first({*_hidden, *forms_of(secret)})

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import IO, Final, TypeAlias
 
 from conformance.contain.errors import CannotStart
+from conformance.contain.importing import import_environment
 from conformance.contain.text import safe
 
 __all__ = ["Group", "Supervised", "end_foreign", "in_words", "open_standard_streams", "signal_name"]
@@ -109,7 +110,7 @@ class Supervised:
         # Reentrant: the handler of a signal may ask while the main thread is in the middle of asking.
         self._asking = threading.RLock()
         self._mark = secrets.token_hex(16)
-        marked = {**environment, MARK: self._mark}
+        marked = {**import_environment(command, environment), MARK: self._mark}
         request = {"command": [program, *command[1:]], "environment": marked, "keep": list(keep)}
         try:
             self._popen = self._supervisor(stdin, stdout, stderr, keep)

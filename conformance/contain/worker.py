@@ -16,6 +16,7 @@ from typing import IO, Final
 
 from conformance.contain.channel import MAX_FRAME, MAX_HEADER, Channel
 from conformance.contain.errors import CannotStart
+from conformance.contain.importing import SAFE_PATH
 from conformance.contain.supervised import Supervised, open_standard_streams
 from conformance.contain.text import safe
 
@@ -33,8 +34,8 @@ DECODING: Final[Mapping[str, str]] = {
     "PYTHONWARNINGS": "",
     # The message of a Rust panic is kept; its backtrace would only hide it.
     "RUST_BACKTRACE": "0",
-    # A directory in the current directory with the name of a package must not be imported in place of the package.
-    "PYTHONSAFEPATH": "1",
+    # It holds for the processes that a library starts, too.
+    **SAFE_PATH,
 }
 """Environment variables of every process that decodes untrusted bytes, in addition to those of the suite."""
 STDERR_TAIL: Final = 65536

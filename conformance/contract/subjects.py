@@ -7,8 +7,9 @@ selector returns an empty list if an exchange contains no such subject.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from conformance.contract.clause import Violation
@@ -22,6 +23,7 @@ __all__ = [
     "after_abandoned",
     "answered",
     "appended_rows",
+    "before_each_step",
     "created",
     "feature",
     "full_reads",
@@ -124,9 +126,37 @@ def read_feature(read: ReadView) -> Feature | None:
     return Feature.ABANDONED if found in OPEN_OPTIONS and after_abandoned(read) else found
 
 
+@once_per_view
 def appended_rows(view: View) -> int:
     """Return the number of rows that the AppendRows steps of the case insert; seeding inserts the others."""
     return sum(step.count for step in view.case.steps if isinstance(step, AppendRows))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Before:
+    """What the steps before one have done: the number of AppendRows, the rows that the table has (from ``first`` to
+    ``end``, as indices into the case's), and the latest query.
+    """
+
+    appends: int
+    first: int
+    end: int
+    query: int | None
+
+
+@once_per_view
+def before_each_step(view: View) -> Sequence[Before]:
+    """Return for each step what those before it have done, and at the end what all have done."""
+    now = Before(0, 0, view.table.num_rows - appended_rows(view), None)
+    found = [now]
+    for index, step in enumerate(view.case.steps):
+        if isinstance(step, AppendRows):
+            first = now.end if step.again else now.first
+            now = Before(now.appends + 1, first, now.end + step.count, now.query)
+        elif _is_query(step):
+            now = dataclasses.replace(now, query=index)
+        found.append(now)
+    return found
 
 
 def outlived(session: SessionView, call: CallView) -> bool:
@@ -144,8 +174,7 @@ def _ends_sessions(step: Step) -> bool:
 
 def queried(view: View, before: int) -> int | None:
     """Return the step of the latest query before a step: sessions are on its result. None without one."""
-    steps = list(enumerate(view.case.steps[:before]))
-    return next((index for index, step in reversed(steps) if _is_query(step)), None)
+    return before_each_step(view)[min(before, len(view.case.steps))].query
 
 
 def _is_query(step: Step) -> bool:

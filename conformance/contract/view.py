@@ -9,8 +9,9 @@ It is longer than other modules because the parts of a view refer to one another
 
 from __future__ import annotations
 
+import bisect
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
@@ -127,10 +128,6 @@ class SessionView(CallView):
     def session(self) -> Any:
         """The decoded ReadSession, None if the target sent none or the bytes are no protobuf message."""
         return self._decode(self.raw.responses[0]) if self.ok and self.raw.responses else None
-
-    def names(self, stream: str) -> bool:
-        """True if the answer names ``stream`` as a stream of the session."""
-        return self.session is not None and any(one.name == stream for one in self.session.streams)
 
     @remembered_property
     def schema(self) -> SchemaBytes | None:
@@ -254,12 +251,10 @@ class ReadView(CallView):
         If a client made the call, the latest session whose answer named the stream.
         """
         if not self.view.exchange.driven:
-            before = (call for call in reversed(self.view.served_sessions) if call.index < self.index)
-            return next((call for call in before if call.names(self.stream)), None)
+            return _latest(self.view.naming.get(self.stream, ()), self.index)
         if self.step.name:
             return None
-        before = (call for call in reversed(self.view.sessions) if call.index < self.index)
-        return next((call for call in before if call.step.label == self.step.session), None)
+        return _latest(self.view.labelled_sessions.get(self.step.session, ()), self.index)
 
     @remembered_property
     def responses(self) -> tuple[ResponseView, ...]:
@@ -334,12 +329,22 @@ T = TypeVar("T")
 _VIEWS: Final = {"CreateReadSession": SessionView, "ReadRows": ReadView, "SplitReadStream": SplitView}
 
 
+def _latest(calls: Sequence[SessionView], index: int) -> SessionView | None:
+    """The latest of ``calls`` before the call ``index``."""
+    before = bisect.bisect_left(calls, index, key=lambda call: call.index)
+    return calls[before - 1] if before else None
+
+
+def _never() -> bool:
+    return False
+
+
 class View:
     """An exchange as subjects; ``table`` holds the case's rows, ``readings`` the results of readers on the exchange.
 
     ``memo`` caches values of the view that several clauses need; ``broke`` holds the distinct tracebacks of
     exceptions that clauses raised on it, for the suite's maintainers. ``work`` is the work done so far, which
-    ``budget`` limits.
+    ``budget`` limits. ``given_up`` says that nobody waits for the verdicts any more.
     """
 
     budget: Budget = STANDARD
@@ -352,6 +357,7 @@ class View:
         self.memo: dict[object, Any] = {}
         self.broke: dict[str, None] = {}
         self.work = 0
+        self.given_up: Callable[[], bool] = _never
 
     def once(self, key: object, compute: Callable[[], T]) -> T:
         """Return the result of ``compute``, which is computed at the first call with ``key``."""
@@ -399,6 +405,23 @@ class View:
     def sessions(self) -> tuple[SessionView, ...]:
         """The CreateReadSession calls that carry out a step."""
         return self.served_sessions if self.exchange.driven else ()
+
+    @remembered_property
+    def labelled_sessions(self) -> Mapping[str, Sequence[SessionView]]:
+        """The CreateReadSession calls by the labels of their steps, in their order."""
+        found: dict[str, list[SessionView]] = {}
+        for call in self.sessions:
+            found.setdefault(call.step.label, []).append(call)
+        return found
+
+    @remembered_property
+    def naming(self) -> Mapping[str, Sequence[SessionView]]:
+        """The CreateReadSession calls, whichever party made them, by the streams that their answers name."""
+        found: dict[str, list[SessionView]] = {}
+        for call in self.served_sessions:
+            for name in () if call.session is None else dict.fromkeys(one.name for one in call.session.streams):
+                found.setdefault(name, []).append(call)
+        return found
 
     @remembered_property
     def reads(self) -> tuple[ReadView, ...]:

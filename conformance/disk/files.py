@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from conformance.disk.pipes import is_pipe, write_pipe
+
 __all__ = ["TEMPORARY", "DiskError", "data_file", "naming", "write_whole"]
 
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
@@ -61,6 +63,9 @@ def write_whole(path: Path, data: bytes | str, *, durable: bool = False) -> None
         # Resolved, so that a symbolic link stays and its target is replaced. The temporary file is in the directory
         # of the target, because a rename is atomic only inside one file system.
         final = path.resolve()
+        if is_pipe(final):
+            write_pipe(final, content)
+            return
         if final.exists() and not final.is_file():
             with final.open("wb") as file:
                 file.write(content)

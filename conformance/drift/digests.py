@@ -76,7 +76,7 @@ def read_digests(folder: Path, version: str) -> Digests:
         return Digests(document["seed"], document["cases"])
     except OSError as error:
         raise DriftError(f"{path}: cannot read: {error.strerror}; record it with conformance drift --record") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DriftError(f"{path}: expected recorded digests: {error!r}") from None
 
 

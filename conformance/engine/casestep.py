@@ -9,10 +9,12 @@ lose theirs.
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
 import pyarrow as pa
@@ -149,6 +151,7 @@ class CaseStep:
         self.driver: Final = driver
         self.reader: Final = reader
         self._agreement = agreement
+        self._given_up = threading.Event()
         self._parts: Sequence[Callable[[CaseWork], None]] = (
             self._make,
             self._drive,
@@ -166,6 +169,15 @@ class CaseStep:
             work.seconds[work.phase] = time.monotonic() - began
         return work
 
+    @contextlib.contextmanager
+    def giving_up(self) -> Iterator[None]:
+        """Let what is judged meanwhile in other threads end soon, without verdicts of use."""
+        self._given_up.set()
+        try:
+            yield
+        finally:
+            self._given_up.clear()
+
     def verdicts(self, work: CaseWork) -> tuple[Verdict, ...]:
         """The verdicts on a case that has ended, in the order of the clauses."""
         return () if work.judged is None else tuple(self.judge.in_order(work.case, work.judged))
@@ -181,6 +193,7 @@ class CaseStep:
     def _parse(self, work: CaseWork) -> None:
         assert work.exchange is not None
         work.view = view_of(work.case, work.exchange, work.table)
+        work.view.given_up = self._given_up.is_set
         if self._agreement is not None and not work.exchange.untestable:
             self._agreement.prepare(work.view)
 

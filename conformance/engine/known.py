@@ -101,7 +101,7 @@ def _case(spec: TargetSpec, known: KnownFlight) -> Case:
 def _rows(file: Path) -> tuple[tuple[Column, ...], tuple[Json, ...]]:
     try:
         table = _read(file)
-    except (OSError, ValueError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException, RecursionError) as error:
         raise TargetError(f"{file}: cannot read the rows of a known flight: {error}") from None
     if table.num_rows > MOST_ROWS:
         raise TargetError(f"{file}: expected at most {MOST_ROWS} rows of a known flight but got {table.num_rows}")

@@ -93,4 +93,4 @@ def _started(arguments: Sequence[str], shard: Shard, log: Path) -> Child:
     alone = ["--shard", str(shard), "--log", str(log), "--no-github", "--quiet"]
     command = [sys.executable, "-m", "conformance", "run", *arguments, *alone]
     path = os.pathsep.join(entry for entry in sys.path if entry)
-    return Child(command, environment={**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}, errors_only=True)
+    return Child(command, environment={**os.environ, "PYTHONPATH": path}, errors_only=True)

@@ -56,7 +56,7 @@ from conformance.reference.samples import samples, times
 from conformance.reference.serializer import REFERENCE, Serializer
 from conformance.reference.service import Service
 from conformance.targets import Target, open_target
-from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
+from conformance.targets.flightspec import HERE, FlightSeeding, FlightSpec, Login
 from conformance.targets.handing import batches_of, place_of
 from conformance.targets.spec import Deadlines, Ready, Start, TargetKind, TargetSpec
 
@@ -326,7 +326,7 @@ def _process(mutant: str, state: Path, kind: TargetKind) -> TargetSpec:
                 (sys.executable, "-m", "conformance.reference.flight", "--login", "--mutant", mutant), grace=1.0
             ),
             ready=Ready(grpc_event="grpc.listen"),
-            flight=FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN)),
+            flight=FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), locations=HERE),
             deadlines=SHORT,
         )
     command = (sys.executable, "-m", "conformance.reference", "--mutant", mutant, "--state", str(state))

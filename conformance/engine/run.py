@@ -209,7 +209,7 @@ def run(
     """
     began = time.monotonic()
     yield start
-    with _quick_turns(), _judging() as pool:
+    with _quick_turns(), _judges(step) as pool:
         runner = _Runner(step, offer, pool, owed)
         large: list[str] = []
         waiting: deque[_Driven] = deque()
@@ -236,13 +236,14 @@ def _is_far(waiting: Collection[_Driven]) -> bool:
 
 
 @contextmanager
-def _judging() -> Iterator[ThreadPoolExecutor]:
-    """The threads that judge. If the run is left early, the cases that were only driven are not judged."""
+def _judges(step: CaseStep) -> Iterator[ThreadPoolExecutor]:
+    """Threads that judge. An interrupt, or another early end of the run, does not wait for their verdicts."""
     with ThreadPoolExecutor(WORKERS, thread_name_prefix="judge") as pool:
         try:
             yield pool
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            with step.giving_up():
+                pool.shutdown(cancel_futures=True)
             raise
 
 

@@ -118,6 +118,9 @@ def parse_file(path: Path) -> CasesOfFile:
         return CasesOfFile(_expanded(path, data) if many else [_checked(data)], many)
     except (RecordError, _NotACaseError) as error:
         raise CaseFileError(path, str(error)) from None
+    except RecursionError:
+        # Parsers, the codec of records and the checks recurse; no case comes near the interpreter's limit.
+        raise CaseFileError(path, "expected lists and mappings that nest less deeply") from None
 
 
 def _expanded(path: Path, data: Any) -> list[Case]:

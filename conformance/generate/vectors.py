@@ -165,7 +165,7 @@ def _chapter(path: Path) -> Chapter:
         # The first version of the form had no version number.
         form = document.get("format", 1) if isinstance(document, dict) else FORMAT
         chapter = from_json(Chapter, document, path=path.name) if form == FORMAT else None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise VectorError(f"{path}: expected a chapter of golden vectors, got {error}") from error
     if chapter is None:
         raise VectorError(f"{path}: expected format {FORMAT}, got {form}; use the suite that wrote it")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import pickle
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -18,9 +17,11 @@ from pathlib import Path
 from conformance._pandas import leave_pandas_out
 from conformance.contain.interrupts import stopping
 from conformance.contain.limits import collect_seldom
+from conformance.records import RecordError
 from conformance.reference.delays import Delays
 from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.server import ReferenceServer
+from conformance.reference.state import read_state, write_state
 
 __all__ = ["main", "serve"]
 
@@ -46,7 +47,7 @@ def serve(
     with stopping() as done:
         with ReferenceServer(mutant=mutant, host=host, tls=tls, guard=guard, delays=delays) as server:
             if state is not None and state.exists():
-                tables, streams = pickle.loads(state.read_bytes())  # noqa: S301  # what this server wrote
+                tables, streams = read_state(state)
                 server.catalogue.restore(tables)
                 server.service.restore(streams)
             if tables_on_stdin:
@@ -61,7 +62,7 @@ def serve(
                 say(json.dumps({"event": "rest.listen", "port": server.rest_port}))
             done.wait()
         if state is not None:
-            state.write_bytes(pickle.dumps((server.catalogue.kept(), server.service.sessions.kept())))
+            write_state(state, server.catalogue, server.service.sessions.kept())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -78,6 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         serve(mutant=options.mutant, host=options.host, say=_line, tables_on_stdin=stdin, state=options.state)
     except KeyError as error:
         parser.error(f"argument --mutant: {error.args[0]}")
+    except RecordError as error:
+        parser.error(f"argument --state: {error}")
 
 
 def _line(text: str) -> None:

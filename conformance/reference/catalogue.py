@@ -10,7 +10,6 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import pyarrow as pa
 
@@ -18,7 +17,18 @@ from conformance.contract import mapping
 from conformance.records import BqType, Column, Mode
 from conformance.reference.tokens import Tokens, opaque
 
-__all__ = ["AlreadyExistsError", "Catalogue", "MissingError", "Snapshot", "TableId", "stored_column", "stored_schema"]
+__all__ = [
+    "AlreadyExistsError",
+    "Catalogue",
+    "Chunk",
+    "Kept",
+    "MissingError",
+    "Snapshot",
+    "StoredTable",
+    "TableId",
+    "stored_column",
+    "stored_schema",
+]
 
 _INTERVAL_PARTS = tuple(Column(name, BqType.INT64, Mode.REQUIRED) for name in ("months", "days", "micros"))
 
@@ -57,19 +67,32 @@ class Snapshot:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Chunk:
+class Chunk:
+    """Rows, and when they were committed, in microseconds since the Unix epoch."""
+
     committed: int
     rows: pa.Table
 
 
 @dataclasses.dataclass(slots=True)
-class _StoredTable:
+class StoredTable:
+    """A table: its columns, when it was made, and its rows."""
+
     columns: tuple[Column, ...]
     created: int
-    chunks: list[_Chunk]
+    chunks: list[Chunk]
 
 
-def _apart(tables: Mapping[TableId, _StoredTable]) -> dict[TableId, _StoredTable]:
+@dataclasses.dataclass(frozen=True, slots=True)
+class Kept:
+    """The content of a catalogue: when each dataset was made, the tables, and the time of the last commit."""
+
+    datasets: dict[tuple[str, str], int]
+    tables: dict[TableId, StoredTable]
+    last_commit: int
+
+
+def _apart(tables: Mapping[TableId, StoredTable]) -> dict[TableId, StoredTable]:
     """The same tables, which do not change where these do; their chunks never change."""
     return {name: dataclasses.replace(table, chunks=list(table.chunks)) for name, table in tables.items()}
 
@@ -113,23 +136,23 @@ class Catalogue:
         self.sources: dict[TableId, TableId] = {}
         self._lock = threading.Lock()
         self._datasets: dict[tuple[str, str], int] = {}
-        self._tables: dict[TableId, _StoredTable] = {}
+        self._tables: dict[TableId, StoredTable] = {}
         self._last_commit = 0
 
     def clock(self) -> int:
         """The time in microseconds since the Unix epoch."""
         return self._clock() + self.ahead
 
-    def kept(self) -> object:
-        """What :meth:`restore` needs to have the same datasets and tables again, to be pickled."""
+    def kept(self) -> Kept:
+        """What :meth:`restore` needs to have the same datasets and tables again."""
         with self._lock:
-            return dict(self._datasets), _apart(self._tables), self._last_commit
+            return Kept(dict(self._datasets), _apart(self._tables), self._last_commit)
 
-    def restore(self, kept: Any) -> None:
+    def restore(self, kept: Kept) -> None:
         """Have the datasets and tables of another catalogue."""
         with self._lock:
-            datasets, tables, self._last_commit = kept
-            self._datasets, self._tables = dict(datasets), _apart(tables)
+            self._datasets, self._tables = dict(kept.datasets), _apart(kept.tables)
+            self._last_commit = kept.last_commit
 
     def create_dataset(self, project: str, dataset: str) -> None:
         """Make a dataset; every project exists.
@@ -176,7 +199,7 @@ class Catalogue:
                 raise MissingError(f"Not found: Dataset {table.project}:{table.dataset}")
             if table in self._tables:
                 raise AlreadyExistsError(f"Already Exists: Table {table}")
-            self._tables[table] = _StoredTable(tuple(columns), self._commit_time(), [])
+            self._tables[table] = StoredTable(tuple(columns), self._commit_time(), [])
 
     def drop_table(self, table: TableId) -> None:
         """Remove a table; sessions that were opened on it keep their rows.
@@ -198,7 +221,7 @@ class Catalogue:
             stored = self._get(table)
             if rows.schema != stored_schema(stored.columns):
                 raise TypeError(f"expected rows of {stored_schema(stored.columns)}, got {rows.schema}")
-            stored.chunks.append(_Chunk(self._commit_time(), rows))
+            stored.chunks.append(Chunk(self._commit_time(), rows))
 
     def snapshot(self, table: TableId, at: int | None = None) -> Snapshot:
         """The table as of ``at`` (microseconds since the Unix epoch), or now.
@@ -218,7 +241,7 @@ class Catalogue:
             stored = self._tables.get(snapshot.table)
         return stored is None or stored.created != snapshot.created
 
-    def _get(self, table: TableId) -> _StoredTable:
+    def _get(self, table: TableId) -> StoredTable:
         try:
             return self._tables[table]
         except KeyError:

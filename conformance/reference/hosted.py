@@ -23,6 +23,7 @@ from conformance.reference.service import Service
 from conformance.reference.tokens import numbered
 from conformance.targets import Target
 from conformance.targets.dialect import SqlSpec
+from conformance.targets.flightspec import HERE as LOCAL
 from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
 from conformance.targets.hosted import HERE, hosted
 from conformance.targets.instants import Time
@@ -62,7 +63,7 @@ def flight_target(
     if scenario is not None:
         return service_target(made, FlightSpec(scenario=scenario), connected=connected)
     sql = SqlSpec() if issubclass(made, SqlFlightService) else None
-    flight = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=sql)
+    flight = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=sql, locations=LOCAL)
     return service_target(made, flight, connected=connected)
 
 

@@ -79,7 +79,7 @@ class Sessions:
             return self._streams.get(name)
 
     def kept(self) -> list[Stream]:
-        """The streams of Arrow sessions; a writer of Avro cannot be pickled."""
+        """The streams of Arrow sessions: the writer of an Avro session has no form in a file."""
         with self._lock:
             return [stream for stream in self._streams.values() if stream.session.avro is None]
 

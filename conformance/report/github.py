@@ -7,7 +7,6 @@ beginning.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -19,6 +18,7 @@ from conformance.engine.expectations import ProblemKind
 from conformance.engine.result import NOT_JUDGED, Result
 from conformance.records import Level, Outcome
 from conformance.report.document import CauseResult, DeviationResult, Report, document
+from conformance.report.escaping import in_markdown
 from conformance.report.summary import Cell, header, held_line, summarise
 
 __all__ = ["annotation_commands", "append_summary", "step_summary"]
@@ -87,15 +87,15 @@ def step_summary(report: Report) -> str:
 
 
 def _summary(report: Report) -> Iterator[str]:
-    yield f"### Conformance of {_text(report.run.target)}\n"
-    yield f"{'❌' if report.failed else '✅'} {_text(report.summary)}\n"
-    yield f"{_text(held_line(report.standings))}\n"
-    yield from (f"{_text(name)}: {_text(text)}  " for name, text in header(report.run, report.remarks))
+    yield f"### Conformance of {in_markdown(report.run.target)}\n"
+    yield f"{'❌' if report.failed else '✅'} {in_markdown(report.summary)}\n"
+    yield f"{in_markdown(held_line(report.standings))}\n"
+    yield from (f"{in_markdown(name)}: {in_markdown(text)}  " for name, text in header(report.run, report.remarks))
     yield f"\n| clauses held, of those owed | {' | '.join(level.upper() for level in Level)} | not judged |"
     yield f"|---|{'--:|' * len(Level)}--:|"
     rows = summarise(report.standings)
     for row in rows:
-        yield f"| {_text(row.chapter)} | {' | '.join(map(_count, row.cells))} | {row.total.not_judged or '–'} |"  # noqa: RUF001  # a dash for an empty cell
+        yield f"| {in_markdown(row.chapter)} | {' | '.join(map(_count, row.cells))} | {row.total.not_judged or '–'} |"  # noqa: RUF001  # a dash for an empty cell
     yield from _deviations([item for _, items in _failing(report) for item in items])
     for title, chosen in (
         ("Expected failures", [item for item in report.deviations if item.outcome is Outcome.EXPECTED_FAIL]),
@@ -104,9 +104,9 @@ def _summary(report: Report) -> Iterator[str]:
         if chosen:
             yield f"\n{title}: {many(len(chosen), 'reason')}; the HTML and JSON reports list them."
     for problem in report.problems:
-        yield f"\nExpected failures: {_text(problem.text)}"
+        yield f"\nExpected failures: {in_markdown(problem.text)}"
     for case in report.broke_on:
-        yield f"\nThe suite itself broke on {_text(case)}; the JSON report has the traceback."
+        yield f"\nThe suite itself broke on {in_markdown(case)}; the JSON report has the traceback."
 
 
 def _deviations(failing: list[DeviationResult]) -> Iterator[str]:
@@ -116,12 +116,14 @@ def _deviations(failing: list[DeviationResult]) -> Iterator[str]:
     room = SUMMARY_BYTES
     for shown, item in enumerate(failing):
         clause = CLAUSES.get(item.clauses[0])
-        name = f"[{_text(item.clauses[0])}]({clause.source})" if clause else _text(item.clauses[0])
+        name = f"[{in_markdown(item.clauses[0])}]({clause.source})" if clause else in_markdown(item.clauses[0])
         others = f" and {many(len(item.clauses) - 1, 'more clause')}" if len(item.clauses) > 1 else ""
         required = (
-            f"{_text(item.text)}<br>required: {_text(item.finding.required)}" if item.finding else _text(item.text)
+            f"{in_markdown(item.text)}<br>required: {in_markdown(item.finding.required)}"
+            if item.finding
+            else in_markdown(item.text)
         )
-        observed = f"{required}<br><code>{_text(item.replay)}</code>"
+        observed = f"{required}<br><code>{in_markdown(item.replay)}</code>"
         line = f"| {item.level.upper()} | {name}{others} | {observed} | {len(item.cases)} |"
         room -= len(line.encode("utf-8", "backslashreplace"))
         if room < 0:
@@ -132,11 +134,3 @@ def _deviations(failing: list[DeviationResult]) -> Iterator[str]:
 
 def _count(cell: Cell) -> str:
     return cell.share or "–"  # noqa: RUF001  # a dash for an empty cell
-
-
-_MARKUP: Final = re.compile(r"[^\w\s.,;()/-]|_|(?<=www)\.", re.ASCII | re.IGNORECASE)
-
-
-def _text(text: str) -> str:
-    """``text`` as plain text in Markdown: a character reference never begins markup, a link or a cell of a table."""
-    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};" if found[0].isascii() else found[0], text)

@@ -20,6 +20,7 @@ from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.result import NOT_JUDGED, Result
 from conformance.records import Level, Outcome
 from conformance.report.document import DeviationResult, Report, document
+from conformance.report.escaping import in_sarif
 from conformance.report.summary import level_of, section_of
 
 __all__ = ["sarif", "write_sarif"]
@@ -98,7 +99,7 @@ def _result(report: Report, item: DeviationResult, rules: Mapping[str, int]) -> 
         "ruleId": clause,
         "ruleIndex": rules[clause],
         "level": _LEVELS[item.level],
-        "message": {"text": f"{required}{item.text}\nSee it again: {item.replay}"},
+        "message": {"text": in_sarif(f"{required}{item.text}\nSee it again: {item.replay}")},
         "locations": [_location(report, item)],
         "occurrenceCount": item.count,
         # The second name is the only one that GitHub compares; it keeps one alert for one deviation over many runs.
@@ -146,13 +147,13 @@ def _notifications(report: Report, rules: Mapping[str, int]) -> Iterator[dict[st
             more = f" (and {len(item.clauses) - 1} more clauses)" if len(item.clauses) > 1 else ""
             yield {
                 "level": "note",
-                "message": {"text": f"not judged: {clause}{more}: {item.text}"},
+                "message": {"text": in_sarif(f"not judged: {clause}{more}: {item.text}")},
                 "associatedRule": {"id": clause, "index": rules[clause]},
             }
     for problem in report.problems:
         yield {
             "level": "error" if problem.kind is ProblemKind.STALE else "note",
-            "message": {"text": f"expected failures: {problem.text}"},
+            "message": {"text": in_sarif(f"expected failures: {problem.text}")},
         }
     for case, traceback in zip(report.broke_on, report.broke, strict=False):
-        yield {"level": "error", "message": {"text": f"the suite itself broke on {case}\n{traceback}"}}
+        yield {"level": "error", "message": {"text": in_sarif(f"the suite itself broke on {case}\n{traceback}")}}

@@ -4,12 +4,14 @@ table.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from conformance.contract.clause import CLAUSES
 from conformance.disk.files import write_whole
+from conformance.report.escaping import in_markdown
 from conformance.report.html import clause_anchor
 from conformance.report.html import html as report_html
 from conformance.report.matrix import CLAUSE_TEXTS, INDEX, LEGEND, Entry, Implementation, Matrix
@@ -90,7 +92,7 @@ def markdown(matrix: Matrix) -> str:
 
 
 def _markdown(matrix: Matrix) -> Iterator[str]:
-    names = [item.report.run.target for item in matrix.implementations]
+    names = [in_markdown(item.report.run.target) for item in matrix.implementations]
     yield "# Implementations and clauses\n"
     yield "Each cell gives the clauses that are held, of those that the implementation owes.\n"
     if any(question for _, (question, _) in matrix.columns):
@@ -103,24 +105,25 @@ def _markdown(matrix: Matrix) -> Iterator[str]:
         partly, blank = (
             sum(getattr(cell, name) for cell in item.counted.values()) for name in ("held_where_judged", "not_judged")
         )
-        yield f"| {_text(name)} | {counts} | {len(item.failed)} | {partly} | {blank} | {item.report.seconds:.0f} s |"
+        yield f"| {name} | {counts} | {len(item.failed)} | {partly} | {blank} | {item.report.seconds:.0f} s |"
     signs = ", ".join(f"{state.sign} {state.words}" for state in LEGEND)
     yield f"\n{signs}. Clauses that pass everywhere are counted in their chapter and not listed."
     for chapter in matrix.chapters:
-        yield f"\n## {chapter.name}\n"
-        yield f"| clause | level | {' | '.join(map(_text, names))} |"
+        yield f"\n## {in_markdown(chapter.name)}\n"
+        yield f"| clause | level | {' | '.join(names)} |"
         yield f"|---|---|{':-:|' * len(names)}"
         totals = " | ".join(f"**{_count(cell)}**" for cell in chapter.totals())
         yield f"| **{len(chapter.rows)} clauses** | | {totals} |"
         for row in chapter.rows:
             if not row.holds_everywhere:
                 signs = " | ".join(entry.state.sign for entry in row.entries)
-                yield f"| `{row.clause}` | {row.level.upper()} | {signs} |"
+                yield f"| {_code(row.clause)} | {row.level.upper()} | {signs} |"
 
 
 def _count(cell: Cell) -> str:
     return cell.share or "–"  # noqa: RUF001  # a dash for an empty cell
 
 
-def _text(text: str) -> str:
-    return text.replace("|", "\\|")
+def _code(clause: str) -> str:
+    """The id of a clause as code; an id of a foreign report that could end the code as plain text."""
+    return in_markdown(clause) if re.search(r"[`|<\\]", clause) else f"`{clause}`"

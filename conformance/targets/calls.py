@@ -156,6 +156,11 @@ class Caller:
         """A caller like this one over another connection."""
         return Caller(**{**self.settings, "channel": channel})
 
+    @property
+    def bearing(self) -> bool:
+        """True if metadata goes along that another server must not get."""
+        return bool(self._credentials())
+
     def with_credentials(self, credentials: Callable[[], Mapping[str, str | bytes]]) -> Caller:
         """A caller like this one with further metadata for each call."""
         return Caller(**{**self.settings, "credentials": lambda: {**self._credentials(), **credentials()}})

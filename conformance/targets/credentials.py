@@ -21,7 +21,7 @@ from conformance.contain.text import safe
 from conformance.targets.endpoint import Endpoint, Token, is_secret_name
 from conformance.targets.errors import TargetError, TargetUnavailable
 
-__all__ = ["Credentials"]
+__all__ = ["Credentials", "hide_header"]
 
 COMMAND_SECONDS: Final = 30.0
 """Seconds for a token command, which may ask a server itself."""
@@ -52,9 +52,8 @@ class Credentials:
         for name, value in self._fixed.items():
             if name in endpoint.header_variables:
                 _hide(value, f"the header {name}")
-            elif is_secret_name(name):
-                hide(value)
-                hide(value.rpartition(" ")[2])  # the part behind the scheme
+            else:
+                hide_header(name, value)
         self._fetch = None if endpoint.token is None else _fetcher(endpoint.token, here)
         self._clock = clock
         self._lock = threading.Lock()
@@ -84,6 +83,13 @@ class Credentials:
         """Ask for a new token before the next request."""
         with self._lock:
             self._renewal = -math.inf
+
+
+def hide_header(name: str, value: str) -> None:
+    """Mask the value of a header that stands in the target file, if the name is that of a secret."""
+    if is_secret_name(name):
+        hide(value)
+        hide(value.rpartition(" ")[2])  # the part behind the scheme
 
 
 def _hide(secret: str, what: str) -> None:

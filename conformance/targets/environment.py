@@ -20,6 +20,7 @@ from typing import Final
 from conformance._globs import matches
 from conformance.contain.command import run_command
 from conformance.contain.errors import CannotStart
+from conformance.contain.importing import import_environment
 from conformance.contain.text import safe
 from conformance.disk.files import write_whole
 from conformance.disk.locks import held
@@ -178,7 +179,8 @@ def ask_version(spec: TargetSpec, environment: Environment) -> str:
         return ""
     command = [fill(part, environment) for part in spec.version_command]
     try:
-        done = run_command(command, environment=command_environment(spec, environment), seconds=VERSION_SECONDS)
+        variables = import_environment(command, command_environment(spec, environment), inline=True)
+        done = run_command(command, environment=variables, seconds=VERSION_SECONDS)
     except CannotStart as error:
         raise TargetUnavailable(f"{spec.file}: version_command: {error}") from None
     if done.code is None:

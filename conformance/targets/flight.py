@@ -77,7 +77,10 @@ class FlightTarget:
     @property
     def remarks(self) -> tuple[str, ...]:
         """The locations that could not be tried, by their names."""
-        said = "not tried: it is no address of gRPC on this machine that the target file lets the suite speak to"
+        said = (
+            "not tried: [flight] locations does not name it, and it is a socket, is not on this machine, or would get "
+        )
+        said += "headers or a token, or a connection without TLS"
         return tuple(f"the location {uri} was {said}" for uri in list(self._untried)[:MOST_REMARKS])
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
@@ -139,6 +142,7 @@ class FlightTarget:
                 elsewhere=elsewhere,
                 memory=memory,
                 tls=self._starter.secure is not None,
+                locations=self._flight.locations,
                 sql=self._flight.sql,
                 pass_time=later.enter_context(
                     movable(running, self._spec.clock, lost=lambda: self._servers.give_up(running))

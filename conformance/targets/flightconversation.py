@@ -59,7 +59,7 @@ from conformance.targets.flightexchange import exchange_of
 from conformance.targets.flightlogin import Memory
 from conformance.targets.flightmeeting import ALONE, Meeting, at_once
 from conformance.targets.flightmessages import Names, action_of
-from conformance.targets.flightplaces import ServerPlace, place_of, places_of
+from conformance.targets.flightplaces import ServerPlace, Trust, place_of, places_of
 from conformance.targets.flightputs import put_messages, spelled
 from conformance.targets.flightsql import UPDATE, SqlSteps
 from conformance.targets.seeds import case_rows
@@ -84,6 +84,7 @@ class FlightPlan:
     """The parameters of a conversation: the names of its flights, the address of the server, and its limits.
 
     ``elsewhere`` gives a caller for another place, over a connection of its own. ``memory`` is what the client knows.
+    ``locations`` are the globs of the target file for further places that its headers and tokens may go to.
     With ``tls``, the server is spoken to over TLS; ``sql`` is its dialect, None if it speaks no Flight SQL.
     ``pass_time`` sets its clock so many seconds ahead; it returns False if the target offers no such thing. ``now`` is
     when the exchange began, in microseconds.
@@ -95,6 +96,7 @@ class FlightPlan:
     elsewhere: Callable[[ServerPlace], Caller]
     memory: Memory = dataclasses.field(default_factory=Memory)
     tls: bool = False
+    locations: tuple[str, ...] = ()
     sql: SqlSpec | None = None
     pass_time: Callable[[int], bool] = lambda _: False
     now: int = 0
@@ -350,9 +352,11 @@ class FlightConversation:
 
     def _places(self, endpoint: Endpoint, *, everywhere: bool) -> list[ServerPlace | None]:
         """Where a ticket is redeemed; None is the connection on which the info came."""
-        place = place_of(endpoint, self._here)
+        trust = Trust(self._plan.locations, self._caller.bearing)
+        place = place_of(endpoint, self._here, trust)
         first = [] if place is None else [None if place == self._here else place]
-        return [*first, *(one for one in places_of(endpoint, self._here) if one not in first)] if everywhere else first
+        others = places_of(endpoint, self._here, trust) if everywhere else []
+        return [*first, *(one for one in others if one not in first)]
 
     def _redeem(self, index: int, step: DoGet, number: int, endpoint: Endpoint, place: ServerPlace | None) -> Call:
         """Redeem the ticket of an endpoint at a place."""

@@ -14,11 +14,12 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from conformance.contain.secrets import hide, masked_bytes
+from conformance.contain.secrets import SHORTEST, hide, masked_bytes
 from conformance.contract.flight.decoding import message_of
 from conformance.contract.flight.encoding import part, text
 from conformance.records import Call, FlightLogin, FlightToken
 from conformance.targets.calls import CallBudget, Caller
+from conformance.targets.credentials import hide_header
 from conformance.targets.errors import TargetUnavailable
 from conformance.targets.flightspec import Login, LoginForm
 
@@ -36,12 +37,14 @@ class Memory:
     ``fixed`` are headers that go along with each call.
 
     Raises:
-        TargetUnavailable: the variable with the password is not set.
+        TargetUnavailable: the variable with the password is not set, or is too short to be masked.
     """
 
     def __init__(self, login: Login | None = None, fixed: Mapping[str, str] | None = None) -> None:
         self.login = login
         self._fixed = dict(fixed or {})
+        for name, value in self._fixed.items():
+            hide_header(name, value)
         self._token: str | bytes = b""
         self._cookies: dict[str, str] = {}
         self._password = "" if login is None else _password(login)
@@ -133,5 +136,8 @@ def _password(login: Login) -> str:
     found = os.environ.get(login.password_variable, "") if login.password_variable else login.password
     if not found:
         raise TargetUnavailable(f"set-up: the variable {login.password_variable} has no password")
+    if login.password_variable and len(found) < SHORTEST:
+        wanted = f"a password of at least {SHORTEST} characters, because a shorter one cannot be masked"
+        raise TargetUnavailable(f"set-up: the variable {login.password_variable}: expected {wanted}, got {len(found)}")
     hide(found)
     return found

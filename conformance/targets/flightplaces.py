@@ -9,11 +9,12 @@ import dataclasses
 import urllib.parse
 from typing import Final
 
+from conformance._globs import matches
 from conformance.contract.flight.decoding import Endpoint as FlightEndpoint
 from conformance.records import RecordError
 from conformance.targets.endpoint import Endpoint, Tls
 
-__all__ = ["REUSED", "ServerPlace", "addressed", "place_at", "place_of", "places_of"]
+__all__ = ["REUSED", "ServerPlace", "Trust", "addressed", "place_at", "place_of", "places_of"]
 
 REUSED: Final = frozenset({"", "arrow-flight-reuse-connection://?"})
 """The URIs of the connection on which the info came. The empty one means the same
@@ -37,6 +38,18 @@ class ServerPlace:
     def host(self) -> str:
         """The host; empty for a socket in the file system."""
         return "" if self.address.startswith("unix:") else self.address.rpartition(":")[0].strip("[]")
+
+    @property
+    def port(self) -> str:
+        """The port; empty for a socket in the file system."""
+        return "" if self.address.startswith("unix:") else self.address.rpartition(":")[2]
+
+    @property
+    def uri(self) -> str:
+        """The place as a URI, in one form only: what ``[flight] locations`` is compared with."""
+        if self.address.startswith("unix:"):
+            return f"{_SOCKET}://{self.address.removeprefix('unix:')}"
+        return f"{_TLS if self.tls else 'grpc'}://{self.address}"
 
     @property
     def local(self) -> bool:
@@ -79,20 +92,46 @@ def addressed(endpoint: Endpoint) -> Endpoint:
     return dataclasses.replace(endpoint, grpc=place.address, tls=(endpoint.tls or Tls()) if place.tls else None)
 
 
-def place_of(endpoint: FlightEndpoint, at: ServerPlace) -> ServerPlace | None:
-    """The place where the driver redeems a ticket of a server at ``at``; None if it can try none.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Trust:
+    """Which places a server may send a client to: ``named`` are globs of URIs, those of the target file.
 
-    The connection that there is comes first. The suite follows no location to another machine. TLS to another address
-    is spoken with the certificates of the target file, so that there have to be some.
+    ``bearing`` says that the client has headers, a token or a cookie: these go to no place that is not named.
+    """
+
+    named: tuple[str, ...] = ()
+    bearing: bool = False
+
+    def permits(self, place: ServerPlace, at: ServerPlace) -> bool:
+        """True if a client of the server at ``at`` may speak to ``place``.
+
+        The suite follows no location to another machine. A program at another port, or at a socket, need not be the
+        server's. TLS to another address is spoken with the certificates of the target file, and what began over TLS
+        does not go on without.
+        """
+        if not (place.local and at.local) or place.tls != at.tls:
+            return False
+        return matches(place.uri, self.named) or bool(place.port and not self.bearing)
+
+
+def place_of(endpoint: FlightEndpoint, at: ServerPlace, trust: Trust) -> ServerPlace | None:
+    """The place where the driver redeems a ticket of a server at ``at``; None if it may try none.
+
+    The connection that there is comes first.
     """
     if not endpoint.locations or not REUSED.isdisjoint(endpoint.locations):
         return at
-    near = places_of(endpoint, at)
+    near = places_of(endpoint, at, trust)
     return at if at in near else next(iter(near), None)
 
 
-def places_of(endpoint: FlightEndpoint, at: ServerPlace) -> list[ServerPlace]:
-    """Every place that the driver can try of those that an endpoint names, each once and in their order."""
-    found = [place for uri in endpoint.locations if (place := place_at(uri)) is not None]
-    near = (one for one in found if one == at or (one.local and at.local and (at.tls or not one.tls)))
-    return list(dict.fromkeys(near))
+def places_of(endpoint: FlightEndpoint, at: ServerPlace, trust: Trust) -> list[ServerPlace]:
+    """Every place that the driver may try of those that an endpoint names, each once and in their order."""
+    found = [_same(place, at) for uri in endpoint.locations if (place := place_at(uri)) is not None]
+    return list(dict.fromkeys(one for one in found if one == at or trust.permits(one, at)))
+
+
+def _same(place: ServerPlace, at: ServerPlace) -> ServerPlace:
+    """``at`` for another name of this machine with the same port: what listens there is the server itself."""
+    same = place.local and at.local and (place.port, place.tls) == (at.port, at.tls)
+    return at if same and place.port else place

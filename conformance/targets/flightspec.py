@@ -14,10 +14,12 @@ from conformance.records import RecordError
 from conformance.targets.dialect import SqlSpec, check_sql
 from conformance.targets.endpoint import check_header
 
-__all__ = ["KNOWN_SUFFIXES", "FlightSeeding", "FlightSpec", "KnownFlight", "Login", "LoginForm", "check_flight"]
+__all__ = ["HERE", "KNOWN_SUFFIXES", "FlightSeeding", "FlightSpec", "KnownFlight", "Login", "LoginForm", "check_flight"]
 
 KNOWN_SUFFIXES: Final = (".arrow", ".arrows", ".parquet", ".json", ".jsonl")
 """The suffixes of files with the rows of known flights. CSV does not tell NULL from an empty text."""
+HERE: Final = ("grpc://127.0.0.1:*",)
+"""Every port of this machine, as ``locations``: for the reference, which speaks to nobody else."""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
 
@@ -81,7 +83,8 @@ class FlightSpec:
     exist.
 
     With ``scenario``, it is the server of that scenario of Arrow's integration tests, and is asked nothing else.
-    ``headers`` go along with each call.
+    ``headers`` go along with each call. ``locations`` are globs of URIs on this machine, besides the server's own
+    address, to which these and a token may go; a socket is followed only there.
     """
 
     seeding: FlightSeeding = FlightSeeding.NONE
@@ -92,6 +95,7 @@ class FlightSpec:
     known: tuple[KnownFlight, ...] = ()
     scenario: str | None = None
     headers: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    locations: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         played = FLIGHT_SCENARIOS.get(self.scenario or "") if self.scenario is not None else None

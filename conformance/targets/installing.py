@@ -158,13 +158,14 @@ def _reason(stdout: str, stderr: str) -> str:
 
 def _python(making: _Making) -> None:
     wanted, places = making.wanted, making.places
-    making.run(_interpreter(making), "-m", "venv", places.root / "venv")
+    # Isolated: nothing in the current directory is imported in place of a module of these two.
+    making.run(_interpreter(making), "-Im", "venv", places.root / "venv")
     if not wanted.python:
         return
     constraints = places.root / "constraints.txt"
     write_whole(constraints, "\n".join(wanted.constraints) + "\n")
     entries = [_requirement(making, entry) for entry in wanted.python]
-    pip = (places.bin / "python", "-m", "pip", "install", "--disable-pip-version-check", "--quiet")
+    pip = (places.bin / "python", "-Im", "pip", "install", "--disable-pip-version-check", "--quiet")
     making.run(*pip, "--constraint", constraints, *entries)
 
 

@@ -16,6 +16,7 @@ from typing import Final
 
 from conformance.contain.text import safe
 from conformance.contract.offers import check_not_offered
+from conformance.disk.pipes import kept
 from conformance.records import RecordError, from_json
 from conformance.targets import environmentspec
 from conformance.targets.endpoint import check_endpoint
@@ -97,7 +98,7 @@ def _read(data: Mapping[str, object]) -> TargetSpec:
 
 def _text(file: Path) -> str:
     """The text of the file; raises :class:`TargetError` for a large file, even an endless one such as a device."""
-    with file.open("rb") as opened:
+    with kept(file).open("rb") as opened:
         content = opened.read(LONGEST_FILE + 1)
     if len(content) > LONGEST_FILE:
         raise TargetError(f"{file}: expected a target file of at most {LONGEST_FILE >> 20} MiB but got more")

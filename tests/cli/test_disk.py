@@ -93,11 +93,12 @@ class TestFullDisk:
         assert "no counterexample of framing.batch-without-end-of-stream is kept: .conformance/count" in result.stdout
 
     @FULL
-    def test_a_full_standard_output_is_named(self) -> None:
+    @pytest.mark.parametrize("word", ["clauses", "--help", "--version"])
+    def test_a_full_standard_output_is_named(self, word: str) -> None:
         """Python itself would say so only at its end, in four lines and with status 120."""
         with Path("/dev/full").open("w") as full:
             done = subprocess.run(
-                [sys.executable, "-m", "conformance", "clauses"], stdout=full, stderr=subprocess.PIPE, check=False
+                [sys.executable, "-m", "conformance", word], stdout=full, stderr=subprocess.PIPE, check=False
             )
 
         assert done.returncode == 2

@@ -8,7 +8,7 @@ import gc
 import pyarrow as pa
 import pytest
 
-from conformance.contract.clause import CLAUSES, Clause, clause, load_chapters
+from conformance.contract.clause import CLAUSES, Clause, Violation, clause, load_chapters
 from conformance.contract.judge import Judge, Judged, judge, judge_view
 from conformance.contract.view import View
 from conformance.records import BqType, Call, CallEnd, Case, Column, Exchange, Mode, Outcome, Table, Verdict
@@ -215,3 +215,20 @@ def test_a_clause_that_a_clean_facet_does_not_show_is_asked_where_the_case_names
     assert (unseen.clause, unseen.outcome) == ("values.bool", Outcome.UNTESTABLE)
     passed = [one for one in verdicts if one.outcome is Outcome.PASS]
     assert passed == judge(CASE, exchange(rows()), rows())
+
+
+def test_a_view_that_is_given_up_is_judged_no_further() -> None:
+    """Neither in the middle of the subjects of a clause, nor by the next clauses."""
+    seen: list[int] = []
+    view = View(CASE, Exchange("c", "x", (Call(0, "", "CreateReadSession", b"", ()),)), rows())
+    view.given_up = lambda: len(seen) >= 2
+
+    def check(subject: int) -> list[Violation]:
+        seen.append(subject)
+        return []
+
+    first = dataclasses.replace(next(iter(CLAUSES.values())), over=lambda _: range(1000), check=check)
+    verdicts = judge_view(view, [first, dataclasses.replace(first, id="x.y")])
+
+    assert seen == [0, 1]
+    assert {verdict.outcome for verdict in verdicts} == {Outcome.UNTESTABLE}

@@ -21,18 +21,44 @@ from conformance import wire
 from conformance.contract import proto
 from conformance.contract.clause import load_chapters
 from conformance.contract.comparing.declarations import Declarations, Declared, Pairing
+from conformance.contract.flight.view import FlightView
 from conformance.contract.ipc.judging import judge_ipc
-from conformance.contract.judge import judge
+from conformance.contract.judge import judge, judge_view
 from conformance.engine.substituted import _serialized, _served
 from conformance.generate import materialise
-from conformance.records import BqType, Case, Column, Exchange, Mode, Recipe, Table
+from conformance.records import (
+    BqType,
+    Call,
+    Case,
+    Column,
+    CreateSession,
+    Descriptor,
+    DoGet,
+    DoPut,
+    Exchange,
+    GetFlightInfo,
+    GetSchema,
+    Json,
+    Mode,
+    ReadRows,
+    Recipe,
+    Step,
+    Table,
+)
+from conformance.reference.flight.service import FlightService
+from conformance.reference.flight.store import Flight
 from conformance.reference.message import batch_message, dictionary_message, schema_message
+from conformance.targets.messages import read_request
 from conformance.wire import Kind
+from tests.reference.flight.direct import FIXTURE, PATH, PUT_AND_GET, seen
+from tests.reference.flight.direct import case_of as flight_case
 from tests.studies import sample
 
 load_chapters()
 N: Final = 40
 """Things at a time: enough for a loop inside a loop to outweigh what is done for each."""
+FEW: Final = 8
+"""The same for calls, each of which costs thousands of steps."""
 TOLERANCE: Final = 0.05
 """How much of what n things cost the second difference may be: how many turns a sum takes depends on what is in it."""
 
@@ -58,10 +84,10 @@ def steps(work: Callable[[], object]) -> int:
     return count
 
 
-def is_linear(cost: Callable[[int], int]) -> bool:
+def is_linear(cost: Callable[[int], int], things: int = N) -> bool:
     """Whether n things more cost no more than the n before them, once what is remembered for good is remembered."""
-    cost(N // 4)
-    once, twice, thrice = (cost(times * N) for times in (1, 2, 3))
+    cost(things // 4)
+    once, twice, thrice = (cost(times * things) for times in (1, 2, 3))
     return thrice - 2 * twice + once <= TOLERANCE * (twice - once)
 
 
@@ -224,6 +250,69 @@ QUICK: Final = ("missing", "nested", "streams", "stream_of_batches")
 def test_judging_is_linear(made: Callable[[int], Callable[[], object]]) -> None:
     """Each thing more costs what the one before it cost."""
     assert is_linear(lambda count: steps(made(count)))
+
+
+# --- calls --------------------------------------------------------------------------------------------
+
+
+def sessions(count: int) -> Callable[[], object]:
+    """Sessions of one case, each with a read."""
+    steps = [step for n in range(count) for step in (CreateSession(label=f"s{n}"), ReadRows(session=f"s{n}"))]
+    exchange = _served(SMALL, SCHEMA, [BATCH])
+    created, read = exchange.calls
+    calls: list[Call] = []
+    for n in range(count):
+        session = proto.ReadSession.FromString(created.responses[0])
+        session.name += str(n)
+        session.streams[0].name = f"{session.name}/streams/a"
+        answer = (session.SerializeToString(),)
+        request, _ = read_request(session.streams[0].name, 0)
+        calls.append(dataclasses.replace(created, step=2 * n, label=f"s{n}", responses=answer))
+        calls.append(dataclasses.replace(read, step=2 * n + 1, label=f"s{n}/0", request=request))
+    case = dataclasses.replace(SMALL, steps=tuple(steps))
+    changed: Exchange = dataclasses.replace(exchange, calls=tuple(calls))
+    return lambda: judge(case, changed, ROWS)
+
+
+class ManyEndpoints(FlightService):
+    """Has an endpoint for each row, all with tickets of their own."""
+
+    def endpoints(self, flight: Flight) -> list[bytes]:
+        """One for each row."""
+        return [self.endpoint(self.store.ticket(flight, flight.batches)) for _ in range(flight.rows)]
+
+
+def flight(*steps: Step, rows: int = 2, service: FlightService | None = None) -> Callable[[], object]:
+    """The judge of an exchange with a Flight server."""
+    table = Table(columns(1), rows=tuple(Json({"column0": row}) for row in range(rows)))
+    view = seen(flight_case(*steps, table=table), service)
+    return lambda: judge_view(FlightView(view.case, view.exchange, view.table), FIXTURE.clauses)
+
+
+def endpoints(count: int) -> Callable[[], object]:
+    """Endpoints of one info, each read."""
+    return flight(*PUT_AND_GET, rows=count, service=ManyEndpoints())
+
+
+def flights(count: int) -> Callable[[], object]:
+    """Tables under descriptors of their own."""
+    steps: list[Step] = []
+    for n in range(count):
+        path = Descriptor(path=(f"table{n}",))
+        steps += [DoPut(path), GetFlightInfo(path, label=f"i{n}"), DoGet(info=f"i{n}")]
+    return flight(*steps)
+
+
+def schemas_and_infos(count: int) -> Callable[[], object]:
+    """Infos and schemas of one flight."""
+    return flight(DoPut(PATH), *[GetSchema(PATH)] * count, *[GetFlightInfo(PATH)] * count)
+
+
+@pytest.mark.usefixtures("no_search")
+@pytest.mark.parametrize("made", [sessions, endpoints, flights, schemas_and_infos])
+def test_judging_of_calls_is_linear(made: Callable[[int], Callable[[], object]]) -> None:
+    """Each call more costs what the one before it cost."""
+    assert is_linear(lambda count: steps(made(count)), FEW)
 
 
 def test_a_loop_inside_a_loop_is_seen() -> None:

@@ -222,3 +222,14 @@ def test_plain_yaml_scalars_are_text_unless_json_has_them(tmp_path: Path) -> Non
     assert case.title == "yes"
     assert [row["t"] for row in materialise(case.table).select(["t"]).to_pylist()] == ["NO", None, "true_"]
     assert repr(materialise(case.table).column("f").to_pylist()) == "[1000.0, -0.0, 7.0]"
+
+
+@pytest.mark.parametrize("suffix", [".yaml", ".json"])
+@pytest.mark.parametrize("text", ["[" * 50_000 + "]" * 50_000, '{"a": ' * 50_000 + "1" + "}" * 50_000])
+def test_deep_nesting_is_refused(tmp_path: Path, suffix: str, text: str) -> None:
+    """In a sentence, as all that is no case."""
+    path = tmp_path / f"case{suffix}"
+    path.write_text(text)
+
+    with pytest.raises(CaseFileError, match="expected lists and mappings that nest less deeply"):
+        load_case(path)

@@ -33,6 +33,7 @@ MODULES: Final = (
     "texts",
     "processes",
     "disk",
+    "surroundings",
     "spark",
 )
 """The modules of attacks, in the order of the table."""

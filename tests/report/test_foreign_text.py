@@ -21,9 +21,11 @@ from conformance.engine.result import Result, fold
 from conformance.records import to_json
 from conformance.report.badge import badge_svg
 from conformance.report.document import document, report_schema, write_json
+from conformance.report.github import step_summary
 from conformance.report.html import html
 from conformance.report.junit import junit_xml
 from conformance.report.matrix import load_matrix
+from conformance.report.sarif import sarif
 from conformance.report.site import html as site
 from conformance.report.site import markdown
 from conformance.report.terminal import print_report, terminal
@@ -144,6 +146,34 @@ def test_html_takes_text_for_text(text: str) -> None:
     assert page.tags <= harmless.tags
     assert not {link for link in page.links | linked.links if not link.startswith(("#", "https://"))}
     assert not {link for link in apart.links if not link.startswith(("#", "https://", "one.html#", "clauses.html#"))}
+
+
+@settings(max_examples=20)
+@given(TEXTS)
+@example(NASTY)
+@example("a|b\\|`<img src=x>` [l](http://x) **b** ![i](u) www.x.org")
+def test_markdown_takes_text_for_text(text: str) -> None:
+    """The matrix and the job summary have the markup of harmless ones: no tag, link, code or cell more."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        pairs = []
+        for result in (HARMLESS, result_of(text, folder)):
+            write_json(result, folder / "one.json")
+            pairs.append((markdown(load_matrix([folder / "one.json"])), step_summary(document(result))))
+
+    for harmless, made in zip(*pairs, strict=True):
+        for markup in ("<", "](", "![", "\n|", "http:"):
+            assert made.count(markup) <= harmless.count(markup), markup
+
+
+def test_sarif_takes_text_for_text() -> None:
+    """A message has no link and no placeholder that the text chose."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = sarif(document(result_of("see [here](http://x.invalid) {0}", Path(folder))))
+
+    messages = [item["message"]["text"] for item in made["runs"][0]["results"]]
+    assert messages
+    assert all("\\[here\\](" in message and " {{0}}" in message for message in messages)
 
 
 @settings(max_examples=20)

@@ -168,6 +168,25 @@ def test_a_ticket_is_redeemed_at_each_place() -> None:
     assert [label for _, label, _ in made] == ["i/0", f"i/0 at {HERE}"]
 
 
+class _AtAnotherPort(FlightService):
+    """Its endpoints are at another port of this machine, and it wants a login."""
+
+    login = ("user", "open sesame")
+    locations = ("grpc://127.0.0.1:9",)
+
+
+def test_a_client_that_logged_in_follows_no_location_to_another_port() -> None:
+    """Its token is for the server that gave it; without a login, the place is tried."""
+    view = seen(case_of(*PUT_AND_GET), _AtAnotherPort())
+    open_to_all = _AtAnotherPort()
+    open_to_all.login = None
+
+    assert (view.gets, view.exchange.skipped_steps) == ((), (2,))
+    assert [label for method, label, _ in calls(*PUT_AND_GET, service=open_to_all) if method == "DoGet"] == [
+        "i/0 at 127.0.0.1:9"
+    ]
+
+
 def test_a_poll_goes_on_where_another_step_stopped() -> None:
     """A query that has ended is not asked about again."""
     query = PollFlightInfo(PATH, label="q", most=1)

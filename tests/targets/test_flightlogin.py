@@ -6,6 +6,7 @@ import base64
 
 import pytest
 
+from conformance.contain.secrets import masked
 from conformance.contract.flight.decoding import message_of
 from conformance.contract.flight.encoding import part
 from conformance.records import Call, FlightLogin, FlightToken, Handshake, ListFlights, MetadataEntry
@@ -56,6 +57,22 @@ def test_a_password_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("CONFORMANCE_TEST_PASSWORD", "from the environment")
     _, (message,) = Memory(login).opening(FlightLogin.RIGHT)
     assert b"from the environment" in message
+
+
+def test_a_password_that_cannot_be_masked_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its value is not said; one that stands in the target file is no secret of the environment."""
+    monkeypatch.setenv("CONFORMANCE_TEST_PASSWORD", "seven77")
+
+    with pytest.raises(TargetUnavailable, match=r"CONFORMANCE_TEST_PASSWORD.* at least 8 .*, got 7$"):
+        Memory(Login("user", password_variable="CONFORMANCE_TEST_PASSWORD"))
+    assert Memory(Login("user", "seven77")).login is not None
+
+
+def test_a_header_of_the_target_file_is_masked() -> None:
+    """If its name is that of a secret."""
+    Memory(None, {"x-api-key": "key-of-the-file", "x-color": "green-as-grass"})
+
+    assert masked("key-of-the-file green-as-grass") == "*** green-as-grass"
 
 
 def test_the_wrong_password_and_the_wrong_token_are_made_up() -> None:

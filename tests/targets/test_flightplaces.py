@@ -22,7 +22,7 @@ from conformance.reference.guard import ServerTls
 from conformance.targets import TargetError, TargetSpec, load_target, open_target
 from conformance.targets.endpoint import Endpoint, Tls
 from conformance.targets.errors import TargetUnavailable
-from conformance.targets.flightplaces import ServerPlace, addressed, place_at, place_of, places_of
+from conformance.targets.flightplaces import ServerPlace, Trust, addressed, place_at, place_of, places_of
 from tests.certificates import make_certificates
 from tests.reference.flight.direct import FIXTURE, PUT_AND_GET, case_of
 
@@ -198,7 +198,8 @@ def test_a_target_file_is_refused_with_its_place(tmp_path: Path) -> None:
         (("grpc://127.0.0.1:5555", "grpc+tcp://127.0.0.1:4444"), HERE),
         (("grpc+tcp://127.0.0.1:5555",), ServerPlace("127.0.0.1:5555")),
         (("grpc://localhost:5555/path",), ServerPlace("localhost:5555")),
-        (("grpc+unix:///s",), ServerPlace("unix:/s")),
+        (("grpc://localhost:4444",), HERE),
+        (("grpc+unix:///s",), None),
         (("grpc://elsewhere:5555",), None),
         (("grpc+tls://127.0.0.1:5555",), None),
         (("https://127.0.0.1/x",), None),
@@ -206,14 +207,14 @@ def test_a_target_file_is_refused_with_its_place(tmp_path: Path) -> None:
 )
 def test_a_ticket_is_redeemed_where_the_endpoint_says(locations: tuple[str, ...], place: ServerPlace | None) -> None:
     """On the connection that there is, or at another address of this machine, and nowhere else."""
-    assert place_of(dataclasses.replace(ENDPOINT, locations=locations), HERE) == place
+    assert place_of(dataclasses.replace(ENDPOINT, locations=locations), HERE, Trust()) == place
 
 
 def test_a_server_on_another_machine_leads_to_no_port_of_this_one() -> None:
     """Its localhost is not ours."""
     endpoint = dataclasses.replace(ENDPOINT, locations=("grpc://localhost:1",))
 
-    assert place_of(endpoint, ServerPlace("far.example:4444")) is None
+    assert place_of(endpoint, ServerPlace("far.example:4444"), Trust(("*",))) is None
 
 
 def test_every_place_that_can_be_tried_is_named_once() -> None:
@@ -221,4 +222,32 @@ def test_every_place_that_can_be_tried_is_named_once() -> None:
     uris = ("grpc://127.0.0.1:4444", "https://x.invalid", "grpc://127.0.0.1:5555", "grpc://far.example:1")
     endpoint = dataclasses.replace(ENDPOINT, locations=(*uris, uris[0]))
 
-    assert places_of(endpoint, HERE) == [HERE, ServerPlace("127.0.0.1:5555")]
+    assert places_of(endpoint, HERE, Trust()) == [HERE, ServerPlace("127.0.0.1:5555")]
+
+
+@pytest.mark.parametrize(
+    ("uri", "named", "permitted"),
+    [
+        ("grpc://127.0.0.1:5555", (), False),
+        ("grpc://127.0.0.1:5555", ("grpc://127.0.0.1:5556",), False),
+        ("grpc://127.0.0.1:5555", ("grpc://127.0.0.1:*",), True),
+        ("grpc+tcp://127.0.0.1:5555/path", ("grpc://127.0.0.1:5555",), True),
+        ("grpc://user@localhost:5555?@127.0.0.1:5555", ("grpc://127.0.0.1:*",), False),
+        ("grpc://far.example:5555", ("*",), False),
+        ("grpc+unix:///run/mine/a", ("grpc+unix:///run/mine/*",), True),
+        ("grpc+unix:///run/other", ("grpc+unix:///run/mine/*",), False),
+        ("grpc+tls://127.0.0.1:5555", ("*",), False),
+    ],
+)
+def test_what_a_client_bears_goes_to_named_places_only(uri: str, named: tuple[str, ...], *, permitted: bool) -> None:
+    """Headers and tokens reach no place that only the server names."""
+    endpoint = dataclasses.replace(ENDPOINT, locations=(uri,))
+
+    assert bool(places_of(endpoint, HERE, Trust(named, bearing=True))) is permitted
+
+
+def test_what_began_over_tls_does_not_go_on_without() -> None:
+    """Not at a place that the target file names, either."""
+    endpoint = dataclasses.replace(ENDPOINT, locations=("grpc://127.0.0.1:4444", "grpc+unix:///s"))
+
+    assert places_of(endpoint, dataclasses.replace(HERE, tls=True), Trust(("*",))) == []

@@ -90,7 +90,7 @@ def test_the_virtual_environment_is_made_with_it(target_file: Write, machine: Pa
     made = machine / "bin" / "python3.99"
     python(made, "3.99.0").write_text(
         '#!/bin/sh\n[ "$1" = -I ] && echo 3.99.0 && exit\n'
-        '[ "$1 $2" = "-m venv" ] && /bin/mkdir -p "$3/bin" && echo > "$3/bin/by399"\n'
+        '[ "$1 $2" = "-Im venv" ] && /bin/mkdir -p "$3/bin" && echo > "$3/bin/by399"\n'
     )
     spec = target_file(PROGRAM + 'interpreter = "3.99"')
 

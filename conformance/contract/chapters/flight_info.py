@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import pyarrow as pa
@@ -15,7 +15,6 @@ from conformance.contract.flight.sqlsubjects import executable
 from conformance.contract.flight.subjects import about, columns_of, infos, listed
 from conformance.contract.flight.view import FlightCall, FlightView, GetView, InfoSeen
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, Inferred
-from conformance.contract.view import View
 from conformance.records import FlightMethod, GetFlightInfo, GetSchema, Level
 from conformance.wire import DecodingError, Rule
 
@@ -23,6 +22,8 @@ _AFTER: Final = frozenset({Rule.MESSAGE_SECOND_MESSAGE, Rule.MESSAGE_END_OF_STRE
 """Rules about bytes after the schema."""
 _FLIGHT_SCHEMES: Final = ("grpc:", "grpc+", "arrow-flight-reuse-connection:")
 """The beginnings of URIs of Flight servers (https://arrow.apache.org/docs/format/Flight.html#location-uris)."""
+_DIFFERENT: Final = 3
+"""Infos with different columns that are compared: two, and one whose schema cannot be read."""
 _PADDING: Final = Rule.METADATA_LENGTH_NOT_MULTIPLE_OF_8
 """A rule about streams: the text on this field names no padding."""
 
@@ -120,12 +121,17 @@ def schema_is_that_of_the_stream(schema: _Schema) -> Iterator[Violation]:
     stated = schema.arrow
     if stated is None:
         return
-    seen = next(one for one in infos(schema.of.view) if (one.call, one.response) == (schema.call, schema.response))
+    seen = _by_place(schema.of.view)[schema.call, schema.response]
     for read in seen.reads:
         if read is None or read.table is None or not read.ok:
             continue
         if columns_of(read.table.schema) != columns_of(stated):
             yield Violation(f"the columns of the info: {listed(stated)}", listed(read.table.schema), call=read.index)
+
+
+def _by_place(view: FlightView) -> Mapping[tuple[int, int], InfoSeen]:
+    """The infos by call and response."""
+    return view.once(_by_place, lambda: {(one.call, one.response): one for one in infos(view)})
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -140,15 +146,25 @@ class _Pair:
 
 @about
 def _pairs(view: FlightView) -> list[_Pair]:
-    schemas = _schemas(view)
-    asked = [one for one in schemas if isinstance(one.of.step, GetSchema)]
-    stated = [one for one in schemas if isinstance(one.of.step, GetFlightInfo)]
-    return [
-        _Pair(one.call, one.response, one, other)
-        for one in asked
-        for other in stated
-        if one.of.raw.request == other.of.raw.request
-    ]
+    """Return each answer to GetSchema with the first infos of its descriptor that state different columns.
+
+    Two that can be read are enough: no answer agrees with both.
+    """
+    stated: dict[bytes, list[_Schema]] = {}
+    for one in _schemas(view):
+        if isinstance(one.of.step, GetFlightInfo):
+            found = stated.setdefault(one.of.raw.request, [])
+            if len(found) < _DIFFERENT and not any(_agree(one, other) for other in found):
+                found.append(one)
+    asked = (one for one in _schemas(view) if isinstance(one.of.step, GetSchema))
+    return [_Pair(one.call, one.response, one, other) for one in asked for other in stated.get(one.of.raw.request, ())]
+
+
+def _agree(one: _Schema, other: _Schema) -> bool:
+    """True if the columns are the same, and for two schemas that cannot be read."""
+    if one.data == other.data or one.arrow is None or other.arrow is None:
+        return one.data == other.data or one.arrow is other.arrow
+    return columns_of(one.arrow) == columns_of(other.arrow)
 
 
 @clause(
@@ -235,14 +251,12 @@ def _redeemed(view: FlightView) -> list[GetView]:
     redeemed: dict[bytes | None, GetView] = {}
     for get in view.gets:
         redeemed.setdefault(get.ticket, get)
-    first = [get for get in redeemed.values() if get.info is not None and any(get is one for one in get.info.reads)]
+    first = [get for get in redeemed.values() if get.info is not None and get.info.read_of(get.ticket) is get]
     first = [get for get in first if get.info is not None and executable(get.info) and not get.may_be_over]
     first = [get for get in first if get.info is not None and not get.info.put_until(get)]
-    return [get for get in first if get.answered and not _cancelled(view, get.index)]
-
-
-def _cancelled(view: View, index: int) -> bool:
-    return any(call.raw.method == FlightMethod.DO_ACTION for call in view.calls[:index])
+    actions = (at for at, call in enumerate(view.calls) if call.raw.method == FlightMethod.DO_ACTION)
+    until = next(actions, len(view.calls))
+    return [get for get in first if get.answered and get.index <= until]
 
 
 @clause(

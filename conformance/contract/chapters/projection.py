@@ -105,6 +105,11 @@ def _names(session: SessionView) -> tuple[list[str], list[str]]:
 _BY_NAME: Final = (Paths.MERGED, Paths.NESTED, Paths.RECORD, Paths.PLAIN)
 
 
+def _whole_by_name(view: View) -> list[SessionRead]:
+    made = {session.index for session in _made(*_BY_NAME)(view)}
+    return [whole for whole in whole_sessions(view) if whole.session.index in made]
+
+
 @clause(
     "projection.known-columns-are-served",
     over=_selecting(Paths.PLAIN),
@@ -260,7 +265,7 @@ refuses("projection.unknown-column-is-refused", refused_as("unknown-column"), NO
 
 @clause(
     "projection.values-follow-their-names",
-    over=lambda view: [whole for whole in whole_sessions(view) if whole.session in _made(*_BY_NAME)(view)],
+    over=_whole_by_name,
     source=(STREAM_PROTO, LIVE_TESTS),
     breaks="every client: values of one column under the name of another, without an error",
 )

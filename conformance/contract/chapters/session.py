@@ -148,9 +148,18 @@ def _several_sessions(view: View) -> list[SessionView]:
 )
 def names_differ(session: SessionView) -> Iterator[Violation]:
     """Every CreateReadSession call creates a session of its own: the name is its unique identifier."""
-    for other in created(session.view):
-        if other.index < session.index and other.session.name == session.session.name:
-            yield Violation(f"a name other than that of call {other.index}", repr(other.session.name), field="name")
+    for other in _by_name(session.view)[session.session.name]:
+        if other.index >= session.index:
+            return
+        yield Violation(f"a name other than that of call {other.index}", repr(other.session.name), field="name")
+
+
+@once_per_view
+def _by_name(view: View) -> dict[str, list[SessionView]]:
+    found: dict[str, list[SessionView]] = {}
+    for session in created(view):
+        found.setdefault(session.session.name, []).append(session)
+    return found
 
 
 @once_per_view

@@ -28,6 +28,7 @@ from conformance.contract.sources import (
     STRICT_CLIENT,
 )
 from conformance.contract.subjects import (
+    before_each_step,
     created,
     feature,
     full_reads,
@@ -43,7 +44,8 @@ BREAKS: Final = "Spark and Beam (from their source): their workers read streams 
 
 
 def _appends_before(view: View, step: int) -> int:
-    return sum(isinstance(other, AppendRows) for other in view.case.steps[:step])
+    steps = before_each_step(view)
+    return steps[min(step, len(steps) - 1)].appends
 
 
 def _read_around_an_append(whole: SessionRead) -> bool:

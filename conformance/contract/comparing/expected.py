@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from conformance.contract import mapping
 from conformance.contract.comparing.cells import take
-from conformance.contract.subjects import appended_rows, queried
+from conformance.contract.subjects import before_each_step, queried
 from conformance.contract.view import SessionView, View
-from conformance.records import AppendRows, BqType, Column, Mode
+from conformance.records import BqType, Column, Mode
 
 __all__ = [
     "expected_columns",
@@ -108,14 +108,11 @@ def visible_rows(view: View, session: SessionView) -> range:
     A table that was made again has the rows that were inserted since. The result of a query has the rows that its
     table had then.
     """
-    first, rows = 0, view.table.num_rows - appended_rows(view)
-    if not session.step.snapshot:
-        asked = queried(view, session.raw.step)
-        for step in view.case.steps[: session.raw.step if asked is None else asked]:
-            if isinstance(step, AppendRows):
-                first = rows if step.again else first
-                rows += step.count
-    return range(first, rows)
+    asked = queried(view, session.raw.step)
+    step = session.raw.step if asked is None else asked
+    steps = before_each_step(view)
+    then = steps[0 if session.step.snapshot else min(step, len(steps) - 1)]
+    return range(then.first, then.end)
 
 
 def expected_rows(view: View, session: SessionView) -> Sequence[int]:

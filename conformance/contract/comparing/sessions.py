@@ -104,8 +104,12 @@ def whole_sessions(view: View) -> list[SessionRead]:
     schema.
     """
     found = []
+    reads_of: dict[int, dict[str, ReadView]] = {}
+    for read in full_reads(view):
+        if read.session is not None:
+            reads_of.setdefault(read.session.index, {}).setdefault(read.stream, read)
     for session in created(view):
-        first = {read.stream: read for read in reversed(full_reads(view)) if read.session is session}
+        first = reads_of.get(session.index, {})
         names = [stream.name for stream in session.session.streams]
         if names and all(name in first for name in names) and has_columns(session):
             reads = tuple(first[name] for name in dict.fromkeys(names))

@@ -6,6 +6,7 @@ What a server refuses, it need not have: a step is judged only if the ones that 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -52,11 +53,18 @@ def undisturbed(view: FlightView, index: int) -> bool:
 
     Queries change nothing.
     """
-    step = view.flight_calls[index].raw.step
-    if any(skipped < step and _changes(view.case.steps[skipped]) for skipped in view.exchange.skipped_steps):
-        return False
-    before = (call for call in view.flight_calls if call.index < index and _changes(call.step))
-    return all(call.ok is (not call.step.expect.reason) for call in before)
+    skipped, disturbed = view.once(undisturbed, lambda: _first_disturbances(view))
+    return skipped >= view.flight_calls[index].raw.step and disturbed >= index
+
+
+def _first_disturbances(view: FlightView) -> tuple[float, float]:
+    """The first step that changes something and was skipped, and the first such call that did not end as its step asks
+    for; infinite if there is none.
+    """
+    skipped = (index for index in view.exchange.skipped_steps if _changes(view.case.steps[index]))
+    calls = (call for call in view.flight_calls if _changes(call.step))
+    odd = (call.index for call in calls if call.ok is bool(call.step.expect.reason))
+    return min(skipped, default=math.inf), min(odd, default=math.inf)
 
 
 def _changes(step: Step) -> bool:

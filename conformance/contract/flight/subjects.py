@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 import pyarrow as pa
@@ -165,10 +165,23 @@ def look_alike(view: View) -> list[Stored]:
 
 def _alike(one: Stored) -> bool:
     """True if another path, of other elements, is the same after slashes join its elements that are not empty."""
-    calls = [call for call in one.put.view.flight_calls if isinstance(call.step, DoPut) and call.ok]
     own = _path(one.put)
-    others = (_path(call) for call in calls if call.index < one.seen.call)
-    return bool(own) and any(other != own and _joined(other) == _joined(own) for other in others)
+    paths = _paths_alike(one.put.view).get(_joined(own), {})
+    return bool(own) and any(path != own and call < one.seen.call for path, call in paths.items())
+
+
+def _paths_alike(view: FlightView) -> Mapping[str, Mapping[tuple[str, ...], int]]:
+    """For each joined path, the paths under which a DoPut was accepted, with the index of the first such call."""
+
+    def find() -> Mapping[str, Mapping[tuple[str, ...], int]]:
+        found: dict[str, dict[tuple[str, ...], int]] = {}
+        for call in view.flight_calls:
+            if isinstance(call.step, DoPut) and call.ok:
+                path = _path(call)
+                found.setdefault(_joined(path), {}).setdefault(path, call.index)
+        return found
+
+    return view.once(_paths_alike, find)
 
 
 def _path(put: FlightCall) -> tuple[str, ...]:

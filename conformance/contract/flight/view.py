@@ -6,6 +6,7 @@ It judges nothing and never raises on foreign bytes. The stream of a DoGet is re
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -207,8 +208,9 @@ class GetView(DataView):
         """The latest info before the call that has the ticket; None for a literal ticket."""
         if self.view.exchange.driven and isinstance(self.step, DoGet) and self.step.ticket is not None:
             return None
-        before = (seen for seen in reversed(self.view.infos) if seen.call < self.index)
-        return next((seen for seen in before if seen.endpoint_of(self) is not None), None)
+        given = () if self.ticket is None else self.view.given_out.get(self.ticket, ())
+        before = bisect.bisect_left(given, self.index, key=_call)
+        return given[before - 1] if before else None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -218,6 +220,15 @@ class InfoSeen:
     of: FlightCall
     response: int
     info: Info
+    tickets: Mapping[bytes, Endpoint] = dataclasses.field(init=False, repr=False)
+    """The first endpoint with each ticket."""
+
+    def __post_init__(self) -> None:
+        found: dict[bytes, Endpoint] = {}
+        for one in self.info.endpoints:
+            if one.ticket is not None:
+                found.setdefault(one.ticket, one)
+        object.__setattr__(self, "tickets", found)
 
     @property
     def call(self) -> int:
@@ -226,13 +237,16 @@ class InfoSeen:
 
     def endpoint_of(self, get: GetView) -> Endpoint | None:
         """The endpoint whose ticket a call redeems."""
-        return next((one for one in self.info.endpoints if _redeems(get, one)), None)
+        return None if get.ticket is None else self.tickets.get(get.ticket)
+
+    def read_of(self, ticket: bytes | None) -> GetView | None:
+        """The first read of the endpoint with a ticket; None if it was not read."""
+        return None if ticket is None else self.of.view.first_reads.get(self, {}).get(ticket)
 
     @property
     def reads(self) -> tuple[GetView | None, ...]:
         """The first read of each endpoint; None for an endpoint that was not read."""
-        gets = [get for get in self.of.view.gets if get.info is self]
-        return tuple(next((get for get in gets if _redeems(get, one)), None) for one in self.info.endpoints)
+        return tuple(self.read_of(one.ticket) for one in self.info.endpoints)
 
     @property
     def whole(self) -> tuple[GetView, ...] | None:
@@ -257,12 +271,17 @@ class InfoSeen:
     def put_until(self, read: GetView) -> bool:
         """True if somebody put under the descriptor of the info while it was asked for, after it, or during a read."""
         wanted = getattr(self.of.step, "descriptor", None)
-        puts = () if wanted is None else self.of.view.puts.get(wanted, ())
-        return any(self.of.since <= call.at <= read.at for call in puts)
+        times = () if wanted is None else self.of.view.put_times.get(wanted, ())
+        first = bisect.bisect_left(times, self.of.since)
+        return first < len(times) and times[first] <= read.at
 
 
-def _redeems(get: GetView, endpoint: Endpoint) -> bool:
-    return endpoint.ticket is not None and get.ticket == endpoint.ticket
+def _call(seen: InfoSeen) -> int:
+    return seen.call
+
+
+def _index(call: FlightCall) -> int:
+    return call.index
 
 
 class FlightView(View):
@@ -314,6 +333,37 @@ class FlightView(View):
                 found.setdefault(call.step.descriptor, []).append(call)
         return found
 
+    @remembered_property
+    def put_times(self) -> Mapping[Descriptor, Sequence[int]]:
+        """The groups in which there was a DoPut under each descriptor, in order."""
+        return {wanted: sorted(call.at for call in calls) for wanted, calls in self.puts.items()}
+
+    @remembered_property
+    def given_out(self) -> Mapping[bytes, Sequence[InfoSeen]]:
+        """The infos that have each ticket, in the order of their calls."""
+        found: dict[bytes, list[InfoSeen]] = {}
+        for seen in self.infos:
+            for ticket in seen.tickets:
+                found.setdefault(ticket, []).append(seen)
+        return found
+
+    @remembered_property
+    def first_reads(self) -> Mapping[InfoSeen, Mapping[bytes, GetView]]:
+        """The first read of each ticket of each info."""
+        found: dict[InfoSeen, dict[bytes, GetView]] = {}
+        for get in self.gets:
+            if get.info is not None and get.ticket is not None:
+                found.setdefault(get.info, {}).setdefault(get.ticket, get)
+        return found
+
+    @remembered_property
+    def labelled(self) -> Mapping[str, Sequence[FlightCall]]:
+        """The calls whose answers have each label, in their order."""
+        found: dict[str, list[FlightCall]] = {}
+        for call in self.flight_calls:
+            found.setdefault(getattr(call.step, "label", ""), []).append(call)
+        return found
+
     @property
     def flight_calls(self) -> Sequence[FlightCall]:
         """The calls that carry out a step."""
@@ -332,9 +382,11 @@ class FlightView(View):
     def puts_before(self, asked: Step, index: int) -> Iterator[FlightCall]:
         """The DoPuts before the call ``index``, latest first, under the descriptor of the step ``asked``."""
         wanted = getattr(asked, "descriptor", None)
-        for call in reversed(self.flight_calls[:index]):
-            if isinstance(call.step, DoPut) and call.step.named is not Naming.LATE and call.step.descriptor == wanted:
-                yield call
+        puts = () if wanted is None else self.puts.get(wanted, ())
+        for at in reversed(range(bisect.bisect_left(puts, index, key=_index))):
+            step = puts[at].step
+            if isinstance(step, DoPut) and step.named is not Naming.LATE:
+                yield puts[at]
 
     def put_before(self, asked: Step, index: int) -> FlightCall | None:
         """The latest DoPut before the call ``index`` that was accepted, under the descriptor of the step ``asked``.
@@ -354,10 +406,9 @@ class FlightView(View):
 
     def made_by(self, label: str, index: int) -> FlightCall | None:
         """The latest call before the call ``index`` whose answer has a label."""
-        for call in reversed(self.flight_calls[:index]):
-            if getattr(call.step, "label", "") == label:
-                return call
-        return None
+        calls = self.labelled.get(label, ())
+        before = bisect.bisect_left(calls, index, key=_index)
+        return calls[before - 1] if before else None
 
     def descriptor_of(self, label: str, index: int) -> Descriptor | None:
         """The descriptor of the flight whose info, or renewed endpoint, has a label at the call ``index``."""

@@ -86,7 +86,7 @@ def load_adapter(file: Path) -> Adapter:
     """Read an ``adapter.toml``. Raises :class:`AdapterError`."""
     try:
         reported: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise AdapterError(f"{file}: {error}") from None
     for key in ("name", "title", "language"):
         if not isinstance(reported.get(key), str) or not reported[key]:

@@ -1,0 +1,105 @@
+"""Named pipes where a user names a file: opening one waits for the other side, and here that has an end.
+
+A pipe that is read is read once, into a file without a name: what reads the file may then open it, seek in it and read
+it again.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import stat
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+__all__ = ["FIRST_SECONDS", "MOST", "is_pipe", "kept", "something_came", "write_pipe"]
+
+FIRST_SECONDS: Final = 10.0
+"""Seconds to wait for the first byte of a pipe, or for somebody who reads from it."""
+MOST: Final = 256 << 20
+"""The most bytes read from a pipe, because it may be endless."""
+_CHUNK: Final = 1 << 16
+_AGAIN_SECONDS: Final = 0.05
+"""Seconds between two attempts to open a pipe that nobody reads."""
+
+
+def is_pipe(path: Path) -> bool:
+    """True for a pipe; False for anything else, also if there is nothing."""
+    try:
+        return stat.S_ISFIFO(path.stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def kept(path: Path) -> Path:
+    """A file with all that comes through the pipe at ``path``; ``path`` itself if it is no pipe.
+
+    The file lives until the process ends.
+
+    Raises:
+        OSError: nothing came within :data:`FIRST_SECONDS`, or more than :data:`MOST` bytes; the text names the pipe.
+    """
+    if not is_pipe(path):
+        return path
+    # O_NONBLOCK: opening a pipe would otherwise wait until somebody opens it for writing.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not something_came(descriptor):
+            raise OSError(errno.EPIPE, f"nothing came through the pipe within {FIRST_SECONDS:g} s", str(path))
+        os.set_blocking(descriptor, True)
+        with tempfile.TemporaryFile() as file:
+            while chunk := os.read(descriptor, _CHUNK):
+                file.write(chunk)
+                if file.tell() > MOST:
+                    raise OSError(errno.EFBIG, f"more than {MOST} bytes came through the pipe", str(path))
+            file.flush()
+            file.seek(0)
+            return Path(f"/dev/fd/{os.dup(file.fileno())}")
+    finally:
+        os.close(descriptor)
+
+
+def something_came(descriptor: int) -> bool:
+    """Wait up to :data:`FIRST_SECONDS` for the first byte of a pipe, or its end; False if neither came."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(1000 * FIRST_SECONDS))
+
+
+def write_pipe(path: Path, content: bytes) -> None:
+    """Write to the pipe at ``path``.
+
+    Raises:
+        OSError: nobody opened the pipe for reading, or read on, within :data:`FIRST_SECONDS`.
+    """
+    descriptor = _opened(path)
+    try:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLOUT)
+        rest = memoryview(content)
+        while rest:
+            if not poll.poll(1000 * FIRST_SECONDS):
+                raise _unread(path)
+            rest = rest[os.write(descriptor, rest[:_CHUNK]) :]
+    finally:
+        os.close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    until = time.monotonic() + FIRST_SECONDS
+    while True:
+        try:
+            return os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:  # ENXIO: nobody has the pipe open for reading
+            if error.errno != errno.ENXIO:
+                raise
+            if time.monotonic() > until:
+                raise _unread(path) from None
+        time.sleep(_AGAIN_SECONDS)
+
+
+def _unread(path: Path) -> OSError:
+    return OSError(errno.EPIPE, f"nobody read from the pipe within {FIRST_SECONDS:g} s", str(path))

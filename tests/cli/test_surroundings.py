@@ -1,0 +1,40 @@
+"""Where a command cannot work it says so, before a library aborts the process."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from click.testing import CliRunner
+
+from conformance.cli import _group
+
+
+def told(monkeypatch: pytest.MonkeyPatch, space: float, *words: str) -> tuple[int, str]:
+    """Status and output of a command that may map so many bytes."""
+    monkeypatch.setattr(_group, "address_space", lambda: space)
+    done = CliRunner().invoke(_group.cli, list(words))
+    return done.exit_code, done.output
+
+
+def test_little_address_space_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that starts processes needs more than one that reads a report."""
+    status, text = told(monkeypatch, 1536 << 20, "run", "--help")
+
+    assert (status, text.strip().splitlines()[-1]) == (
+        2,
+        "Error: `run` needs 2048 MiB of address space, and this process may have 1536 MiB (ulimit -v)",
+    )
+    assert told(monkeypatch, 1536 << 20, "list", "--help")[0] == 0
+    assert told(monkeypatch, math.inf, "run", "--help")[0] == 0
+
+
+def test_python_without_docstrings_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The texts of clauses, cases and options are docstrings."""
+    flags = type("Flags", (), {"optimize": 2})
+    monkeypatch.setattr(_group.sys, "flags", flags)
+
+    status, text = told(monkeypatch, math.inf, "explain", "types.int64")
+
+    assert status == 2
+    assert "PYTHONOPTIMIZE=2" in text

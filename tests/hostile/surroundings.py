@@ -1,0 +1,191 @@
+"""Attacks by what surrounds a command: files of the current directory, pipes, limits, the interpreter's settings."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from tests.hostile.attack import Expected, Part, register
+from tests.hostile.setups import ROOT, Command
+
+__all__: list[str] = []
+
+MODULES: Final = (
+    *("json", "logging", "typing", "click", "rich", "yaml", "grpc", "google", "h11", "pyarrow", "numpy", "duckdb"),
+    *("sqlglot", "pandas", "polars", "runpy", "socket", "ssl", "pickle", "tomllib", "sitecustomize", "conformance"),
+)
+INSTALLED: Final = [sys.executable, "-P", "-m", "conformance"]
+"""The suite as its installed command starts it: without the current directory in ``sys.path``."""
+
+
+# --- the current directory ----------------------------------------------------------------------------
+
+
+def _with_modules(place: Path, words: list[str]) -> Command:
+    """A command in a directory with a file for each name; one that runs leaves a mark that is forbidden."""
+    for name in MODULES:
+        mark = str(place / "events" / f"forbidden.{name}")
+        (place / f"{name}.py").write_text(f"open({mark!r}, 'w').close()\nraise SystemExit(99)\n", encoding="utf-8")
+    return Command(words, program=INSTALLED)
+
+
+@register("process.modules-in-the-current-directory", Part.COMMAND, Expected(status=(0,)), deadline=40.0)
+def modules_in_the_current_directory(place: Path, cookie: str) -> Command:
+    """Files in the current directory are named after modules; a run starts a server, shards and readers."""
+    target = str(ROOT / "targets" / "reference.toml")
+    return _with_modules(place, ["run", "--target", target, "--select", "types.b*", "--parallel", "2"])
+
+
+@register("process.modules-beside-a-flight-server", Part.COMMAND, Expected(status=(0,)), deadline=40.0)
+def modules_beside_a_flight_server(place: Path, cookie: str) -> Command:
+    """The same for a run against a Flight server."""
+    target = str(ROOT / "targets" / "flight-reference.toml")
+    return _with_modules(place, ["run", "--target", target, "--select", "flight.e*"])
+
+
+@register("process.modules-beside-a-file", Part.COMMAND, Expected(status=(1,)), deadline=20.0)
+def modules_beside_a_file(place: Path, cookie: str) -> Command:
+    """The same for ``check``, which reads bytes in a process of its own."""
+    (place / "data.arrows").write_bytes(b"\xff\xff\xff\xff" + bytes(60))
+    return _with_modules(place, ["check", "data.arrows"])
+
+
+# --- where credentials go -----------------------------------------------------------------------------
+
+SENDS_ELSEWHERE: Final = """
+import json, pathlib, socket, sys, threading
+from conformance.reference.flight.server import FlightServer
+from conformance.reference.flight.service import FlightService
+
+def listen(listener):
+    while True:
+        listener.accept()
+        pathlib.Path("events/forbidden.connection").touch()
+
+port, path = socket.create_server(("127.0.0.1", 0)), socket.socket(socket.AF_UNIX)
+path.bind("other.sock")
+path.listen()
+for listener in (port, path):
+    threading.Thread(target=listen, args=(listener,), daemon=True).start()
+service = FlightService()
+service.locations = (f"grpc://127.0.0.1:{port.getsockname()[1]}", f"grpc+unix://{pathlib.Path('other.sock').resolve()}")
+with FlightServer(service) as server:
+    print(json.dumps({"event": "grpc.listen", "port": int(server.uri.rpartition(":")[2])}), flush=True)
+    threading.Event().wait()
+"""
+
+
+@register("process.flight-endpoints-elsewhere", Part.COMMAND, Expected(status=(0, 1), says="was not tried"))
+def flight_endpoints_elsewhere(place: Path, cookie: str) -> Command:
+    """A Flight server names a port and a socket of other programs as the places of its tickets; headers are secret."""
+    (place / "server.py").write_text(SENDS_ELSEWHERE, encoding="utf-8")
+    (place / "target.toml").write_text(
+        'name = "x"\nkind = "flight"\n[start]\ncommand = ["{python}", "server.py"]\ngrace = 0.5\n'
+        f'environment = {{ PYTHONPATH = "{ROOT}" }}\n'
+        '[ready]\ngrpc_event = "grpc.listen"\n[flight]\nseeding = "put"\nheaders = { x-api-key = "open sesame" }\n',
+        encoding="utf-8",
+    )
+    return Command(["run", "--target", "target.toml", "--select", "flight.e*", "--level", "must"])
+
+
+@register("process.state-is-a-pickle", Part.COMMAND, Expected(status=(2,), says="status 2"))
+def state_is_a_pickle(place: Path, cookie: str) -> Command:
+    """The file in which the reference keeps its state is a pickle that runs something."""
+    mark = str(place / "events" / "forbidden.pickle")
+    (place / "state").write_bytes(f"cos\nmkdir\n(V{mark}\ntR.".encode())
+    (place / "target.toml").write_text(
+        'name = "x"\nkind = "server"\n[start]\n'
+        'command = ["{python}", "-m", "conformance.reference", "--host", "{host}", "--state", "state"]\n'
+        '[ready]\ngrpc_event = "grpc.listen"\nrest_event = "rest.listen"\n',
+        encoding="utf-8",
+    )
+    return Command(["run", "--target", "target.toml", "--select", "types.bool", "--no-readers"])
+
+
+# --- texts and files from elsewhere -------------------------------------------------------------------
+
+
+@register("text.markup-in-the-name-of-a-program", Part.COMMAND, Expected(status=(0, 1), says="&#60;img"), deadline=40.0)
+def markup_in_the_name_of_a_program(place: Path, cookie: str) -> Command:
+    """A report says that its target is called by HTML, and ``matrix`` makes Markdown of it."""
+    suite = f"{sys.executable} -P -m conformance"
+    run = f"{suite} run --target reference --select types.bool --no-readers --json r.json"
+    renamed = f'{run} && sed -i \'s/\\("target": *"[^"]*\\)/\\1<img src=x onerror=1>/\' r.json'
+    return Command(["-c", f"{renamed} && exec {suite} matrix r.json"], program=["/bin/sh"])
+
+
+@register("disk.case-file-nests-deeply", Part.COMMAND, Expected(status=(2,), says="nest less deeply"), deadline=20.0)
+def case_file_nests_deeply(place: Path, cookie: str) -> Command:
+    """A case file has 50,000 lists inside one another."""
+    (place / "cases").mkdir()
+    (place / "cases" / "deep.yaml").write_text("id: deep\ntitle: t\nx: " + "[" * 50_000 + "]" * 50_000)
+    return Command(["run", "--target", "reference", "--corpus", "cases", "--no-readers"])
+
+
+# --- pipes --------------------------------------------------------------------------------------------
+
+NOTHING: Final = Expected(status=(2,), says="nothing came through the pipe")
+
+
+def _with_pipe(*words: str) -> Callable[[Path, str], Command]:
+    def arranged(place: Path, cookie: str) -> Command:
+        os.mkfifo(place / "pipe")
+        return Command(list(words))
+
+    return arranged
+
+
+for _name, _words in {
+    "report": ("report", "pipe"),
+    "diff": ("diff", "pipe", "pipe"),
+    "matrix": ("matrix", "pipe"),
+    "history": ("history", "pipe"),
+    "statement": ("statement", "pipe"),
+    "verify": ("verify", "pipe"),
+    "prepare": ("prepare", "--target", "pipe"),
+    "run": ("run", "--target", "pipe"),
+    "gate": ("run", "--target", "reference", "--gate", "pipe"),
+    "expect": ("expect", "--target", "reference", "--log", "pipe"),
+    "faults": ("replay-server", "--faults", "pipe"),
+}.items():
+    _act = _with_pipe(*_words)
+    _act.__doc__ = f"Nobody writes to the pipe that `{' '.join(_words)}` is to read."
+    register(f"disk.pipe-for-{_name}", Part.COMMAND, NOTHING, deadline=25.0)(_act)
+
+
+# --- the interpreter and its limits -------------------------------------------------------------------
+
+
+def _limited(mebibytes: int) -> list[str]:
+    return ["/bin/sh", "-c", f'ulimit -v {mebibytes << 10}; exec "$@"', "sh"]
+
+
+@register("process.little-address-space", Part.COMMAND, Expected(status=(2,), says="MiB of address space"))
+def little_address_space(place: Path, cookie: str) -> Command:
+    """The process may map 900 MiB."""
+    return Command(["run", "--target", "reference", "--select", "types.every-type"], wrap=_limited(900))
+
+
+@register("process.less-address-space-than-readers-need", Part.COMMAND, Expected(status=(2,), says="address space"))
+def less_address_space_than_readers_need(place: Path, cookie: str) -> Command:
+    """The process may map 1.5 GiB."""
+    return Command(["run", "--target", "reference", "--select", "types.every-type"], wrap=_limited(1536))
+
+
+@register("process.no-docstrings", Part.COMMAND, Expected(status=(2,), says="docstrings"))
+def no_docstrings(place: Path, cookie: str) -> Command:
+    """Python leaves out docstrings."""
+    return Command(["explain", "types.int64"], environment={"PYTHONOPTIMIZE": "2"})
+
+
+def _full(*words: str) -> Callable[[Path, str], Command]:
+    return lambda place, cookie: Command(list(words), stdout="/dev/full")
+
+
+for _name, _words in {"help": ("--help",), "help-of-a-command": ("run", "--help"), "version": ("--version",)}.items():
+    _act = _full(*_words)
+    _act.__doc__ = f"The output of `{' '.join(_words)}` is on a full disk."
+    register(f"disk.{_name}-on-a-full-disk", Part.COMMAND, Expected(status=(2,), says="No space left on device"))(_act)
