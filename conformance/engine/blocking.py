@@ -1,8 +1,8 @@
 """Which clauses a case did not judge because of what failed on it, and would judge if that were mended.
 
 A failure blocks a clause in one of two ways. It ended a call: nothing that the call had to bring was there. Or it is
-one after which the judge cannot go on: :data:`_TABLE`, of which a test with mutants holds that mending a cause lets
-its clauses be judged. Any other failure of the same case blocks nothing: an absent trace id hides no expiry.
+one after which the judge cannot go on: :data:`_TABLE`, written from runs of the reference with one mutant each. Any
+other failure of the same case blocks nothing: an absent trace id hides no expiry.
 """
 
 from __future__ import annotations
