@@ -15,6 +15,7 @@ import dataclasses
 import functools
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -311,10 +312,13 @@ def by_server(
     clause reports fails the case, as in a run.
     """
     service = flight_service(mutant) if kind is TargetKind.FLIGHT else service_class(mutant)
-    with reference_target(kind, mutant=mutant) as target:
+    hosting = flight_target if kind is TargetKind.FLIGHT else storage_target
+    with closing(hosting(mutant)) as target, closing(hosting(mutant, connected=True)) as racing:
         # An isolated server is a process of its own; the mutants tried here do not need one.
         cases = chain(proof_fixture.served(kills), proof_fixture.scenarios(kills, kind))
-        yield from _driven(target, proof_fixture, cases, isolated=False, service=service, refined=refined)
+        yield from _driven(
+            target, proof_fixture, cases, isolated=False, service=service, refined=refined, racing=racing
+        )
 
 
 def _process(mutant: str, state: Path, kind: TargetKind) -> TargetSpec:
@@ -357,14 +361,21 @@ def _driven(
     isolated: bool | None,
     service: type | None = None,
     refined: bool = False,
+    racing: Target | None = None,
 ) -> Iterator[list[Verdict]]:
-    """The verdicts on the answers of a target, which has this service if it is in this process."""
+    """The verdicts on the answers of a target, which has this service if it is in this process.
+
+    Calls in one process end one after the other. So cases whose calls meet are put to ``racing``, over connections.
+    """
     reference, own = (None, None) if service is None else _reference_of(service)
     for tried in cases:
         case = tried.case if isolated is None else dataclasses.replace(tried.case, isolated=isolated)
         judging = _judging(case.protocol, proof_fixture.clauses, reference, refined=refined)
         verdicts = None if own is None else judging.untouched(case, tried.table, own)
-        yield judging.judge(case, target.drive(case, tried.table), tried.table) if verdicts is None else verdicts
+        if verdicts is None:
+            asked = racing if racing is not None and _has_races(case) else target
+            verdicts = judging.judge(case, asked.drive(case, tried.table), tried.table)
+        yield verdicts
 
 
 @functools.lru_cache(maxsize=8)

@@ -31,7 +31,7 @@ MOST_BYTES: Final = 1 << 20
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Known:
+class _Judged:
     case: Case
     exchange: Exchange
     verdicts: list[Verdict]
@@ -55,7 +55,7 @@ class Reuse:
         self._clauses: Final = tuple(clauses)
         self._refined: Final = refined
         self._answered: Final = answered
-        self._known: Final[dict[str, _Known | None]] = {}
+        self._known: Final[dict[str, _Judged | None]] = {}
 
     def judge(self, case: Case, exchange: Exchange, table: pa.Table) -> list[Verdict]:
         """The verdicts on an exchange; ``table`` has the rows of the case."""
@@ -71,14 +71,14 @@ class Reuse:
             return None
         return known.verdicts
 
-    def _learnt(self, case: Case, table: pa.Table) -> _Known | None:
+    def _learnt(self, case: Case, table: pa.Table) -> _Judged | None:
         if self._answered is None:
             return None
         if case.id not in self._known:
             exchange, used = self._answered(case, table)
             is_kept = exchange.received <= MOST_BYTES
             self._known[case.id] = (
-                _Known(case, exchange, self._judged(case, exchange, table), used) if is_kept else None
+                _Judged(case, exchange, self._judged(case, exchange, table), used) if is_kept else None
             )
         return self._known[case.id]
 

@@ -20,8 +20,8 @@ from conformance.reference.tokens import Tokens, opaque
 __all__ = [
     "AlreadyExistsError",
     "Catalogue",
+    "CatalogueContent",
     "Chunk",
-    "Kept",
     "MissingError",
     "Snapshot",
     "StoredTable",
@@ -84,7 +84,7 @@ class StoredTable:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Kept:
+class CatalogueContent:
     """The content of a catalogue: when each dataset was made, the tables, and the time of the last commit."""
 
     datasets: dict[tuple[str, str], int]
@@ -143,12 +143,12 @@ class Catalogue:
         """The time in microseconds since the Unix epoch."""
         return self._clock() + self.ahead
 
-    def kept(self) -> Kept:
+    def kept(self) -> CatalogueContent:
         """What :meth:`restore` needs to have the same datasets and tables again."""
         with self._lock:
-            return Kept(dict(self._datasets), _apart(self._tables), self._last_commit)
+            return CatalogueContent(dict(self._datasets), _apart(self._tables), self._last_commit)
 
-    def restore(self, kept: Kept) -> None:
+    def restore(self, kept: CatalogueContent) -> None:
         """Have the datasets and tables of another catalogue."""
         with self._lock:
             self._datasets, self._tables = dict(kept.datasets), _apart(kept.tables)

@@ -11,7 +11,7 @@ import grpc
 
 from conformance.contain.jsonhttp import Answering
 from conformance.reference import clock, rest
-from conformance.reference.catalogue import Catalogue, Kept
+from conformance.reference.catalogue import Catalogue, CatalogueContent
 from conformance.reference.flight import deviations
 from conformance.reference.flight.handshake import LOGIN
 from conformance.reference.flight.server import FlightHandlers, FlightServer
@@ -118,7 +118,7 @@ class HostedReference(_Hosted):
 
     def restore(self, kept: object) -> None:
         """Have the tables of another server."""
-        assert isinstance(kept, Kept), "it comes from another server of this class"
+        assert isinstance(kept, CatalogueContent), "it comes from another server of this class"
         self._service.catalogue.restore(kept)
 
     def _listen(self, stack: ExitStack) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError
 from conformance.contract import proto
 from conformance.disk.files import write_whole
 from conformance.records import Column, RecordError, from_json, to_json
-from conformance.reference.catalogue import Catalogue, Chunk, Kept, Snapshot, StoredTable, TableId
+from conformance.reference.catalogue import Catalogue, CatalogueContent, Chunk, Snapshot, StoredTable, TableId
 from conformance.reference.session import Session, Stream
 
 __all__ = ["read_state", "write_state"]
@@ -50,7 +50,7 @@ class _Table:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Session:
+class _StoredSession:
     name: str
     request: bytes
     snapshot: _Table
@@ -74,7 +74,7 @@ class _State:
     datasets: tuple[_Dataset, ...]
     tables: tuple[_Table, ...]
     last_commit: int
-    sessions: tuple[_Session, ...]
+    sessions: tuple[_StoredSession, ...]
     streams: tuple[_Stream, ...]
 
 
@@ -96,7 +96,7 @@ def write_state(file: Path, catalogue: Catalogue, streams: Iterable[Stream]) -> 
     write_whole(file, json.dumps(to_json(state)))
 
 
-def read_state(file: Path) -> tuple[Kept, list[Stream]]:
+def read_state(file: Path) -> tuple[CatalogueContent, list[Stream]]:
     """What :func:`write_state` has kept there.
 
     Raises:
@@ -120,12 +120,14 @@ def read_state(file: Path) -> tuple[Kept, list[Stream]]:
         streams = [Stream(one.name, sessions[one.session], _table(one.rows)) for one in state.streams]
     except (pa.ArrowException, DecodeError, KeyError) as error:
         raise RecordError(f"{file}", "rows, requests and names of sessions", f"{error}"[:200]) from None
-    return Kept({(one.project, one.dataset): one.created for one in state.datasets}, tables, state.last_commit), streams
+    return CatalogueContent(
+        {(one.project, one.dataset): one.created for one in state.datasets}, tables, state.last_commit
+    ), streams
 
 
-def _session(session: Session) -> _Session:
+def _session(session: Session) -> _StoredSession:
     of = session.snapshot
-    return _Session(
+    return _StoredSession(
         session.name,
         session.request.SerializeToString(deterministic=True),
         _Table(of.table, of.columns, of.created, (_rows(of.rows),)),
@@ -137,7 +139,7 @@ def _session(session: Session) -> _Session:
     )
 
 
-def _session_of(kept: _Session) -> Session:
+def _session_of(kept: _StoredSession) -> Session:
     of = kept.snapshot
     return Session(
         kept.name,

@@ -27,7 +27,7 @@ from conformance.targets.opening import Target
 from conformance.targets.recent import Recent
 from conformance.targets.restway import LARGE
 from conformance.targets.running import RunningServer
-from conformance.targets.seeding import Made
+from conformance.targets.seeding import MadeTable
 from conformance.targets.seeds import case_rows
 from conformance.targets.server import ServerTarget
 from conformance.targets.spec import TargetKind, TargetSpec
@@ -89,7 +89,7 @@ class _Seeds:
     def __init__(self) -> None:
         self._few: Recent[tuple[Any, ...]] = Recent(MOST_RECIPES)
         self._many: Recent[tuple[Any, ...]] = Recent()
-        self._known: dict[str, tuple[Made, object]] = {}
+        self._known: dict[str, tuple[MadeTable, object]] = {}
 
     def rows_of(self, case: Case, table: pa.Table) -> tuple[Any, ...]:
         """The rows of a case in JSON; equal recipes have the same tuple."""
@@ -99,7 +99,9 @@ class _Seeds:
         kept = self._few if recipe.rows < LARGE else self._many
         return kept.get((columns, recipe), lambda: case_rows(case, table))
 
-    def remember(self, server: HostedServer, case: str, make: Callable[[], Made], same: Callable[[Made], bool]) -> Made:
+    def remember(
+        self, server: HostedServer, case: str, make: Callable[[], MadeTable], same: Callable[[MadeTable], bool]
+    ) -> MadeTable:
         """The table of a case in a new server: brought back, or made now."""
         known = self._known.pop(case, None)
         if known is not None and same(known[0]):

@@ -95,19 +95,19 @@ class InProcessChannel:
         """A stub for a method with one request and one response."""
         return _UnaryUnary(self.stream_stream(method))
 
-    def unary_stream(self, method: str, *_codec: Any, **_options: Any) -> Callable[..., _Running]:
+    def unary_stream(self, method: str, *_codec: Any, **_options: Any) -> Callable[..., _InProcessCall]:
         """A stub for a method with one request."""
         stub = self.stream_stream(method)
         return lambda request, **how: stub([request], **how)
 
-    def stream_stream(self, method: str, *_codec: Any, **_options: Any) -> Callable[..., _Running]:
+    def stream_stream(self, method: str, *_codec: Any, **_options: Any) -> Callable[..., _InProcessCall]:
         """A stub for a method with any number of requests and responses."""
 
-        def call(requests: Iterable[bytes], *, timeout: float, metadata: Metadata = ()) -> _Running:
+        def call(requests: Iterable[bytes], *, timeout: float, metadata: Metadata = ()) -> _InProcessCall:
             received = _as_received(metadata)
             context = _Context(received, self._peer, self._clock, self._clock.monotonic() + timeout)
             handler = self._handlers.service(cast("grpc.HandlerCallDetails", _Details(method, received)))
-            return _Running(handler, iter(requests), context, self._limit)
+            return _InProcessCall(handler, iter(requests), context, self._limit)
 
         return call
 
@@ -118,14 +118,14 @@ class InProcessChannel:
 class _UnaryUnary:
     """A stub for a method with one request and one response."""
 
-    def __init__(self, stub: Callable[..., _Running]) -> None:
+    def __init__(self, stub: Callable[..., _InProcessCall]) -> None:
         self._stub = stub
 
     def __call__(self, request: bytes, **how: Any) -> bytes:
         """The response; raises :class:`grpc.RpcError` with the status of a call that fails."""
         return self.with_call(request, **how)[0]
 
-    def with_call(self, request: bytes, **how: Any) -> tuple[bytes, _Running]:
+    def with_call(self, request: bytes, **how: Any) -> tuple[bytes, _InProcessCall]:
         """The response and its call; raises as a plain call does."""
         running = self._stub([request], **how)
         answer = next(running)
@@ -229,7 +229,7 @@ class _Requests:
         return True
 
 
-class _Running(grpc.RpcError):
+class _InProcessCall(grpc.RpcError):
     """A call: an iterator of its responses, and its status once it has ended. It is raised if that is not OK."""
 
     def __init__(self, handler: Any, messages: Iterator[bytes], context: _Context, limit: int) -> None:

@@ -35,11 +35,11 @@ from conformance.targets.spec import OVER_REST, Deadlines, SeedPath, TargetSpec
 if TYPE_CHECKING:
     from conformance.targets.asking import AskedProgram
 
-__all__ = ["Made", "Remembering", "Seeder", "open_seeder", "run_token"]
+__all__ = ["MadeTable", "Remembering", "Seeder", "open_seeder", "run_token"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Made:
+class MadeTable:
     """A table that a seeder made, and for what."""
 
     columns: tuple[Column, ...]
@@ -49,7 +49,7 @@ class Made:
     by: Seeder
 
 
-Remembering: TypeAlias = Callable[[str, Callable[[], Made], Callable[[Made], bool]], Made]
+Remembering: TypeAlias = Callable[[str, Callable[[], MadeTable], Callable[[MadeTable], bool]], MadeTable]
 """Gets the id of a case, what makes its table, and what tells whether a table that was made earlier is the same. It
 returns an earlier one, with the server as it was then, or a new one.
 """
@@ -150,8 +150,8 @@ class Seeder:
         if self._remembering is None:
             return self._seeded(case_id, columns, rows, withheld, until)
 
-        def make() -> Made:
-            return Made(columns, rows, withheld, self._seeded(case_id, columns, rows, withheld, until), self)
+        def make() -> MadeTable:
+            return MadeTable(columns, rows, withheld, self._seeded(case_id, columns, rows, withheld, until), self)
 
         made = self._remembering(
             case_id, make, lambda one: (one.columns, one.rows, one.withheld) == (columns, rows, withheld)
