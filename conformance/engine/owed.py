@@ -22,9 +22,11 @@ from conformance.contract.viewing import view_of
 from conformance.generate import materialise
 from conformance.records import Case, Outcome, Reading, ReadingOutcome, Verdict
 from conformance.targets import Target, open_target
-from conformance.targets.spec import SerializerSpec, TargetKind, TargetSpec
+from conformance.targets.dialect import SqlSpec
+from conformance.targets.flightspec import HERE, FlightSeeding, FlightSpec, Login
+from conformance.targets.spec import Clock, Endpoint, SerializerSpec, TargetKind, TargetSpec
 
-__all__ = ["Owed", "reference_target"]
+__all__ = ["Owed", "lasting_target", "reference_target"]
 
 _CALLED: Final = frozenset(
     {Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.REFUSED, Outcome.ERROR, Outcome.DEPENDENCY_FAILED}
@@ -53,6 +55,34 @@ def reference_target(
     spec = TargetSpec(name="reference", kind=TargetKind.SERIALIZER, serializer=place)
     with open_target(spec, alone=True) as target:
         yield target
+
+
+@contextmanager
+def lasting_target(kind: TargetKind, mutant: str | None = None) -> Iterator[Target]:
+    """As :func:`reference_target` for a server that listens and outlives the cases, by the clock of the machine.
+
+    It shows what a server in the process of the driver does not: calls that meet, their times, and what a fault makes
+    of earlier cases.
+    """
+    from conformance.reference.flight import deviations  # noqa: PLC0415  # a serializer does not need gRPC
+    from conformance.reference.flight.handshake import LOGIN  # noqa: PLC0415  # as above
+    from conformance.reference.flight.server import FlightServer  # noqa: PLC0415  # as above
+    from conformance.reference.server import ReferenceServer  # noqa: PLC0415  # as above
+
+    with ExitStack() as stack:
+        flight = FlightSpec()
+        if kind is TargetKind.FLIGHT:
+            service = deviations.flight_service(mutant)()
+            service.login = LOGIN
+            sql = SqlSpec() if deviations.speaks_sql(mutant) else None
+            flight = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=sql, locations=HERE)
+            flights = stack.enter_context(FlightServer(service, clock=True))
+            endpoint = Endpoint(grpc=flights.endpoint, rest=f"http://127.0.0.1:{flights.clock_port}")
+        else:
+            server = stack.enter_context(ReferenceServer(mutant=mutant))
+            endpoint = Endpoint(grpc=server.grpc_endpoint, rest=f"http://{server.rest_endpoint}")
+        spec = TargetSpec(name="reference", kind=kind, endpoint=endpoint, flight=flight, clock=Clock("/clock"))
+        yield stack.enter_context(open_target(spec, alone=True))
 
 
 class Owed:

@@ -22,7 +22,7 @@ from conformance.contract.clause import CLAUSES, PROFILES, Clause, load_chapters
 from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS, scenario_of
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.events import CaseJudged
-from conformance.engine.owed import Owed, reference_target
+from conformance.engine.owed import Owed, lasting_target
 from conformance.engine.proof import (
     Failures,
     ProofFixture,
@@ -278,7 +278,7 @@ def held(proof_fixture: ProofFixture, faulty: str) -> tuple[str, ...]:
     """The MUST clauses that the faulty server of that name holds, in their order."""
     clauses = [clause for clause in proof_fixture.clauses if PROFILES[0] in clause.profiles]
     cases = []
-    with reference_target(mutant=faulty) as target, closing(Owed(clauses, TargetKind.SERVER)) as owed:
+    with lasting_target(TargetKind.SERVER, faulty) as target, closing(Owed(clauses, TargetKind.SERVER)) as owed:
         step = CaseStep(clauses, target)
         for tried in proof_fixture.served(()):
             work = step.take(CaseWork(dataclasses.replace(tried.case, isolated=False)))

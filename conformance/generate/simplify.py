@@ -155,7 +155,7 @@ def _simpler_column(choices: Choices, column: Column, restrictions: str) -> Colu
 
 def _projected(step: Step, columns: Sequence[Column]) -> Step:
     """Return the step without selected paths that no longer exist."""
-    if not isinstance(step, CreateSession) or not step.selected_fields or step.expect.codes != ("OK",):
+    if not isinstance(step, CreateSession) or not step.selected_fields or "OK" not in step.expect.codes:
         return step
     paths = tuple(path for path in step.selected_fields if _leads(path.split("."), columns))
     return dataclasses.replace(step, selected_fields=paths)

@@ -67,12 +67,11 @@ def test_a_mutant_without_rows_has_a_table_with_rows(found: dict[str, Mutated]) 
 
 
 def test_the_same_mutant_is_the_same_situation_again(found: dict[str, Mutated]) -> None:
-    """Names of sessions and tables are other ones in each run; what is measured is not."""
+    """What is measured is the same in each run."""
     mutant = MUTANTS["offset.ignored"]
 
     (again,) = mutated([mutant], load_corpus(), client_readers().values())
 
-    assert again.asked.read.request != found["offset.ignored"].asked.read.request
     assert served_digest(again.asked) == served_digest(found["offset.ignored"].asked)
 
 

@@ -160,6 +160,7 @@ class Desk:
             "GIT_CEILING_DIRECTORIES": str(place),  # a folder above may be another working copy
             "COLUMNS": "120",
             "NO_COLOR": "1",
+            "CONFORMANCE_ADAPTERS": str(place / "adapters"),  # a guide builds what it names
             "CONFORMANCE_QUIET": "1",  # a slow machine would print lines that no guide shows
         }
 

@@ -15,7 +15,7 @@ from conformance.engine import conversedflight, conversedparties
 from conformance.engine.conversed import UNKNOWN_TABLE, as_driven, conversations, without_table
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import ExchangeRecorded
-from conformance.engine.owed import reference_target
+from conformance.engine.owed import lasting_target
 from conformance.engine.proof import is_heavy
 from conformance.engine.selection import clauses_on
 from conformance.generate import materialise
@@ -65,7 +65,7 @@ def verdicts(exchange: Exchange) -> Iterator[Verdict]:
 
 def judged(cases: Sequence[Case], mutant: str | None) -> Iterator[tuple[Case, Verdict]]:
     """The verdicts without a table on what the reference, or a mutant of it, answers to ``cases``."""
-    with reference_target(TargetKind.FLIGHT, mutant=mutant) as target:
+    with lasting_target(TargetKind.FLIGHT, mutant) as target:
         for case in cases:
             exchange = target.drive(dataclasses.replace(case, isolated=False), materialise(case.table))
             yield from ((case, verdict) for verdict in verdicts(exchange))

@@ -144,8 +144,8 @@ def is_read_until_then(valid: _Valid) -> Iterator[Violation]:
     """Before its expiration time the ticket of an endpoint is redeemed, however often.
 
     The page: "If an endpoint has expiration time, the client can get data multiple times by DoGet until the expiration
-    time is reached." Flight.proto: "If present, clients may assume they can retry DoGet requests." A login may end before:
-    UNAUTHENTICATED says nothing of the ticket.
+    time is reached." Flight.proto: "If present, clients may assume they can retry DoGet requests."
+    A login may end before: UNAUTHENTICATED says nothing of the ticket.
     """
     raw = valid.get.raw
     if not valid.get.ok and raw.status != "UNAUTHENTICATED":

@@ -15,6 +15,7 @@ from conformance.contract.clause import CLAUSES, MAX_FINDINGS, Clause, Role, loa
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.unread import judge_read
 from conformance.contract.ipc.view import IPC_CASE, Attached, IpcView
+from conformance.contract.raised import Raised, attempt
 from conformance.records import Finding, Outcome, Verdict
 from conformance.wire import Kind, TensorReading, sniff
 
@@ -59,9 +60,9 @@ def judge_ipc(
 
 
 def _following(view: IpcView) -> int | None:
-    """The offset of another stream behind this one; None if there is none."""
-    stream = view.stream if view.kind is Kind.STREAM else None
-    return stream.end if stream is not None and stream.followed else None
+    """The offset of another stream behind this one; None if there is none, or reading this one raised."""
+    stream = attempt(lambda: view.stream) if view.kind is Kind.STREAM else None
+    return None if stream is None or isinstance(stream, Raised) or not stream.followed else stream.end
 
 
 def _judged_from(data: bytes, start: int) -> Iterator[list[Verdict]]:
