@@ -15,7 +15,6 @@ import dataclasses
 import functools
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +27,7 @@ from conformance.contract.clause import Clause
 from conformance.contract.files import judge_bytes
 from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.contract.judge import judge
-from conformance.engine.owed import reference_target
+from conformance.engine.owed import lasting_target, reference_target
 from conformance.engine.reuse import Answered, Reuse
 from conformance.generate import draw_scenario, materialise
 from conformance.generate.flighthistories import HISTORY
@@ -312,8 +311,7 @@ def by_server(
     clause reports fails the case, as in a run.
     """
     service = flight_service(mutant) if kind is TargetKind.FLIGHT else service_class(mutant)
-    hosting = flight_target if kind is TargetKind.FLIGHT else storage_target
-    with closing(hosting(mutant)) as target, closing(hosting(mutant, connected=True)) as racing:
+    with reference_target(kind, mutant=mutant) as target, lasting_target(kind, mutant) as racing:
         # An isolated server is a process of its own; the mutants tried here do not need one.
         cases = chain(proof_fixture.served(kills), proof_fixture.scenarios(kills, kind))
         yield from _driven(
@@ -365,7 +363,8 @@ def _driven(
 ) -> Iterator[list[Verdict]]:
     """The verdicts on the answers of a target, which has this service if it is in this process.
 
-    Calls in one process end one after the other. So cases whose calls meet are put to ``racing``, over connections.
+    Calls in one process end one after the other. So cases whose calls meet are put to ``racing``, over connections and
+    by the clock of the machine.
     """
     reference, own = (None, None) if service is None else _reference_of(service)
     for tried in cases:

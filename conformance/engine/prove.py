@@ -260,7 +260,10 @@ def _answered(proof_fixture: ProofFixture, name: str | None, kind: TargetKind = 
     refined, ends = kind is TargetKind.SERVER, [outcome for outcome in Outcome if outcome.fails_run]
     kills = [clause.id for clause in proof_fixture.clauses]
     for verdicts in by_server(proof_fixture, name, kills, kind, refined=refined):
-        note_failures(verdicts, failures, counted=ends)
+        if refined:
+            note_failures(verdicts, failures, counted=ends)
+        else:
+            note_failures(verdicts, failures)
     return failures
 
 

@@ -152,7 +152,11 @@ def options_changed(answer: Any, _session: Session) -> None:
         answer.read_options.row_restriction += " "
 
 
-@session_mutant("session.expires-at-no-instant", kills="session.expire-time-is-an-instant")
+@session_mutant(
+    "session.expires-at-no-instant",
+    kills="session.expire-time-is-an-instant",
+    also={"errors.expired-session-is-refused": "what it says is no time that can be waited for"},
+)
 def expires_at_no_instant(answer: Any, _session: Session) -> None:
     """The session's expire_time has its last second in its nanoseconds."""
     answer.expire_time.seconds -= 1
