@@ -130,14 +130,14 @@ class _Busy(Service):
 
 @_variation("reads.ten-at-once", _RETRY_INFO)
 class TenAtOnce(_Busy):
-    """Ten reads are served at once; a further one is told to come again after a moment."""
+    """Ten reads are served at once; a further one is refused, with the delay after which to try again."""
 
     most = 10
 
 
 @_variation("reads.two-at-once", _RETRY_INFO)
 class TwoAtOnce(_Busy):
-    """Two reads are served at once; a further one is told to come again after a moment."""
+    """Two reads are served at once; a further one is refused, with the delay after which to try again."""
 
     most = 2
 

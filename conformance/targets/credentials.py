@@ -86,7 +86,7 @@ class Credentials:
 
 
 def hide_header(name: str, value: str) -> None:
-    """Mask the value of a header that stands in the target file, if the name is that of a secret."""
+    """Mask the value of a header in the target file if its name is that of a secret."""
     if is_secret_name(name):
         hide(value)
         hide(value.rpartition(" ")[2])  # the part behind the scheme
