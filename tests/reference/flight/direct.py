@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Final, cast
@@ -14,7 +15,8 @@ from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.contract.flight.view import FlightView
 from conformance.contract.judge import judge_view
 from conformance.engine.corpus import load_corpus
-from conformance.engine.proof import ProofFixture, Tried
+from conformance.engine.proof import FLIGHT_ENTRIES, ProofFixture, Tried
+from conformance.engine.reuse import Answered, Reuse
 from conformance.generate import materialise
 from conformance.records import (
     BqType,
@@ -36,7 +38,8 @@ from conformance.reference.flight.server import FlightHandlers
 from conformance.reference.flight.service import FlightService
 from conformance.reference.flight.sql.service import SqlFlightService
 from conformance.reference.flight.store import Store
-from conformance.reference.hosted import service_target
+from conformance.reference.hosted import flight_target, service_target
+from conformance.reference.reached import Recorder, differences
 from conformance.targets.calls import Caller
 from conformance.targets.dialect import SqlSpec
 from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
@@ -127,14 +130,34 @@ def tried(service: type[FlightService], kills: Sequence[str] = ()) -> Iterator[t
     Raises:
         AssertionError: a clause raised an exception.
     """
-    sql = SqlSpec() if issubclass(service, SqlFlightService) else None
-    flight = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=sql)
     if service.scenario is not None:
-        flight = FlightSpec(scenario=service.scenario)
+        flight, cases = FlightSpec(scenario=service.scenario), scenario_cases(service.scenario)
+    else:
+        sql = SqlSpec() if issubclass(service, SqlFlightService) else None
+        flight = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=sql)
+        cases = FIXTURE.served(kills)
+    sought = SqlFlightService if issubclass(service, SqlFlightService) else FlightService
+    own, known = differences(service, sought), _known(sought)
     with closing(service_target(service, flight)) as target:
-        for one in FIXTURE.served(kills) if service.scenario is None else scenario_cases(service.scenario):
-            view = FlightView(one.case, target.drive(one.case, one.table), one.table)
-            for verdict in judge_view(view, FIXTURE.clauses):
+        for one in cases:
+            verdicts = None if own is None else known.untouched(one.case, one.table, own)
+            if verdicts is None:
+                verdicts = known.judge(one.case, target.drive(one.case, one.table), one.table)
+            for verdict in verdicts:
                 assert verdict.outcome is not Outcome.ERROR, f"{verdict.clause}: {verdict.reason}"
                 if verdict.outcome is Outcome.FAIL:
                     yield verdict.clause, verdict.findings[0]
+
+
+@functools.cache
+def _known(reference: type[FlightService]) -> Reuse:
+    """Judges what a reference answers once, for all services that deviate from it."""
+    recorder = Recorder(FLIGHT_ENTRIES)
+    target = flight_target(service=recorder.recording(reference))
+
+    def answered(case: Case, table: pa.Table) -> Answered:
+        with recorder.afresh() as used:
+            exchange = target.drive(case, table)
+        return exchange, frozenset(used)
+
+    return Reuse(FIXTURE.clauses, answered)
