@@ -122,11 +122,11 @@ class _Passed:
     async def push(self, requests: AsyncIterator[bytes]) -> None:
         """Pass on the client's messages and its half-close."""
         # After the end of the call nobody takes further requests, and the answer says how it ended.
-        with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
+        with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError, grpc.aio.InternalError):
             async for data in requests:
                 if self._kept is not None:
                     self._kept.request(data)
-                await self._call.write(data)
+                await self._write(data)
             if self._kept is not None:
                 self._kept.half_close()
             await self._call.done_writing()
@@ -151,6 +151,15 @@ class _Passed:
                 return False
             data = await self._read()
         return True
+
+    async def _write(self, data: bytes) -> None:
+        """Send a message, which a server that has refused the call does not take.
+
+        ``write`` of the library then ends the call in INTERNAL ("Internal error from Core") unless the status of the
+        server has been read already, and that status is lost. What it calls only raises an exception.
+        """
+        await self._call.wait_for_connection()
+        await self._call._cython_call.send_serialized_message(data)  # noqa: SLF001  # the docstring says why
 
     async def _read(self) -> bytes | None:
         """The next message, None after the last one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
@@ -111,3 +112,34 @@ def test_both_sides_see_the_same_bytes(tmp_path: Path) -> None:
 def test_both_sides_see_the_same_bytes_at_length(tmp_path: Path) -> None:
     """The same over 10,000 calls."""
     campaign(10_000, tmp_path / "said.log", big=1 << 20)
+
+
+def test_a_refusal_passes_whatever_comes_first(tmp_path: Path) -> None:
+    """A server may refuse a call before it has the messages: the client gets its status, and not one of the library."""
+
+    class Refusing(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone
+        def service(self, _details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler:  # type: ignore[type-arg]
+            def refused(_requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[bytes]:
+                context.abort(grpc.StatusCode.UNAUTHENTICATED, "nobody is let in")
+                yield b""
+
+            return grpc.stream_stream_rpc_method_handler(refused)
+
+    server = grpc.server(ThreadPoolExecutor(2), (Refusing(),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    found = set()
+    try:
+        with (
+            recording(f"127.0.0.1:{port}", tmp_path / "said.log") as (proxy, _),
+            grpc.insecure_channel(proxy.grpc) as channel,
+        ):
+            method = channel.stream_stream(RECORDED[2])
+            for _ in range(100):
+                with pytest.raises(grpc.RpcError) as caught:
+                    list(method(iter([bytes(100)] * 20), timeout=LONG))
+                found.add((caught.value.code(), caught.value.details()))  # type: ignore[attr-defined]
+    finally:
+        server.stop(None).wait()
+
+    assert found == {(grpc.StatusCode.UNAUTHENTICATED, "nobody is let in")}
