@@ -121,11 +121,10 @@ def test_a_refusal_passes_whatever_comes_first(tmp_path: Path) -> None:
         def service(self, _details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler:  # type: ignore[type-arg]
             def refused(_requests: Iterator[bytes], context: grpc.ServicerContext) -> Iterator[bytes]:
                 context.abort(grpc.StatusCode.UNAUTHENTICATED, "nobody is let in")
-                yield b""
 
             return grpc.stream_stream_rpc_method_handler(refused)
 
-    server = grpc.server(ThreadPoolExecutor(2), (Refusing(),))
+    server = grpc.server(ThreadPoolExecutor(2), [Refusing()])
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     found = set()
@@ -134,11 +133,11 @@ def test_a_refusal_passes_whatever_comes_first(tmp_path: Path) -> None:
             recording(f"127.0.0.1:{port}", tmp_path / "said.log") as (proxy, _),
             grpc.insecure_channel(proxy.grpc) as channel,
         ):
-            method = channel.stream_stream(RECORDED[2])
+            method = channel.stream_stream(RECORDED[2], None, None)
             for _ in range(100):
                 with pytest.raises(grpc.RpcError) as caught:
                     list(method(iter([bytes(100)] * 20), timeout=LONG))
-                found.add((caught.value.code(), caught.value.details()))  # type: ignore[attr-defined]
+                found.add((caught.value.code(), caught.value.details()))
     finally:
         server.stop(None).wait()
 
