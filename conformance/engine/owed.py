@@ -22,8 +22,7 @@ from conformance.contract.viewing import view_of
 from conformance.generate import materialise
 from conformance.records import Case, Outcome, Reading, ReadingOutcome, Verdict
 from conformance.targets import Target, open_target
-from conformance.targets.dialect import SqlSpec
-from conformance.targets.flightspec import HERE, FlightSeeding, FlightSpec, Login
+from conformance.targets.flightspec import FlightSpec
 from conformance.targets.spec import Clock, Endpoint, SerializerSpec, TargetKind, TargetSpec
 
 __all__ = ["Owed", "lasting_target", "reference_target"]
@@ -67,6 +66,7 @@ def lasting_target(kind: TargetKind, mutant: str | None = None) -> Iterator[Targ
     from conformance.reference.flight import deviations  # noqa: PLC0415  # a serializer does not need gRPC
     from conformance.reference.flight.handshake import LOGIN  # noqa: PLC0415  # as above
     from conformance.reference.flight.server import FlightServer  # noqa: PLC0415  # as above
+    from conformance.reference.hosted import flight_spec  # noqa: PLC0415  # as above
     from conformance.reference.server import ReferenceServer  # noqa: PLC0415  # as above
 
     with ExitStack() as stack:
@@ -74,8 +74,7 @@ def lasting_target(kind: TargetKind, mutant: str | None = None) -> Iterator[Targ
         if kind is TargetKind.FLIGHT:
             service = deviations.flight_service(mutant)()
             service.login = LOGIN
-            sql = SqlSpec() if deviations.speaks_sql(mutant) else None
-            flight = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=sql, locations=HERE)
+            flight = flight_spec(sql=deviations.speaks_sql(mutant))
             flights = stack.enter_context(FlightServer(service, clock=True))
             endpoint = Endpoint(grpc=flights.endpoint, rest=f"http://127.0.0.1:{flights.clock_port}")
         else:

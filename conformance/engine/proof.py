@@ -15,10 +15,11 @@ import dataclasses
 import functools
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import pyarrow as pa
 
@@ -27,9 +28,10 @@ from conformance.contract.clause import Clause
 from conformance.contract.files import judge_bytes
 from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.contract.judge import judge
+from conformance.engine.asking import Tried, asked, drawn
 from conformance.engine.owed import lasting_target, reference_target
-from conformance.engine.reuse import Answered, Reuse
-from conformance.generate import draw_scenario, materialise
+from conformance.engine.reuse import Reuse
+from conformance.generate import materialise
 from conformance.generate.flighthistories import HISTORY
 from conformance.generate.scenarios import CHAPTER
 from conformance.records import (
@@ -43,20 +45,13 @@ from conformance.records import (
     ValueProfile,
     Verdict,
 )
-from conformance.records.together import groups
 from conformance.reference.flight.deviations import flight_service
-from conformance.reference.flight.handshake import LOGIN
-from conformance.reference.flight.service import FlightService
-from conformance.reference.flight.sql.service import SqlFlightService
-from conformance.reference.hosted import flight_target, storage_target
+from conformance.reference.hosted import flight_spec
 from conformance.reference.mutants import Mutant, service_class
 from conformance.reference.mutants.register import Misread
-from conformance.reference.reached import Recorder, differences
 from conformance.reference.samples import samples, times
 from conformance.reference.serializer import REFERENCE, Serializer
-from conformance.reference.service import Service
-from conformance.targets import Target, open_target
-from conformance.targets.flightspec import HERE, FlightSeeding, FlightSpec, Login
+from conformance.targets import open_target
 from conformance.targets.handing import batches_of, place_of
 from conformance.targets.spec import Deadlines, Ready, Start, TargetKind, TargetSpec
 
@@ -82,42 +77,12 @@ HEAVY_ROWS: Final = 2000
 """A case with more rows, with wide cells or with a server of its own is tried only on mutants that it is made for."""
 
 
-SCENARIOS: Final = 50
-"""The number of scenarios on which mutants of combinations have to die: those of a default run."""
-
-
-HISTORIES: Final = 23
-"""The number of histories of Flight on which mutants of histories have to die: they have every pair of features."""
-
-
-ENTRIES: Final = frozenset({"create_read_session", "read_rows", "split_read_stream"})
-"""The methods of the reference of Storage Read to which calls are given."""
-
-REFERENCES: Final[tuple[type, ...]] = (Service, SqlFlightService, FlightService)
-"""The services from which all others deviate, the special ones first."""
-
-FLIGHT_ENTRIES: Final = frozenset(
-    {
-        *("handshake", "list_flights", "get_flight_info", "poll_flight_info", "get_schema"),
-        *("do_get", "do_put", "do_exchange", "do_action", "list_actions"),
-    }
-)
-"""Those of the reference of Flight."""
-
 SHORT: Final = Deadlines(start=60, call=3, seed=30, case=30)
 """Deadlines for servers that hang: a correct server needs less than a second for anything here."""
 
 
 _SHOWN: Final = frozenset({Outcome.FAIL, Outcome.ERROR})
 """The outcomes that a clause can give."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Tried:
-    """One case with its rows, made once for all mutants."""
-
-    case: Case
-    table: pa.Table
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -198,7 +163,7 @@ class ProofFixture:
         flies = kind is TargetKind.FLIGHT
         chapter = HISTORY if flies else CHAPTER
         if any(clause.startswith(f"{chapter}.") for clause in kills):
-            yield from _drawn("flight" if flies else "server", HISTORIES if flies else SCENARIOS)[:: self.step]
+            yield from drawn(ProtocolName.FLIGHT if flies else ProtocolName.STORAGE_READ)[:: self.step]
 
     def made_for(self, kills: Sequence[str]) -> Iterator[Tried]:
         """The cases, light and heavy, that are made for one of ``kills``."""
@@ -208,12 +173,6 @@ class ProofFixture:
         for case in self.heavy:
             if any(matches(clause, case.clauses) for clause in kills):
                 yield Tried(case, materialise(case.table))
-
-
-@functools.cache
-def _drawn(profile: str, count: int) -> tuple[Tried, ...]:
-    cases = [draw_scenario(0, index, profile=profile) for index in range(count)]
-    return tuple(Tried(case, materialise(case.table)) for case in cases)
 
 
 def note_failures(
@@ -293,7 +252,7 @@ def by_scenario(proof_fixture: ProofFixture, scenario: str, mutant: str | None =
     """The verdicts on the answers of the reference, or of a mutant, as the server of a scenario."""
     case = FLIGHT_SCENARIOS[scenario].case
     with reference_target(TargetKind.FLIGHT, mutant=mutant, scenario=None if mutant else scenario) as target:
-        yield from _driven(target, proof_fixture, iter([Tried(case, materialise(case.table))]), isolated=None)
+        yield from asked(target, proof_fixture.clauses, [Tried(case, materialise(case.table))])
 
 
 def by_server(
@@ -311,12 +270,15 @@ def by_server(
     clause reports fails the case, as in a run.
     """
     service = flight_service(mutant) if kind is TargetKind.FLIGHT else service_class(mutant)
-    with reference_target(kind, mutant=mutant) as target, lasting_target(kind, mutant) as racing:
+    with ExitStack() as stack:
+        target = stack.enter_context(reference_target(kind, mutant=mutant))
+        racing = functools.cache(lambda: stack.enter_context(lasting_target(kind, mutant)))
         # An isolated server is a process of its own; the mutants tried here do not need one.
-        cases = chain(proof_fixture.served(kills), proof_fixture.scenarios(kills, kind))
-        yield from _driven(
-            target, proof_fixture, cases, isolated=False, service=service, refined=refined, racing=racing
+        cases = (
+            Tried(dataclasses.replace(one.case, isolated=False), one.table)
+            for one in chain(proof_fixture.served(kills), proof_fixture.scenarios(kills, kind))
         )
+        yield from asked(target, proof_fixture.clauses, cases, service=service, refined=refined, racing=racing)
 
 
 def _process(mutant: str, state: Path, kind: TargetKind) -> TargetSpec:
@@ -328,7 +290,7 @@ def _process(mutant: str, state: Path, kind: TargetKind) -> TargetSpec:
                 (sys.executable, "-m", "conformance.reference.flight", "--login", "--mutant", mutant), grace=1.0
             ),
             ready=Ready(grpc_event="grpc.listen"),
-            flight=FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), locations=HERE),
+            flight=flight_spec(),
             deadlines=SHORT,
         )
     command = (sys.executable, "-m", "conformance.reference", "--mutant", mutant, "--state", str(state))
@@ -348,64 +310,7 @@ def by_process(
     ``kills``.
     """
     with TemporaryDirectory() as folder, open_target(_process(mutant, Path(folder, "state"), kind)) as target:
-        yield from _driven(target, proof_fixture, proof_fixture.made_for(kills), isolated=None)
-
-
-def _driven(
-    target: Target,
-    proof_fixture: ProofFixture,
-    cases: Iterator[Tried],
-    *,
-    isolated: bool | None,
-    service: type | None = None,
-    refined: bool = False,
-    racing: Target | None = None,
-) -> Iterator[list[Verdict]]:
-    """The verdicts on the answers of a target, which has this service if it is in this process.
-
-    Calls in one process end one after the other. So cases whose calls meet are put to ``racing``, over connections and
-    by the clock of the machine.
-    """
-    reference, own = (None, None) if service is None else _reference_of(service)
-    for tried in cases:
-        case = tried.case if isolated is None else dataclasses.replace(tried.case, isolated=isolated)
-        judging = _judging(case.protocol, proof_fixture.clauses, reference, refined=refined)
-        verdicts = None if own is None else judging.untouched(case, tried.table, own)
-        if verdicts is None:
-            asked = racing if racing is not None and _has_races(case) else target
-            verdicts = judging.judge(case, asked.drive(case, tried.table), tried.table)
-        yield verdicts
-
-
-@functools.lru_cache(maxsize=8)
-def _reference_of(service: type) -> tuple[type, frozenset[str] | None]:
-    """The reference from which a service deviates, and the attributes in which it does, if these are all."""
-    reference = next(one for one in REFERENCES if issubclass(service, one))
-    return reference, differences(service, reference)
-
-
-@functools.lru_cache(maxsize=8)
-def _judging(protocol: ProtocolName, clauses: tuple[Clause, ...], reference: type | None, *, refined: bool) -> Reuse:
-    """What judges the exchanges of a protocol in this process; without a reference, each of them."""
-    if reference is None:
-        return Reuse(clauses, None, refined=refined)
-    recorder = Recorder(FLIGHT_ENTRIES if protocol is ProtocolName.FLIGHT else ENTRIES)
-    service: Any = recorder.recording(reference)
-    target = flight_target(service=service) if protocol is ProtocolName.FLIGHT else storage_target(make=service)
-
-    def answered(case: Case, table: pa.Table) -> Answered:
-        with recorder.afresh() as used:
-            exchange = target.drive(case, table)
-        return exchange, None if _has_races(case) else frozenset(used)
-
-    return Reuse(clauses, answered, refined=refined)
-
-
-def _has_races(case: Case) -> bool:
-    """True if calls of a case are made at the same time, over several connections, or are broken off by them."""
-    if any(len(group) > 1 for group in groups(case.steps)):
-        return True
-    return any(getattr(step, name, False) for step in case.steps for name in ("together", "faults", "handed"))
+        yield from asked(target, proof_fixture.clauses, proof_fixture.made_for(kills))
 
 
 @functools.lru_cache(maxsize=8)

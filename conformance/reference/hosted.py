@@ -29,7 +29,7 @@ from conformance.targets.hosted import HERE, hosted
 from conformance.targets.instants import Time
 from conformance.targets.spec import Clock, TargetKind, TargetSpec
 
-__all__ = ["HostedFlight", "HostedReference", "flight_target", "service_target", "storage_target"]
+__all__ = ["HostedFlight", "HostedReference", "flight_spec", "flight_target", "service_target", "storage_target"]
 
 
 def storage_target(
@@ -62,9 +62,13 @@ def flight_target(
     made, scenario = service or made, scenario or made.scenario
     if scenario is not None:
         return service_target(made, FlightSpec(scenario=scenario), connected=connected)
-    sql = SqlSpec() if issubclass(made, SqlFlightService) else None
-    flight = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=sql, locations=LOCAL)
-    return service_target(made, flight, connected=connected)
+    return service_target(made, flight_spec(sql=issubclass(made, SqlFlightService)), connected=connected)
+
+
+def flight_spec(*, sql: bool = False) -> FlightSpec:
+    """How the reference of Flight is asked, which stores what is put; with ``sql``, it speaks Flight SQL."""
+    dialect = SqlSpec() if sql else None
+    return FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=dialect, locations=LOCAL)
 
 
 def service_target(make: Callable[[Store], FlightService], flight: FlightSpec, *, connected: bool = False) -> Target:

@@ -1,0 +1,61 @@
+"""A case whose calls meet goes to a server that listens, unless the server differs in nothing that such cases use."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import pytest
+
+from conformance.contract.clause import load_chapters
+from conformance.engine import asking
+from conformance.engine.asking import Tried, asked, drawn, has_races
+from conformance.records import ProtocolName
+from conformance.reference.flight.service import FlightService
+from conformance.reference.hosted import flight_target
+
+load_chapters()
+
+
+class _AskedError(Exception):
+    """The server that listens was needed."""
+
+
+def racing() -> NoReturn:
+    """Give no such server."""
+    raise _AskedError
+
+
+class SameEndpoint(FlightService):
+    """Replaces what each history uses."""
+
+    def endpoint(self, ticket: bytes) -> bytes:
+        """As the reference."""
+        return super().endpoint(ticket)
+
+
+class OtherActions(FlightService):
+    """Replaces what no history uses."""
+
+    def list_actions(self, requests: Any) -> Any:
+        """As the reference."""
+        return super().list_actions(requests)
+
+
+@pytest.fixture
+def history(monkeypatch: pytest.MonkeyPatch) -> Tried:
+    """A history whose calls meet, as the only one that is drawn."""
+    found = next(one for one in drawn(ProtocolName.FLIGHT) if has_races(one.case))
+    monkeypatch.setattr(asking, "drawn", lambda _protocol: (found,))
+    return found
+
+
+@pytest.mark.parametrize("service", [FlightService, SameEndpoint])
+def test_a_server_that_may_answer_otherwise_is_asked_over_connections(history: Tried, service: type) -> None:
+    """So is the reference itself, from which the others differ."""
+    with pytest.raises(_AskedError):
+        next(asked(flight_target(), (), [history], service=service, racing=racing))
+
+
+def test_a_server_that_differs_in_nothing_that_histories_use_is_not_asked(history: Tried) -> None:
+    """It gives the answer of the reference."""
+    assert list(asked(flight_target(), (), [history], service=OtherActions, racing=racing)) == [[]]
