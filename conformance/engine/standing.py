@@ -57,7 +57,17 @@ class Standing(enum.StrEnum):
     @property
     def words(self) -> str:
         """The standing as reports name it."""
-        return self.replace("-", " ")
+        return _WORDS[self]
+
+
+_WORDS: Final = {
+    Standing.HELD: "pass",
+    Standing.HELD_WHERE_JUDGED: "pass where judged",
+    Standing.NOT_OFFERED: "not offered",
+    Standing.NOT_JUDGED: "not judged",
+    Standing.EXPECTED: "expected to fail",
+    Standing.FAILED: "fail",
+}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -77,7 +87,7 @@ class ClauseStanding:
 
     @property
     def words(self) -> str:
-        """The standing as reports name it: *held where judged (5 of 110)*."""
+        """The standing as reports name it: *pass where judged (5 of 110)*."""
         counts = f" ({self.judged} of {self.owed})" if self.standing is Standing.HELD_WHERE_JUDGED else ""
         return self.standing.words + counts
 

@@ -1,4 +1,4 @@
-"""A badge: one small SVG with the number of MUST clauses that are held, out of those that the target owes.
+"""A badge: one small SVG with the numbers of MUST clauses that pass, that fail and that were not judged.
 
 The badge of a reader has two numbers: the MUST clauses on conformance, and all clauses on robustness, most of which are
 recommendations.
@@ -38,25 +38,23 @@ def badge_svg(report: Report) -> str:
     """The badge of ``report``; grey if nothing was judged, or if the run is incomplete."""
     label, cells = _LABELS.get(report.run.profile, _LABEL), report.counted()
     if not any(question for question, _ in cells):
-        return render(label, shown(cells.get((None, Level.MUST), Cell()), noun=" must", complete=report.complete))
+        return render(label, shown(cells.get((None, Level.MUST), Cell()), complete=report.complete))
     legal = cells.get((Question.CONFORMANCE, Level.MUST), Cell())
     malformed = sum((cell for (question, _), cell in cells.items() if question is Question.ROBUSTNESS), Cell())
-    conformance, colour = shown(legal, noun=" must", complete=report.complete)
+    conformance, colour = shown(legal, complete=report.complete)
     robustness, other = shown(malformed, complete=report.complete)
     return render(label, (f"conformance {conformance}", colour), (f"robustness {robustness}", other))
 
 
-def shown(cell: Cell, *, complete: bool, noun: str = "") -> tuple[str, str]:
-    """The text and the colour for some clauses: how many are held, out of those owed; grey if the run is not
-    complete.
-    """
+def shown(cell: Cell, *, complete: bool) -> tuple[str, str]:
+    """The text and the colour for some clauses; grey if the run is not complete."""
     judged = cell.total - cell.not_judged
-    text = f"{cell.share}{noun}" if judged else "not judged"
+    text = cell.in_words if judged else "not judged"
     if not judged or not complete:
         return text, GREY
     if cell.failed:
         return text, _RED
-    return text, _GREEN if cell.held == cell.total else _AMBER
+    return text, _GREEN if cell.passed == cell.total else _AMBER
 
 
 def write_badge(result: Result, path: Path) -> None:

@@ -18,7 +18,7 @@ WHOLE: Final = "all.svg"
 
 
 def profile_badge(report: Report, result: ProfileResult) -> str:
-    """The badge of one profile: the number of its clauses that are held, out of those owed."""
+    """The badge of one profile: the numbers of its clauses that pass, that fail and that were not judged."""
     label = f"storage read {result.profile}"
     if not result.offered:
         return render(label, ("not offered", GREY))

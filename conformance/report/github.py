@@ -19,7 +19,7 @@ from conformance.engine.result import NOT_JUDGED, Result
 from conformance.records import Level, Outcome
 from conformance.report.document import CauseResult, DeviationResult, Report, document
 from conformance.report.escaping import in_markdown
-from conformance.report.summary import Cell, header, held_line, summarise
+from conformance.report.summary import Cell, header, numbers_line, summarise
 
 __all__ = ["annotation_commands", "append_summary", "step_summary"]
 
@@ -89,9 +89,9 @@ def step_summary(report: Report) -> str:
 def _summary(report: Report) -> Iterator[str]:
     yield f"### Conformance of {in_markdown(report.run.target)}\n"
     yield f"{'❌' if report.failed else '✅'} {in_markdown(report.summary)}\n"
-    yield f"{in_markdown(held_line(report.standings))}\n"
+    yield f"{in_markdown(numbers_line(report.run, report.standings))}\n"
     yield from (f"{in_markdown(name)}: {in_markdown(text)}  " for name, text in header(report.run, report.remarks))
-    yield f"\n| clauses held, of those owed | {' | '.join(level.upper() for level in Level)} | not judged |"
+    yield f"\n| clauses passed, of those owed | {' | '.join(level.upper() for level in Level)} | not judged |"
     yield f"|---|{'--:|' * len(Level)}--:|"
     rows = summarise(report.standings)
     for row in rows:

@@ -56,10 +56,10 @@ class State:
     words: str
 
 
-_HOLDS: Final = State("holds", "✓", "held")
-_PARTLY: Final = State("partly", "(✓)", "held where judged")
-_FAILS: Final = State("fails", "✗", "fails")
-_EXPECTED: Final = State("expected", "◐", "fails as expected")
+_HOLDS: Final = State("holds", "✓", Standing.HELD.words)
+_PARTLY: Final = State("partly", "(✓)", Standing.HELD_WHERE_JUDGED.words)
+_FAILS: Final = State("fails", "✗", Standing.FAILED.words)
+_EXPECTED: Final = State("expected", "◐", Standing.EXPECTED.words)
 _BROKE: Final = State("broke", "!", "the suite broke")
 _BLANK: Final = State("blank", "–", "not judged")  # noqa: RUF001  # a dash for an empty cell
 _SILENT: Final = State("blank", "·", "no case of the run had anything to judge")

@@ -18,7 +18,7 @@ from conformance.engine.result import Result
 from conformance.records import Outcome
 from conformance.report.document import service_of
 from conformance.report.readers import by_reader, reader_lines
-from conformance.report.summary import combined_line, header, held_line, replay_command, verdict_line
+from conformance.report.summary import combined_line, header, numbers_line, replay_command, verdict_line
 from conformance.report.terminal import print_deviation
 
 __all__ = ["FIRST", "print_overview"]
@@ -42,7 +42,7 @@ def print_overview(console: Console, result: Result, *, run: str = "LOG") -> Non
     If there is only one cause, its first deviation is printed in full.
     """
     shown = [(name, text) for name, text in header(result.start, result.remarks) if name in _SHOWN]
-    counts = [("clauses", text) for text in held_line(result.standings).split("; ")]
+    counts = [("clauses", text) for text in numbers_line(result.start, result.standings).split("; ")]
     if result.combinations:
         counts.insert(0, ("scenarios", combined_line(result)))
     for name, text in [*_few(shown, len(shown) - len(result.remarks) + NOTES), *counts]:

@@ -94,11 +94,12 @@ def markdown(matrix: Matrix) -> str:
 def _markdown(matrix: Matrix) -> Iterator[str]:
     names = [in_markdown(item.report.run.target) for item in matrix.implementations]
     yield "# Implementations and clauses\n"
-    yield "Each cell gives the clauses that are held, of those that the implementation owes.\n"
+    yield "Each cell gives the clauses that pass, of those that the implementation owes.\n"
     if any(question for _, (question, _) in matrix.columns):
         yield f"{QUESTIONS}\n"
     titles = " | ".join(title for title, _ in matrix.columns)
-    yield f"| implementation | {titles} | distinct deviations | held where judged | not judged | run time |"
+    others = "distinct deviations | pass where judged | not judged | run time"
+    yield f"| implementation | {titles} | {others} |"
     yield f"|---|{'--:|' * len(matrix.columns)}--:|--:|--:|--:|"
     for name, item in zip(names, matrix.implementations, strict=True):
         counts = " | ".join(_count(item.counted.get(key, Cell())) for _, key in matrix.columns)

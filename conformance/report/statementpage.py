@@ -15,6 +15,7 @@ from typing import Final
 
 from conformance.contain.parse import ForeignJsonError, parse_json
 from conformance.contain.text import many, safe, safe_values
+from conformance.engine.standing import Standing
 from conformance.records import Level, RecordError, from_json, to_json
 from conformance.report.pages import page
 from conformance.report.profiles import SERVED
@@ -61,9 +62,11 @@ class Page:
 
 def verdict(statement: Statement) -> str:
     """One sentence about the result."""
-    counts = ", ".join(f"{getattr(statement.total, name)} {_words(name)}" for name in _columns(statement))
+    total = statement.total
+    offered = f" · {total.not_offered} not offered" if total.not_offered else ""
     result = "The run passed" if statement.passed else "The run failed" if statement.complete else "INCOMPLETE run"
-    return f"{result}: of {many(statement.clauses, 'clause')} on {_cases(statement)}, {counts}."
+    scope = f"{many(statement.clauses, 'clause')} on {_cases(statement)}"
+    return f"{result}: {total.in_words}{offered}, of {scope}."
 
 
 def _columns(statement: Statement) -> list[str]:
@@ -73,7 +76,7 @@ def _columns(statement: Statement) -> list[str]:
 
 
 def _words(standing: str) -> str:
-    return "failed as expected" if standing == "expected" else standing.replace("_", " ")
+    return Standing(standing.replace("_", "-")).words
 
 
 def _cases(statement: Statement) -> str:

@@ -29,8 +29,8 @@ __all__ = [
     "counted",
     "digests_of",
     "header",
-    "held_line",
     "level_of",
+    "numbers_line",
     "question_of",
     "replay_command",
     "section_of",
@@ -69,20 +69,24 @@ class Cell:
         return self.held + self.held_where_judged + self.failed + self.expected + self.not_judged
 
     @property
+    def passed(self) -> int:
+        """The number of clauses that passed: on every case that owed them, or at least wherever they were judged."""
+        return self.held + self.held_where_judged
+
+    @property
     def share(self) -> str:
-        """The clauses held, out of those owed: *12/15*; empty if none is owed."""
-        return f"{self.held}/{self.total}" if self.total else ""
+        """The clauses that passed, out of those owed: *12/15*; empty if none is owed."""
+        return f"{self.passed}/{self.total}" if self.total else ""
 
     @property
     def in_words(self) -> str:
-        """The clauses held, out of those owed, and the others by standing."""
-        others = (
-            (self.held_where_judged, "held where judged"),
-            (self.failed, "failed"),
-            (self.expected, "expected to fail"),
-            (self.not_judged, "not judged"),
-        )
-        return f"{self.held} of {self.total} held" + "".join(f", {count} {words}" for count, words in others if count)
+        """The numbers at the top of every report: *220 pass · 52 fail · 22 not judged*."""
+        return self.numbers()
+
+    def numbers(self, left: str = "not judged") -> str:
+        """The same; ``left`` says why clauses were not judged."""
+        expected = f" · {self.expected} expected to fail" if self.expected else ""
+        return f"{self.passed} pass · {self.failed} fail{expected} · {self.not_judged} {left}"
 
     def __add__(self, other: Cell) -> Cell:
         return Cell(*map(operator.add, _counts(self), _counts(other)))
@@ -147,13 +151,16 @@ def section_place(section: str) -> int:
     return asked.index(section) if section in asked else len(asked)
 
 
-def held_line(standings: Mapping[str, ClauseStanding]) -> str:
-    """The clauses of each level that are held, and the others by standing: *MUST 230 of 260 held, 4 failed, …*.
+def numbers_line(start: RunStarted, standings: Mapping[str, ClauseStanding]) -> str:
+    """The clauses of each level that passed, failed and were not judged: *MUST 220 pass · 52 fail · 22 not judged; …*.
 
-    Of a reader, conformance and robustness are counted apart: *conformance MUST 3 of 5 held, …*.
+    Of a reader, conformance and robustness are counted apart: *conformance MUST 3 pass · …*. A run of some cases speaks
+    of its selection, which most clauses are not about.
     """
+    narrowed = start.select or start.capability or start.shard
+    left = "not reached by this selection" if narrowed else "not judged"
     return "; ".join(
-        f"{f'{question} ' if question else ''}{level.upper()} {cell.in_words}"
+        f"{f'{question} ' if question else ''}{level.upper()} {cell.numbers(left)}"
         for (question, level), cell in counted(standings).items()
     )
 
@@ -271,9 +278,7 @@ def verdict_line(result: Result) -> str:
         return f"PASSED: {scope}, nothing unexpected"
     errors = result.listed(Outcome.ERROR)
     found = causes(result)
-    parts = (
-        [f"{_apart(found)} in {_many(len(result.failed) - len(errors), 'deviation')}{_flaky(result)}"] if found else []
-    )
+    parts = [f"{_apart(found)}{_flaky(result)}"] if found else []
     if errors:
         parts.append(f"{_many(sum(item.count for item in errors), 'case')} on which the suite itself broke")
     if unexpected := result.listed(Outcome.UNEXPECTED_PASS):
@@ -299,4 +304,4 @@ def _levels(found: Sequence[Cause]) -> str:
 
 def _flaky(result: Result) -> str:
     sometimes = sum(item.sometimes for item in result.failed)
-    return f", {sometimes} of them only sometimes" if sometimes else ""
+    return f", {_many(sometimes, 'deviation')} only sometimes" if sometimes else ""

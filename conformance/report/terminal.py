@@ -22,8 +22,8 @@ from conformance.report.readers import by_reader, reader_lines
 from conformance.report.summary import (
     combined_line,
     header,
-    held_line,
     level_of,
+    numbers_line,
     replay_command,
     summarise,
     verdict_line,
@@ -77,7 +77,7 @@ def print_report(console: Console, result: Result) -> None:
         console.print(Text(note, "dim"))
     if result.combinations:
         console.print(_line("", (f"{'scenarios':<{_PROFILE}}", "bold"), combined_line(result)))
-    console.print(held_line(result.standings))
+    console.print(numbers_line(result.start, result.standings))
     if (service := service_of(result.start)) is not None:
         console.print(service.sentence)
     console.print(Text(verdict_line(result), "bold red" if result.fails else "bold green"))
@@ -217,9 +217,9 @@ def _print_problems(console: Console, result: Result) -> None:
 
 
 def _summary(result: Result) -> Table:
-    """The table of clauses held, out of those that the target owes, per chapter and level."""
+    """The table of clauses that pass, out of those that the target owes, per chapter and level."""
     table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
-    for name in ("chapter", "MUST", "SHOULD", "MAY", "held where judged", "failed", "expected", "not judged"):
+    for name in ("chapter", "MUST", "SHOULD", "MAY", "pass where judged", "fail", "expected", "not judged"):
         table.add_column(name, justify="left" if name == "chapter" else "right", no_wrap=True)
     for row in summarise(result.standings):
         cells = [Text(cell.share or "-", "red" if cell.failed else "") for cell in row.cells]

@@ -119,7 +119,7 @@ def again(before: Report, after: Report) -> Iterator[str]:
     for clause in dict.fromkeys((*standings[0], *standings[1])):
         first, second = (found[clause].words if clause in found else "not observed" for found in standings)
         if first != second:
-            yield f"{clause} was {first}, and is {second} when it is run again"
+            yield f"{clause}: {first} in the statement, {second} when it is run again"
 
 
 def _differences(what: str, given: Any, true: Any, *, only: set[str] | None = None, path: str = "") -> Iterator[str]:

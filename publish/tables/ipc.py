@@ -1,5 +1,5 @@
-"""The parts of ``README.md`` on readers and writers of Arrow IPC: the JSON reports in ``reports``, and the findings in
-``findings.toml``, each with its program in ``docs/examples/arrow``.
+"""The parts of ``docs/results.md`` on readers and writers of Arrow IPC: from the JSON reports in ``reports``, and from
+``findings.toml``, with the program of each finding in ``docs/examples/arrow``.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def findings() -> Iterator[str]:
     """A line per finding: implementation and version, the finding, the clauses."""
     for finding in IPC_FINDINGS:
         clauses = ", ".join(f"`{clause}`" for clause in finding.clauses)
-        page = f"[report](reports/{finding.report}.html), {_program(finding)}"
+        page = f"[report](../reports/{finding.report}.html), {_program(finding)}"
         yield f"- {_report(finding.report)['run']['target']}: {finding.what} ({clauses}; {page})\n"
 
 
@@ -101,16 +101,16 @@ def drift_findings() -> Iterator[str]:
 
 
 def _program(finding: IpcFinding | DriftFinding) -> str:
-    return f"[program](docs/examples/arrow/{finding.program})"
+    return f"[program](examples/arrow/{finding.program})"
 
 
 def table() -> Iterator[str]:
     """A row for each implementation: for reading the verdict on conformance, then that on robustness; for writing one
     verdict.
     """
-    yield "| implementation | conformance: clauses passed | wrong rows | crashes, hangs |"
-    yield " robustness: clauses passed | crashes | hangs, memory exhausted | wrong rows |"
-    yield " writing: clauses passed | crashes, hangs | wrong rows |\n"
+    yield "| implementation | conformance: clauses | wrong rows | crashes, hangs |"
+    yield " robustness: clauses | crashes | hangs, memory exhausted | wrong rows |"
+    yield " writing: clauses | crashes, hangs | wrong rows |\n"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
     readers = {path.stem: path for path in sorted((REPORTS / "readers").glob("*.json"))}
     writers = {path.stem: path for path in sorted((REPORTS / "writers").glob("*.json"))}
@@ -133,7 +133,7 @@ def _read(report: Mapping[str, Any] | None, name: str) -> list[str]:
     legal, malformed = (
         [each for each in report["clauses"] if each.get("question") == question] for question in Question
     )
-    page = f"reports/readers/{name}.html"
+    page = f"../reports/readers/{name}.html"
     ends = _many(legal, Outcome.CRASH) + _many(legal, Outcome.HANG)
     return [
         f"[{_passed(legal)}]({page})",
@@ -152,14 +152,13 @@ def _written(report: Mapping[str, Any] | None, name: str) -> list[str]:
     clauses = report["clauses"]
     ends = _many(clauses, Outcome.CRASH) + _many(clauses, Outcome.HANG)
     wrong = _many(clauses, Outcome.FAIL, "written.rows")
-    return [f"[{_passed(clauses)}](reports/writers/{name}.html)", str(ends), str(wrong)]
+    return [f"[{_passed(clauses)}](../reports/writers/{name}.html)", str(ends), str(wrong)]
 
 
 def _passed(clauses: Sequence[Mapping[str, Any]]) -> str:
-    """The clauses passed, of those judged."""
+    """The clauses that pass and those that fail."""
     outcomes = [Outcome(each["outcome"]) for each in clauses]
-    judged = sum(outcome is Outcome.PASS or outcome.fails_run for outcome in outcomes)
-    return f"{outcomes.count(Outcome.PASS)} of {judged}"
+    return f"{outcomes.count(Outcome.PASS)} pass · {sum(outcome.fails_run for outcome in outcomes)} fail"
 
 
 def _many(clauses: Sequence[Mapping[str, Any]], outcome: Outcome, clause: str = "") -> int:

@@ -1,4 +1,4 @@
-"""The part ``tables`` of :mod:`publish.refresh`: every page with generated tables, and the README."""
+"""The part ``tables`` of :mod:`publish.refresh`: every page with generated tables, the README among them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from publish.tables import (
     losses,
     probes,
     readme,
+    results,
     surface,
     testing,
     untrusted,
@@ -33,6 +34,7 @@ TABLES: Final = (
     losses,
     probes,
     readme,
+    results,
     surface,
     testing,
     untrusted,

@@ -1,144 +1,29 @@
-"""The generated parts of ``README.md``: those between ``<!-- made: NAME -->`` and ``<!-- end -->``.
-
-``findings`` and ``reports`` come from the JSON reports in ``reports/``, ``time`` from that of the reference,
-``score`` from that of the proof, ``counts`` from the suite itself, ``ipc`` and ``ipcfindings`` from the reports on
-readers and writers, ``drift`` from ``findings.toml``. The text around them is written by hand.
-"""
+"""The generated sentence of ``README.md``: how much of the suite proves itself."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
-from conformance.generate.vectors import VectorSet
-from conformance.records import Level, Outcome, from_json
-from conformance.reference.flight.variations import FLIGHT_VARIATIONS
-from conformance.reference.ipc.hostile import HOSTILE
-from conformance.reference.ipc.mutants import IPC_MUTANTS
-from conformance.reference.ipc.variations import IPC_VARIATIONS
 from conformance.reference.proven import PROVEN_MUTANTS
-from conformance.reference.servicevariations import SERVICE_VARIATIONS
-from conformance.reference.variations import VARIATIONS
-from publish.tables import ipc
 from publish.tables.blocks import filled
 
-__all__ = ["FINDINGS", "NAME", "REPORTS", "Finding", "failing", "score", "text"]
+__all__ = ["NAME", "text"]
 
 NAME: Final = "../README.md"
 ROOT: Final = Path(__file__).resolve().parents[2]
-REPORTS: Final = ("bqemulator-1.0.0", "bqemulator-1.0.1", "bqemulator-1.4.0")
-"""The reports behind the first findings of the README, by target."""
-OTHERS: Final = ("local-bigquery-0.3.2", "bigquery-local-0.7.1", "bigquery-rs-0.9.0")
-"""Further servers, whose reports the README only links."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of the README: the finding, and the clauses that failed."""
-
-    what: str
-    clauses: tuple[str, ...]
-    issue: str = ""
-
-
-FINDINGS: Final = tuple(
-    from_json(Finding, row)
-    for row in tomllib.loads((Path(__file__).parent / "findings.toml").read_text(encoding="utf-8"))["finding"]
-)
-"""Every finding, in the order of the file."""
 
 
 def text() -> str:
-    """The README with its generated parts."""
-    made: Mapping[str, Callable[[], Iterator[str]]] = {
-        "findings": _findings,
-        "reports": _reports,
-        "counts": _counts,
-        "score": lambda: score(_report("proof")),
-        "time": _time,
-        "ipc": ipc.table,
-        "ipcfindings": ipc.findings,
-        "drift": ipc.drift_findings,
-    }
-    return filled(ROOT / "README.md", made)
+    """The README with its generated sentence."""
+    return filled(ROOT / "README.md", {"proven": _proven})
 
 
-def _report(target: str) -> Mapping[str, Any]:
-    report: Mapping[str, Any] = json.loads((ROOT / "reports" / f"{target}.json").read_text(encoding="utf-8"))
-    return report
-
-
-def failing(target: str) -> Mapping[str, Outcome]:
-    """The clauses of a report that fail its run, with their outcomes."""
-    return {clause: outcome for clause, outcome in _outcomes(target).items() if outcome.fails_run}
-
-
-def _outcomes(target: str) -> Mapping[str, Outcome]:
-    return {each["id"]: Outcome(each["outcome"]) for each in _report(target)["clauses"]}
-
-
-def _findings() -> Iterator[str]:
-    judged = {target: _outcomes(target) for target in REPORTS}
-    yield f"| found in bqemulator | {' | '.join(target.rpartition('-')[2] for target in REPORTS)} | clauses |\n"
-    yield f"|---|{'---|' * len(REPORTS)}---|\n"
-    for finding in FINDINGS:
-        marks = " | ".join(_mark(judged[target], finding) for target in REPORTS)
-        thread = f" [thread]({finding.issue})" if finding.issue else ""
-        yield f"| {finding.what}{thread} | {marks} | {', '.join(f'`{clause}`' for clause in finding.clauses)} |\n"
-
-
-def _mark(outcomes: Mapping[str, Outcome], finding: Finding) -> str:
-    seen = [outcomes[clause] for clause in finding.clauses if clause in outcomes]
-    if any(outcome.fails_run for outcome in seen):
-        return "●"
-    return "·" if Outcome.PASS in seen else "?"
-
-
-def _reports() -> Iterator[str]:
-    for target in (*REPORTS, *OTHERS):
-        report = _report(target)
-        summary = report["summary"].partition(";")[0].removeprefix("FAILED: ")
-        files = f"[JSON](reports/{target}.json), [HTML](reports/{target}.html)"
-        name, _, version = target.rpartition("-")
-        yield f"- {name} {version}: {summary} ({files})\n"
-
-
-def _counts() -> Iterator[str]:
-    clauses = all_clauses().values()
-    levels = ", ".join(
-        f"{count} {level.upper()}" for level in Level if (count := sum(each.level is level for each in clauses))
-    )
-    cases = len(load_corpus(data_file("cases"), None))
-    yield f"{len(clauses)} clauses ({levels}), {cases} named cases, {len(PROVEN_MUTANTS)} mutants,\n"
-    legal = len(VARIATIONS) + len(SERVICE_VARIATIONS) + len(FLIGHT_VARIATIONS)
-    yield f"{legal} legal variations. For streams, files and tensors {len(IPC_MUTANTS)} more mutants,\n"
-    vectors = VectorSet.load(data_file("golden") / "ipc").vectors
-    yield f"{len(IPC_VARIATIONS)} legal variations, {len(HOSTILE)} hostile inputs, {len(vectors)} golden vectors.\n"
-
-
-def _time() -> Iterator[str]:
-    report = _report("reference")
-    cases, readers = len(report["run"]["cases"]), "with" if report["run"]["readers"] else "without"
-    yield f"The last published run judged {cases} cases, {readers} readers, in {report['seconds']:.0f} seconds\n"
-    machine = f"{report['run']['platform']}, Python {report['run']['python']}"
-    yield f"on two cores ({machine}): [JSON](reports/reference.json).\n"
-
-
-def score(proof: Mapping[str, Any]) -> Iterator[str]:
-    """The numbers of a full proof, as ``conformance prove --json`` writes it."""
-    mutants = proof["mutants"].values()
-    killed, broad = sum(not one["survived"] for one in mutants), sum(bool(one["surplus"]) for one in mutants)
-    yield "| what | result |\n|---|---|\n"
-    yield f"| mutants killed by their own clause | {killed} of {len(mutants)} |\n"
-    yield f"| mutants that fail a clause that they do not name | {broad} |\n"
-    yield f"| clauses without a mutant | {len(proof['unproven'])} |\n"
-    changes = f"{len(proof['survivors'])} of {sum(proof['changes'].values())}"
-    yield f"| single-field changes that no clause rejects and no rule permits | {changes} |\n"
-    yield f"| legal variations on which a clause fails | {len(proof['alarms'])} of {proof['variations']} |\n"
+def _proven() -> Iterator[str]:
+    clauses, cases = len(all_clauses()), len(load_corpus(data_file("cases"), None))
+    proof = "[the proof](docs/results.md#the-proof)"
+    yield f"  Today that is {clauses} clauses, {cases} cases and {len(PROVEN_MUTANTS)} mutants ({proof}).\n"

@@ -103,7 +103,7 @@ class TestReportsSideBySide:
 
         assert result.exit_code == 1
         assert "Regressions: passed before, fail now (1)" in result.output
-        assert "framing.batch-without-end-of-stream  [MUST]  held -> failed" in result.output
+        assert "framing.batch-without-end-of-stream  [MUST]  pass -> fail" in result.output
         assert "conformance replay one --target liar.toml" in result.output
 
     def test_a_repair_ends_in_0(self, reports: Path) -> None:

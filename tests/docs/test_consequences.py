@@ -15,7 +15,7 @@ from conformance.engine.selection import all_clauses
 from conformance.readers.registry import client_readers
 from conformance.reference.mutants import MUTANTS
 from publish.tables import consequences
-from publish.tables.readme import FINDINGS
+from publish.tables.results import FINDINGS
 from tests.fixtures import ROOT
 
 REPORT: Final = consequences.load()

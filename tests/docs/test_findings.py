@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from publish.tables.readme import failing
+from publish.tables.results import failing
 from tests.fixtures import ROOT
 
 PAGE: Final = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")

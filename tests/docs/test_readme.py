@@ -15,7 +15,7 @@ from conformance.cli._group import COMMANDS, cli
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import all_clauses
 from conformance.records import Level
-from publish.tables.readme import FINDINGS, REPORTS, Finding, failing
+from publish.tables.results import FINDINGS, REPORTS, Finding, failing
 from tests.fixtures import ROOT
 
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -95,7 +95,7 @@ def test_a_finding_is_in_a_report(finding: Finding) -> None:
 
 @pytest.mark.parametrize("target", REPORTS[1:])
 def test_values_arrive_as_they_were_put_in(target: str) -> None:
-    """The README's statements on what the later versions do well."""
+    """The statements of docs/results.md on what the later versions do well."""
     clauses = all_clauses()
     wrong = {name for name in failing(target) if name.startswith("values.") and clauses[name].level is Level.MUST}
 
@@ -104,7 +104,7 @@ def test_values_arrive_as_they_were_put_in(target: str) -> None:
 
 @pytest.mark.parametrize("target", REPORTS)
 def test_no_deviation_of_a_report_is_passed_over(target: str) -> None:
-    """Every clause that fails in a published report belongs to a line of the README."""
+    """Every clause that fails in a published report belongs to a line of docs/results.md."""
     reported = {clause for finding in FINDINGS for clause in finding.clauses}
 
     assert set(failing(target)) - reported == set()

@@ -13,7 +13,7 @@ from conformance.reference.mutants import MUTANTS
 from conformance.reference.variations import VARIATIONS
 from publish.tables.defects import DEFECTS, Defect, reported_by
 from publish.tables.probes import PROBES, Probe
-from publish.tables.readme import score
+from publish.tables.results import score
 from tests.fixtures import ROOT
 
 

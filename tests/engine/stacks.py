@@ -67,6 +67,8 @@ class Repair:
     before: frozenset[str]
     after: frozenset[str]
     regressions: tuple[str, ...]
+    passes: tuple[int, int] = (0, 0)
+    """The clauses that passed before and after, also those that passed only where they were judged."""
 
     @property
     def falls(self) -> bool:
@@ -119,7 +121,12 @@ class Bench(AbstractContextManager["Bench"]):
             after = self.result(left, cases)
             changes = compare(document(before), document(after)).of(ChangeKind.REGRESSION)
             yield Repair(
-                repaired, tuple(left), _held(before) & owed, _held(after) & owed, tuple(one.clause for one in changes)
+                repaired,
+                tuple(left),
+                _held(before) & owed,
+                _held(after) & owed,
+                tuple(one.clause for one in changes),
+                (_passes(before), _passes(after)),
             )
             before = after
 
@@ -161,6 +168,10 @@ def _breaks(name: str, clause: str) -> bool:
 
 def _held(result: Result) -> frozenset[str]:
     return frozenset(clause for clause, item in result.standings.items() if item.standing is Standing.HELD)
+
+
+def _passes(result: Result) -> int:
+    return sum(item.standing in (Standing.HELD, Standing.HELD_WHERE_JUDGED) for item in result.standings.values())
 
 
 def drawn(chosen: random.Random, *, least: int = DEPTHS[0]) -> list[str]:
@@ -246,9 +257,10 @@ def main() -> None:
     falls = sum(repair.falls for _, repair in repairs)
     regressions = sum(bool(repair.regressions) for _, repair in repairs)
     hidden = sum(bool(repair.hidden) for _, repair in repairs)
+    fewer = sum(repair.passes[1] < repair.passes[0] for _, repair in repairs)
     print(
-        f"{options.count} stacks, {len(repairs)} repairs: the score fell {falls} times, diff called {regressions} a"
-        f" regression, {hidden} brought a hidden defect to light"
+        f"{options.count} stacks, {len(repairs)} repairs: the number of held clauses fell {falls} times, that of passes"
+        f" {fewer}, diff called {regressions} a regression, {hidden} brought a hidden defect to light"
     )
     too_many = _top_down(options.seed)
     sys.exit(bool(falls or regressions or too_many))

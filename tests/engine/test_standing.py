@@ -56,7 +56,7 @@ def test_a_case_that_failed_owes_what_the_reference_shows() -> None:
     found = _of(judged("a", passing("a", "framing.x")), *blocked)
 
     assert found["framing.x"] == ClauseStanding(Standing.HELD_WHERE_JUDGED, 1, 1, 3)
-    assert found["framing.x"].words == "held where judged (1 of 3)"
+    assert found["framing.x"].words == "pass where judged (1 of 3)"
 
 
 def test_a_case_that_could_not_be_put_is_owed() -> None:
@@ -114,7 +114,7 @@ def test_values_of_missing_rows_do_not_count() -> None:
     """The rows that came are right; those that did not come may be wrong."""
     found = _of(judged("a", failing("a", ROWS, "9 of 10 rows"), passing("a", "values.int64")))
 
-    assert found["values.int64"].words == "held where judged (0 of 1)"
+    assert found["values.int64"].words == "pass where judged (0 of 1)"
 
 
 def test_a_case_as_a_whole_counts_only_if_it_failed() -> None:

@@ -88,7 +88,7 @@ def test_a_clean_run_needs_few_lines() -> None:
     text = printed(result_of(passing("a", "framing.x"), Verdict("a", "rows.x", Outcome.UNTESTABLE, reason="no")))
 
     assert text.splitlines()[2:] == [
-        "clauses   MUST 1 of 3 held, 2 not judged",
+        "clauses   MUST 1 pass · 0 fail · 2 not judged",
         confirmed().sentence,
         "",
         "PASSED: 1 verdict on 1 case (1 untestable) in 2.0 s, nothing unexpected",

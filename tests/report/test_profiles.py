@@ -57,8 +57,8 @@ def test_what_is_not_offered_is_said_everywhere() -> None:
 
     assert ("profiles", "not offered: splits") in header(report.run, report.remarks)
     assert [(one.offered, one.in_words) for one in report.profiles] == [
-        (True, "1 of 2 held, 1 not judged"),
-        (True, "0 of 2 held, 1 failed, 1 not judged"),
+        (True, "1 pass · 0 fail · 1 not judged"),
+        (True, "0 pass · 1 fail · 1 not judged"),
         (False, "not offered: 1 clause is not judged"),
     ]
 
@@ -78,7 +78,7 @@ def test_a_run_on_something_else_has_no_profiles() -> None:
 
 @pytest.mark.parametrize("profile", ["server", "arrow"])
 def test_there_is_a_badge_for_each_profile_and_one_for_all(tmp_path: Path, profile: str) -> None:
-    """A profile shows how many of its clauses are held, out of those owed."""
+    """A profile shows how many of its clauses pass, fail and were not judged."""
     write_badges(result_of(*VERDICTS, not_offered=["splits"], profile=profile), tmp_path / "badges")
 
     titles = {
@@ -86,11 +86,11 @@ def test_there_is_a_badge_for_each_profile_and_one_for_all(tmp_path: Path, profi
         for path in (tmp_path / "badges").iterdir()
     }
     # A serializer takes no requests, so it does not owe the clause on a restriction that no case shows.
-    whole = {"all": f"storage read: 1/{4 if profile == 'server' else 3} must"}
+    whole = {"all": f"storage read: 1 pass · 1 fail · {2 if profile == 'server' else 1} not judged"}
     assert titles == whole | (
         {
-            "core": "storage read core: 1/2",
-            "filters": "storage read filters: 0/2",
+            "core": "storage read core: 1 pass · 0 fail · 1 not judged",
+            "filters": "storage read filters: 0 pass · 1 fail · 1 not judged",
             "splits": "storage read splits: not offered",
         }
         if profile == "server"

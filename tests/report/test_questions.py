@@ -25,7 +25,7 @@ from conformance.report.matrix import load_matrix
 from conformance.report.sarif import sarif
 from conformance.report.site import html as matrix_html
 from conformance.report.site import markdown
-from conformance.report.summary import held_line, verdict_line
+from conformance.report.summary import numbers_line, verdict_line
 from conformance.report.terminal import print_report, terminal
 from tests.engine.samples import failing, judged, passing, started
 
@@ -66,13 +66,11 @@ def test_lines_name_the_question() -> None:
     """The counts and the verdict say which question they answer."""
     made = result()
 
-    assert held_line(made.standings) == (
-        "conformance MUST 1 of 2 held, 1 failed; robustness MUST 0 of 1 held, 1 not judged; "
-        "robustness SHOULD 1 of 2 held, 1 failed"
+    assert numbers_line(made.start, made.standings) == (
+        "conformance MUST 1 pass · 1 fail · 0 not judged; robustness MUST 0 pass · 0 fail · 1 not judged; "
+        "robustness SHOULD 1 pass · 1 fail · 0 not judged"
     )
-    assert verdict_line(made).startswith(
-        "FAILED: conformance: 1 cause (1 MUST), robustness: 1 cause (1 SHOULD) in 2 deviations; "
-    )
+    assert verdict_line(made).startswith("FAILED: conformance: 1 cause (1 MUST), robustness: 1 cause (1 SHOULD); ")
 
 
 def test_conformance_is_to_be_fixed_first() -> None:
@@ -94,7 +92,9 @@ def test_terminal_has_a_row_for_each() -> None:
 
 def test_badge_has_two_numbers() -> None:
     """The MUST clauses on conformance, and all on robustness."""
-    assert 'aria-label="arrow ipc reader: conformance 1/2 must, robustness 1/3"' in badge_svg(document(result()))
+    counts = "conformance 1 pass · 1 fail · 0 not judged, robustness 1 pass · 1 fail · 1 not judged"
+
+    assert f'aria-label="arrow ipc reader: {counts}"' in badge_svg(document(result()))
 
 
 def test_junit_has_them_as_classes() -> None:

@@ -53,8 +53,7 @@ def test_the_terminal_says_how_often_each_failure_occurs() -> None:
 def test_the_summary_counts_what_occurs_only_sometimes() -> None:
     """The number of attempts is named; verdicts are counted once for each case."""
     assert verdict_line(repeated()) == (
-        "FAILED: 2 causes (2 MUST) in 2 deviations, 1 of them only sometimes;"
-        " 2 verdicts on 1 case, 2 attempts each, in 2.0 s"
+        "FAILED: 2 causes (2 MUST), 1 deviation only sometimes; 2 verdicts on 1 case, 2 attempts each, in 2.0 s"
     )
     assert ("repeat", "2 attempts at each case") in header(repeated().start, ())
 

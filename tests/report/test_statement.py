@@ -229,4 +229,4 @@ def test_a_run_again_refutes_the_statement(targets: Path, tmp_path: Path) -> Non
 
     assert believed[0] == 0
     assert refuted[0] == 1
-    assert "framing.batch-without-end-of-stream was held, and is failed when it is run again" in refuted[1]
+    assert "framing.batch-without-end-of-stream: pass in the statement, fail when it is run again" in refuted[1]

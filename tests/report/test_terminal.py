@@ -140,9 +140,9 @@ def test_the_summary_counts_clauses_by_chapter_and_level() -> None:
 
     assert (
         """
-chapter  MUST  SHOULD  MAY  held where judged  failed  expected  not judged
-framing   1/2       -    -                  -       1         -           -
-types     0/1       -    -                  -       -         -           1
+chapter  MUST  SHOULD  MAY  pass where judged  fail  expected  not judged
+framing   1/2       -    -                  -     1         -           -
+types     0/1       -    -                  -     -         -           1
 """
         in text
     )

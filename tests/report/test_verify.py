@@ -325,7 +325,7 @@ def test_a_report_with_another_cause_is_refused(targets: Path, tmp_path: Path) -
 def test_an_edited_page_is_refused(targets: Path, judged: Files, tmp_path: Path) -> None:
     """The numbers for programs are true, and the sentence for people is not."""
     files = judged.copy()
-    files.page = (targets / "judged.md").read_text().replace(" failed,", " failures,", 1)
+    files.page = (targets / "judged.md").read_text().replace(" fail ", " failures ", 1)
     write_edited(files, tmp_path)
 
     assert verified(tmp_path) == (

@@ -1,4 +1,4 @@
-"""The README's statements on readers and writers of Arrow IPC are in the published reports, and have programs."""
+"""The findings of docs/results.md on Arrow IPC are in the published reports, and have programs."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ def test_every_implementation_has_a_row() -> None:
 
 
 def test_every_finding_has_a_program_of_its_own() -> None:
-    """No program is missing, no two findings share one, and none shows something that the README does not say."""
+    """No program is missing, no two findings share one, and none shows something that the page does not say."""
     assert sorted(each.program for each in FINDINGS) == [path.name for path in FILES]
 
 
-def test_every_finding_of_the_readme_is_a_row_with_a_program() -> None:
+def test_every_finding_of_the_page_is_a_row_with_a_program() -> None:
     """Each line of both lists comes from a row, so it ends with a link to its program."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
 
     for made, rows in (("ipcfindings", IPC_FINDINGS), ("drift", DRIFT_FINDINGS)):
-        lines = readme.partition(f"<!-- made: {made} -->\n")[2].partition("<!-- end -->")[0].splitlines()
+        lines = page.partition(f"<!-- made: {made} -->\n")[2].partition("<!-- end -->")[0].splitlines()
         assert [line.rpartition("/")[2] for line in lines] == [f"{row.program}))" for row in rows]
 
 
