@@ -51,6 +51,19 @@ def test_links_lead_somewhere(file: Path) -> None:
     assert lost == []
 
 
+def test_the_readme_is_short() -> None:
+    """A stranger reads it to its end: at most 120 lines and 8 kB."""
+    assert len(README.splitlines()) <= 120
+    assert len(README.encode()) <= 8_000
+
+
+def test_every_page_is_in_the_index() -> None:
+    """A page that the index does not name is found by nobody."""
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+
+    assert [path.name for path in sorted((ROOT / "docs").glob("*.md")) if f"]({path.name}" not in index] == ["index.md"]
+
+
 def test_the_feature_table_is_complete() -> None:
     """It has all 39 rows, the text above it counts the symbols, and only a row in part says what is missing."""
     page = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
