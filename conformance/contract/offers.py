@@ -20,7 +20,11 @@ from conformance._globs import matches
 from conformance.contain.text import unknown
 from conformance.records import AppendRows, Case, CreateSession, Profile, RecordError, SplitStream, Step
 
-__all__ = ["ELSEWHERE", "OPTIONAL", "PROFILE_TITLES", "ProfileRow", "asked", "check_not_offered", "profile_of"]
+__all__ = ["ELSEWHERE", "OPTIONAL", "PROFILE_TITLES", "ProfileRow", "asked", "check_not_offered", "may_be_absent",
+           "profile_of"]  # fmt: skip
+
+NOT_OFFERED: Final = "not-offered"
+"""The reason class of a refusal that a server may give, because it does not offer the option at all."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -113,8 +117,18 @@ def profile_of(clause_id: str) -> Profile:
 
 
 def asked(case: Case) -> tuple[Profile, ...]:
-    """Return the profiles that the steps of a case ask for, other than core."""
+    """Return the profiles that the steps of a case ask for, other than core.
+
+    A case with an option that may be refused because it is not offered is put to every server.
+    """
+    if any(map(may_be_absent, case.steps)):
+        return ()
     return tuple(profile for profile, row in OPTIONAL.items() if any(map(row.asks, case.steps)))
+
+
+def may_be_absent(step: Step) -> bool:
+    """True if a step asks for an option that a server may lack: it is honoured or refused, and never ignored."""
+    return isinstance(step, CreateSession) and step.expect.reason == NOT_OFFERED
 
 
 def check_not_offered(where: str, names: Sequence[str]) -> None:

@@ -117,9 +117,7 @@ def _failed(error: BaseException) -> dict[str, Any]:
     return _header(ReadingOutcome.ERROR, type(error).__qualname__, str(error)[:MAX_ERROR_TEXT])
 
 
-def _header(
-    outcome: ReadingOutcome, error_class: str = "", error_text: str = "", *, broke: str = ""
-) -> dict[str, Any]:
+def _header(outcome: ReadingOutcome, error_class: str = "", error_text: str = "", *, broke: str = "") -> dict[str, Any]:
     return {"outcome": outcome, "error_class": error_class, "error_text": error_text, "broke": broke}
 
 
