@@ -33,7 +33,7 @@ def untestable_lines(result: Result) -> Iterator[str]:
     for one in result.listed(Outcome.UNTESTABLE):
         text = " ".join(one.text.split())
         found = _CHANGED.search(text)
-        changed = found is not None and found["type"] in BqType
+        changed = found is not None and found["type"] in list(BqType)
         about = f"with {found['type']} columns: {found['said']}" if found is not None and changed else text
         key = f"with {found['type']}" if found is not None and changed else shape(text)
         words.setdefault(key, about)
