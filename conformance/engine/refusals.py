@@ -7,14 +7,17 @@ same method that asked for it was served. Where two features are never apart, bo
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from conformance.contain.text import many
 from conformance.engine.events import CaseJudged, Request
 from conformance.engine.outcomes import shape
+from conformance.records import Profile
 
 __all__ = ["Refusal", "refusals"]
 
@@ -26,6 +29,19 @@ MOST_FEATURES: Final = 2
 
 ALIKE: Final = 2
 """The fewest words with which two texts begin that say the same of different names."""
+
+_PARTS: Final[Mapping[str, Profile]] = MappingProxyType(
+    {
+        "SplitReadStream": Profile.SPLITS,
+        "row_restriction": Profile.FILTERS,
+        "selected_fields": Profile.PROJECTION,
+        "snapshot_time": Profile.SNAPSHOTS,
+        "buffer_compression": Profile.BUFFER_COMPRESSION,
+        "response_compression": Profile.RESPONSE_COMPRESSION,
+    }
+)
+"""The profiles that a server may leave out, by the beginning of the method or feature that asks for them."""
+_TYPED: Final = "columns of type "
 
 _FIRST_LINE: Final = re.compile(r"\\[nr]|[\n\r]")
 """A line end, as it is or as :func:`conformance.contain.text.safe` writes it."""
@@ -54,6 +70,23 @@ class Refusal:
         if not self.features:
             return f"{refused}; {self.served} of {self.method} served"
         return f"{refused}, every one with it; {self.served} without it served"
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The contrast, and the hint if there is one."""
+        return (self.contrast, self.hint) if self.hint else (self.contrast,)
+
+    @property
+    def hint(self) -> str:
+        """How to say that the server does not offer what it refuses, if it says that by UNIMPLEMENTED; else empty."""
+        if not self.text.startswith("UNIMPLEMENTED"):
+            return ""
+        asked = [self.method, *self.features]
+        parts = [part for start, part in _PARTS.items() if any(one.startswith(start) for one in asked)]
+        parts += [one.removeprefix(_TYPED) for one in self.features if one.startswith(_TYPED)]
+        if not parts:
+            return ""
+        return f"if the server does not offer this, the target file says not_offered = {json.dumps(parts[:1])}"
 
     @property
     def key(self) -> str:
