@@ -35,8 +35,9 @@ _CALLS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "payload, err := ipc.GetRecordBatchPayload(batch); payload.WritePayload(&buffer)",
         ),
         "Rust (arrow-ipc)": (
-            "write_message(&mut bytes, IpcDataGenerator::default().schema_to_bytes_with_dictionary_tracker(…), &options)",
-            "write_message(&mut bytes, encoded, &options), encoded the batch of IpcDataGenerator",
+            "write_message(&mut bytes, encoded, &options), encoded by"
+            " IpcDataGenerator::schema_to_bytes_with_dictionary_tracker",
+            "write_message(&mut bytes, encoded, &options), encoded by IpcDataGenerator::encode",
         ),
         "C# (Apache.Arrow)": (
             "ArrowSerializationHelpers.SerializeSchema(schema)",
@@ -51,7 +52,6 @@ def mending_of(clause_id: str) -> Mending:
     """Return the call of each library that writes what a clause on framing requires; empty for other clauses."""
     if not matches(clause_id, _FRAMED):
         return {}
-    about = (
-        [0] if clause_id.startswith("framing.schema-") else [1] if clause_id.startswith("framing.batch-") else [0, 1]
-    )
-    return {library: "; ".join(calls[place] for place in about) for library, calls in _CALLS.items()}
+    field = clause_id.removeprefix("framing.").partition("-")[0]
+    about = {"schema": slice(0, 1), "batch": slice(1, 2)}.get(field, slice(2))
+    return {library: "; ".join(calls[about]) for library, calls in _CALLS.items()}

@@ -12,9 +12,9 @@ def test_the_call_in_python_writes_one_message() -> None:
     """For a schema and for a batch, each without the other and without an end marker."""
     schema = pa.schema([("a", pa.int64())])
     known = {"schema": schema, "batch": pa.record_batch([[1]], schema=schema)}
-    for what in known:
+    for what in ("schema", "batch"):
         call = mending_of(f"framing.{what}-single-message")["Python (pyarrow)"]
-        reader = pa.ipc.MessageReader.open_stream(eval(call, known))  # the suite's own text
+        reader = pa.ipc.MessageReader.open_stream(eval(call, dict(known)))  # the suite's own text
 
         assert [message.type for message in reader] == ["schema" if what == "schema" else "record batch"]
 
