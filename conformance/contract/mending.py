@@ -35,8 +35,10 @@ _CALLS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "payload, err := ipc.GetRecordBatchPayload(batch); payload.WritePayload(&buffer)",
         ),
         "Rust (arrow-ipc)": (
-            "write_message(&mut bytes, encoded, &options), encoded by"
-            " IpcDataGenerator::schema_to_bytes_with_dictionary_tracker",
+            (
+                "write_message(&mut bytes, encoded, &options), encoded by"
+                " IpcDataGenerator::schema_to_bytes_with_dictionary_tracker"
+            ),
             "write_message(&mut bytes, encoded, &options), encoded by IpcDataGenerator::encode",
         ),
         "C# (Apache.Arrow)": (

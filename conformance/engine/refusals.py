@@ -19,7 +19,7 @@ from conformance.engine.events import CaseJudged, Request
 from conformance.engine.outcomes import shape
 from conformance.records import Profile
 
-__all__ = ["Refusal", "refusals"]
+__all__ = ["Refusal", "general", "refusals"]
 
 PLAIN: Final = "no option"
 """What a request asks for that has no option at all."""
@@ -210,7 +210,7 @@ def _widest(members: Sequence[_Refused], served: Collection[str]) -> tuple[str, 
     if not counts:
         return ()
     most = max(counts.values())
-    widest = _general(feature for feature, count in counts.items() if count == most)
+    widest = general(feature for feature, count in counts.items() if count == most)
     first = {member.place for member in members if widest[0] in member.features}
     together = [
         feature for feature in widest if {member.place for member in members if feature in member.features} == first
@@ -218,7 +218,7 @@ def _widest(members: Sequence[_Refused], served: Collection[str]) -> tuple[str, 
     return tuple(together) if len(together) <= MOST_FEATURES else ()
 
 
-def _general(features: Iterable[str]) -> list[str]:
+def general(features: Iterable[str]) -> list[str]:
     """The features without those that only say more about another one of them."""
     found = list(features)
     return [one for one in found if not any(one != other and one.startswith(f"{other} ") for other in found)]
