@@ -82,7 +82,7 @@ class Refusal:
         if not self.text.startswith("UNIMPLEMENTED"):
             return ""
         asked = [self.method, *self.features]
-        parts = [part for start, part in _PARTS.items() if any(one.startswith(start) for one in asked)]
+        parts = [part.value for start, part in _PARTS.items() if any(one.startswith(start) for one in asked)]
         parts += [one.removeprefix(_TYPED) for one in self.features if one.startswith(_TYPED)]
         if not parts:
             return ""
