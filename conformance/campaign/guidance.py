@@ -43,13 +43,16 @@ def draw(job: CampaignJob, index: int, weights: Weights | None) -> Case:
     Raises:
         ValueError: the case is guided, but there are no weights yet.
     """
+    without = not_drawn(job.spec)
     if job.profile in HISTORIES:
-        return draw_scenario(job.seed, index, profile=HISTORIES[job.profile], not_offered=not_drawn(job.spec))
+        return draw_scenario(job.seed, index, profile=HISTORIES[job.profile], not_offered=without)
     if index < job.cases - job.guided:
-        return draw_member(job.seed, index, profile=job.profile, family=job.family)
+        return draw_member(job.seed, index, profile=job.profile, family=job.family, not_offered=without)
     if weights is None:
         raise ValueError(f"expected weights for case {index}, which is guided, but the first part is not judged yet")
-    return draw_guided(job.seed, index, profile=job.profile, family=job.family, weights=weights.text)
+    return draw_guided(
+        job.seed, index, profile=job.profile, family=job.family, weights=weights.text, not_offered=without
+    )
 
 
 def begin(job: CampaignJob, index: int, weights: Weights | None) -> CaseWork:

@@ -22,6 +22,7 @@ from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import LeftOut, Plan, Selection, clauses_on
 from conformance.engine.session import Settings, open_session
 from conformance.generate import draw_scenario, materialise
+from conformance.generate.families import redraw
 from conformance.generate.scenariokinds import parse_scenario_id
 from conformance.records import Case, Exchange
 from conformance.targets import load_target
@@ -70,7 +71,7 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
         case = draw_scenario(place.seed, place.index, profile=place.profile, not_offered=not_drawn(spec))
     else:
         known = {one.id: one for one in known_cases(spec)}
-        case = known[name] if name in known else find_case(name, corpus)
+        case = redraw(name, not_offered=spec.not_offered) or known.get(name) or find_case(name, corpus)
     reason = f"only {case.id} is replayed"
     others = (LeftOut("case", other, reason) for other in load_corpus(corpus, case.protocol) if other != case.id)
     clauses, aside = clauses_on(case.protocol)

@@ -9,6 +9,7 @@ import click
 
 from conformance.cli._options import json_flag
 from conformance.contract.clause import Clause
+from conformance.contract.mending import mending_of
 from conformance.engine.selection import all_clauses
 from conformance.records import Level
 
@@ -50,4 +51,5 @@ def facts(clause: Clause) -> dict[str, object]:
         "profiles": list(clause.profiles),
         "role": clause.role.value,
         "question": clause.question.value if clause.question else "",
+        "mending": dict(mending_of(clause.id)),
     }

@@ -12,6 +12,7 @@ from conformance.cli._options import json_flag
 from conformance.cli.clauses import facts
 from conformance.contract.clause import MESSAGES, Clause, Role
 from conformance.contract.disputes import dispute_of
+from conformance.contract.mending import mending_of
 from conformance.engine.selection import today
 
 
@@ -56,6 +57,8 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
         click.echo(f"binds     the {'library' if clause.role is Role.LIBRARY else 'application'} of a Flight server")
     if clause.question is not None:
         click.echo(f"verdict   on the {clause.question} of a reader")
+    for number, (library, call) in enumerate(mending_of(clause.id).items()):
+        click.echo(f"{'' if number else 'mend it':<10}{library}: {call}")
     click.echo(f"judge it  {_judged_by(clause)}")
 
 

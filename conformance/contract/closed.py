@@ -42,6 +42,7 @@ class EvidenceKind(enum.StrEnum):
 class Feature(enum.StrEnum):
     """The distinctive feature of a request; the first that applies, in this order, decides which clauses check it."""
 
+    OFFERED_OR_NOT = "offered-or-not"
     QUERY_RESULT = "query-result"
     SAMPLE = "sample"
     SNAPSHOT = "snapshot"

@@ -18,9 +18,15 @@ from typing import Final
 
 from conformance._globs import matches
 from conformance.contain.text import unknown
-from conformance.records import AppendRows, Case, CreateSession, Profile, RecordError, SplitStream, Step
+from conformance.records import AppendRows, BqType, Case, CreateSession, Profile, RecordError, SplitStream, Step
 
-__all__ = ["ELSEWHERE", "OPTIONAL", "PROFILE_TITLES", "ProfileRow", "asked", "check_not_offered", "profile_of"]
+__all__ = ["ELSEWHERE", "OPTIONAL", "PROFILE_TITLES", "ProfileRow", "asked", "check_not_offered", "may_be_absent",
+           "profile_of"]  # fmt: skip
+
+TYPES: Final = frozenset(kind.value for kind in BqType if kind is not BqType.RECORD)
+"""The types of columns that a server may leave out."""
+NOT_OFFERED: Final = "not-offered"
+"""The reason class of a refusal that a server may give, because it does not offer the option at all."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -113,19 +119,29 @@ def profile_of(clause_id: str) -> Profile:
 
 
 def asked(case: Case) -> tuple[Profile, ...]:
-    """Return the profiles that the steps of a case ask for, other than core."""
+    """Return the profiles that the steps of a case ask for, other than core.
+
+    A case with an option that may be refused because it is not offered is put to every server.
+    """
+    if any(map(may_be_absent, case.steps)):
+        return ()
     return tuple(profile for profile, row in OPTIONAL.items() if any(map(row.asks, case.steps)))
 
 
+def may_be_absent(step: Step) -> bool:
+    """True if a step asks for an option that a server may lack: it is honoured or refused, and never ignored."""
+    return isinstance(step, CreateSession) and step.expect.reason == NOT_OFFERED
+
+
 def check_not_offered(where: str, names: Sequence[str]) -> None:
-    """Check the profiles that a target file leaves out.
+    """Check the profiles and the types of columns that a target file leaves out.
 
     Raises:
-        RecordError: a name is that of no profile, or of core.
+        RecordError: a name is that of no profile and no type, or of core.
     """
     for name in names:
         if name == Profile.CORE:
             raise RecordError(where, "profiles that a server may leave out: core is what every client needs", name)
-        if name not in OPTIONAL:
+        if name not in OPTIONAL and name not in TYPES:
             said = unknown("profile", name, OPTIONAL)
-            raise RecordError(where, f"names of `conformance list profiles` ({said})", name)
+            raise RecordError(where, f"names of `conformance list profiles`, or of types ({said})", name)

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from conformance.contract.clause import Violation
 from conformance.contract.closed import Feature
+from conformance.contract.offers import may_be_absent
 from conformance.contract.raised import attempt, raise_or_give
 from conformance.contract.view import CallView, ReadView, SessionView, SplitView, View
 from conformance.records import AppendRows, CallEnd, Happening, Meanwhile, Step
@@ -79,6 +80,7 @@ def feature(session: SessionView) -> Feature:
 
 def _applies(session: SessionView) -> Iterator[tuple[Feature, bool]]:
     step, view = session.step, session.view
+    yield Feature.OFFERED_OR_NOT, may_be_absent(step)
     yield Feature.QUERY_RESULT, queried(view, session.raw.step) is not None
     yield Feature.SAMPLE, step.sample_percentage is not None
     yield Feature.SNAPSHOT, bool(step.snapshot)

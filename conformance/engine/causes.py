@@ -217,7 +217,7 @@ class _Grouping:
             replay=replays.get(smallest, self._cases[smallest].replay),
             echoes=echoes,
             blocks=tuple(sorted(self._kept_from_judgement(group))),
-            contrast=contrast(self._result, group.own) if group.refusal is None else (group.refusal.contrast,),
+            contrast=contrast(self._result, group.own) if group.refusal is None else group.refusal.facts,
         )
 
     def _kept_from_judgement(self, group: _Group) -> Iterator[str]:

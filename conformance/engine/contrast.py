@@ -5,12 +5,14 @@ A sentence is computed from the run's data alone. Where nothing sets the finding
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from conformance.engine.dependence import Symptom
 from conformance.engine.events import CaseJudged
+from conformance.engine.refusals import general
 from conformance.engine.result import NOT_JUDGED, Result
 from conformance.records import Finding
 
@@ -28,7 +30,9 @@ _WIDTHS: Final = (2, 4, 8)
 def contrast(result: Result, symptoms: Sequence[Symptom]) -> tuple[str, ...]:
     """Sentences on where the findings are, in which cases they are, and how observed and required values relate."""
     findings = [one.finding for one in symptoms if one.finding is not None]
-    return (*_by_response(symptoms), *_by_row(findings), *_by_case(result, symptoms), *_by_value(findings))
+    by_case = tuple(_by_case(result, symptoms))
+    met = () if any(" alone ha" in sentence for sentence in by_case) else tuple(_by_request(result, symptoms))
+    return (*_by_response(symptoms), *_by_row(findings), *by_case, *met, *_by_value(findings))
 
 
 def _by_response(symptoms: Sequence[Symptom]) -> Iterator[str]:
@@ -67,11 +71,37 @@ def _by_case(result: Result, symptoms: Sequence[Symptom]) -> Iterator[str]:
     good = [_has(case) for case in judged if case.case_id not in failing]
     counted = f"in {len(failing)} of the {len(judged)} cases that could show it"
     only = [one for one in bad[0] if all(one in has for has in bad) and not any(one in has for has in good)]
-    special = [one for one in only if not any(one != other and one.startswith(f"{other} ") for other in only)]
+    special = general(only)
     if 0 < len(special) <= MOST:
         yield f"{counted}: {'these' if len(failing) > 1 else 'this one'} alone {_have(failing)} {' and '.join(special)}"
     else:
         yield counted
+
+
+def _by_request(result: Result, symptoms: Sequence[Symptom]) -> Iterator[str]:
+    """What the requests with the findings ask for, and no other request of these methods does: one feature, or two of
+    which each alone is right.
+    """
+    places = {(one.case_id, one.call) for one in symptoms}
+    clauses = {one.clause for one in symptoms}
+    judged = [case for case in result.cases if _shows(case, clauses)]
+    calls = [((case.case_id, one.call), one) for case in judged for one in case.requests]
+    failing = [one for place, one in calls if place in places]
+    if not failing or len(failing) < len(places):
+        return
+    methods = {one.method for one in failing}
+    right = [frozenset(one.asked) for place, one in calls if place not in places and one.method in methods]
+    common = [name for name in failing[0].asked if all(name in one.asked for one in failing)]
+    only = general([name for name in common if not any(name in asked for asked in right)])
+    if right and 0 < len(only) <= MOST:
+        yield f"the failing requests alone ask for {' and '.join(only)}"
+    elif right and not only:
+        plain = general(common)
+        pairs = [
+            pair for pair in itertools.combinations(plain, 2) if not any(asked.issuperset(pair) for asked in right)
+        ]
+        if len(pairs) == 1:
+            yield f"the failing requests alone ask for {' together with '.join(pairs[0])}; neither alone fails"
 
 
 def _have(failing: set[str]) -> str:

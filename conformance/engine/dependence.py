@@ -92,8 +92,8 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...], Place]]] = (
     # no row to be compared with.
     (ROWS, ("rows.row-count-is-true", "values.*", "abandon.later-read-is-whole", "responses.*-arrive", "snapshot.*"),
      Place.SESSION),
-    (("restriction.*", "projection.filter-may-use-other-columns", "compression.*rows-are-the-same", "snapshot.*"),
-     ("values.*",), Place.SESSION),
+    (("restriction.*", "projection.filter-may-use-other-columns", "compression.*rows-are-the-same", "snapshot.*",
+      "session.*-is-not-ignored"), ("values.*",), Place.SESSION),
     (("rows.none-is-foreign",), ("rows.none-is-repeated",), Place.SESSION),
     (("values.follow-names", "projection.values-follow-their-names"), ("values.[!f]*",), Place.SESSION),
     (("projection.values-follow-their-names",), ("values.follow-names",), Place.SESSION),

@@ -9,7 +9,17 @@ from typing import Final
 
 from conformance.contract.offers import asked
 from conformance.generate.flighthistories import CLOCK, ECHO
-from conformance.records import Case, DoExchange, DoPut, FlightSqlStep, Meanwhile, ProtocolName, SqlIngest, SqlUpdate
+from conformance.records import (
+    Case,
+    DoExchange,
+    DoPut,
+    FlightSqlStep,
+    Meanwhile,
+    ProtocolName,
+    SqlIngest,
+    SqlUpdate,
+    types_in,
+)
 from conformance.targets.flightspec import FlightSpec
 from conformance.targets.handing import NO_PLACE, place_of
 from conformance.targets.spec import TargetKind, TargetSpec
@@ -116,6 +126,8 @@ class Offer:
         for profile in asked(case):
             if profile in self.not_offered:
                 yield Lack(profile, f"the target does not offer {profile}", "remove it from not_offered")
+        for kind in sorted(types_in(case.table.columns).intersection(self.not_offered)):
+            yield Lack(kind, f"the target does not offer columns of type {kind}", "remove it from not_offered")
 
     def _lacks_of_flight(self, case: Case) -> Iterator[Lack]:
         """The lacks of a Flight server, the gravest first."""

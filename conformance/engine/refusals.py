@@ -7,16 +7,19 @@ same method that asked for it was served. Where two features are never apart, bo
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from conformance.contain.text import many
 from conformance.engine.events import CaseJudged, Request
 from conformance.engine.outcomes import shape
+from conformance.records import Profile
 
-__all__ = ["Refusal", "refusals"]
+__all__ = ["Refusal", "general", "refusals"]
 
 PLAIN: Final = "no option"
 """What a request asks for that has no option at all."""
@@ -26,6 +29,19 @@ MOST_FEATURES: Final = 2
 
 ALIKE: Final = 2
 """The fewest words with which two texts begin that say the same of different names."""
+
+_PARTS: Final[Mapping[str, Profile]] = MappingProxyType(
+    {
+        "SplitReadStream": Profile.SPLITS,
+        "row_restriction": Profile.FILTERS,
+        "selected_fields": Profile.PROJECTION,
+        "snapshot_time": Profile.SNAPSHOTS,
+        "buffer_compression": Profile.BUFFER_COMPRESSION,
+        "response_compression": Profile.RESPONSE_COMPRESSION,
+    }
+)
+"""The profiles that a server may leave out, by the beginning of the method or feature that asks for them."""
+_TYPED: Final = "columns of type "
 
 _FIRST_LINE: Final = re.compile(r"\\[nr]|[\n\r]")
 """A line end, as it is or as :func:`conformance.contain.text.safe` writes it."""
@@ -54,6 +70,23 @@ class Refusal:
         if not self.features:
             return f"{refused}; {self.served} of {self.method} served"
         return f"{refused}, every one with it; {self.served} without it served"
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The contrast, and the hint if there is one."""
+        return (self.contrast, self.hint) if self.hint else (self.contrast,)
+
+    @property
+    def hint(self) -> str:
+        """How to say that the server does not offer what it refuses, if it says that by UNIMPLEMENTED; else empty."""
+        if not self.text.startswith("UNIMPLEMENTED"):
+            return ""
+        asked = [self.method, *self.features]
+        parts = [part.value for start, part in _PARTS.items() if any(one.startswith(start) for one in asked)]
+        parts += [one.removeprefix(_TYPED) for one in self.features if one.startswith(_TYPED)]
+        if not parts:
+            return ""
+        return f"if the server does not offer this, the target file says not_offered = {json.dumps(parts[:1])}"
 
     @property
     def key(self) -> str:
@@ -177,7 +210,7 @@ def _widest(members: Sequence[_Refused], served: Collection[str]) -> tuple[str, 
     if not counts:
         return ()
     most = max(counts.values())
-    widest = _general(feature for feature, count in counts.items() if count == most)
+    widest = general(feature for feature, count in counts.items() if count == most)
     first = {member.place for member in members if widest[0] in member.features}
     together = [
         feature for feature in widest if {member.place for member in members if feature in member.features} == first
@@ -185,7 +218,7 @@ def _widest(members: Sequence[_Refused], served: Collection[str]) -> tuple[str, 
     return tuple(together) if len(together) <= MOST_FEATURES else ()
 
 
-def _general(features: Iterable[str]) -> list[str]:
+def general(features: Iterable[str]) -> list[str]:
     """The features without those that only say more about another one of them."""
     found = list(features)
     return [one for one in found if not any(one != other and one.startswith(f"{other} ") for other in found)]

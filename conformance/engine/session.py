@@ -101,7 +101,7 @@ class Session:
         for index in range(self.settings.generated):
             name = generated_id(seed, index, profile=profile)
             if shard is None or shard.holds(name):
-                work = drawn(name, partial(draw_case, seed, index, profile=profile))
+                work = drawn(name, partial(draw_case, seed, index, profile=profile, not_offered=without))
                 yield from self._attempts(work, generated=True)
         for index in range(self.settings.scenarios):
             name = scenario_id(seed, index, profile=profile)

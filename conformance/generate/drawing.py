@@ -7,7 +7,7 @@ draws the requests of a server case. A case here is small in text and may be lar
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -17,7 +17,18 @@ from conformance.generate.flightsteps import draw_flight_steps
 from conformance.generate.outline import ROW_ID
 from conformance.generate.requests import draw_steps
 from conformance.generate.weight import bounded
-from conformance.records import BqType, Case, Column, Mode, NullPattern, ProtocolName, Recipe, Table, ValueProfile
+from conformance.records import (
+    BqType,
+    Case,
+    Column,
+    Mode,
+    NullPattern,
+    ProtocolName,
+    Recipe,
+    Table,
+    ValueProfile,
+    types_in,
+)
 
 __all__ = [
     "PROFILES",
@@ -30,6 +41,7 @@ __all__ = [
     "draw_table_columns",
     "finished",
     "generated_id",
+    "offering",
 ]
 
 
@@ -114,8 +126,16 @@ def generated_id(seed: int, index: int, *, profile: str) -> str:
     return f"generated.{profile}.s{seed}.i{index}"
 
 
-def draw_case(seed: int, index: int, *, profile: str) -> Case:
+def offering(profile: Profile, not_offered: Collection[str]) -> Profile:
+    """Return the profile without the types in ``not_offered``; unchanged if none would be left."""
+    types = tuple(kind for kind in profile.types if kind not in not_offered)
+    return dataclasses.replace(profile, types=types) if types and len(types) < len(profile.types) else profile
+
+
+def draw_case(seed: int, index: int, *, profile: str, not_offered: Collection[str] = ()) -> Case:
     """Return the ``index``-th case of a seed, independent of other cases that are drawn and of their order.
+
+    Its table has no column of a type in ``not_offered``.
 
     Raises:
         KeyError: :data:`PROFILES` has no such profile.
@@ -123,8 +143,10 @@ def draw_case(seed: int, index: int, *, profile: str) -> Case:
     case_id = generated_id(seed, index, profile=profile)
     reads = PROFILES[profile].requests and PROFILES[profile].protocol is ProtocolName.STORAGE_READ
     if reads and index % _RESTRICTED == _RESTRICTED - 1:
-        return draw_restricted_case(seed, index // _RESTRICTED, case_id=case_id)
-    return draw_case_by(Seeded(seed, index, profile), PROFILES[profile], case_id=case_id)
+        restricted = draw_restricted_case(seed, index // _RESTRICTED, case_id=case_id)
+        if types_in(restricted.table.columns).isdisjoint(not_offered):
+            return restricted
+    return draw_case_by(Seeded(seed, index, profile), offering(PROFILES[profile], not_offered), case_id=case_id)
 
 
 def draw_case_by(choices: Choices, profile: Profile, *, case_id: str) -> Case:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from conformance.generate.choices import Seeded
@@ -25,6 +25,7 @@ from conformance.generate.drawing import (
     draw_table_columns,
     finished,
     generated_id,
+    offering,
 )
 from conformance.records import BqType, Case, Column, Table
 
@@ -51,38 +52,44 @@ _ID: Final = re.compile(
 )
 
 
-def draw_member(seed: int, index: int, *, profile: str, family: int) -> Case:
+def draw_member(seed: int, index: int, *, profile: str, family: int, not_offered: Sequence[str] = ()) -> Case:
     """Return the ``index``-th case of a seed in families of ``family`` cases; with 1, the case of :func:`draw_case`.
 
     Raises:
         KeyError: there is no such profile.
     """
     if family == 1:
-        return draw_case(seed, index, profile=profile)
+        return draw_case(seed, index, profile=profile, not_offered=not_offered)
     head, _, tail = generated_id(seed, index, profile=profile).rpartition(".")
-    return _drawn((seed, index), profile, family, "", case_id=f"{head}{_shared(family)}.{tail}")
+    return _drawn((seed, index), profile, family, "", not_offered, case_id=f"{head}{_shared(family)}.{tail}")
 
 
-def draw_guided(seed: int, index: int, *, profile: str, family: int, weights: str) -> Case:
+def draw_guided(
+    seed: int, index: int, *, profile: str, family: int, weights: str, not_offered: Sequence[str] = ()
+) -> Case:
     """Return the ``index``-th case of a seed under ``weights`` as :func:`weights_text` writes them.
 
     Raises:
         KeyError: there is no such profile.
     """
     case_id = f"guided.{profile}.s{seed}{_shared(family)}.w{weights}.i{index}"
-    return _drawn((seed, index), profile, family, weights, case_id=case_id)
+    return _drawn((seed, index), profile, family, weights, not_offered, case_id=case_id)
 
 
-def redraw(case_id: str) -> Case | None:
-    """Return the drawn case of this id; None if no drawn case has such an id."""
+def redraw(case_id: str, *, not_offered: Sequence[str] = ()) -> Case | None:
+    """Return the drawn case of this id, for a target that does not offer some types; None if no drawn case has such an
+    id.
+    """
     match = _ID.fullmatch(case_id)
     if match is None:
         return None
     guided, profile, seed, family, weights, index = match.groups()
     reported = int(seed), int(index)
     if guided:
-        return draw_guided(*reported, profile=profile, family=int(family or 1), weights=weights)
-    return draw_member(*reported, profile=profile, family=int(family or 1))
+        return draw_guided(
+            *reported, profile=profile, family=int(family or 1), weights=weights, not_offered=not_offered
+        )
+    return draw_member(*reported, profile=profile, family=int(family or 1), not_offered=not_offered)
 
 
 def weights_text(weights: Mapping[BqType, int]) -> str:
@@ -113,10 +120,12 @@ def _shared(family: int) -> str:
     return f".f{family}" if family > 1 else ""
 
 
-def _drawn(place: tuple[int, int], profile: str, family: int, weights: str, *, case_id: str) -> Case:
+def _drawn(
+    place: tuple[int, int], profile: str, family: int, weights: str, not_offered: Sequence[str], *, case_id: str
+) -> Case:
     seed, index = place
     made = _with_fewer_large(weighted(profile, weights))
-    columns = _columns(seed, index // family, profile, family, weights)
+    columns = _columns((seed, index // family), profile, family, weights, tuple(not_offered))
     choices = Seeded(seed, index, f"{profile}/f{family}/w{weights}")
     return finished(choices, made, Table(columns, recipe=draw_recipe(choices, made, columns)), case_id=case_id)
 
@@ -129,8 +138,11 @@ def _with_fewer_large(profile: Profile) -> Profile:
 
 
 @functools.lru_cache(maxsize=16)
-def _columns(seed: int, number: int, profile: str, family: int, weights: str) -> tuple[Column, ...]:
+def _columns(
+    place: tuple[int, int], profile: str, family: int, weights: str, not_offered: Sequence[str]
+) -> tuple[Column, ...]:
     """Return the columns of a family, as one object for all its cases: caches are keyed by its identity."""
     return draw_table_columns(
-        Seeded(seed, number, f"{profile}/f{family}/w{weights}/columns"), weighted(profile, weights)
+        Seeded(*place, f"{profile}/f{family}/w{weights}/columns"),
+        offering(weighted(profile, weights), not_offered),
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from typing import Final
 
 from conformance.generate.choices import Choices, one_in
-from conformance.generate.drawing import PROFILES, Profile, draw_columns
+from conformance.generate.drawing import PROFILES, Profile, draw_columns, offering
 from conformance.generate.outline import ROW_ID
 from conformance.records import BqType, Column, Mode
 
@@ -18,9 +19,12 @@ SHALLOW: Final = dataclasses.replace(PROFILES["server"], depth=0, leaves=4)
 """Few columns without children; a column of the nesting comes in addition."""
 
 
-def nested_columns(choices: Choices, nesting: str) -> tuple[Column, ...]:
-    """Return the columns of a table: a row counter nine times out of ten, scalars, and a column of the nesting."""
-    profile = dataclasses.replace(SHALLOW, leaves=_WIDE if one_in(choices, 40) else choices.integer(1, 5))
+def nested_columns(choices: Choices, nesting: str, not_offered: Collection[str] = ()) -> tuple[Column, ...]:
+    """Return the columns of a table: a row counter nine times out of ten, scalars, and a column of the nesting; none
+    of a type in ``not_offered``.
+    """
+    shallow = offering(SHALLOW, not_offered)
+    profile = dataclasses.replace(shallow, leaves=_WIDE if one_in(choices, 40) else choices.integer(1, 5))
     flat = tuple(column for column in draw_columns(choices, profile) if column.mode is not Mode.REPEATED)
     others = [*flat, *_nested(choices, nesting, profile)]
     if not (one_in(choices, 10) and flat):  # often first, so that rows are in the order of their first column, or not
@@ -32,7 +36,8 @@ def _nested(choices: Choices, nesting: str, profile: Profile) -> tuple[Column, .
     if nesting == "flat":
         return ()
     if nesting == "array":
-        kind = choices.pick((BqType.INT64, BqType.STRING, BqType.FLOAT64, BqType.DATE))
+        kinds = (BqType.INT64, BqType.STRING, BqType.FLOAT64, BqType.DATE)
+        kind = choices.pick(tuple(one for one in kinds if one in profile.types) or kinds)
         return (Column("items", kind, Mode.REPEATED),)
     inside = draw_columns(choices, dataclasses.replace(profile, depth=choices.integer(0, 2), leaves=3))
     mode = Mode.REPEATED if nesting == "records" else choices.pick((Mode.NULLABLE, Mode.NULLABLE, Mode.REQUIRED))

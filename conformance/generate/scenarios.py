@@ -77,7 +77,7 @@ def is_scenario(case: Case) -> bool:
 def draw_scenario(seed: int, index: int, *, not_offered: Collection[str] = ()) -> Case:
     """Return the ``index``-th scenario of a seed, independent of other scenarios that are drawn and of their order.
 
-    It asks for nothing of the profiles in ``not_offered``: such steps are left out.
+    It asks for nothing of the profiles in ``not_offered``: such steps are left out, and so are columns of its types.
     """
     wanted = offered(wanted_of(seed, index), not_offered)
     others = {name: Seeded(seed, index, f"{SCENARIO}/{name}") for name in ("faults", "remake", "restart")}
@@ -150,7 +150,7 @@ class _Scenario:
         self._crowded = crowded
         self._wanted = wanted
         self._not_offered = not_offered
-        columns = nested_columns(choices, wanted["nesting"])
+        columns = nested_columns(choices, wanted["nesting"], not_offered)
         plain = wanted["offset"] == "start" and wanted["split"] == "none" and wanted["restriction"] != "some"
         counts = _FEW + _MANY[:4] if plain else (_MOST,) if one_in(choices, 60) else _MANY
         recipe = dataclasses.replace(draw_recipe(choices, SHALLOW, columns), rows=choices.pick(counts))

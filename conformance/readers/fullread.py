@@ -8,7 +8,7 @@ too: a constructed session with one stream, so that real clients can read them. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,7 +17,6 @@ from google.protobuf.message import DecodeError
 from conformance.contain.channel import Frame
 from conformance.contract import proto
 from conformance.records import (
-    BqType,
     Call,
     CallEnd,
     Case,
@@ -119,16 +118,6 @@ class FullRead:
         """True if the session requests compression of the buffers in its batches."""
         options = proto.CreateReadSessionRequest.FromString(self.request).read_session.read_options
         return bool(options.arrow_serialization_options.buffer_compression)
-
-
-def types_in(columns: Iterable[Column]) -> frozenset[BqType]:
-    """Every BigQuery type that occurs in the columns, at any depth."""
-    found: set[BqType] = set()
-    for column in columns:
-        found |= {column.type} | types_in(column.fields)
-        if column.range_of is not None:
-            found.add(column.range_of)
-    return frozenset(found)
 
 
 def full_reads(case: Case, exchange: Exchange) -> list[FullRead]:

@@ -16,8 +16,8 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from conformance.readers.fullread import FullRead, types_in
-from conformance.records import BqType
+from conformance.readers.fullread import FullRead
+from conformance.records import BqType, types_in
 
 __all__ = ["LossKind", "Read", "ReaderInfo", "ReaderLoss", "Rewrite", "Takes"]
 

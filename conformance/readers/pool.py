@@ -18,7 +18,7 @@ from conformance.contain.errors import CannotStart
 from conformance.readers.flightreads import reads_of
 from conformance.readers.fullread import FullRead
 from conformance.readers.info import ReaderInfo
-from conformance.readers.process import Died, WorkerProcess
+from conformance.readers.process import Broke, Died, WorkerProcess
 from conformance.readers.registry import MODULES, client_programs, reader_module
 from conformance.records import CANNOT, Case, Exchange, Reading, ReadingOutcome
 
@@ -97,8 +97,13 @@ class _Slot:
             return done + [_reading(name, whole, ReadingOutcome.UNAVAILABLE, text=why) for name in left]
 
     def _run(self, whole: FullRead, readers: Sequence[str]) -> list[Reading]:
-        """The readings up to and including the first one that ends the process."""
+        """The readings up to and including the first one that ends the process.
+
+        Raises:
+            Broke: The suite's own code broke on a reading; the process has answered for all the others.
+        """
         done: list[Reading] = []
+        broke = ""
         process = self._ready()
         try:
             absent = process.loaded()
@@ -110,6 +115,7 @@ class _Slot:
                     continue
                 answer = process.answer()
                 retiring = retiring or answer.retiring
+                broke = broke or answer.broke
                 texts = {"kind": answer.error_class, "text": answer.error_text}
                 done.append(_reading(name, whole, answer.outcome, table=answer.table, **texts))
             if retiring:
@@ -119,6 +125,8 @@ class _Slot:
             self._replace()
             name = readers[len(done)]
             done.append(_reading(name, whole, end.outcome, kind=end.error_class, text=end.text))
+        if broke:
+            raise Broke(f"after a reader had read: {broke}")
         return done
 
     def close(self) -> None:
@@ -243,6 +251,7 @@ class ReaderPool:
         empty if the exchange has no full read (see :func:`conformance.readers.flightreads.reads_of`).
 
         Raises:
+            Broke: The suite's own code raised an exception on what a reader gave.
             ValueError: A name in ``readers`` is not a reader of the pool.
         """
         names = list(self.readers) if readers is None else list(readers)

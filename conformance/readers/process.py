@@ -13,7 +13,7 @@ from conformance.contain.worker import Worker, last_words
 from conformance.readers.fullread import FullRead
 from conformance.records import ReadingOutcome
 
-__all__ = ["Died", "ReadAnswer", "WorkerProcess"]
+__all__ = ["Broke", "Died", "ReadAnswer", "WorkerProcess"]
 
 LOAD_DEADLINE: Final = 120.0
 """Seconds for importing every library on a cold and busy machine."""
@@ -35,14 +35,22 @@ class Died(Exception):  # noqa: N818  # it becomes a reading, and is never an er
         self.text = text
 
 
+class Broke(Exception):  # noqa: N818  # the name says whose fault it is
+    """The suite's own code raised an exception on what a reader gave; the text is the traceback in the worker."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """The result of one reading in a worker; ``retiring`` says that the worker has to be replaced after it."""
+    """The result of one reading in a worker; ``retiring`` says that the worker has to be replaced after it.
+
+    ``broke`` is the traceback of an exception of the suite's own code, which leaves no result.
+    """
 
     outcome: ReadingOutcome
     table: bytes
     error_class: str
     error_text: str
+    broke: str
     retiring: bool
 
 
@@ -100,6 +108,7 @@ class WorkerProcess:
                 table=self._tables[-1],
                 error_class=str(frame.header["error_class"]),
                 error_text=str(frame.header["error_text"]),
+                broke=str(frame.header["broke"]),
                 retiring=bool(frame.header["retiring"]),
             )
         except (LookupError, TypeError, ValueError) as error:

@@ -6,7 +6,8 @@
     Import these readers, then set the limits. Answers ``{"absent": {reader: reason}}``.
 ``{"do": "read", "readers": [...], "read": {...}}`` with the recorded bytes
     Answers one frame per reader, in that order: a reading, its table as a byte string. Most readers make the same
-    bytes of one read: then ``same`` is the number of the earlier answer whose table it is, and none is sent.
+    bytes of one read: then ``same`` is the number of the earlier answer whose table it is, and none is sent. ``broke``
+    is the traceback of an exception that the suite's own code raised after the reader had read.
 
 The memory limit counts from what the process maps when a reading begins: gRPC and polars reserve far more address
 space than they use, and a limit on the total would raise false alarms. If readings have left the worker with more
@@ -18,6 +19,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import traceback
 from typing import Any, Final
 
 import pyarrow as pa
@@ -27,7 +29,7 @@ from conformance.contain.limits import collect_seldom, limit_cpu, limit_files, l
 from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read
 from conformance.readers.registry import reader_module
-from conformance.readers.tables import to_stream, validate
+from conformance.readers.tables import InvalidTable, to_stream, validate
 from conformance.records import ReadingOutcome
 
 MAX_ERROR_TEXT: Final = 4096
@@ -87,18 +89,36 @@ class ReaderLoop:
     def _reading(self, name: str, whole: FullRead) -> tuple[dict[str, Any], pa.Buffer | None]:
         try:
             table = self._loaded[name](whole)
-            validate(table)
-            most = self._memory // TABLE_SHARE
-            if table.nbytes > most:
-                text = f"expected a table of at most {most} bytes, got {table.nbytes}; it was not brought back"
-                return _header(ReadingOutcome.UNAVAILABLE, error_text=text), None
-            return _header(ReadingOutcome.TABLE), to_stream(table)
         except BaseException as error:  # noqa: BLE001  # a Rust panic arrives as a BaseException
-            return _header(ReadingOutcome.ERROR, type(error).__qualname__, str(error)[:MAX_ERROR_TEXT]), None
+            return _failed(error), None
+        try:
+            return self._brought_back(table)
+        except InvalidTable as error:
+            return _failed(error), None
+        except Exception as error:  # noqa: BLE001  # the reader has read: what the suite makes of it is not its fault
+            broke = "".join(traceback.format_exception(error))[-MAX_ERROR_TEXT:]
+            return _header(ReadingOutcome.UNAVAILABLE, broke=broke), None
+
+    def _brought_back(self, table: pa.Table) -> tuple[dict[str, Any], pa.Buffer | None]:
+        """The answer with a reader's table, which has to be valid.
+
+        Raises:
+            InvalidTable: The table breaks the rules of the Arrow format.
+        """
+        validate(table)
+        most = self._memory // TABLE_SHARE
+        if table.nbytes > most:
+            text = f"expected a table of at most {most} bytes, got {table.nbytes}; it was not brought back"
+            return _header(ReadingOutcome.UNAVAILABLE, error_text=text), None
+        return _header(ReadingOutcome.TABLE), to_stream(table)
 
 
-def _header(outcome: ReadingOutcome, error_class: str = "", error_text: str = "") -> dict[str, Any]:
-    return {"outcome": outcome, "error_class": error_class, "error_text": error_text}
+def _failed(error: BaseException) -> dict[str, Any]:
+    return _header(ReadingOutcome.ERROR, type(error).__qualname__, str(error)[:MAX_ERROR_TEXT])
+
+
+def _header(outcome: ReadingOutcome, error_class: str = "", error_text: str = "", *, broke: str = "") -> dict[str, Any]:
+    return {"outcome": outcome, "error_class": error_class, "error_text": error_text, "broke": broke}
 
 
 def main() -> None:

@@ -82,7 +82,17 @@ from conformance.records.steps import (
     SplitStream,
     StorageReadStep,
 )
-from conformance.records.table import ROW_ID, ArrowField, ArrowTable, Column, KeyValue, Recipe, Table, is_row_id
+from conformance.records.table import (
+    ROW_ID,
+    ArrowField,
+    ArrowTable,
+    Column,
+    KeyValue,
+    Recipe,
+    Table,
+    is_row_id,
+    types_in,
+)
 
 __all__ = [
     "CANNOT",
@@ -178,4 +188,5 @@ __all__ = [
     "is_row_id",
     "to_json",
     "to_row",
+    "types_in",
 ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from conformance._codec import Json, RecordError
 from conformance.records.base import record
 from conformance.records.closed import BqType, Mode, NullPattern, ValueProfile
 
-__all__ = ["ROW_ID", "ArrowField", "ArrowTable", "Column", "KeyValue", "Recipe", "Table", "is_row_id"]
+__all__ = ["ROW_ID", "ArrowField", "ArrowTable", "Column", "KeyValue", "Recipe", "Table", "is_row_id", "types_in"]
 
 ROW_ID: Final = "row_id"
 """The name of the row counter: a top-level REQUIRED INT64 column of this name counts the rows from 0, to identify
@@ -40,6 +40,16 @@ class Column:
             raise RecordError(f"column {self.name!r}", "sub-fields on a RECORD and only there", self.fields)
         if (self.range_of is not None) != (self.type is BqType.RANGE):
             raise RecordError(f"column {self.name!r}", "range_of on a RANGE and only there", self.range_of)
+
+
+def types_in(columns: Iterable[Column]) -> frozenset[BqType]:
+    """Every BigQuery type that occurs in the columns, at any depth."""
+    found: set[BqType] = set()
+    for column in columns:
+        found |= {column.type} | types_in(column.fields)
+        if column.range_of is not None:
+            found.add(column.range_of)
+    return frozenset(found)
 
 
 def is_row_id(column: Column) -> bool:

@@ -20,6 +20,7 @@ from conformance.report.document import service_of
 from conformance.report.readers import by_reader, reader_lines
 from conformance.report.summary import combined_line, header, numbers_line, replay_command, verdict_line
 from conformance.report.terminal import print_deviation
+from conformance.report.untestable import untestable_lines
 
 __all__ = ["FIRST", "print_overview"]
 
@@ -57,6 +58,8 @@ def print_overview(console: Console, result: Result, *, run: str = "LOG") -> Non
         _print_causes(console, found)
     if len(found) == 1:
         print_deviation(console, found[0].own[0], replay_command(result, found[0].own[0]))
+    for line in untestable_lines(result):
+        console.print(Text(line, "yellow"))
     for line in _others(result):
         console.print(Text(_cut(line, WIDTH), "yellow"))
     if found:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from conformance.contain.text import many
 from conformance.contract.clause import CLAUSES
+from conformance.contract.mending import mending_of
 from conformance.engine.causes import Cause, causes
 from conformance.engine.events import Evidence
 from conformance.engine.result import Deviation, Result
@@ -118,6 +119,8 @@ def print_cause(console: Console, report: Report, cause: CauseResult) -> None:
         _print_facts(console, [("blocked", ", ".join(cause.blocks))])
     for echo in report.parts(cause.echoes):
         _print_facts(console, [("echo", f"{_names(echo)}: {' '.join(echo.text.split())}")])
+    for library, call in mending_of(cause.key.partition("~")[0]).items():
+        _print_facts(console, [("mend it", f"{library}: {call}")])
     _print_facts(console, [("smallest", cause.smallest)])
     _print_replay(console, cause.replay)
     for deviation in report.parts(cause.own):

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
-from conformance.contain.text import safe
+from conformance.contain.text import safe, told_apart
 from conformance.records import Column, Mode
 from conformance.targets.errors import CannotSeed, RowsMissing, TableExists
 from conformance.targets.restway import REQUEST_BYTES, RestTables, insert_all_body
@@ -21,6 +21,9 @@ __all__ = ["MAX_VERIFIED_ROWS", "verify"]
 
 MAX_VERIFIED_ROWS: Final = 1000
 """The number of rows whose values are compared: enough to see a changed value, cheap for large tables."""
+
+SHOWN: Final = 120
+"""The most characters of a value in a message."""
 
 _UNREADABLE: Final = object()
 """In place of a value that cannot be compared, because its text does not say it exactly."""
@@ -105,10 +108,10 @@ def _complaint(columns: Sequence[Column], wanted: list[list[Hashable]], seen: li
         strange = Counter(value for value in came if value is not _UNREADABLE) - Counter(want)
         if strange:
             missing = Counter(want) - Counter(came)
-            got, put = next(iter(strange)), next(iter(missing), None)
+            put, got = told_apart(repr(next(iter(missing), None)), repr(next(iter(strange))), SHOWN)
             return CannotSeed(
-                f"column {column.name!r} ({type_text(column)}): tabledata.list shows {_short(got)}, "
-                f"which was not put in; {_short(put)} was"
+                f"column {column.name!r} ({type_text(column)}): tabledata.list shows {safe(got)}, "
+                f"which was not put in; {safe(put)} was"
             )
     return CannotSeed("tabledata.list shows the cells of different rows in one row")
 
@@ -157,4 +160,4 @@ def _among(came: Sequence[Hashable], want: Sequence[Hashable]) -> bool:
 
 
 def _short(value: object) -> str:
-    return safe(repr(value), 120)
+    return safe(repr(value), SHOWN)

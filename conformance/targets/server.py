@@ -99,13 +99,16 @@ class ServerTarget:
         self._elsewhere = Elsewhere(self._endpoint.tls, spec.here, message_limit=spec.limits.message)
         self._refusals = 0
         self._refusal = ""
+        self.lag = 0.0
+        """Seconds between the moment at which REST lists a table's rows and the first request for them."""
         self._servers = Servers(self._starter.open)
         self._said = self._probe()
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What the report says about the server, what was asked again, and what was read."""
-        return (*self._said, *self._patience.remarks, *self._meter.remarks)
+        late = f"sessions show rows up to {self.lag:g} s after tabledata.list does: that long was waited in each case"
+        return (*self._said, *([late] if self.lag else []), *self._patience.remarks, *self._meter.remarks)
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
         """Put ``case`` to the server and record everything; faults of the target are in the exchange.
@@ -239,6 +242,7 @@ class ServerTarget:
         try:
             seeded = running.seeder.seed(case.id, columns, rows, withheld=withheld, until=until)
             exchange = dataclasses.replace(exchange, table=seeded.names.table)
+            threading.Event().wait(self.lag)
             try:
                 conversation = self._converse(running, case, table, seeded)
             finally:

@@ -74,7 +74,7 @@ class TestRefusals:
 
         assert cause.title == f"CreateReadSession with {LZ4} is refused: {REFUSED}"
         assert names([cause]) == [["compression.request-is-served", "projection.known-columns-are-served"]]
-        assert cause.contrast == ("2 requests refused, every one with it; 1 without it served",)
+        assert cause.contrast[0] == "2 requests refused, every one with it; 1 without it served"
 
     def test_two_missing_features_with_one_text_stay_two(self) -> None:
         """A server may say the same of everything that it lacks."""
@@ -368,3 +368,22 @@ def test_every_failed_deviation_belongs_to_a_cause() -> None:
 def test_an_expected_failure_is_no_cause() -> None:
     """There is nothing to fix that is not known."""
     assert found(judged("a", passing("a", "schema.order"))) == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "named"),
+    [
+        (LZ4, REFUSED, 'not_offered = ["buffer-compression"]'),
+        ("row_restriction", "UNIMPLEMENTED: no filters", 'not_offered = ["filters"]'),
+        ("columns of type INTERVAL", "UNIMPLEMENTED: no such type", 'not_offered = ["INTERVAL"]'),
+        ("row_restriction", "INTERNAL: no filters", ""),
+        ("trace_id", "UNIMPLEMENTED: no traces", ""),
+    ],
+)
+def test_unimplemented_leads_to_what_is_not_offered(asked: str, said: str, named: str) -> None:
+    """The cause says how the target file leaves out the part of the service, if there is one."""
+    (cause,) = found(refusal("a", asked, said=said))
+
+    assert [sentence for sentence in cause.contrast if "not_offered" in sentence] == (
+        [f"if the server does not offer this, the target file says {named}"] if named else []
+    )

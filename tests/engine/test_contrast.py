@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from conformance.engine.causes import causes
-from conformance.engine.events import CaseJudged, CaseShape, RunEnded
+from conformance.engine.events import CaseJudged, CaseShape, Request, RunEnded
 from conformance.engine.result import fold
 from conformance.records import Finding, Outcome, Verdict
 from tests.engine.samples import judged, passing, started
@@ -95,3 +95,33 @@ class TestNumbers:
     def test_a_constant_difference_is_named(self) -> None:
         """Off by one everywhere."""
         assert said(finding("4 rows", "5 rows"), finding("9 rows", "10 rows")) == ("always 1 too few",)
+
+
+class TestRequests:
+    """What the failing requests ask for."""
+
+    @staticmethod
+    def contrast_of(*others: tuple[str, ...]) -> tuple[str, ...]:
+        """The contrast of a request with a restriction and an offset, in a case with requests that are right."""
+        requests = [
+            Request(number, "ReadRows", asked)
+            for number, asked in enumerate([(), ("row_restriction", "an offset"), *others])
+        ]
+        case = judged("a", Verdict("a", CLAUSE, Outcome.FAIL, (finding(),)))
+        case = dataclasses.replace(case, requests=tuple(requests))
+        (cause,) = causes(fold([started(CLAUSE), case, RunEnded(1.0)]))
+        return cause.contrast
+
+    def test_features_that_met_are_named(self) -> None:
+        """If each of them alone is right."""
+        assert self.contrast_of(("row_restriction",), ("an offset",)) == (
+            "the failing requests alone ask for row_restriction together with an offset; neither alone fails",
+        )
+
+    def test_one_feature_is_named_if_no_other_request_asks_for_it(self) -> None:
+        """Then the other feature of the failing request has no part in it."""
+        assert self.contrast_of(("row_restriction",)) == ("the failing requests alone ask for an offset",)
+
+    def test_nothing_is_said_where_a_right_request_asks_for_both(self) -> None:
+        """The features do not set the requests apart."""
+        assert self.contrast_of(("row_restriction", "an offset")) == ()

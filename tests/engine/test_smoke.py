@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ from conformance.engine.shards import Shard
 from conformance.engine.smoke import SMOKE, narrowed, smoke
 from conformance.records import Call, Case, Exchange
 from conformance.targets import TargetError, TargetKind, TargetSpec, load_target
-from conformance.targets.spec import Endpoint
+from conformance.targets.spec import Deadlines, Endpoint
 
 CASES = tuple(load_corpus().values())
 SPEC = TargetSpec("mine", TargetKind.SERIALIZER, file="mine.toml")
@@ -189,3 +190,35 @@ def test_a_dead_port_ends_the_run_before_the_smoke_phase() -> None:
         open_session(dead, Plan(CASES, (), ()), Selection(), Settings(readers=False), corpus=CASES),
     ):
         pytest.fail("it opened")
+
+
+class Late(Answering):
+    """A target whose sessions show rows some seconds after REST has listed them."""
+
+    lag = 0.0
+
+    def __init__(self, after: float) -> None:
+        super().__init__(EMPTY)
+        self.after = after
+
+    def drive(self, case: Case, table: pa.Table) -> Exchange:
+        """Rows, if the target has waited for them."""
+        self.answers = [ROWS if self.lag >= self.after else EMPTY]
+        return super().drive(case, table)
+
+
+def test_rows_that_reach_sessions_late_are_waited_for() -> None:
+    """The run goes on, and waits that long in each case."""
+    target = Late(1.5)
+
+    assert smoke(SPEC, target, CASES) == ""
+    assert target.lag == 2.0
+
+
+def test_rows_that_never_reach_sessions_end_the_run() -> None:
+    """After a bounded wait, within the time of one request of seeding."""
+    target = Late(100.0)
+    spec = dataclasses.replace(SPEC, deadlines=Deadlines(seed=1.0))
+
+    assert "ReadRows ended in OK, and no row came" in smoke(spec, target, CASES)
+    assert (target.lag, len(target.driven)) == (0.0, 5)

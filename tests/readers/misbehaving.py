@@ -71,6 +71,7 @@ ACTS: Mapping[str, Callable[[], pa.Table]] = {
     "speak": _speak,
     "last words": _last_words,
     "names": lambda: pa.table({f"a{HOSTILE}".replace("\ud800", ""): [1]}),
+    "no table": object,  # a defect of the suite's reader
     "break the rules": lambda: pa.table({"a": pa.array([b"\xff"], pa.binary()).view(pa.string())}),
 }
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conformance.contract import proto
-from conformance.readers.fullread import FullRead, full_reads, types_in
-from conformance.records import BqType, Call, CallEnd, Column, Exchange
+from conformance.readers.fullread import FullRead, full_reads
+from conformance.records import BqType, Call, CallEnd, Column, Exchange, types_in
 from tests.readers.recorded import (
     COLUMNS,
     SCHEMA,

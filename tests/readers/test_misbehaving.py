@@ -15,7 +15,7 @@ from conformance.campaign.layout import SCHEMAS, Stage
 from conformance.contain.text import safe
 from conformance.readers import READERS, FullRead, ReaderPool, full_reads
 from conformance.readers.compare import reported
-from conformance.readers.process import WorkerProcess
+from conformance.readers.process import Broke, WorkerProcess
 from conformance.records import Reading, ReadingOutcome
 from tests.patience import LONG
 from tests.readers.recorded import (
@@ -73,6 +73,14 @@ def test_invalid_result_is_an_error(fragile: ReaderPool) -> None:
 
     assert (reading.outcome, reading.error_class) == (ReadingOutcome.ERROR, "InvalidTable")
     assert "UTF8" in reading.error_text
+
+
+def test_what_breaks_after_reading_is_no_reading(fragile: ReaderPool) -> None:
+    """An exception of the suite's own code is raised, with its place, and the worker goes on."""
+    with pytest.raises(Broke, match="in _brought_back"):
+        misbehave(fragile, "no table")
+
+    assert misbehave(fragile, "behave").outcome is ReadingOutcome.TABLE
 
 
 @pytest.mark.parametrize("act", ["speak", "last words", "names"])

@@ -90,6 +90,8 @@ def test_a_clean_run_needs_few_lines() -> None:
     assert text.splitlines()[2:] == [
         "clauses   MUST 1 pass · 0 fail · 2 not judged",
         confirmed().sentence,
+        "1 case could not be judged (untestable):",
+        "  1, such as a: no",
         "",
         "PASSED: 1 verdict on 1 case (1 untestable) in 2.0 s, nothing unexpected",
     ]

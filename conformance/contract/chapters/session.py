@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import collections
 import re
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeAlias
 
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
 from conformance.contract.comparing.expected import expected_rows, has_columns
+from conformance.contract.comparing.matching import show_row
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
+from conformance.contract.comparing.violations import later_rows, unwanted_rows
 from conformance.contract.endings import serves
 from conformance.contract.sources import (
     EXPIRED_SESSION,
@@ -29,9 +31,9 @@ from conformance.contract.sources import (
     STRICT_CLIENT,
     TIMESTAMP_MESSAGE,
 )
-from conformance.contract.subjects import created, feature, once_per_view, valid_sessions
-from conformance.contract.view import SessionView, View
-from conformance.records import Level
+from conformance.contract.subjects import answered, created, feature, once_per_view, valid_sessions
+from conformance.contract.view import CallView, SessionView, View
+from conformance.records import CreateSession, Level
 
 NAME: Final = re.compile(r"projects/([^/]+)/locations/([^/]+)/sessions/([^/]+)")
 MAX_STREAMS: Final = 1000
@@ -389,6 +391,62 @@ def streams_stay_below_a_thousand(session: SessionView) -> Iterator[Violation]:
     """A session whose request sets no maximum has at most 1,000 streams, the limit of the system."""
     if len(session.session.streams) > MAX_STREAMS:
         yield Violation(f"at most {MAX_STREAMS} streams", many(len(session.session.streams), "stream"), field="streams")
+
+
+# --- options that a server may lack ---------------------------------------------------------------
+
+
+Asked: TypeAlias = SessionRead | CallView
+"""A session with an option that a server may lack, whose streams were read in full, or its refusal."""
+
+
+def _asking(asks: Callable[[CreateSession], object]) -> Callable[[View], list[Asked]]:
+    """Return a selector of the sessions with an option that a server honours or refuses, and of their refusals."""
+
+    def select(view: View) -> list[Asked]:
+        sessions = [one for one in view.sessions if feature(one) is Feature.OFFERED_OR_NOT and asks(one.step)]
+        calls = [call for session in sessions for call in (session, *session.reads)]
+        refused = [call for call in calls if answered(call) and not call.ok]
+        return [*(whole for whole in whole_sessions(view) if whole.session in sessions), *refused]
+
+    return select
+
+
+@clause(
+    "session.restriction-is-not-ignored",
+    over=_asking(lambda step: step.row_restriction),
+    source=STREAM_PROTO,
+    breaks="every client with a filter: it takes rows of the whole table for those that it asked for",
+)
+def restriction_is_not_ignored(asked: Asked) -> Iterator[Violation]:
+    """A session with a ``row_restriction`` yields no row that it does not select, or is refused.
+
+    This binds a server without filters, too: it refuses the request, with UNIMPLEMENTED or INVALID_ARGUMENT. If it
+    ignores the restriction, no client can notice.
+    """
+    if isinstance(asked, SessionRead) and (wrong := unwanted_rows(asked)):
+        shown = show_row(asked.session.view.table, wrong[0])
+        yield Violation(
+            f"rows for which {asked.session.step.row_restriction!r} is TRUE, or a refusal",
+            f"{many(len(wrong), 'other row')}, such as {shown}",
+            field="row_restriction",
+        )
+
+
+@clause(
+    "session.snapshot-time-is-not-ignored",
+    over=_asking(lambda step: step.snapshot),
+    source=STREAM_PROTO,
+    breaks="clients that ask for an earlier state of a table: they take its present state for that",
+)
+def snapshot_time_is_not_ignored(asked: Asked) -> Iterator[Violation]:
+    """A session with a ``snapshot_time`` does not show rows that were inserted after it, or is refused.
+
+    This binds a server without snapshots, too: it refuses the request, with UNIMPLEMENTED or INVALID_ARGUMENT. If it
+    ignores the time, no client can notice.
+    """
+    if isinstance(asked, SessionRead):
+        yield from later_rows(asked)
 
 
 @once_per_view

@@ -16,7 +16,7 @@ from conformance.contract.closed import Feature
 from conformance.contract.comparing.expected import expected_rows, visible_rows
 from conformance.contract.comparing.matching import show_row
 from conformance.contract.comparing.sessions import SessionRead, whole_sessions
-from conformance.contract.comparing.violations import first_read, rows_differ, rows_that_came
+from conformance.contract.comparing.violations import first_read, later_rows, rows_differ, rows_that_came
 from conformance.contract.endings import refuses
 from conformance.contract.sources import (
     GUIDE,
@@ -82,25 +82,16 @@ def _read_in_parts(view: View) -> list[SessionRead]:
     return [whole for whole in wholes if feature(whole.session) is Feature.APPEND and _read_around_an_append(whole)]
 
 
-def _later_rows_come(whole: SessionRead) -> Iterator[Violation]:
-    """Yield a violation if a session yields rows that were inserted after its snapshot."""
-    view = whole.session.view
-    seen = visible_rows(view, whole.session)
-    if later := sorted(row for row in rows_that_came(whole, view.table)[0] if row >= seen.stop):
-        observed = f"{many(len(later), 'row')} that came later, such as {show_row(view.table, later[0])}"
-        yield Violation(f"only the {many(len(seen), 'row')} of the snapshot", observed)
-
-
 @clause("snapshot.later-rows-stay-out", over=_made_before, source=(GUIDE, JAVA_LIVE_TEST), breaks=BREAKS)
 def later_rows_stay_out(whole: SessionRead) -> Iterator[Violation]:
     """Rows inserted after the session was created are not in its streams, whenever these are read."""
-    yield from _later_rows_come(whole)
+    yield from later_rows(whole)
 
 
 @clause("snapshot.streams-share-one", over=_read_in_parts, source=GUIDE, breaks=BREAKS)
 def streams_share_one(whole: SessionRead) -> Iterator[Violation]:
     """All streams of a session show one state of the table, even if one is read before a change and one after."""
-    yield from _later_rows_come(whole)
+    yield from later_rows(whole)
 
 
 @clause(
@@ -174,7 +165,7 @@ def time_is_served(session: SessionView) -> Iterator[Violation]:
 )
 def time_is_honoured(whole: SessionRead) -> Iterator[Violation]:
     """A session with a ``snapshot_time`` does not show rows that were inserted after it."""
-    yield from _later_rows_come(whole)
+    yield from later_rows(whole)
 
 
 @clause(

@@ -22,6 +22,7 @@ from conformance.wire import Field
 __all__ = [
     "exactly",
     "first_read",
+    "later_rows",
     "responses_with_schema",
     "rows_differ",
     "rows_that_came",
@@ -81,6 +82,15 @@ def rows_that_came(whole: SessionRead, table: pa.Table) -> tuple[set[int], set[i
     match = match_rows(project(table, columns), whole.got)
     absent = set(match.missing)
     return set(range(table.num_rows)) - absent - {row for row, _ in match.changed}, absent
+
+
+def later_rows(whole: SessionRead) -> Iterator[Violation]:
+    """Yield a violation if a session yields rows that were inserted after its snapshot."""
+    view = whole.session.view
+    seen = visible_rows(view, whole.session)
+    if later := sorted(row for row in rows_that_came(whole, view.table)[0] if row >= seen.stop):
+        observed = f"{many(len(later), 'row')} that came later, such as {show_row(view.table, later[0])}"
+        yield Violation(f"only the {many(len(seen), 'row')} of the snapshot", observed)
 
 
 def _selected(whole: SessionRead) -> tuple[list[int], list[int]]:

@@ -303,7 +303,7 @@ class StaleTable(Service):
         return kept.setdefault(asked.table, fresh)
 
 
-@behaviour_mutant("snapshot.time-ignored", kills="snapshot.time-is-honoured")
+@behaviour_mutant("snapshot.time-ignored", kills=("snapshot.time-is-honoured", "session.snapshot-time-is-not-ignored"))
 class TimeIgnored(Service):
     """snapshot_time is ignored."""
 

@@ -38,6 +38,23 @@ class BoundExcluded(Service):
         return super().restrict(snapshot, _BOUND.sub(r"\1 > \2", text))
 
 
+@behaviour_mutant(
+    "restriction.ignored",
+    kills="session.restriction-is-not-ignored",
+    also={
+        "restriction.*": "every row is sent, whatever the restriction is",
+        "projection.filter-*": "a restriction is ignored next to a projection, too",
+        "errors.*-restriction-*": "no restriction is looked at",
+    },
+)
+class Ignored(Service):
+    """Every restriction is ignored without a word, as by a server without filters."""
+
+    def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
+        del snapshot, text
+        return None
+
+
 @behaviour_mutant("restriction.empty-is-all", kills="restriction.nothing-selected")
 class EmptyIsAll(Service):
     """A restriction that selects no row is ignored: every row is sent."""

@@ -1,0 +1,48 @@
+"""What kept cases from being put to the target, by the type of the column whose values it changed, or else by reason.
+
+A case whose table cannot be stored shows nothing. Its reason is the same in each case with such a column, so that one
+line for each type says what was put in and what came back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from conformance.contain.text import many
+from conformance.engine.outcomes import shape
+from conformance.engine.result import Result
+from conformance.records import BqType, Outcome
+
+__all__ = ["untestable_lines"]
+
+MOST: Final = 4
+"""The most lines for reasons; the complete report has all."""
+
+_CHANGED: Final = re.compile(r"column '(?:[^'\\]|\\.)*' \((?:(?:REQUIRED|REPEATED) )?(?P<type>\w+)\): (?P<said>.*)")
+"""The reason of :func:`conformance.targets.listing.verify` for a value that the target changed."""
+
+
+def untestable_lines(result: Result) -> Iterator[str]:
+    """One line for all untestable cases, and one for each type or reason, the most frequent first; none if there are
+    none.
+    """
+    cases: dict[str, dict[str, None]] = {}
+    words: dict[str, str] = {}
+    for one in result.listed(Outcome.UNTESTABLE):
+        text = " ".join(one.text.split())
+        found = _CHANGED.search(text)
+        changed = found is not None and found["type"] in list(BqType)
+        about = f"with {found['type']} columns: {found['said']}" if found is not None and changed else text
+        key = f"with {found['type']}" if found is not None and changed else shape(text)
+        words.setdefault(key, about)
+        cases.setdefault(key, {}).update(dict.fromkeys(one.cases))
+    if not cases:
+        return
+    yield f"{many(len(set().union(*cases.values())), 'case')} could not be judged (untestable):"
+    by_count = sorted(cases, key=lambda key: -len(cases[key]))
+    for key in by_count[:MOST]:
+        yield f"  {len(cases[key])}, such as {next(iter(cases[key]))}: {words[key]}"
+    if len(by_count) > MOST:
+        yield f"  and {len(by_count) - MOST} more reasons, with --all"
