@@ -193,8 +193,8 @@ class Deadlines:
     """Time limits in seconds; a run's multiplier stretches all of them.
 
     ``start`` is the time until the target is ready, ``call`` that of one gRPC call or program request, ``seed`` that of
-    one REST request, and ``case`` that of seeding a case and again that of all its calls. Large tables add to ``call``
-    and ``case``.
+    one REST request, and ``case`` that of seeding a case, again that of all its calls, and again that of judging them. Large tables add
+    to ``call`` and ``case``.
     """
 
     start: float = 60.0
