@@ -377,11 +377,6 @@ MANY: Final[dict[Callable[[int], Callable[[], object]], int]] = {
     repeated_reads: 10_000,
     schemas_and_infos: 5000,
 }
-    read_streams: 2000,
-    endpoints: 2000,
-    repeated_reads: 10_000,
-    schemas_and_infos: 5000,
-}
 """How many of each a case may well have: what costs nothing for dozens may outweigh all else for thousands."""
 
 
