@@ -78,7 +78,7 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
     plan = Plan((case,), clauses, (*others, *aside))
     with progress(f"running {name}"), open_session(spec, plan, Selection(cases=(name,)), settings) as session:
         remembering = _Remembering(session.driver)
-        step = CaseStep(plan.clauses, remembering, session.step.reader)
+        step = CaseStep(plan.clauses, remembering, session.step.reader, deadline=session.step.deadline)
         events = list(run(session.started(), [CaseJob(case, name)], step, offer=session.offer))
     if remembering.exchange is None:
         reasons = [verdict.reason for event in events if isinstance(event, CaseJudged) for verdict in event.verdicts]

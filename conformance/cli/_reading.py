@@ -57,7 +57,8 @@ def read_named(path: Path) -> bytes:
     """The bytes of the file at ``path``; of standard input for :data:`STANDARD_INPUT`.
 
     Raises:
-        Unusable: It is a pipe to which nobody writes, or not a regular file and longer than :data:`MOST` bytes.
+        Unusable: It is a pipe to which nobody writes, or not a regular file and longer than :data:`MOST` bytes, or
+            longer than the memory of this machine.
         OSError: It cannot be read.
     """
     if path == STANDARD_INPUT:
@@ -66,7 +67,11 @@ def read_named(path: Path) -> bytes:
     # O_NONBLOCK: opening a pipe would otherwise wait until somebody opens it for writing.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        mode = os.fstat(descriptor).st_mode
+        status = os.fstat(descriptor)
+        mode = status.st_mode
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if status.st_size > memory:
+            raise Unusable(f"{path}: expected at most {memory} bytes, the memory of this machine, got {status.st_size}")
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISFIFO(mode) or something_came(descriptor):

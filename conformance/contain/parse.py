@@ -1,6 +1,7 @@
-"""Parsing of untrusted JSON, with limits on its size, its depth and its number of values.
+"""Parsing of untrusted JSON and TOML, with limits on its size, its depth and its number of values.
 
 ``json.loads`` alone raises ``RecursionError`` on 100,000 brackets, and makes a million objects from two megabytes.
+``tomllib`` alone takes gigabytes for a key of 20,000 parts.
 The limits are checked on the bytes, before any object is made.
 """
 
@@ -8,10 +9,11 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["DEPTH", "VALUES", "ForeignJsonError", "parse_json", "parse_object"]
+__all__ = ["DEPTH", "VALUES", "ForeignJsonError", "parse_json", "parse_object", "parse_toml"]
 
 DEPTH: Final = 256
 """Levels of arrays and objects: BigQuery nests 15 levels, and a BigQuery schema in JSON has about twice as many."""
@@ -26,6 +28,8 @@ SHOWN: Final = 80
 # A string may lack its end: the rest then belongs to it, and is not searched again from each of its quotes.
 _TEXT: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+_LONG_KEY: Final = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){64}""")
+"""A TOML key of more parts than any file of the suite has; words with so many points in a text are refused too."""
 _TOKEN: Final = re.compile(_TEXT.pattern + rb"|[\[\]{},]", re.DOTALL)
 
 
@@ -95,3 +99,18 @@ def _check(data: bytes, *, depth: int, values: int) -> None:
 
 def _short(data: bytes) -> str:
     return repr(data if len(data) <= SHOWN else data[: SHOWN - 3] + b"...")
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The table in ``text``.
+
+    Raises:
+        ValueError: The text is not TOML, has an integer of more digits than Python reads, or nests too deeply.
+    """
+    too_deep = "it nests deeper than any file of the suite"
+    if _LONG_KEY.search(text):
+        raise ValueError(too_deep)
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError(too_deep) from None

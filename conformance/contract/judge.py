@@ -183,8 +183,8 @@ def _ask(view: View, clause: Clause, *, served: bool) -> Verdict | None:
     case_id = view.case.id
     if view.work > view.budget.work:
         return Verdict(case_id, clause.id, Outcome.UNTESTABLE, reason=unjudged.USED_UP)
-    if view.given_up():
-        return Verdict(case_id, clause.id, Outcome.UNTESTABLE, reason=unjudged.GIVEN_UP)
+    if reason := view.given_up():
+        return Verdict(case_id, clause.id, Outcome.UNTESTABLE, reason=reason)
     try:
         subjects = clause.over(view) if served or _aspect(clause) is not None else ()
         view.work += len(subjects)
@@ -192,8 +192,8 @@ def _ask(view: View, clause: Clause, *, served: bool) -> Verdict | None:
         found = (_finding(clause, subject, violation) for subject in wanted for violation in clause.check(subject))
         if findings := tuple(itertools.islice(found, MAX_FINDINGS)):
             return Verdict(case_id, clause.id, Outcome.FAIL, findings)
-        if view.given_up():
-            return Verdict(case_id, clause.id, Outcome.UNTESTABLE, reason=unjudged.GIVEN_UP)
+        if reason := view.given_up():
+            return Verdict(case_id, clause.id, Outcome.UNTESTABLE, reason=reason)
         return Verdict(case_id, clause.id, Outcome.PASS) if subjects else unjudged.unobserved(view, clause)
     except Exception as error:  # noqa: BLE001  # any exception becomes a verdict, and the case goes on
         view.broke["".join(traceback.format_exception(error))] = None

@@ -13,10 +13,9 @@ from conformance.contract.raised import reason_of
 from conformance.contract.view import View
 from conformance.records import Outcome, Verdict
 
-__all__ = ["GIVEN_UP", "USED_UP", "beyond", "exceeds", "is_served", "state_of", "unhidden", "unobserved", "untestable"]
+__all__ = ["USED_UP", "beyond", "exceeds", "is_served", "state_of", "unhidden", "unobserved", "untestable"]
 
 USED_UP: Final = "not judged: judging this exchange had used up its budget of work, a limit of the suite"
-GIVEN_UP: Final = "not judged: the run ended while this exchange was judged"
 
 
 def unobserved(view: View, clause: Clause) -> Verdict | None:

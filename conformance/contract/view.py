@@ -335,8 +335,8 @@ def _latest(calls: Sequence[SessionView], index: int) -> SessionView | None:
     return calls[before - 1] if before else None
 
 
-def _never() -> bool:
-    return False
+def _never() -> str:
+    return ""
 
 
 class View:
@@ -344,7 +344,7 @@ class View:
 
     ``memo`` caches values of the view that several clauses need; ``broke`` holds the distinct tracebacks of
     exceptions that clauses raised on it, for the suite's maintainers. ``work`` is the work done so far, which
-    ``budget`` limits. ``given_up`` says that nobody waits for the verdicts any more.
+    ``budget`` limits. ``given_up`` gives the reason why judging ends here, "" while it goes on.
     """
 
     budget: Budget = STANDARD
@@ -357,7 +357,7 @@ class View:
         self.memo: dict[object, Any] = {}
         self.broke: dict[str, None] = {}
         self.work = 0
-        self.given_up: Callable[[], bool] = _never
+        self.given_up: Callable[[], str] = _never
 
     def once(self, key: object, compute: Callable[[], T]) -> T:
         """Return the result of ``compute``, which is computed at the first call with ``key``."""

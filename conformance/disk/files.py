@@ -62,7 +62,7 @@ def write_whole(path: Path, data: bytes | str, *, durable: bool = False) -> None
     with naming(path):
         # Resolved, so that a symbolic link stays and its target is replaced. The temporary file is in the directory
         # of the target, because a rename is atomic only inside one file system.
-        final = path.resolve()
+        final = Path(os.path.realpath(path))  # resolve() raises on a link to itself
         if is_pipe(final):
             write_pipe(final, content)
             return

@@ -40,7 +40,7 @@ def held(path: Path, *, advice: str = "wait until it ends", wait: bool = False) 
         InUseError: another process has the lock, or this process has it elsewhere; ``advice`` ends the sentence.
         DiskError: the directory of the lock does not exist and cannot be made.
     """
-    final = path.resolve()
+    final = Path(os.path.realpath(path))  # resolve() raises on a link to itself
     if final.exists() and not (final.is_file() or final.is_dir()):
         yield
         return

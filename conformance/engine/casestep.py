@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import math
 import threading
 import time
 import traceback
@@ -30,8 +31,12 @@ from conformance.readers.compare import reported
 from conformance.readers.held import held_tables
 from conformance.records import Case, Exchange, Outcome, Reading, Table, Verdict
 from conformance.targets import TargetError
+from conformance.targets.spec import extra_seconds
 
 __all__ = ["Agreement", "CaseStep", "CaseWork", "Driver", "Phase", "Reader", "drawn"]
+
+
+ENDED: Final = "not judged: the run ended while this exchange was judged"
 
 
 class Driver(Protocol):
@@ -137,7 +142,8 @@ class CaseStep:
     """Takes cases to verdicts under ``clauses``. It keeps no state of a case, so several threads may call it.
 
     ``driver`` is the target. ``reader`` reads the target's answers, if given. ``agreement`` may make that reading
-    unnecessary.
+    unnecessary. ``deadline`` is the seconds that judging a case may take, to which large exchanges add; by default
+    it may take as long as it does, because then equal exchanges get equal verdicts on every machine.
     """
 
     def __init__(
@@ -146,11 +152,14 @@ class CaseStep:
         driver: Driver,
         reader: Reader | None = None,
         agreement: Agreement | None = None,
+        *,
+        deadline: float = math.inf,
     ) -> None:
         self.judge: Final = Judge(clauses)
         self.driver: Final = driver
         self.reader: Final = reader
         self._agreement = agreement
+        self.deadline: Final = deadline
         self._given_up = threading.Event()
         self._parts: Sequence[Callable[[CaseWork], None]] = (
             self._make,
@@ -193,7 +202,6 @@ class CaseStep:
     def _parse(self, work: CaseWork) -> None:
         assert work.exchange is not None
         work.view = view_of(work.case, work.exchange, work.table)
-        work.view.given_up = self._given_up.is_set
         if self._agreement is not None and not work.exchange.untestable:
             self._agreement.prepare(work.view)
 
@@ -214,6 +222,7 @@ class CaseStep:
         """The verdicts, refined by how the calls ended."""
         view = work.view
         assert view is not None
+        view.given_up = self._limit(view)
         judged = self.judge(view)
         work.broke += view.broke
         if untestable := view.exchange.untestable:
@@ -222,3 +231,18 @@ class CaseStep:
             passed = bool(judged.passed)
             others = tuple(refine(work.case, view.exchange, judged.others, view.reason_not_judged, passed=passed))
         work.judged = Judged(judged.passed, others)
+
+    def _limit(self, view: View) -> Callable[[], str]:
+        """What says, while a view is judged, why judging it ends here."""
+        size = view.exchange.received + (0 if view.table is None else view.table.nbytes)
+        seconds = self.deadline + extra_seconds(size)
+        until = time.monotonic() + seconds
+
+        def reason() -> str:
+            if self._given_up.is_set():
+                return ENDED
+            if time.monotonic() > until:
+                return f"not judged: judging this exchange took longer than {seconds:g} s, the deadline of the case"
+            return ""
+
+        return reason

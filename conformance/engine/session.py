@@ -204,7 +204,8 @@ def open_session(
         if reason:
             plan = narrowed(plan, corpus, reason, selection.shard)
             settings = dataclasses.replace(settings, generated=0, scenarios=0)
-        step = CaseStep(plan.clauses, driver, pool)
+        deadline = spec.deadlines.stretched(settings.deadline_multiplier).case
+        step = CaseStep(plan.clauses, driver, pool, deadline=deadline)
         owed = stack.enter_context(closing(Owed(plan.clauses, spec.kind, readers=settings.readers)))
         readers = tuple(pool.readers.values()) if pool is not None else ()
         yield Session(

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.contain.parse import parse_toml
 from conformance.contain.text import many, quoted, safe, safe_values
 from conformance.disk.files import write_whole
 from conformance.records import RecordError, from_json
@@ -236,8 +236,8 @@ def read_gate(path: Path) -> Gate:
     if len(content) > LARGEST:
         raise GateError(f"{wanted}, of at most {LARGEST >> 20} MiB, got more")
     try:
-        data: dict[str, Any] = safe_values(tomllib.loads(content.decode()))
-    except (ValueError, RecursionError) as error:
+        data: dict[str, Any] = safe_values(parse_toml(content.decode()))
+    except ValueError as error:
         raise GateError(f"{wanted}: {safe(str(error))}") from None
     if (version := data.get("schema_version")) != SCHEMA_VERSION:
         raise GateError(f"{wanted}, of schema version {SCHEMA_VERSION}, got {safe(repr(version))}")

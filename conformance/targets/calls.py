@@ -53,6 +53,15 @@ class CallBudget:
     responses: int
     bytes: int
 
+    def exceeded(self, count: int, size: int) -> str:
+        """In words, that ``count`` responses of ``size`` bytes are too many; "" if they are not.
+
+        The response with which they are is not kept: it may be far larger than all before it.
+        """
+        if count <= self.responses and size <= self.bytes:
+            return ""
+        return f"{count} responses of {size} bytes so far, permitted {self.responses} and {self.bytes}"
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Leaving:
@@ -198,13 +207,10 @@ class Caller:
                 data = next(running, None)
                 if data is None:
                     return self._ended(call, running, tuple(responses), started=started, budget=budget)
-                responses.append(data)
                 size += len(data)
-                if size > budget.bytes or len(responses) > budget.responses:
-                    sent = f"{len(responses)} responses of {size} bytes"
-                    permitted = f"{budget.responses} and {budget.bytes}"
-                    said = f"{sent} so far, permitted {permitted}"
+                if said := budget.exceeded(len(responses) + 1, size):
                     return self._over(call, running, tuple(responses), started, said)
+                responses.append(data)
         except grpc.RpcError:
             if met is not None and met.explains(running.code()):
                 return self._broken_off(call, running, responses, started, met)
@@ -239,12 +245,10 @@ class Caller:
         over, taken = "", False
         with contextlib.suppress(grpc.RpcError):  # the status of the call says the same
             for data in running:
-                count = said.hears(data)
                 size += len(data)
-                if size > budget.bytes or count > budget.responses:
-                    over = f"{count} responses of {size} bytes so far, permitted {budget.responses} and {budget.bytes}"
+                if over := budget.exceeded(len(said.responses) + 1, size):
                     break
-                if count == take:
+                if said.hears(data) == take:
                     taken = True
                     break
         said.end()

@@ -115,7 +115,7 @@ class FlightTarget:
         caller = Caller(
             running.channel,
             began=running.clock.monotonic(),
-            message_limit=limits.message,
+            message_limit=limits.flight_message,
             last_words=running.last_words,
             credentials=self._starter.credentials.headers,
             service=SERVICE,

@@ -193,8 +193,8 @@ class Deadlines:
     """Time limits in seconds; a run's multiplier stretches all of them.
 
     ``start`` is the time until the target is ready, ``call`` that of one gRPC call or program request, ``seed`` that of
-    one REST request, and ``case`` that of seeding a case and again that of all its calls. Large tables add to ``call``
-    and ``case``.
+    one REST request, and ``case`` that of seeding a case, again that of all its calls, and again that of
+    judging them. Large tables add to ``call`` and ``case``.
     """
 
     start: float = 60.0
@@ -232,12 +232,19 @@ class Limits:
 
     ``message`` limits one message, and ``case`` everything kept of one case, in bytes; ``call`` is the margin of one
     call over its table's own size. The proto limits a response to 128 MB, so that no limit affects a target that obeys
-    it. A message is in memory twice while it arrives.
+    it. grpcio has a message in memory three times while it arrives.
     """
 
     message: int = 160 << 20
     call: int = 64 << 20
     case: int = 2 << 30
+
+    @property
+    def flight_message(self) -> int:
+        """The bytes of one message of a Flight server. Nothing limits them there, and larger ones would go beyond the
+        limit of their call, unless its table has more than a MiB.
+        """
+        return min(self.message, self.of_call(1 << 20))
 
     def of_call(self, size: int) -> int:
         """The bytes of one call about a table that has ``size`` bytes in memory."""

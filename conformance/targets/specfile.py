@@ -9,11 +9,11 @@ from __future__ import annotations
 import dataclasses
 import re
 import string
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from conformance.contain.parse import parse_toml
 from conformance.contain.text import safe
 from conformance.contract.offers import check_not_offered
 from conformance.disk.pipes import kept
@@ -72,10 +72,8 @@ def load_target(path: str | Path) -> TargetSpec:
 def parse_target(text: str, file: Path) -> TargetSpec:
     """The target that ``text`` describes, as the content of ``file``; raises :class:`TargetError` like load_target."""
     try:
-        data = tomllib.loads(text)
-    except RecursionError:
-        raise TargetError(f"{file}: expected TOML: it nests deeper than any target file") from None
-    except ValueError as error:  # from the parser, or from an integer with more digits than Python reads
+        data = parse_toml(text)
+    except ValueError as error:
         raise TargetError(f"{file}: expected TOML: {safe(str(error))}") from None
     try:
         spec = dataclasses.replace(_read(data), file=str(file))

@@ -88,7 +88,8 @@ class Starter:
 
         Without ``tls``, it is spoken to in plain text.
         """
-        limit = self._spec.limits.message
+        limits = self._spec.limits
+        limit = limits.flight_message if self._spec.kind is TargetKind.FLIGHT else limits.message
         return open_channel(endpoint, message_limit=limit, secure=self.secure if tls else None, through=through)
 
     @property

@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 from conformance.contain import parse
-from conformance.contain.parse import ForeignJsonError, parse_json, parse_object
+from conformance.contain.parse import ForeignJsonError, parse_json, parse_object, parse_toml
 
 
 def test_a_value_is_parsed() -> None:
@@ -107,3 +107,15 @@ def test_a_listing_is_not_walked(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [{"f": [{"v": "["}, {"v": None}]}] * 1000
 
     assert parse_json(json.dumps({"rows": rows}).encode()) == {"rows": rows}
+
+
+@pytest.mark.parametrize("key", [".".join("a" * 20_000), " . ".join(['"a"'] * 100), "a" + ".b-c" * 64])
+def test_a_toml_key_of_many_parts_is_refused(key: str) -> None:
+    """The parser would take memory for the square of their number."""
+    with pytest.raises(ValueError, match="deeper"):
+        parse_toml(f"{key} = 1")
+
+
+def test_toml_with_points_is_read() -> None:
+    """In keys of a few parts, in texts and in numbers."""
+    assert parse_toml('a.b = "1.2.3"\nc = 1.5') == {"a": {"b": "1.2.3"}, "c": 1.5}

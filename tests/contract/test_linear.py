@@ -10,7 +10,7 @@ import dataclasses
 import gc
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, ClassVar, Final
 
@@ -42,13 +42,14 @@ from conformance.records import (
     Mode,
     ReadRows,
     Recipe,
+    SplitStream,
     Step,
     Table,
 )
 from conformance.reference.flight.service import FlightService
 from conformance.reference.flight.store import Flight
 from conformance.reference.message import batch_message, dictionary_message, schema_message
-from conformance.targets.messages import read_request
+from conformance.targets.messages import read_request, split_request
 from conformance.wire import Kind
 from tests.reference.flight.direct import FIXTURE, PATH, PUT_AND_GET, seen
 from tests.reference.flight.direct import case_of as flight_case
@@ -274,6 +275,64 @@ def sessions(count: int) -> Callable[[], object]:
     return lambda: judge(case, changed, ROWS)
 
 
+def reads(count: int, offsets: Sequence[int] = (0,), streams: int = 1) -> Callable[[], object]:
+    """Reads of the ``streams`` streams of one session in turn, from these offsets in turn.
+
+    Each stream has all rows, so that the case is wrong if there are several: findings are counted too.
+    """
+    exchange = _served(SMALL, SCHEMA, [BATCH.slice(row, 1) for row in range(BATCH.num_rows)])
+    created, read = exchange.calls
+    session = proto.ReadSession.FromString(created.responses[0])
+    del session.streams[:]
+    names = [session.streams.add(name=f"{session.name}/streams/{place}").name for place in range(streams)]
+    created = dataclasses.replace(created, responses=(session.SerializeToString(),))
+    calls: list[Call] = [created]
+    for n in range(count):
+        offset = offsets[n % len(offsets)]
+        request, _ = read_request(names[n % streams], offset)
+        came = tuple(proto.ReadRowsResponse.FromString(data) for data in read.responses[offset:])
+        if came:
+            came[0].arrow_schema.serialized_schema = SCHEMA
+        responses = tuple(one.SerializeToString() for one in came)
+        label = f"s/{n % streams}"
+        calls.append(dataclasses.replace(read, step=1 + n, label=label, request=request, responses=responses))
+    steps: tuple[Step, ...] = (CreateSession(max_stream_count=streams), *[ReadRows()] * count)
+    changed: Exchange = dataclasses.replace(exchange, calls=tuple(calls))
+    return lambda: judge(dataclasses.replace(SMALL, steps=steps), changed, ROWS)
+
+
+def repeated_reads(count: int) -> Callable[[], object]:
+    """Reads of one stream."""
+    return reads(count)
+
+
+def offset_reads(count: int) -> Callable[[], object]:
+    """Reads of one stream from several rows, and from its end."""
+    return reads(count, offsets=range(BATCH.num_rows + 1))
+
+
+def read_streams(count: int) -> Callable[[], object]:
+    """Streams of one session, each read."""
+    return reads(count, streams=count)
+
+
+def splits(count: int) -> Callable[[], object]:
+    """Splits of one stream, each with two children of its own."""
+    exchange = _served(SMALL, SCHEMA, [BATCH])
+    created, read = exchange.calls
+    stream = proto.ReadSession.FromString(created.responses[0]).streams[0].name
+    calls: list[Call] = [created, read]
+    for n in range(count):
+        request, _ = split_request(stream, 0.5)
+        answer = proto.SplitReadStreamResponse()
+        answer.primary_stream.name, answer.remainder_stream.name = f"{stream}{n}p", f"{stream}{n}r"
+        responses = (answer.SerializeToString(),)
+        calls.append(Call(2 + n, f"x{n}", "SplitReadStream", request, responses))
+    steps: tuple[Step, ...] = (CreateSession(), ReadRows(), *[SplitStream(label=f"x{n}") for n in range(count)])
+    changed: Exchange = dataclasses.replace(exchange, calls=tuple(calls))
+    return lambda: judge(dataclasses.replace(SMALL, steps=steps), changed, ROWS)
+
+
 class ManyEndpoints(FlightService):
     """Has an endpoint for each row, all with tickets of their own."""
 
@@ -308,11 +367,34 @@ def schemas_and_infos(count: int) -> Callable[[], object]:
     return flight(DoPut(PATH), *[GetSchema(PATH)] * count, *[GetFlightInfo(PATH)] * count)
 
 
+CALLS: Final = (
+    sessions, repeated_reads, offset_reads, read_streams, splits, endpoints, flights, schemas_and_infos,
+)  # fmt: skip
+QUICK_CALLS: Final = ("sessions", "read_streams", "endpoints", "flights", "schemas_and_infos")
+MANY: Final[dict[Callable[[int], Callable[[], object]], int]] = {
+    read_streams: 2000,
+    endpoints: 2000,
+    repeated_reads: 10_000,
+    schemas_and_infos: 5000,
+}
+"""How many of each a case may well have: what costs nothing for dozens may outweigh all else for thousands."""
+
+
 @pytest.mark.usefixtures("no_search")
-@pytest.mark.parametrize("made", [sessions, endpoints, flights, schemas_and_infos])
+@pytest.mark.parametrize("made", sample(CALLS, QUICK_CALLS, env="studies", name=lambda made: made.__name__))
 def test_judging_of_calls_is_linear(made: Callable[[int], Callable[[], object]]) -> None:
     """Each call more costs what the one before it cost."""
     assert is_linear(lambda count: steps(made(count)), FEW)
+
+
+@pytest.mark.slow(env="studies")
+@pytest.mark.usefixtures("no_search")
+@pytest.mark.parametrize("made", MANY, ids=lambda made: made.__name__)
+def test_judging_of_thousands_of_calls_is_linear(made: Callable[[int], Callable[[], object]]) -> None:
+    """The last half of thousands costs what the first half cost."""
+    made(FEW)()
+    half, whole = steps(made(MANY[made] // 2)), steps(made(MANY[made]))
+    assert whole <= (2 + TOLERANCE) * half
 
 
 def test_a_loop_inside_a_loop_is_seen() -> None:

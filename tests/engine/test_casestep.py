@@ -142,3 +142,14 @@ def test_each_phase_has_its_seconds() -> None:
 
     assert len(work.seconds) == len(Phase) + 1
     assert all(seconds >= 0 for seconds in work.seconds)
+
+
+def test_judging_ends_at_its_deadline() -> None:
+    """What is not judged by then is said to be so, and nothing of it passes."""
+    step = CaseStep((OK,), FakeTarget({"a": sample_exchange("a", sample_call())}), deadline=-1.0)
+    work = step.take(CaseWork(sample_case("a")))
+
+    assert work.judged is not None
+    assert work.judged.passed == ()
+    assert [verdict.outcome for verdict in work.judged.others] == [Outcome.UNTESTABLE]
+    assert "the deadline of the case" in work.judged.others[0].reason

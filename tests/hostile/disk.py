@@ -76,6 +76,13 @@ def log_is_a_directory(command: Command, place: Path) -> None:
     command.log = None
 
 
+@_run("disk.log-is-a-link-to-itself", Expected(status=(2,), says="log"))
+def log_is_a_link_to_itself(command: Command, place: Path) -> None:
+    """The path of the log is a symbolic link to itself."""
+    (place / "log.jsonl").symlink_to("log.jsonl")
+    command.log = None
+
+
 @_run("disk.state-is-a-file", Expected(status=(0, 2)))
 def state_is_a_file(command: Command, place: Path) -> None:
     """The directory of the suite's own files is a file."""
@@ -273,6 +280,12 @@ def deep_toml() -> str:
     return "a = " + "[" * 100_000 + "]" * 100_000
 
 
+@_target("disk.key-of-20000-parts")
+def key_of_20000_parts() -> str:
+    """A key of the target file has 20,000 parts, for each of which a parser remembers all before it."""
+    return _file(more=".".join("a" * 20_000) + " = 1")
+
+
 @_target("disk.toml-of-64-mib")
 def toml_of_64_mib() -> str:
     """The target file has 64 MiB in one text."""
@@ -331,3 +344,24 @@ def case_of_a_thousand_million_rows(place: Path, cookie: str) -> Command:
     )
     (place / "cases" / "bomb.yaml").write_text(text, encoding="utf-8")
     return command
+
+
+@register("disk.file-of-a-tib", Part.COMMAND, Expected(status=(2,), says="memory"))
+def file_of_a_tib(place: Path, cookie: str) -> Command:
+    """A sparse file has a TiB."""
+    with (place / "sparse.arrows").open("wb") as file:
+        file.truncate(1 << 40)
+    return Command(["dissect", "sparse.arrows"])
+
+
+@register("disk.report-over-the-target-file", Part.COMMAND, Expected(status=(2,), says="a file of its own"))
+def report_over_the_target_file(place: Path, cookie: str) -> Command:
+    """A report is to be written over the target file."""
+    (place / "target.toml").write_text(_file(), encoding="utf-8")
+    return Command(["run", "--target", "target.toml", "--html", "target.toml"])
+
+
+@register("disk.reports-in-one-file", Part.COMMAND, Expected(status=(2,), says="a file of its own"))
+def reports_in_one_file(place: Path, cookie: str) -> Command:
+    """Two reports and the log are to be written to one file."""
+    return Command(["run", "--log", "same", "--html", "same", "--junit", "./same"])

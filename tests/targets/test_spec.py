@@ -190,7 +190,7 @@ def test_a_template_is_names_in_braces_and_nothing_else(target_file: Write, temp
         (f"capabilities = {[str(number) for number in range(10_001)]}\n{SERVER}", "expected at most 10000 entries"),
         (SERVER + '[start.environment]\n"A=B" = "c"', "expected names of variables without '=' and NUL but got 'A=B'"),
         (f'name = "{"x" * 101}"\nkind = "server"', "target.name: expected lower-case letters"),
-        ("a = " + "[" * 100_000, "expected TOML: it nests deeper than any target file"),
+        ("a = " + "[" * 100_000, "expected TOML: it nests deeper than any file of the suite"),
         ("a = " + "1" * 5000, "expected TOML: "),
         ("# " + "x" * (4 << 20), "expected a target file of at most 4 MiB but got more"),
     ],
