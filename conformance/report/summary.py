@@ -8,6 +8,7 @@ import os.path
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from conformance.contain.text import many as _many
@@ -260,8 +261,8 @@ def _named(start: RunStarted) -> str:
     """What ``--target`` takes: the name of a target that ships with the suite, which works in every directory, or the
     path or URL that the user gave.
     """
-    shipped = data_file("targets", f"{start.target}.toml")
-    return start.target if os.path.abspath(start.target_file) == str(shipped) else start.target_file  # noqa: PTH100  # reads nothing
+    given = Path(os.path.abspath(start.target_file))  # noqa: PTH100  # resolve() would read the disk
+    return given.stem if given.parent == data_file("targets") else start.target_file
 
 
 def verdict_line(result: Result) -> str:
