@@ -68,12 +68,12 @@ class _Suite:
             self.spec: TargetSpec = load_target(config.getoption("conformance_target"))
         except TargetError as error:
             raise pytest.UsageError(str(error)) from error
-        self.path = Path(self.spec.file)
+        self.path = Path(self.spec.name if self.spec.by_url else self.spec.file)
 
     def pytest_report_header(self) -> str:
         """The line about the target and the clauses above the tests."""
         seed = self._config.getoption("conformance_seed")
-        return f"conformance: target {self.spec.name} ({self.path}), {len(self.clauses)} clauses, seed {seed}"
+        return f"conformance: target {self.spec.name} ({self.spec.file}), {len(self.clauses)} clauses, seed {seed}"
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
         """The target file named as an argument, alone or with ``::CLAUSE``."""

@@ -86,6 +86,15 @@ def test_each_clause_is_a_test_named_after_it(vendor: pytest.Pytester) -> None:
     assert "test_own.py::test_own" in result.outlines
 
 
+def test_a_target_without_a_file_has_tests_too(vendor: pytest.Pytester) -> None:
+    """They are named after the address, which is no file in the vendor's directory."""
+    url = "--conformance-target=grpc://localhost:9060?rest=http://localhost:9050"
+    result = vendor.runpytest_subprocess(*PLUGIN, *CASES, url, "--collect-only", "-q")
+
+    collected = [line for line in result.outlines if line.startswith("localhost-9060::")]
+    assert collected == [f"localhost-9060::{clause}" for clause in (*_asked(), "whole-run")]
+
+
 def test_clauses_pass_or_are_skipped_with_their_reason(vendor: pytest.Pytester) -> None:
     """A serializer shows nothing of sessions: those clauses are skipped, not passed."""
     result = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", "-rs")

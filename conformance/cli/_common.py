@@ -30,7 +30,8 @@ target_option = click.option(
     metavar="TARGET",
     default="reference",
     show_default="reference, the suite's own server",
-    help="The implementation to judge: a TOML file that describes it, or a name of `conformance list targets`.",
+    help="The implementation to judge: a TOML file that describes it, the URL of a running server such as"
+    " grpc://localhost:9060, or a name of `conformance list targets`.",
 )
 
 corpus_option = click.option(

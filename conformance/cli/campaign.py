@@ -166,8 +166,7 @@ def command(
         job = input_job(cases, seed, deadline_multiplier, refused=bool(profile or guided or family or clause))
         shrink = False
     else:
-        spec = load_target(target)
-        spec = dataclasses.replace(spec, file=str(Path(spec.file).resolve()))  # executors work in other directories
+        spec = load_target(target).anywhere()
         flies = spec.kind is TargetKind.FLIGHT
         if profile and flies is not (profile == FLIGHT):
             raise click.UsageError(f"expected the profile {FLIGHT} with a Flight server alone, got {profile}")

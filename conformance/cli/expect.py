@@ -44,6 +44,8 @@ def command(*, target: str, log: Path | None, write: bool) -> None:
     """  # noqa: D301  # click wants the character, not the escape
     all_clauses()
     spec = load_target(target)
+    if spec.by_url:
+        raise click.UsageError(f"expected a target file, which holds the list of known failures, got {target}")
     path = log or default_log(spec)
     if not path.exists():
         raise click.UsageError(f"{path} does not exist; run `conformance run --target {target}` first")
@@ -56,5 +58,5 @@ def command(*, target: str, log: Path | None, write: bool) -> None:
         click.echo(line)
     click.echo(f"{many(len(entries), 'entry', 'entries')}, {many(len(changes), 'change')}")
     if write:
-        rewrite(Path(target), entries)
+        rewrite(Path(spec.file), entries)
     sys.exit(1 if changes and not write else 0)

@@ -126,9 +126,11 @@ def _location(report: Report, item: DeviationResult) -> dict[str, Any]:
     if field:
         places.append({"name": field, "kind": "member"})
     location: dict[str, Any] = {"logicalLocations": places}
-    if report.run.target_file:
+    if place := report.run.target_file:
+        if "://" in place:  # what shows a report takes files alone
+            place = report.run.target
         location["physicalLocation"] = {
-            "artifactLocation": {"uri": _uri(report.run.target_file)},
+            "artifactLocation": {"uri": _uri(place)},
             "region": {"startLine": 1},
         }
     return location

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+import os.path
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from conformance.contain.text import many as _many
 from conformance.contract.clause import CLAUSES
 from conformance.contract.closed import Question
+from conformance.disk.files import data_file
 from conformance.engine.causes import Cause, causes
 from conformance.engine.events import CLIENT_PROFILE, READ_PROFILE, WRITE_PROFILE, RunStarted
 from conformance.engine.provenance import Provenance
@@ -257,8 +260,16 @@ def replay_command(result: Result, deviation: Deviation | Cause) -> str:
         subject = ["--program" if named.endswith(".toml") else who, named]  # a program of the user's own, by its file
         return shlex.join(["conformance", command, *flight, *subject, what, deviation.replay])
     # A recording has no target file: its log is judged again.
-    target = ["--target", result.start.target_file] if result.start.target_file else []
+    target = ["--target", _named(result.start)] if result.start.target_file else []
     return shlex.join(["conformance", "replay", deviation.replay, *target])
+
+
+def _named(start: RunStarted) -> str:
+    """What ``--target`` takes: the name of a target that ships with the suite, which works in every directory, or the
+    path or URL that the user gave.
+    """
+    given = Path(os.path.abspath(start.target_file))  # noqa: PTH100  # resolve() would read the disk
+    return given.stem if given.parent == data_file("targets") else start.target_file
 
 
 def verdict_line(result: Result) -> str:

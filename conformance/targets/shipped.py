@@ -13,6 +13,7 @@ from pathlib import Path
 from conformance.contain.text import unknown
 from conformance.disk.files import data_file
 from conformance.targets.errors import TargetError
+from conformance.targets.urls import meant
 
 __all__ = ["find_target", "shipped_targets"]
 
@@ -35,7 +36,8 @@ def find_target(given: str | Path) -> Path:
         return path
     shipped = shipped_targets()
     if path.name not in shipped:
-        raise TargetError(unknown("target", path.name, shipped))
+        hint = meant(path.name)
+        raise TargetError(unknown("target", path.name, () if hint else shipped, hint))
     return _shown(shipped[path.name])
 
 

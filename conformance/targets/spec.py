@@ -275,6 +275,7 @@ class ExpectedFailure:
 class TargetSpec:
     """One target file. ``file`` is its path; the classes of the other fields describe the file's tables.
 
+    Of a target without a file, ``file`` is its URL (:mod:`conformance.targets.urls`).
     ``version`` is shown in reports; ``version_command`` prints it if the file does not fix it. The tables of the cases
     are made in ``project``, which is also the parent of every session; if the user has to name it, ``project_variable``
     is the environment variable that may hold it. ``not_offered`` are the profiles that a server leaves out
@@ -311,6 +312,15 @@ class TargetSpec:
         return self.kind is TargetKind.SERVER and self.seed.over_rest
 
     @property
+    def by_url(self) -> bool:
+        """True if ``file`` is the URL of a running server, and there is no file."""
+        return "://" in self.file
+
+    def anywhere(self) -> TargetSpec:
+        """This target for a process that works in another directory."""
+        return self if self.by_url else dataclasses.replace(self, file=str(Path(self.file).resolve()))
+
+    @property
     def here(self) -> Path:
-        """The directory of the TOML file."""
-        return Path(self.file).resolve().parent
+        """The directory of the TOML file; of a URL, the current one."""
+        return Path.cwd() if self.by_url else Path(self.file).resolve().parent

@@ -27,6 +27,7 @@ from conformance.targets.ranges import DAY
 from conformance.targets.service import PROJECT_PATTERN, check_project_variable, check_service
 from conformance.targets.shipped import find_target
 from conformance.targets.spec import Seed, TargetKind, TargetSpec
+from conformance.targets.urls import is_url, target_at
 
 __all__ = ["PLACEHOLDERS", "load_target", "parse_target"]
 
@@ -52,11 +53,13 @@ LONGEST_LIST: Final = 10_000
 
 
 def load_target(path: str | Path) -> TargetSpec:
-    """Read the target file at ``path``, or the one that ships with the suite under that name.
+    """Read the target file at ``path``, or the one that ships with the suite under that name; a URL needs no file.
 
     Raises:
         TargetError: anything is unexpected; one sentence.
     """
+    if is_url(path):
+        return target_at(str(path))
     file = find_target(path)
     try:
         text = _text(file)

@@ -284,16 +284,21 @@ def test_what_was_not_judged_is_no_result() -> None:
     ]
 
 
-def test_a_target_file_elsewhere_is_an_address(tmp_path: Path) -> None:
-    """Also one with characters that an address cannot have."""
+@pytest.mark.parametrize(
+    ("target_file", "place"),
+    [("/x y/ü.toml", "file:///x%20y/%C3%BC.toml"), ("grpc://localhost:9060", "localhost-9060")],
+)
+def test_the_place_is_an_address_of_a_file(target_file: str, place: str, tmp_path: Path) -> None:
+    """Also with characters that an address cannot have; a target without a file is named."""
     result = result_of(failing("a", "rows.x", "two"))
-    result = dataclasses.replace(result, start=dataclasses.replace(result.start, target_file="/x y/ü.toml"))
+    start = dataclasses.replace(result.start, target_file=target_file, target="localhost-9060")
+    result = dataclasses.replace(result, start=start)
     write_sarif(result, tmp_path / "a.sarif")
 
     (made,) = json.loads((tmp_path / "a.sarif").read_text())["runs"][0]["results"]
 
     uri = made["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-    assert uri == "file:///x%20y/%C3%BC.toml"
+    assert uri == place
 
 
 def test_a_clean_run_has_no_result() -> None:

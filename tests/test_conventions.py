@@ -1,0 +1,125 @@
+"""What a code host reads of a repository: workflows, forms, the citation, the addresses of the project."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+import conformance
+from tests.fixtures import ROOT
+
+GITHUB: Final = ROOT / ".github"
+WORKFLOWS: Final = sorted((GITHUB / "workflows").glob("*.yml"))
+FORMS: Final = sorted(path for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config")
+ELSEWHERE: Final = frozenset({"site"})
+"""The environments that a workflow names before tox.ini has them."""
+COMMANDS: Final = (
+    r"\.ci/run",
+    r"python -m pip install (tox|'hatchling>=1\.27,<2')",
+    r"python -m hatchling build --clean -d dist",
+    r'test "\$TAG" = "v\$\(python -m hatchling version\)"',
+)
+"""Every command of the workflows but tox."""
+
+
+def read(path: Path) -> Any:
+    """The content of a YAML file; its key ``on`` reads as true."""
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def jobs(workflow: Path) -> Iterator[Mapping[str, Any]]:
+    """The jobs of a workflow."""
+    yield from read(workflow)["jobs"].values()
+
+
+def environments() -> set[str]:
+    """The environments of tox.ini."""
+    ini = configparser.ConfigParser(interpolation=None)
+    ini.read(ROOT / "tox.ini", encoding="utf-8")
+    return {name.removeprefix("testenv:") for name in ini.sections()}
+
+
+def test_the_workflows_are_there() -> None:
+    """One each for the tests, the site and a release."""
+    assert [path.stem for path in WORKFLOWS] == ["ci", "release", "site"]
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_calls_commands_that_exist(workflow: Path) -> None:
+    """``tox -e NAME`` has an environment, and all other commands are known here."""
+    strange = []
+    for job in jobs(workflow):
+        for command in (step["run"] for step in job["steps"] if "run" in step):
+            tox = re.fullmatch(r"tox -e ([a-z-]+)", command)
+            known = tox[1] in environments() | ELSEWHERE if tox else any(re.fullmatch(one, command) for one in COMMANDS)
+            if not known:
+                strange.append(command)
+
+    assert strange == []
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_may_do_no_more_than_it_needs(workflow: Path) -> None:
+    """It reads the repository; what a job may do besides is said there. Actions have a major version, jobs an end."""
+    assert read(workflow)["permissions"] == {"contents": "read"}
+    for job in jobs(workflow):
+        assert job["timeout-minutes"] <= 60
+        for step in job["steps"]:
+            assert re.fullmatch(r"[\w-]+/[\w-]+@(release/)?v\d+", step.get("uses", "a/b@v1"))
+            assert "${{" not in step.get("run", ""), "texts reach a script as variables alone"
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda path: path.stem)
+def test_a_form_can_be_filled_in(form: Path) -> None:
+    """It has a name, a description, and fields with ids of their own, one of which at least has to be filled in."""
+    content = read(form)
+    fields = [field for field in content["body"] if field["type"] != "markdown"]
+
+    assert {"name", "description", "title", "labels", "body"} == set(content)
+    assert len({field["id"] for field in fields}) == len(fields)
+    assert all(field["attributes"]["label"] for field in fields)
+    assert any(field.get("validations", {}).get("required") for field in fields)
+
+
+def test_there_is_a_form_for_each_reason_to_write() -> None:
+    """A vulnerability has no form: it is not for the public."""
+    assert [form.stem for form in FORMS] == ["bug", "dispute", "false-alarm", "new-target"]
+    (contact,) = read(GITHUB / "ISSUE_TEMPLATE" / "config.yml")["contact_links"]
+    assert contact["url"].endswith("/security/policy")
+
+
+def test_the_citation_is_of_this_version() -> None:
+    """The version of the package, and the authors and licence of the project."""
+    citation = read(ROOT / "CITATION.cff")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert citation["version"] == conformance.__version__
+    assert citation["license"] == project["license"]
+    assert citation["authors"] == project["authors"]
+    assert citation["repository-code"] == project["urls"]["Homepage"]
+
+
+def test_every_address_of_the_project_is_below_one() -> None:
+    """So that a move changes one text."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    home = project["urls"]["Homepage"]
+
+    assert all(url.startswith(home) for url in project["urls"].values())
+    assert (GITHUB / "ISSUE_TEMPLATE" / "config.yml").read_text(encoding="utf-8").count(home) == 1
+
+
+def test_unsent_reports_have_a_policy() -> None:
+    """It says that crashes are reported first, and names the folder of the reports."""
+    policy = " ".join((ROOT / "SECURITY.md").read_text(encoding="utf-8").split())
+
+    assert "reported to the maintainers before their details are published" in policy
+    assert "docs/disclosure/README.md" in policy
