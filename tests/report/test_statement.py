@@ -12,7 +12,7 @@ import conformance
 from conformance.contract import disputes
 from conformance.contract.disputes import Dispute
 from conformance.engine import causes, selection
-from conformance.engine.events import RunEnded
+from conformance.engine.events import Event, RunEnded
 from conformance.engine.result import fold
 from conformance.records import Outcome, Verdict
 from conformance.report.document import document
@@ -188,10 +188,15 @@ def test_a_clause_that_is_held_in_part_has_the_reason_of_the_rest() -> None:
     """A table that could not be made failed nothing."""
     clause = "rows.none-is-missing"
     gap = Verdict("b", clause, Outcome.UNTESTABLE, reason="its table could not be made")
-    cases = [samples.judged("a", passing("a", clause)), samples.judged("b", gap)]
+    events: list[Event] = [
+        started(clause),
+        samples.judged("a", passing("a", clause)),
+        samples.judged("b", gap),
+        RunEnded(1.0),
+    ]
 
     made = statement_on(
-        document(fold([started(clause), *cases, RunEnded(1.0)])),
+        document(fold(events)),
         releases=(),
         report_file=FileDigest("run.json", "0"),
         logs=(),
