@@ -26,6 +26,7 @@ from conformance.engine.events import CaseJudged, Event
 from conformance.engine.log import LogWriter
 from conformance.engine.reading import REUSE
 from conformance.engine.result import Result, fold
+from conformance.engine.selection import Patterns
 from conformance.engine.session import STATE
 from conformance.readers.ipc.job import WAITS, Limits
 from conformance.report.summary import verdict_line
@@ -103,14 +104,16 @@ def limits_of(seconds: float | None) -> tuple[Limits, Limits]:
 
 
 def known_names(role: str, asked: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:
-    """The implementations named by the user; all if none are named.
+    """The implementations that match the names or globs of the user, in the order of ``known``; all if none are given.
 
     Raises:
-        Unusable: a name is unknown.
+        Unusable: a glob matches nothing.
     """
-    if unknown := sorted(set(asked) - set(known)):
-        raise Unusable(f"expected {role}s out of {', '.join(known)}, got {', '.join(unknown)}")
-    return asked or tuple(known)
+    globs = Patterns(asked)
+    chosen = tuple(name for name in known if globs.match(name))
+    if globs.dead:
+        raise Unusable(f"expected {role}s out of {', '.join(known)}, or globs of them, got {', '.join(globs.dead)}")
+    return chosen
 
 
 def judge_each(

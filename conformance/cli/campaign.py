@@ -194,7 +194,7 @@ def command(
         )
     python = settings(conf).get("spark.pyspark.python", "")
     job = job.of_version(target_info(job, python=python)["version"])
-    layout = RunFiles.of(out.absolute(), job)
+    _say_resumed(layout := RunFiles.of(out.absolute(), job), cases)
     began = time.monotonic()
     try:
         with (
@@ -217,6 +217,16 @@ def command(
     (print_inputs if target == MUTATED else print_results)(terminal(), results)
     click.echo(f"run {layout.run_id} in {layout.run}, {time.monotonic() - began:.0f} s", err=True)
     sys.exit(1 if results.unexpected else 0)
+
+
+def _say_resumed(layout: RunFiles, cases: int) -> None:
+    """Say what an earlier start of this campaign committed, which is not judged again."""
+    tally = Tally(layout)
+    tally.look()
+    if tally.numbers:
+        failing = f", {tally.failing} of them failing" if tally.failing else ""
+        done = f"{tally.cases} of {cases} cases are committed already{failing}"
+        click.echo(f"{done}: the campaign in {layout.run} goes on", err=True)
 
 
 def _known_readers(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,12 +12,16 @@ import click
 
 from conformance.cli._options import EXISTING, json_flag
 from conformance.contain.text import many
+from conformance.engine.log import is_log
+from conformance.engine.recorded import judged_events
+from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
 from conformance.engine.standing import Standing
 from conformance.records import to_json
 from conformance.report.diff import ChangeKind, ClauseChange, DeviationChange, ReportDifference, compare
+from conformance.report.document import Report, document
 from conformance.report.notrun import NotRun, no_longer_run
-from conformance.report.reading import read_report
+from conformance.report.reading import as_read, read_report
 from conformance.report.series import Series, series_of
 
 _TITLES: Final = {
@@ -34,13 +38,14 @@ _TITLES: Final = {
 @click.argument("paths", metavar="OLD NEW [NEWER]...", nargs=-1, required=True, type=EXISTING)
 @json_flag("Print every change as one JSON object.")
 def command(*, paths: tuple[Path, ...], as_json: bool) -> None:
-    """Compare JSON reports of one target or of several, in the order given.
+    """Compare JSON reports or logs of one target or of several, in the order given.
 
     Of two reports, every change is shown, and every check of the old one that the new one did not make. Of more, a
     table says which version fails each clause first, and which repairs it.
 
     \b
     conformance diff before.json after.json
+    conformance diff before.jsonl after.jsonl
     conformance diff 1.0.json 1.1.json 1.2.json
 
     \b
@@ -50,7 +55,7 @@ def command(*, paths: tuple[Path, ...], as_json: bool) -> None:
     if len(paths) == 1:
         raise click.UsageError("expected at least two reports, got one")
     all_clauses()
-    reports = [read_report(path) for path in paths]
+    reports = [_report(path) for path in paths]
     if len(reports) > 2:
         series = series_of(reports)
         _print(to_json(series) if as_json else _table(series))
@@ -61,6 +66,11 @@ def command(*, paths: tuple[Path, ...], as_json: bool) -> None:
     else:
         _print([*_lines(difference, not_run)])
     sys.exit(1 if difference.fails else 0)
+
+
+def _report(path: Path) -> Report:
+    """The report at ``path``, or the one of the log there."""
+    return as_read(document(fold(judged_events(path)))) if is_log(path) else read_report(path)
 
 
 def _print(shown: Any) -> None:

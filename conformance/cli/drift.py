@@ -19,7 +19,7 @@ from conformance.disk.locks import held
 from conformance.drift.digests import check_digests, read_digests, write_digests
 from conformance.drift.run import MUTANTS, Drift, DriftPlan, run_drift
 from conformance.drift.userfiles import NO_FILES, find_files
-from conformance.drift.versions import find_version, ordered
+from conformance.drift.versions import distinct, find_version, ordered
 from conformance.report.drift import as_json, as_text, read_known, unknown, write_html
 
 
@@ -81,6 +81,7 @@ def command(
 
     \b
     conformance drift --from 24.0.0 --to 26.0.1
+    conformance drift --from 22 --to 26                     the newest release of each
     conformance drift --versions 14.0.2 16.1.0 18.1.0 20.0.0
     conformance drift --from 24.0.0 --to installed --html drift.html
     conformance drift --from 24.0.0 --to ./pyarrow-27.0.0-cp311-cp311-linux_x86_64.whl --files data --budget 60s
@@ -105,7 +106,7 @@ def command(
         shown = stack.enter_context(progress("preparing"))
         plan = DriftPlan(seed, share, mutants, case, files=own, seconds=budget)
         try:
-            versions = [find_version(name, say=shown.update) for name in names]
+            versions = distinct(find_version(name, say=shown.update) for name in names)
             drift = run_drift(versions, plan, say=shown.update)
         except KeyboardInterrupt:
             raise Interrupted("nothing was compared; environments that were made are kept") from None

@@ -22,8 +22,10 @@ from conformance.targets.drafting import target_text
 from conformance.targets.endpoint import Tls, Token
 from conformance.targets.environmentspec import INSTALLS, EnvironmentSpec, summary
 from conformance.targets.spec import (
+    OVER_REST,
     PROJECT,
     Endpoint,
+    Preloaded,
     Ready,
     Seed,
     SeedPath,
@@ -42,18 +44,33 @@ SEEDS: Final = {
     "both": (SeedPath.REST, SeedPath.SQL),
     "load": (SeedPath.LOAD,),
     "load-avro": (SeedPath.LOAD_AVRO,),
+    "program": (SeedPath.PROGRAM,),
+    "preloaded": (SeedPath.PRELOADED,),
     NONE: (),
 }
 """The ways in which a server takes rows, each with the paths of ``[seed]``."""
+TABLES: Final = "tables"
+"""The directory of preloaded tables, unless the user names another."""
 
 WITHOUT_REST: Final = (
-    "expected a server with BigQuery's REST API, because the suite makes the table of each case through it;"
-    " without one, use --kind program, which judges the messages that your server would send (docs/implementers.md),"
+    "expected a way to make the table of each case: BigQuery's REST API, or without it --seed program or preloaded;"
+    " without any, use --kind program, which judges the messages that your server would send (docs/implementers.md),"
     " or --grpc, with which only the cases run that need no table"
 )
 ENDPOINT: Final = ("tls", "ca", "token_command", "token_variable")
 """The options on TLS and tokens; of these, only TLS is asked for."""
-SERVERS: Final = ("grpc", "rest", "grpc_event", "rest_event", "ready_path", "project", "seed", *ENDPOINT)
+SERVERS: Final = (
+    "grpc",
+    "rest",
+    "grpc_event",
+    "rest_event",
+    "ready_path",
+    "project",
+    "seed",
+    "seed_program",
+    "tables",
+    *ENDPOINT,
+)
 """The options on servers alone."""
 LISTED: Final = "/bigquery/v2/projects/{project}/datasets"
 """datasets.list, which every server with tables has: it answers as soon as REST serves."""
@@ -112,9 +129,13 @@ def _names(question: str) -> tuple[str, ...]:
 @click.option(
     "--seed",
     type=click.Choice([*SEEDS]),
-    help="How it takes rows over REST: insertAll (rest, the default), INSERT through jobs.query (sql), both, load jobs"
-    " of Parquet (load) or Avro (load-avro), none.",
+    help="How it takes rows. Over REST: insertAll (rest, the default), INSERT through jobs.query (sql), both, load jobs"
+    " of Parquet (load) or Avro (load-avro). Without REST: through a program, or preloaded. Or none.",
 )
+@click.option(
+    "--seed-program", metavar="WORDS", help="The program that makes each table; by default the started server itself."
+)
+@click.option("--tables", metavar="DIR", help=f"What `conformance tables --out DIR` wrote; by default {TABLES}.")
 @click.option("--entry", metavar="MODULE[:OBJECT]", help="The two functions of a serializer in Python.")
 @click.option("--capability", metavar="NAME", multiple=True, help="An optional capability; may be repeated.")
 @click.option(
@@ -223,20 +244,24 @@ def _server(answers: Answers) -> dict[str, Any]:
     question = "Command that starts it, with {grpc_port} and {rest_port} for its ports; empty if it runs already"
     words = "" if given["grpc"] is not None and given["start"] is None else answers.of("start", question, "")
     project = answers.of("project", "Project that the cases read from", PROJECT)
-    seed = answers.of("seed", "How it takes rows over REST", "rest", type=click.Choice([*SEEDS]))
+    likely = "program" if given["seed_program"] else "preloaded" if given["tables"] else "rest"
+    seed = answers.of("seed", "How it takes rows", likely, type=click.Choice([*SEEDS]))
+    over_rest = not OVER_REST.isdisjoint(SEEDS[seed])
     if seed == NONE and words:
         raise Unusable(WITHOUT_REST)
-    tables: dict[str, Any] = {"project": project, "seed": Seed(SEEDS[seed]) if SEEDS[seed] else Seed()}
+    tables: dict[str, Any] = {"project": project, "seed": _seed(answers, seed)}
     if words:
         _refuse(answers, "server that the suite starts", "grpc", "rest", *ENDPOINT)
-        return tables | {"start": Start(_words(words)), "ready": _ready(answers, words)}
+        return tables | {"start": Start(_words(words)), "ready": _ready(answers, words, over_rest=over_rest)}
     _refuse(answers, "server that runs already", "grpc_event", "rest_event")
     grpc = answers.of("grpc", "Its gRPC address", "localhost:9060")
     if seed == NONE:
         _refuse(answers, "server without REST", "rest", "ready_path")
+    if seed == "program" and given["seed_program"] is None and not answers.asking:
+        raise Unusable("expected --seed-program for a server that runs already, which reads no tables from the suite")
     speaks_tls = bool(given["tls"] or given["ca"]) or _says_tls(answers)
     default = f"{'https' if speaks_tls else 'http'}://localhost:9050"
-    rest = "" if seed == NONE else answers.of("rest", "The address of its REST API", default)
+    rest = given["rest"] or "" if not over_rest else answers.of("rest", "The address of its REST API", default)
     ready = Ready(rest_path=given["ready_path"] or "")
     tls = Tls(ca=given["ca"] or "") if speaks_tls else None
     command, variable = given["token_command"], given["token_variable"]
@@ -244,13 +269,30 @@ def _server(answers: Answers) -> dict[str, Any]:
     return tables | {"endpoint": Endpoint(grpc, rest, tls=tls, token=token), "ready": ready}
 
 
+def _seed(answers: Answers, seed: str) -> Seed:
+    """The table ``[seed]`` of one way of taking rows."""
+    if seed != "program":
+        _refuse(answers, f"server with --seed {seed}", "seed_program")
+    if seed != "preloaded":
+        _refuse(answers, f"server with --seed {seed}", "tables")
+    if seed == "program":
+        words = answers.of("seed_program", "Program that makes each table; empty if the started server does", "")
+        return Seed(SEEDS[seed], program=Start(_words(words, "seed-program")) if words else None)
+    if seed == "preloaded":
+        folder = answers.of("tables", "Directory that `conformance tables --out` wrote", TABLES)
+        return Seed(SEEDS[seed], preloaded=Preloaded(folder))
+    return Seed(SEEDS[seed]) if SEEDS[seed] else Seed()
+
+
 def _says_tls(answers: Answers) -> bool:
     """Whether the user says that the server speaks TLS; nobody who cannot be asked does."""
     return answers.asking and bool(_asked(lambda: click.confirm("Does it speak TLS", default=False, err=True)))
 
 
-def _ready(answers: Answers, words: str) -> Ready:
-    """How the suite learns the ports of a started server, and that it serves."""
+def _ready(answers: Answers, words: str, *, over_rest: bool) -> Ready:
+    """How the suite learns the ports of a started server, and that it serves; one without REST says its gRPC port."""
+    if not over_rest and "{rest_port}" not in words and answers.given["rest_event"] is None:
+        return Ready(rest_path=answers.given["ready_path"] or "", grpc_event=_event(answers, "grpc", words))
     rest_event = _event(answers, "rest", words)
     path = answers.of("ready_path", "Path that answers 2xx once REST serves", "" if rest_event else LISTED)
     return Ready(rest_path=path, grpc_event=_event(answers, "grpc", words), rest_event=rest_event)

@@ -28,7 +28,7 @@ AT_ONCE: Final = 2
 
 
 @click.command()
-@click.option("--reader", "names", metavar="NAME", multiple=True, help="A reader; may be repeated. All by default.")
+@click.option("--reader", "names", metavar="GLOB", multiple=True, help="A reader; may be repeated. All by default.")
 @select_option("vectors")
 @click.option("--vector", metavar="ID", help="Only this input: a vector, a vector with an option, or a mangled one.")
 @click.option(

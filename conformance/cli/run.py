@@ -220,7 +220,7 @@ def command(
     with (
         _noting(left),
         progress(f"starting {spec.name}") as shown,
-        LogWriter(log or default_log(spec)) as writer,
+        LogWriter(log or default_log(spec), keep=True) as writer,
         open_session(spec, chosen, selection, settings, corpus=cases) as session,
     ):
         total = repeat * (len(session.plan.cases) + session.settings.generated + session.settings.scenarios)
@@ -304,14 +304,15 @@ def _finish(
     failures: list[Exception | None] = [*reported(result, outputs, log.path), log.failure, *left]
     fails = fails_by(gate, result)
     if log.failure is None:
-        click.echo(f"log: {log.path}", err=True)
+        before = f"; that of the run before is now {log.before}" if log.before is not None else ""
+        click.echo(f"log: {log.path}{before}", err=True)
     conclude(failures, fails=fails)
 
 
 def _in_parts(asked: Mapping[str, Any], count: int, target: str, log: Path | None) -> tuple[Result, LogWriter]:
     """The requested run as parallel shards; the logs of the shards are in a directory next to the run's log."""
     path = log or default_log(load_target(target))
-    with LogWriter(path) as writer:
+    with LogWriter(path, keep=True) as writer:
         folder = path.with_name(f"{path.name}.parts")
         for left in folder.glob("part-*-of-*.jsonl"):
             left.unlink()

@@ -22,7 +22,7 @@ from conformance.wire import Kind
 
 
 @click.command()
-@click.option("--writer", "names", metavar="NAME", multiple=True, help="A writer; may be repeated. All by default.")
+@click.option("--writer", "names", metavar="GLOB", multiple=True, help="A writer; may be repeated. All by default.")
 @select_option("samples")
 @click.option("--case", "case_id", metavar="ID", help="Only this row of the covering array.")
 @answer_options

@@ -46,6 +46,18 @@ class LineFile:
             while left:
                 left = left[self._file.write(left) :]
 
+    def set_aside(self, path: Path) -> bool:
+        """Give what it holds the name ``path``, and go on with an empty file; False if there is nothing to keep."""
+        assert self._file is not None, "a file is set aside inside the context"
+        with naming(self.path):
+            found = os.fstat(self._file.fileno())
+            if not stat.S_ISREG(found.st_mode) or not found.st_size:
+                return False
+            self.path.replace(path)
+            self._file.close()
+            self._file = self._stack.enter_context(self.path.open("ab", buffering=0))
+            return True
+
     def truncate(self, size: int) -> None:
         """Keep the first bytes of the file alone; a pipe or a device such as /dev/stdout has none to cut off."""
         assert self._file is not None, "a file is cut inside the context"

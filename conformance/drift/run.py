@@ -30,7 +30,7 @@ from conformance.drift.inputs import (
 from conformance.drift.jobs import key_of, mixed, read_job, size_of, values_job, write_job, writing_id
 from conformance.drift.pacing import Pace
 from conformance.drift.recipes import Recipe, Writing, draw_recipes
-from conformance.drift.userfiles import NO_FILES, UserFiles, user_inputs, user_recipes
+from conformance.drift.userfiles import NO_FILES, OWN_KIND, UserFiles, user_inputs, user_recipes
 from conformance.drift.versions import DriftError, Version, VersionAnswer, ask
 
 __all__ = ["MUTANTS", "WRITTEN", "Drift", "DriftPlan", "run_drift"]
@@ -83,8 +83,8 @@ class Drift:
     version: ``lacking`` counts cases by the feature that the version lacks; ``spills`` lists the writings that contain
     memory from outside the buffers; ``broken`` lists, by rule, the writings that break it; and ``misread`` lists the
     writings that the version does not read back with their values. ``left_out`` counts the writings for which
-    there was no time; ``complete`` is False if there was none for a writing or a reading. ``asked`` are the versions as
-    the user named them.
+    there was no time; ``complete`` is False if there was none for a writing or a reading; the user's own files are
+    always written and read. ``asked`` are the versions as the user named them.
     """
 
     plan: DriftPlan
@@ -142,10 +142,11 @@ class _Run:
         self.pairs = [(recipe, writing) for recipe in self.recipes for writing in recipe.writings]
         if plan.seconds is not None:
             self.pairs.sort(key=lambda pair: mixed(plan.seed, writing_id(*pair)))
-        own = user_recipes(plan.files.files)
-        self.pairs = [*((recipe, writing) for recipe in own for writing in recipe.writings), *self.pairs]
+        own = [(recipe, writing) for recipe in user_recipes(plan.files.files) for writing in recipe.writings]
+        self.pairs = [*own, *self.pairs]
         if plan.case:
             self.choose(plan.case)
+        self.own = sum(recipe.kind == OWN_KIND for recipe, _ in self.pairs)
         self.pace = Pace(plan.seconds)
         self.differences: list[VersionDifference] = []
         self.counts: dict[Step, dict[str, dict[VersionChange, int]]] = {}
@@ -224,7 +225,9 @@ class _Run:
         values: list[list[VersionAnswer]] = [[] for _ in self.versions]
         done: list[tuple[Recipe, Writing]] = []
         known: set[str] = set()
-        for block in self.pace.blocks(self.pairs, share=WRITING, size=lambda pair: size_of(pair[0])):
+        for block in self.pace.blocks(
+            self.pairs, share=WRITING, size=lambda pair: size_of(pair[0]), needed=max(1, self.own)
+        ):
             self.say(f"{len(done)} of {len(self.pairs)} writings in each of {len(self.versions)} versions")
             new = [one for one in _recipes(block) if one.id not in known]
             known.update(one.id for one in new)
@@ -272,8 +275,9 @@ class _Run:
         )
         inputs: list[DriftInput] = []
         readings: list[list[VersionAnswer]] = [[] for _ in self.versions]
-        every = itertools.chain(needed, self.others())
-        for block in self.pace.blocks(every, size=lambda one: len(one.data), needed=len(needed)):
+        own = [one for one in user_inputs(self.plan.files.files) if self.plan.case in ("", one.id)]
+        every = itertools.chain(own, needed, self.others())
+        for block in self.pace.blocks(every, size=lambda one: len(one.data), needed=len(own) + len(needed)):
             self.say(f"{len(inputs)} readings in each of {len(self.versions)} versions, now {len(block)} more")
             for version, old, new in zip(self.versions, readings, self.ask(list(map(read_job, block))), strict=True):
                 old.extend(new)
@@ -283,9 +287,9 @@ class _Run:
         return inputs, readings
 
     def others(self) -> Iterator[DriftInput]:
-        """The inputs that no version wrote."""
+        """The inputs of the suite that no version wrote."""
         case = self.plan.case
-        found = [user_inputs(self.plan.files.files)]
+        found: list[Iterator[DriftInput]] = []
         if self.plan.reading and (not case or case.startswith(("reference/", "mutant.", "legal/", "lie/", "hostile/"))):
             used = {recipe.id for recipe, _ in self.pairs}
             bases = list(reference_inputs(one for one in self.recipes if case or one.id in used))

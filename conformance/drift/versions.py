@@ -28,7 +28,7 @@ from conformance.targets.environmentspec import EnvironmentSpec
 from conformance.targets.errors import TargetUnavailable
 from conformance.targets.spec import TargetKind, TargetSpec
 
-__all__ = ["INSTALLED", "DriftError", "Version", "VersionAnswer", "ask", "find_version", "ordered"]
+__all__ = ["INSTALLED", "DriftError", "Version", "VersionAnswer", "ask", "distinct", "find_version", "ordered"]
 
 INSTALLED: Final = "installed"
 """The name of the pyarrow under which this suite runs."""
@@ -36,7 +36,9 @@ INSTALLED: Final = "installed"
 WORKER: Final = Path(__file__).with_name("worker.py")
 
 WHEEL: Final = ".whl"
-_NUMBER: Final = re.compile(r"\d+(\.\d+){1,2}")
+_NUMBER: Final = re.compile(r"\d+(\.\d+){0,2}")
+_SERIES: Final = re.compile(r"\d+(\.\d+)?")
+"""A number without all its parts is the newest release that begins with it, which pip knows."""
 _NUMPY_2: Final = 17
 """The first version whose wheels are all built for numpy 2; earlier versions get numpy 1."""
 
@@ -61,8 +63,9 @@ class Version:
 
 
 def find_version(name: str, *, say: Callable[[str], None] = print) -> Version:
-    """The version ``name`` (``24.0.0``, ``installed``, or the path of a wheel); its environment is created if it does
-    not exist yet.
+    """The version ``name``: ``24.0.0``, ``24`` for the newest release of these, ``installed``, or the path of a wheel.
+
+    Its environment is created if it does not exist yet.
 
     Raises :class:`DriftError` if the name is not a version, or if the environment cannot be created.
     """
@@ -71,16 +74,27 @@ def find_version(name: str, *, say: Callable[[str], None] = print) -> Version:
         return Version(name, Path(sys.executable))
     wheel = Path(name).resolve() if name.endswith(WHEEL) else None
     numpy = "numpy<2" if parse(number).major < _NUMPY_2 else "numpy"
-    package = f"pyarrow=={name}" if wheel is None else f"pyarrow @ {wheel.as_uri()}"
+    series = _SERIES.fullmatch(number) is not None
+    package = f"pyarrow=={name}{'.*' if series else ''}" if wheel is None else f"pyarrow @ {wheel.as_uri()}"
     # A wheel may be built again under its name.
     built = "" if wheel is None else f"-{hashlib.sha256(wheel.read_bytes()).hexdigest()[:12]}"
     environment = EnvironmentSpec(python=(package, numpy))
-    spec = TargetSpec(name=f"pyarrow-{number}{built}", kind=TargetKind.PROGRAM, environment=environment)
+    spec = TargetSpec(
+        name=f"pyarrow-{number}{'.x' if series else ''}{built}", kind=TargetKind.PROGRAM, environment=environment
+    )
     try:
         root = prepare(spec, say=say)
     except TargetUnavailable as error:
         raise DriftError(f"pyarrow {number}: {error}") from error
+    if series:
+        number = _release_in(root / "venv")
     return Version(number, root / "venv" / "bin" / "python", asked="" if wheel is None else name)
+
+
+def _release_in(venv: Path) -> str:
+    """The release of pyarrow that was installed into an environment."""
+    (found,) = venv.glob("lib/python*/site-packages/pyarrow-*.dist-info")
+    return found.name.removeprefix("pyarrow-").removesuffix(".dist-info")
 
 
 def _number_of(name: str) -> str:
@@ -89,7 +103,8 @@ def _number_of(name: str) -> str:
         return name
     if not name.endswith(WHEEL):
         raise DriftError(
-            f"expected a version of pyarrow such as 24.0.0, {INSTALLED!r}, or the path of a wheel, got {safe(name)!r}"
+            f"expected a version of pyarrow such as 24.0.0 or 24, {INSTALLED!r}, or the path of a wheel,"
+            f" got {safe(name)!r}"
         )
     try:
         project, version, _, tags = parse_wheel_filename(Path(name).name)
@@ -116,6 +131,23 @@ def ordered(names: Iterable[str]) -> list[str]:
             twice = " and ".join(safe(name) for name, known in numbers.items() if known == number)
             raise DriftError(f"expected different versions, but {twice} are both pyarrow {number}")
     return sorted(numbers, key=lambda name: (name == INSTALLED, parse(numbers[name] if name != INSTALLED else "0")))
+
+
+def distinct(versions: Iterable[Version]) -> list[Version]:
+    """The versions from old to new by the releases that their names stood for.
+
+    Raises :class:`DriftError` if two of them are one release.
+    """
+    listed = list(versions)
+    found = {version.name: version for version in listed}
+    if len(found) < len(listed):
+        raise DriftError(f"expected different versions, but the names stand for pyarrow {' and '.join(found)} alone")
+
+    def age(name: str) -> tuple[bool, Any]:
+        installed = name.startswith(INSTALLED)
+        return installed, parse("0" if installed else name)
+
+    return [found[name] for name in sorted(found, key=age)]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from conformance.engine.events import EVENTS, CaseJudged, Event, ExchangeRecorde
 from conformance.generate.casefile import check_foreign
 from conformance.records import FORMAT, RecordError, from_json, to_json
 
-__all__ = ["MOST_GENERATED", "TAG_KEY", "LogChangedError", "LogError", "LogWriter", "log_schema", "read_log"]
+__all__ = ["MOST_GENERATED", "TAG_KEY", "LogChangedError", "LogError", "LogWriter", "is_log", "log_schema", "read_log"]
 
 TAG_KEY: Final = "event"
 """The JSON key that names the kind of an event."""
@@ -60,7 +60,8 @@ class LogWriter:
     """Writes events to ``path`` as they happen; an event that was written is never changed.
 
     Use it as a context manager. Entering takes the lock of ``path``, so that no other run writes there. The first
-    event, not the entering, replaces the log of an earlier run. Leaving closes the file and releases the lock.
+    event, not the entering, replaces the log of an earlier run; with ``keep``, that log gets the name :attr:`before`.
+    Leaving closes the file and releases the lock.
 
     Raises:
         InUseError: another run writes this log; the text names its process.
@@ -68,8 +69,11 @@ class LogWriter:
         LogError: an event is longer than any that is read.
     """
 
-    def __init__(self, path: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, path: Path, *, keep: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self.path = path
+        self.before: Path | None = None
+        """The file with the log of the run before; None if there is none."""
+        self._keep = keep
         self._clock = clock
         self.failure: DiskError | None = None
         """The reason why :meth:`copy` ended before its events did; None if it did not."""
@@ -86,9 +90,16 @@ class LogWriter:
             raise LogError(f"{self.path}: expected events of at most {LONGEST >> 20} MiB, got {len(line) >> 20} MiB")
         self._digest.update(line)
         if not self._written:
-            self._file.truncate(0)
+            self._begin()
         self._file.append(line)
         self._written += 1
+
+    def _begin(self) -> None:
+        """Make room for this log: the one of an earlier run is set aside or removed."""
+        aside = self.path.with_name(f"{self.path.name}.before")
+        if self._keep and self._file.set_aside(aside):
+            self.before = aside
+        self._file.truncate(0)
 
     def copy(self, events: Iterable[Event]) -> Iterator[Event]:
         """Write each event to the log, then yield it; a judged case gets the time at which that was.
@@ -123,6 +134,13 @@ class LogWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.__exit__(kind, error, trace)
+
+
+def is_log(path: Path) -> bool:
+    """True if the file at ``path`` begins as a log does: with a tagged event, without a space."""
+    start = f'{{"{TAG_KEY}":'.encode()
+    with path.open("rb") as file:
+        return file.read(len(start)) == start
 
 
 def read_log(path: Path) -> Iterator[Event]:

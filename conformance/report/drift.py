@@ -143,6 +143,9 @@ def decision(drift: Drift, known: Known = frozenset()) -> str:
     noticed = [one for one in drift.differences if not one.matters and _is_noticed(one)]
     excused = f", {matters - len(new)} more are known" if known and (matters := _mattering_count(drift)) else ""
     far = "" if drift.complete else f", as far as {drift.plan.seconds:g} s reached"
+    own, read = len(drift.plan.files.files), drift.inputs.get(OWN_KIND, 0)
+    if own and not drift.plan.case:
+        far = f", with {read} of {own} of your files{far}"
     if new:
         return f"STOP: {_by_change(new)}{excused}{far}"
     if noticed:

@@ -42,7 +42,7 @@ SCHEMA_VERSION: Final = 1
 SILENT: Final = "no case of the run showed anything that the clause applies to"
 """The reason why a chosen clause without a verdict was not judged."""
 PARTLY: Final = "on some of its cases something else failed first"
-"""The reason why a clause that is held where it was judged is not held."""
+"""The reason why a clause that is held where it was judged is not held, if the report names no other one."""
 _UNDECIDED: Final = frozenset({Standing.HELD_WHERE_JUDGED, Standing.NOT_OFFERED, Standing.NOT_JUDGED})
 
 
@@ -213,7 +213,8 @@ def _not_judged(report: Report) -> Iterator[Gap]:
     counts: Counter[tuple[Standing, str]] = Counter()
     for clause, found in report.standings.items():
         if found.standing in _UNDECIDED:
-            reason = PARTLY if found.standing is Standing.HELD_WHERE_JUDGED else reasons.get(clause, SILENT)
+            otherwise = PARTLY if found.standing is Standing.HELD_WHERE_JUDGED else SILENT
+            reason = reasons.get(clause, otherwise)
             counts[found.standing, found.reason or reason] += 1
     for (standing, reason), count in sorted(counts.items(), key=lambda item: str(item[0][0])):
         yield Gap(f"clause {standing.words}", count, reason)

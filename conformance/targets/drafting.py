@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from conformance.contain.text import quoted
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.environmentspec import INSTALLS, EnvironmentSpec
-from conformance.targets.spec import TargetSpec
+from conformance.targets.spec import Seed, TargetSpec
 
 __all__ = ["target_text"]
 
@@ -64,13 +64,24 @@ def _lines(spec: TargetSpec) -> Iterator[str]:
     if any(value for _, value in ready):
         yield from ("", "# The server is ready when all of this has answered.", "[ready]")
         yield from (f"{key} = {quoted(value)}" for key, value in ready if value)
-    if spec.seed.paths != default.seed.paths:
+    yield from _seeding(spec.seed)
+
+
+def _seeding(seed: Seed) -> Iterator[str]:
+    """The lines on how tables get into a server; none for insertAll alone."""
+    if seed.paths != Seed().paths:
         yield from (
             "",
-            "# How rows get into a table, tried in this order: insertAll, INSERT, load jobs of Parquet or Avro.",
+            "# How rows get into a table, tried in this order: docs/implementers.md explains each way.",
             "[seed]",
         )
-        yield f"paths = {_array(spec.seed.paths)}"
+        yield f"paths = {_array(seed.paths)}"
+    if seed.program is not None:
+        yield from ("", "# It gets each table on its standard input.", "[seed.program]")
+        yield f"command = {_array(seed.program.command)}"
+    if seed.preloaded is not None:
+        yield from ("", "# What `conformance tables --out DIR` wrote, relative to this file.", "[seed.preloaded]")
+        yield f"tables = {quoted(seed.preloaded.tables)}"
 
 
 def _installed(environment: EnvironmentSpec) -> Iterator[str]:

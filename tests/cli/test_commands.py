@@ -30,7 +30,7 @@ class TestRun:
 
         assert result.exit_code == 0, result.output
         assert "PASSED: " in result.output
-        assert "log: .conformance/honest.jsonl" in result.output
+        assert "log: .conformance/honest.jsonl\n" in result.output
         assert len(list(read_log(user / ".conformance" / "honest.jsonl"))) == 3
 
     @pytest.mark.usefixtures("user")

@@ -18,7 +18,7 @@ import pytest
 from conformance.cli._group import cli
 from conformance.targets import TargetKind, load_target
 from conformance.targets.endpoint import Tls, Token
-from conformance.targets.spec import Endpoint, Ready, SeedPath, SerializerSpec
+from conformance.targets.spec import Endpoint, Preloaded, Ready, Seed, SeedPath, SerializerSpec, Start
 from tests.cli.typed import conformance_
 from tests.fixtures import ROOT
 
@@ -150,11 +150,32 @@ class TestOptions:
             Endpoint("near:1"),
         ]
 
+    def test_a_server_without_rest_is_never_asked_for_it(self) -> None:
+        """Tables come through a program, the server itself or before the run; its gRPC port is enough."""
+        Path("tables").mkdir()
+        conformance_("init", "a.toml", "--command", "serve {grpc_port}", "--seed", "program")
+        conformance_("init", "b.toml", "--grpc", "localhost:1", "--seed-program", "make it")
+        conformance_("init", "c.toml", "--command", "serve {grpc_port}", "--tables", "tables")
+
+        found = [load_target(f"{name}.toml") for name in "abc"]
+        assert [one.seed for one in found] == [
+            Seed((SeedPath.PROGRAM,)),
+            Seed((SeedPath.PROGRAM,), program=Start(("make", "it"))),
+            Seed((SeedPath.PRELOADED,), preloaded=Preloaded("tables")),
+        ]
+        assert [one.ready for one in found] == [Ready(), Ready(), Ready()]
+        assert found[1].endpoint == Endpoint("localhost:1")
+
     @pytest.mark.parametrize(
         ("arguments", "sentence"),
         [
             ((), "expected --command, --grpc or --entry, because standard input is no terminal to ask at"),
-            (("--command", "x", "--seed", "none"), "expected a server with BigQuery's REST API, because "),
+            (("--command", "x", "--seed", "none"), "expected a way to make the table of each case: "),
+            (("--grpc", "a:1", "--seed", "program"), "expected --seed-program for a server that runs already, "),
+            (
+                ("--grpc", "a:1", "--seed", "sql", "--tables", "t"),
+                "expected no --tables for a server with --seed sql, ",
+            ),
             (("--command", "serve {rest_port}"), "my-emulator.toml: target.start.command: expected {grpc_port} in "),
             (("--command", "serve '"), '--command: expected words as in a shell, got "serve \'": No closing quotation'),
             (("--command", "serve {port}"), "my-emulator.toml: target.start.command[1]: expected placeholders among "),

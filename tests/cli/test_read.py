@@ -44,6 +44,14 @@ def test_nothing_found_is_status_0(tmp_path: Path) -> None:
     assert "PASSED: " in result.output
 
 
+def test_a_glob_names_readers(tmp_path: Path) -> None:
+    """As everywhere else; one that matches nothing is refused."""
+    folder = written(tmp_path / "few", one=stream("honest"))
+
+    assert "absent: skipped" not in read(folder, "--reader", "stand*").output
+    assert "absent: skipped" in read(folder, "--reader", "*").output
+
+
 def test_findings_are_status_1(tmp_path: Path) -> None:
     """A crash is reported under its clause, with the input and a line that replays it."""
     result = read(written(tmp_path / "few", one=stream("honest"), two=stream("segv")), "--reader", "standin")
@@ -108,7 +116,7 @@ def test_level_must_asks_for_less(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "reported"),
     [
-        (("--reader", "nobody"), "expected readers out of standin, absent, got nobody"),
+        (("--reader", "nobody"), "expected readers out of standin, absent, or globs of them, got nobody"),
         (("--reader", "absent"), "expected at least one installed reader, got none"),
         (("--reader", "standin", "--vector", "nobody"), "expected the id of a vector or `mangled.s<seed>.i<number>`"),
         (("--reader", "standin", "--select", "nobody*"), "expected globs that match ids of vectors"),

@@ -106,6 +106,14 @@ class TestReportsSideBySide:
         assert "framing.batch-without-end-of-stream  [MUST]  pass -> fail" in result.output
         assert "conformance replay one --target liar.toml" in result.output
 
+    def test_logs_are_compared_as_their_reports_are(self, reports: Path) -> None:
+        """Nobody has to make the report first; a log and a report may stand beside each other."""
+        logs = [f".conformance/{name}.jsonl" for name in ("honest", "liar")]
+        expected = conformance_("diff", "honest.json", "liar.json")
+
+        for pair in (logs, ["honest.json", logs[1]]):
+            assert conformance_("diff", *pair).output == expected.output
+
     def test_a_repair_ends_in_0(self, reports: Path) -> None:
         """No clause that passed fails now."""
         result = conformance_("diff", "liar.json", "honest.json")

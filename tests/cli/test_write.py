@@ -81,7 +81,7 @@ def test_each_writer_gets_its_reports() -> None:
 @pytest.mark.parametrize(
     ("arguments", "reported"),
     [
-        (("--writer", "nobody"), "expected writers out of standin, absent, got nobody"),
+        (("--writer", "nobody"), "expected writers out of standin, absent, or globs of them, got nobody"),
         (("--writer", "absent"), "expected at least one installed writer, got none"),
         (("--writer", "standin", "--case", "nobody"), "expected the id of a case that standin is given, got 'nobody'"),
         (("--writer", "standin", "--select", "nobody*"), "expected globs that match ids of samples, got 'nobody*'"),

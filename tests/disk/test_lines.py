@@ -68,3 +68,17 @@ def test_a_full_disk_is_named() -> None:
     """The error names the file."""
     with LineFile(Path("/dev/full"), advice="wait") as file, pytest.raises(DiskError, match="/dev/full"):
         file.append(b"1\n")
+
+
+def test_what_a_file_held_is_set_aside(tmp_path: Path) -> None:
+    """It keeps its bytes under another name, and the file goes on empty; of an empty one nothing is kept."""
+    path, aside = tmp_path / "log", tmp_path / "before"
+    path.write_bytes(b"old\n")
+
+    with LineFile(path, advice="") as file:
+        kept = file.set_aside(aside), file.set_aside(tmp_path / "none")
+        file.append(b"new\n")
+
+    assert kept == (True, False)
+    assert (aside.read_bytes(), path.read_bytes()) == (b"old\n", b"new\n")
+    assert not (tmp_path / "none").exists()

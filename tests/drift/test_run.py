@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from conformance.contain.supervised import Supervised
 from conformance.drift.comparing import VersionChange, VersionDifference
-from conformance.drift.run import Drift, DriftPlan, run_drift
+from conformance.drift.run import WRITTEN, Drift, DriftPlan, run_drift
+from conformance.drift.userfiles import OWN_KIND, find_files
 from conformance.drift.versions import DriftError
+from conformance.report.drift import decision
 from tests.drift import standins
 
 
@@ -117,3 +121,18 @@ def test_one_that_does_not_run_ends_no_other_program(tmp_path: Path) -> None:
 
     assert stranger.running
     stranger.end()
+
+
+def test_own_files_are_written_and_read_whatever_the_time(tmp_path: Path) -> None:
+    """A time that has passed at once leaves out the suite's cases; the decision counts the files."""
+    table = pa.table({"a": [1, 2]})
+    for number in range(3):
+        with pa.ipc.new_stream(tmp_path / f"{number}.arrows", table.schema) as writer:
+            writer.write_table(table)
+    files = find_files([str(tmp_path)], sorted(tmp_path.glob("*.arrows")))
+
+    drift = standins.drift(tmp_path, standins.SAME, dataclasses.replace(standins.SMALL, files=files, seconds=1e-9))
+
+    assert drift.inputs[OWN_KIND] >= len(files.files)
+    assert drift.counts[drift.steps[0]][f"{WRITTEN}{OWN_KIND}"] == {VersionChange.EQUAL: 3}
+    assert ", with 3 of 3 of your files" in decision(drift)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.drift import versions
-from conformance.drift.versions import DriftError, Version, VersionAnswer, ask, find_version, ordered
+from conformance.drift.versions import DriftError, Version, VersionAnswer, ask, distinct, find_version, ordered
 from conformance.targets.spec import TargetSpec
 
 
@@ -17,14 +17,14 @@ def test_versions_stand_from_old_to_new() -> None:
     assert ordered(["16.1.0", "installed", "9.0.0", "16.1.0"]) == ["9.0.0", "16.1.0", "installed"]
 
 
-@pytest.mark.parametrize("name", ["latest", "26", ">=24", "24.0.0; true"])
+@pytest.mark.parametrize("name", ["latest", "26.x", ">=24", "24.0.0; true"])
 def test_a_name_that_is_no_version_is_refused(name: str) -> None:
     """A text that is not a version number is not passed to an installer."""
     with pytest.raises(DriftError, match=r"expected a version of pyarrow such as 24\.0\.0"):
         find_version(name)
 
 
-@pytest.mark.parametrize("name", ["latest", "26", ">=24", "24.0.0; true"])
+@pytest.mark.parametrize("name", ["latest", "26.x", ">=24", "24.0.0; true"])
 def test_one_bad_name_among_good_ones_is_refused_before_anything_is_installed(name: str) -> None:
     """Ordering the names checks all of them; an environment takes a minute to make."""
     with pytest.raises(DriftError, match=r"expected a version of pyarrow such as 24\.0\.0"):
@@ -116,3 +116,30 @@ def test_texts_lose_addresses_and_paths() -> None:
 def test_a_version_says_what_it_lacks(error: str, text: str, *, lacks: bool) -> None:
     """Errors about a type that the library lacks are distinguished from errors about the bytes."""
     assert VersionAnswer("a", "refused", error=error, text=text).lacks is lacks
+
+
+def test_a_series_is_its_newest_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The installer decides which one that is; the report and its replay lines name it."""
+    (tmp_path / "venv" / "lib" / "python3.11" / "site-packages" / "pyarrow-22.1.0.dist-info").mkdir(parents=True)
+    asked: list[TargetSpec] = []
+
+    def prepare(spec: TargetSpec, **_: object) -> Path:
+        asked.append(spec)
+        return tmp_path
+
+    monkeypatch.setattr(versions, "prepare", prepare)
+
+    found = find_version("22")
+
+    assert (found.name, found.asked, asked[0].name) == ("22.1.0", "", "pyarrow-22.x")
+    assert asked[0].environment is not None
+    assert asked[0].environment.python == ("pyarrow==22.*", "numpy")
+
+
+def test_names_of_one_release_are_refused() -> None:
+    """A series may be what another name says; all others stand from old to new by their release."""
+    old, new = Version("22.0.0", Path("a")), Version("22.1.0", Path("b"))
+
+    assert distinct([new, old]) == [old, new]
+    with pytest.raises(DriftError, match=r"expected different versions, but the names stand for pyarrow 22\.1\.0"):
+        distinct([new, Version("22.1.0", Path("c"))])

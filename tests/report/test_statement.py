@@ -12,8 +12,9 @@ import conformance
 from conformance.contract import disputes
 from conformance.contract.disputes import Dispute
 from conformance.engine import causes, selection
-from conformance.engine.events import RunEnded
+from conformance.engine.events import Event, RunEnded
 from conformance.engine.result import fold
+from conformance.records import Outcome, Verdict
 from conformance.report.document import document
 from conformance.report.statement import FileDigest, statement_on
 from conformance.report.statementpage import markdown, sections
@@ -181,6 +182,30 @@ def test_the_results_of_a_server_are_by_profile() -> None:
         ("splits", Cell(not_offered=1)),
     ]
     assert ("profiles", "not offered: splits") in next(sections(made)).rows
+
+
+def test_a_clause_that_is_held_in_part_has_the_reason_of_the_rest() -> None:
+    """A table that could not be made failed nothing."""
+    clause = "rows.none-is-missing"
+    gap = Verdict("b", clause, Outcome.UNTESTABLE, reason="its table could not be made")
+    events: list[Event] = [
+        started(clause),
+        samples.judged("a", passing("a", clause)),
+        samples.judged("b", gap),
+        RunEnded(1.0),
+    ]
+
+    made = statement_on(
+        document(fold(events)),
+        releases=(),
+        report_file=FileDigest("run.json", "0"),
+        logs=(),
+        cases=2,
+    )
+
+    assert [(one.kind, one.count, one.reason) for one in made.not_judged] == [
+        ("clause held where judged", 1, "untestable: its table could not be made")
+    ]
 
 
 def test_a_statement_on_a_server_says_what_the_service_has_confirmed() -> None:
