@@ -26,7 +26,7 @@ from conformance.reference.reached import Recorder, differences
 from conformance.reference.service import Service
 from conformance.targets import Target
 
-__all__ = ["Tried", "asked", "drawn", "has_races"]
+__all__ = ["FLIGHT_ENTRIES", "Tried", "asked", "drawn", "has_races"]
 
 SCENARIOS: Final = 50
 """The number of scenarios on which mutants of combinations have to die: those of a default run."""

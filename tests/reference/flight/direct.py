@@ -14,8 +14,9 @@ from conformance.contract.clause import CLAUSES, FLIGHT, load_chapters
 from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.contract.flight.view import FlightView
 from conformance.contract.judge import judge_view
+from conformance.engine.asking import FLIGHT_ENTRIES, Tried
 from conformance.engine.corpus import load_corpus
-from conformance.engine.proof import FLIGHT_ENTRIES, ProofFixture, Tried
+from conformance.engine.proof import ProofFixture
 from conformance.engine.reuse import Answered, Reuse
 from conformance.generate import materialise
 from conformance.records import (
