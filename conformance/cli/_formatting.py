@@ -93,9 +93,20 @@ class _Formatter(click.HelpFormatter):
         for heading, members in parts:
             if heading:
                 with super().section(heading):
-                    super().write_dl(members, col_max, col_spacing)
+                    self._write_rows(members, col_max, col_spacing)
             else:
-                super().write_dl(members, col_max, col_spacing)
+                self._write_rows(members, col_max, col_spacing)
+
+    def _write_rows(self, rows: Sequence[tuple[str, str]], col_max: int, col_spacing: int) -> None:
+        """The rows; click would break words at their hyphens."""
+        first = min(max(len(name) for name, _ in rows), col_max) + col_spacing
+        space = " " * self.current_indent
+        for name, text in rows:
+            fits = len(name) + col_spacing <= first
+            if not fits:
+                self.write(f"{space}{name}\n")
+            head = space + (f"{name:<{first}}" if fits else " " * first)
+            self.write("".join(f"{line}\n" for line in flowed(" ".join(text.split()), self.width, head=head)))
 
     def write_text(self, text: str) -> None:
         r"""Paragraphs; the lines of one after ``\b`` are kept."""

@@ -17,7 +17,7 @@ import click
 
 from conformance.contain.text import safe
 
-__all__ = ["NARROWEST", "UNBOUNDED", "columns", "commanded", "cut", "flowed", "paint", "tabled"]
+__all__ = ["LEAST", "NARROWEST", "UNBOUNDED", "columns", "commanded", "cut", "flowed", "paint", "tabled"]
 
 NARROWEST: Final = 60
 """The fewest columns for which anything is laid out; a narrower terminal breaks lines itself."""
@@ -25,7 +25,7 @@ UNBOUNDED: Final = 1 << 16
 """The width of output that has none: more than any text of a report."""
 _JOINT: Final = re.compile(r".*[/._\-,;:=&?)]", re.DOTALL)
 """The places at which a word may be broken that is longer than a line, such as an address."""
-_LEAST: Final = 24
+LEAST: Final = 24
 """The fewest columns behind a label or a name; with fewer, the text starts on a line of its own."""
 
 
@@ -42,7 +42,7 @@ def columns() -> int:
 
 def paint(text: str, **style: Any) -> str:
     """``text`` in a colour, for :func:`click.echo`, which leaves colours out where nobody sees them."""
-    return text if os.environ.get("NO_COLOR") else click.style(text, **style)
+    return text if not style or os.environ.get("NO_COLOR") else click.style(text, **style)
 
 
 def flowed(text: str, width: int, *, head: str = "", indent: int | None = None) -> list[str]:
@@ -77,7 +77,9 @@ def _words(text: str, room: int) -> Iterator[str]:
         left = word
         while len(left) > room:
             found = _JOINT.match(left[:room])
-            size = len(found[0]) if found and len(found[0]) > 1 else room
+            size = left.rfind("/", 0, room) + 1
+            if size < room // 2:
+                size = len(found[0]) if found and len(found[0]) > 1 else room
             yield left[:size]
             left = left[size:]
         yield left
@@ -111,7 +113,7 @@ def tabled(rows: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
     longest = max((len(name) for name, _ in rows), default=0)
     for name, text in rows:
         head = f"{name:<{longest}}  "
-        if len(head) + _LEAST <= width or len(head) + len(text) <= width:
+        if len(head) + LEAST <= width or len(head) + len(text) <= width:
             yield from (line.rstrip() for line in flowed(text, width, head=head))
         else:
             yield name

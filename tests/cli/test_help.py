@@ -68,7 +68,8 @@ def test_every_help_fits_the_terminal_and_breaks_no_word(width: int, monkeypatch
         text = conformance_(*name, "--help").output
 
         assert [line for line in text.splitlines() if len(line) > width] == [], name
-        assert set(text.split()) - words <= ADDED, name
+        broken = {word for word in text.split() if word not in words and not word.endswith("...")}
+        assert broken <= ADDED, name
 
 
 def test_many_options_are_under_headings() -> None:
