@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -84,7 +84,7 @@ class _Formatter(click.HelpFormatter):
         yield
         self._options = False
 
-    def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         """Names with texts behind them, a long list of options under headings."""
         rows = [_unlisted(*row) for row in rows]
         parts = [("", rows)] if not self._options else [("Options", rows)]

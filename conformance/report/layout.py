@@ -56,7 +56,10 @@ def flowed(text: str, width: int, *, head: str = "", indent: int | None = None) 
     """
     if len(head) + len(text) <= width:
         return [head + text]
-    space = " " * (len(head) if indent is None else indent)
+    if len(head) + LEAST > width:  # a long name: it flows as the text does
+        margin = head[: len(head) - len(head.lstrip())][: width // 4]
+        text, head, indent = f"{head.strip()} {text}", margin, len(margin) + 2 if indent is None else indent
+    space = " " * min(len(head) if indent is None else indent, width - LEAST)
     lines, line, begun = [], head, False
     for word in _words(text, width - max(len(space), len(head))):
         if begun and len(line) + 1 + len(word) > width:
@@ -68,7 +71,7 @@ def flowed(text: str, width: int, *, head: str = "", indent: int | None = None) 
 
 
 def _harmless(line: str) -> str:
-    return safe(line, limit=len(line))
+    return safe(line, limit=4 * len(line))
 
 
 def _words(text: str, room: int) -> Iterator[str]:

@@ -120,8 +120,9 @@ def _print_failed(console: Console, result: Result) -> None:
     for deviation in result.listed(Outcome.ERROR):
         print_deviation(console, deviation, replay_command(result, deviation))
     for broke in {broke.traceback.rstrip().rpartition("\n")[2]: broke for broke in result.broke}.values():
-        said = "; this is a defect of the suite, please report it:"
-        console.print(_line("\n", (f"the suite broke on {broke.case_id}", "bold"), said))
+        console.print()
+        said = "this is a defect of the suite, please report it:"
+        say(console, f"the suite broke on {broke.case_id}; ", said, indent=2)
         console.print(textwrap.indent(broke.traceback.rstrip(), "  | "))
 
 
