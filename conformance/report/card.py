@@ -23,7 +23,7 @@ __all__ = ["MOST", "print_card"]
 
 MOST: Final = 7
 """The lines of a card."""
-LONGEST: Final = 160
+LONGEST: Final = 120
 """The longest line where nobody has a width, as in a file: a card is for reading."""
 _LABEL: Final = 10
 _ADDRESS: Final = re.compile(r":? ?\(?https?://\S+")
@@ -85,15 +85,17 @@ def _bytes(evidence: Evidence, room: int, width: int) -> Iterator[Line]:
     marks = [place for place, line in enumerate(evidence.lines) if line.marked]
     if not marks or room < 1:
         return
-    first = max(0, marks[0] - (room > 1))
-    shown = evidence.lines[first : first + room] if room > 1 else evidence.lines[marks[0] : marks[0] + 1]
+    begin = evidence.finding.start or 0
+    fault = next((place for place in marks if evidence.lines[place].offset >= begin), marks[0])
+    first = max(0, fault - (room > 1))
+    shown = evidence.lines[first : first + room]
     shown = shown[: marks[-1] + 1 - first]
     longest = max(_HEX if width > 70 else 0, *(len(line.hex) for line in shown))
     finding = evidence.finding
     size = 0 if finding.start is None or finding.end is None else finding.end - finding.start
     note = f"  ← {'this byte' if size == 1 else f'these {size} bytes'}" if size else ""
     for line in shown:
-        said = note if line.offset == evidence.lines[marks[0]].offset and line.marked else ""
+        said = note if line is evidence.lines[fault] else ""
         meaning = f"{f'{line.field}: ' if line.field.strip() else ''}{line.meaning}"
         head = f"  {'>' if line.marked else ' '} 0x{line.offset:04x}  {line.hex:<{longest}}  "
         if len(head) > width * 2 // 3:

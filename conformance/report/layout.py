@@ -56,7 +56,7 @@ def flowed(text: str, width: int, *, head: str = "", indent: int | None = None) 
     """
     if len(head) + len(text) <= width:
         return [head + text]
-    if len(head) + LEAST > width:  # a long name: it flows as the text does
+    if head.strip() and len(head) + LEAST > width:  # a long name: it flows as the text does
         margin = head[: len(head) - len(head.lstrip())][: width // 4]
         text, head, indent = f"{head.strip()} {text}", margin, len(margin) + 2 if indent is None else indent
     space = " " * min(len(head) if indent is None else indent, width - LEAST)

@@ -54,7 +54,11 @@ def print_overview(console: Console, result: Result, *, run: str = "LOG") -> Non
     if result.combinations:
         counts.insert(0, ("scenarios", combined_line(result)))
     for name, text in [*_few(shown, len(shown) - len(result.remarks) + NOTES), *counts]:
-        say(console, f"{name:<{_LABEL}}", cut(text, min(width, LONGEST) - _LABEL) if name == "remark" else text)
+        say(
+            console,
+            f"{name:<{_LABEL}}",
+            cut(text, min(width, LONGEST) - _LABEL) if name in ("remark", "target") else text,
+        )
     if (service := service_of(result.start)) is not None:
         say(console, "", service.sentence)
     for line in reader_lines(by_reader(result.start, result.cases)) if result.start.reader else ():
@@ -92,8 +96,6 @@ def _print_causes(console: Console, result: Result, found: Sequence[Cause], expl
                 console.print()
             print_card(console, number, cause, replay_command(result, cause), f"{explain}{number}")
             continue
-        if number == cards + 1:
-            console.print()
         reach = many(len(cause.cases), "case")
         if cause.blocks:
             reach = f"blocks {many(len(cause.blocks), 'clause')}, {reach}"
@@ -104,7 +106,6 @@ def _print_causes(console: Console, result: Result, found: Sequence[Cause], expl
         where = f"   in {cut(cause.smallest, CASE)}: "
         console.print(Text.assemble(where, (cut(" ".join(cause.title.split()), width - len(where)), "red")))
     if len(found) > cards:
-        console.print()
         say(console, "", f"{explain}2 shows another cause, --all everything", style="dim")
 
 

@@ -19,6 +19,8 @@ from conformance.records import Profile
 from conformance.targets.shipped import shipped_targets
 from tests.cli.typed import conformance_
 
+LONG: Final = 24
+"""The longest word that is never broken; a longer one may be an address, and ends a line after one of its joints."""
 ADDED: Final = {"\\"}
 """What the layout adds to the words: the ends of a command's lines."""
 
@@ -69,7 +71,8 @@ def test_every_help_fits_the_terminal_and_breaks_no_word(width: int, monkeypatch
 
         assert [line for line in text.splitlines() if len(line) > width] == [], name
         broken = {word for word in text.split() if word not in words and not word.endswith("...")}
-        assert broken <= ADDED, name
+        parts = {word for word in broken if any(word in long for long in words if len(long) > LONG)}
+        assert broken - parts <= ADDED, name
 
 
 def test_many_options_are_under_headings() -> None:
