@@ -21,7 +21,7 @@ from tests.report.snapshots import _run
 
 WIDTHS = (60, 80, 120, 200)
 ADDED = {"\\"}
-RUNS = {
+RUNS: dict[str, Callable[[], Result]] = {
     "passing": lambda: result_of(passing("a", "framing.x")),
     "failing": _run,
     "untestable": lambda: result_of(Verdict("a", "rows.x", Outcome.UNTESTABLE, reason="the tables cannot be seeded")),
