@@ -12,12 +12,13 @@ from conformance.contain.text import unknown
 from conformance.engine.recorded import judged_events
 from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
+from conformance.engine.session import last_log
 from conformance.records import to_json
 from conformance.report.document import CauseResult, Report, document
 from conformance.report.reading import read_report
 from conformance.report.terminal import print_cause, terminal
 
-__all__ = ["explain_cause", "report_at"]
+__all__ = ["explain_cause", "last_run", "report_at"]
 
 
 def report_at(path: Path) -> Report:
@@ -27,6 +28,18 @@ def report_at(path: Path) -> Report:
         return read_report(path) if path.suffix == ".json" else document(fold(judged_events(path)))
     except OSError as error:
         raise Unusable(f"expected the path of a log or a JSON report, got {path}: {error.strerror}") from None
+
+
+def last_run() -> Path:
+    """The log of the last run in this directory.
+
+    Raises:
+        Unusable: there is none.
+    """
+    path = last_log()
+    if path is None:
+        raise Unusable("expected the log of a run in .conformance, got none; give the path of a RUN before the number")
+    return path
 
 
 def explain_cause(path: Path, name: str, *, as_json: bool) -> None:

@@ -17,6 +17,7 @@ from typing import Any, Final
 import click
 
 import conformance
+from conformance.cli._formatting import HelpContext, dressed
 from conformance.cli._help import COMMANDS, GROUPS, missing, usage
 from conformance.cli._interrupts import Interrupted, orderly
 from conformance.contain.limits import address_space
@@ -116,6 +117,8 @@ def _check_surroundings(command: str) -> None:
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
 
+    context_class = HelpContext
+
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
         """Every command, in the order of the help."""
         return list(COMMANDS)
@@ -131,8 +134,7 @@ class LazyGroup(click.Group):
         module = importlib.import_module(
             f"conformance.cli.{cmd_name.replace('-', '_')}{'_' if cmd_name == 'list' else ''}"
         )
-        command: click.Command = module.command
-        return command
+        return dressed(module.command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -153,9 +155,12 @@ class LazyGroup(click.Group):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Parse the options before the command; a wrong one ends in one sentence, as those of the commands do."""
+        """Parse the options before the command; a wrong one ends in one sentence, as those of the commands do.
+
+        Without any argument, the help is what is asked for.
+        """
         try:
-            return super().make_context(info_name, args, parent, **extra)
+            return super().make_context(info_name, args or ["--help"], parent, **extra)
         except click.UsageError as error:
             raise _one_sentence(error, info_name or "conformance") from error
         except OSError as error:  # from --help and --version, which print at once
@@ -229,9 +234,8 @@ def _unprinted() -> str:
 
 @click.group(
     cls=LazyGroup,
-    no_args_is_help=False,  # a script that passes no command by mistake must not read as help that was asked for
     epilog=EXIT_CODES,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(conformance.__version__, prog_name="conformance")
 def cli() -> None:

@@ -9,46 +9,46 @@ from typing import Final
 __all__ = ["COMMANDS", "GROUPS", "missing", "usage"]
 
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
-    "Judge a server, a serializer or a program": {
+    "Start here": {
         "init": "Write the target file of your implementation.",
         "run": "Judge a target and report what deviates.",
+        "explain": "Explain one clause, or one cause of a run.",
         "replay": "Run one case on a target and print every byte of the exchange.",
-        "record": "Record what a client and a server say to each other, and judge it.",
-        "replay-server": "Serve recorded exchanges again, to clients in any language.",
-        "history": "Find anomalies in the rows that sessions of any server returned.",
-        "extract": "Save the exchange of one case as files for other programs.",
-        "expect": "Rewrite the expected failures of a target from a run.",
-        "tables": "Write the tables of the cases, for a server that is loaded beforehand.",
-        "prepare": "Make the environment in which a target runs.",
+        "report": "Make reports from the log of an earlier run, or from the logs of its shards.",
     },
-    "Judge bytes": {
+    "Bytes, without a server": {
         "check": "Judge Arrow messages, streams, files and tensors, without any server.",
         "dissect": "Annotate every byte of Arrow data.",
     },
-    "Judge readers and writers": {
-        "clients": "Judge clients of the service in several languages.",
+    "Readers, writers and clients": {
         "read": "Judge readers of Arrow IPC in several languages.",
         "write": "Judge writers of Arrow IPC over their options.",
+        "clients": "Judge clients of the service in several languages.",
         "drift": "Compare versions of pyarrow on the same cases, written and read.",
     },
-    "Look up what is judged": {
+    "Look up cases and clauses": {
         "list": "List the cases, the clauses, the targets, the readers or the writers.",
         "show": "Show one case: its table, its steps, its purpose.",
         "clauses": "List the clauses with their levels and first sentences.",
-        "explain": "Explain one clause, or one cause of a run.",
     },
-    "Make and compare reports": {
-        "report": "Make reports from the log of an earlier run, or from the logs of its shards.",
+    "Compare runs, and publish them": {
         "diff": "Compare reports: regressions, repairs, deviations, checks that ran.",
         "gate": "Write what held in each of several runs, for runs that must not lose it.",
+        "expect": "Rewrite the expected failures of a target from a run.",
         "matrix": "Combine reports into one table: implementations by clauses.",
         "statement": "Write the page that a vendor signs: what a run judged, and what it did not.",
         "verify": "Count a statement again from its log, and compare it with its report and the suite.",
     },
-    "Compare with the service itself": {
+    "Record, and prepare a target": {
+        "record": "Record what a client and a server say to each other, and judge it.",
+        "replay-server": "Serve recorded exchanges again, to clients in any language.",
+        "extract": "Save the exchange of one case as files for other programs.",
+        "history": "Find anomalies in the rows that sessions of any server returned.",
         "truth": "Make, judge and check packs of what the service did.",
+        "tables": "Write the tables of the cases, for a server that is loaded beforehand.",
+        "prepare": "Make the environment in which a target runs.",
     },
-    "Judge millions of cases": {
+    "Millions of cases, on Spark": {
         "campaign": "Judge millions of cases on Spark, with results in Parquet.",
         "judge": "Judge the stored exchanges of a campaign or of a log again.",
         "compare": "Compare two campaigns case by case.",

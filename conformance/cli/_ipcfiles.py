@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
+
+import click
 
 from conformance.cli._group import Unusable
 from conformance.cli._reading import read_named
@@ -16,6 +19,7 @@ from conformance.contract.ipc.judging import PROFILE_OF, judge_ipc
 from conformance.engine.annotated import annotate
 from conformance.engine.selection import all_clauses, binds, today
 from conformance.records import Finding, Level, Outcome, Verdict
+from conformance.report.layout import LEAST, columns, flowed, paint
 from conformance.wire import Header, Kind, read_file, read_messages, recognise, sniff
 
 __all__ = [
@@ -27,6 +31,7 @@ __all__ = [
     "has_message",
     "no_message",
     "refuse_foreign",
+    "show",
     "unjudged",
     "values_of",
 ]
@@ -139,6 +144,38 @@ def values_of(finding: Finding) -> dict[str, Any]:
 def counted(failed: int, passed: int) -> str:
     """How many clauses fail and pass, in words."""
     return f"{many(failed, 'clause fails', 'clauses fail')}, {many(passed, 'passes', 'pass')}"
+
+
+def show(line: str) -> None:
+    """Print a line about a finding, in the terminal's width and colours; it may begin with a label, or with bytes."""
+    style, head = _style(line), ""
+    if labelled := _LABELLED.match(line):
+        head = labelled[0]
+    elif (at := _BYTES.match(line)) and len(line) > columns():
+        head = at[0]
+        if len(head) + LEAST > columns():
+            click.echo(paint(head.rstrip(), **style))
+            head, line = " " * _BELOW, " " * _BELOW + line[len(head) :]
+    for place, part in enumerate(flowed(line[len(head) :], columns(), head=head)):
+        size = len(head) if labelled and not place else 0
+        click.echo((paint(part[:size], bold=True) if size else "") + paint(part[size:], **style))
+
+
+_LABELLED: Final = re.compile(r"  [a-z]+(?: [a-z]+)?  +(?=\S)")
+_BYTES: Final = re.compile(r"  [> ] 0x[0-9a-f]+  .{25}  ")
+_BELOW: Final = 12
+"""Where the meaning of bytes begins that is below them: under their first byte."""
+
+
+def _style(line: str) -> dict[str, Any]:
+    """The style of a line: red for bytes at fault and what was observed, bold for a clause; the last by its verdict."""
+    if line.startswith(("  > ", "  observed ")):
+        return {"fg": "red"}
+    if line.endswith("]") and not line.startswith(" "):
+        return {"fg": "red", "bold": True}
+    if found := re.search(r"\b(\d+) clauses? fails?, ", line):
+        return {"fg": "green" if found[1] == "0" else "red"}
+    return {}
 
 
 def unjudged(verdicts: Iterable[Verdict]) -> Iterator[str]:

@@ -18,17 +18,22 @@ from conformance.cli._options import FILE, FOLDER
 from conformance.contain.text import safe
 from conformance.disk.files import DiskError
 from conformance.engine.result import Result
-from conformance.report.overview import print_overview
+from conformance.engine.session import last_log
+from conformance.report.overview import print_concise, print_overview
 from conformance.report.terminal import print_report, terminal
 
 __all__ = ["Outputs", "all_option", "conclude", "output_options", "print_result", "reported"]
+
+
+SCREEN, CONCISE, COMPLETE = "screen", "concise", "complete"
+"""How much of a report is printed."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Outputs:
     """The path for each report format; None for a format that was not requested.
 
-    ``complete`` asks for the complete report on the screen instead of its first screen. With ``github``, annotations
+    ``shown`` says how much of the report is on the screen. With ``github``, annotations
     are printed before the report. ``step_summary`` is the file to which the summary for the job is appended.
     """
 
@@ -40,7 +45,7 @@ class Outputs:
     sarif: Path | None = None
     step_summary: Path | None = None
     github: bool = False
-    complete: bool = False
+    shown: str = SCREEN
 
     def write(self, result: Result) -> list[DiskError]:
         """Write every requested file; returns an error for each file that could not be written."""
@@ -78,12 +83,20 @@ def reported(result: Result, outputs: Outputs, run: Path | None = None) -> list[
     return [*_printed(result, outputs, run), *failures]
 
 
-def print_result(result: Result, *, complete: bool, run: Path | None = None) -> None:
-    """Print the first screen of a result, or its complete report; ``run`` is its log."""
-    if complete:
+def print_result(result: Result, *, complete: bool = False, shown: str = SCREEN, run: Path | None = None) -> None:
+    """Print as much of a result as ``shown`` says, or all of it; ``run`` is its log."""
+    if complete or shown == COMPLETE:
         print_report(terminal(), result)
+    elif shown == CONCISE:
+        print_concise(terminal(), result)
     else:
-        print_overview(terminal(), result, run="LOG" if run is None else str(run))
+        print_overview(terminal(), result, run="LOG" if run is None else "" if _is_last(run) else str(run))
+
+
+def _is_last(run: Path) -> bool:
+    """True if ``conformance explain`` takes this log without being given its path."""
+    last = last_log()
+    return last is not None and run.exists() and last.samefile(run)
 
 
 def _printed(result: Result, outputs: Outputs, run: Path | None) -> list[DiskError]:
@@ -95,7 +108,7 @@ def _printed(result: Result, outputs: Outputs, run: Path | None) -> list[DiskErr
 
             for line in annotation_commands(document(result)):
                 click.echo(line)
-        print_result(result, complete=outputs.complete, run=run)
+        print_result(result, shown=outputs.shown, run=run)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -112,7 +125,17 @@ def conclude(failures: Iterable[Exception | None], *, fails: bool) -> NoReturn:
 
 
 all_option = click.option(
-    "--all", "complete", is_flag=True, help="Print the complete report, not only its first screen."
+    "--all",
+    "--verbose",
+    "complete",
+    is_flag=True,
+    help="Print the complete report, not only its first screen.",
+)
+_format_option = click.option(
+    "--format",
+    "shown_as",
+    type=click.Choice([SCREEN, CONCISE, COMPLETE]),
+    help="Print the first screen, a line for each cause, or the complete report (as --all does).",
 )
 
 
@@ -131,6 +154,7 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         help="Annotate the job of GitHub Actions, and append to its summary; on by default in such a job.",
     )
     @all_option
+    @_format_option
     @functools.wraps(function)
     def with_outputs(
         *,
@@ -142,6 +166,7 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         badges: Path | None,
         github: bool | None,
         complete: bool,
+        shown_as: str | None,
         **arguments: Any,
     ) -> Any:
         written = {"--junit": junit, "--json": json_, "--html": html, "--sarif": sarif, "--badge": badge}
@@ -149,9 +174,9 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         if github is None:
             github = os.environ.get("GITHUB_ACTIONS") == "true"
         summary = os.environ.get("GITHUB_STEP_SUMMARY") if github else None
-        outputs = Outputs(
-            junit, json_, html, badge, badges, sarif, Path(summary) if summary else None, github, complete
-        )
+        shown = COMPLETE if complete else shown_as or SCREEN
+        written = Path(summary) if summary else None
+        outputs = Outputs(junit, json_, html, badge, badges, sarif, written, github, shown)
         return function(outputs=outputs, **arguments)
 
     return with_outputs

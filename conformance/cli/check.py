@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from conformance.cli._group import Unusable
-from conformance.cli._ipcfiles import Checked, Refused, check_file, counted, counting, refuse_foreign, unjudged
+from conformance.cli._ipcfiles import Checked, Refused, check_file, counted, counting, refuse_foreign, show, unjudged
 from conformance.cli._options import EXISTING, json_flag, level_option
 from conformance.cli._reading import named_files, read_named
 from conformance.contain.text import many, safe
@@ -135,7 +135,7 @@ def _show(results: Iterable[Checked | Refused], *, as_json: bool) -> None:
         click.echo(json.dumps([one.to_json() for one in results], indent=1, ensure_ascii=False))
     else:
         for line in (line for one in results for line in one.lines()):
-            click.echo(line)
+            show(line)
 
 
 # --- bare messages ------------------------------------------------------------------------------------
@@ -153,10 +153,10 @@ def _check_messages(files: tuple[Path, ...], profile: str, level: Level, *, as_j
         click.echo(json.dumps([to_json(verdict) for verdict in verdicts], indent=1, ensure_ascii=False))
     else:
         for line in _lines(verdicts, files, contents):
-            click.echo(line)
+            show(line)
         failed = sum(verdict.outcome is Outcome.FAIL for verdict in verdicts)
         passed = sum(verdict.outcome is Outcome.PASS for verdict in verdicts)
-        click.echo(f"{counted(failed, passed)}, on {many(len(files), 'message')} ({profile})")
+        show(f"{counted(failed, passed)}, on {many(len(files), 'message')} ({profile})")
     sys.exit(1 if any(verdict.outcome is not Outcome.PASS for verdict in verdicts) else 0)
 
 

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any, Final
 
 import click
 
@@ -19,6 +20,7 @@ from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.judging import PROFILE_OF, judge_ipc
 from conformance.engine.selection import all_clauses
 from conformance.records import Finding, Outcome, Verdict
+from conformance.report.layout import UNBOUNDED, columns, flowed, paint
 from conformance.wire import (
     Dissection,
     Fault,
@@ -40,6 +42,13 @@ from conformance.wire.flightdata import is_flight_data, join_flight
 from conformance.wire.foreign import magic_of
 from conformance.wire.protobufdissect import Content, content_of, dissect_protobuf
 
+WIDTH: Final = 110
+"""The width of a dump that goes to no terminal."""
+_STYLES: Final[Sequence[tuple[str, dict[str, Any]]]] = (
+    ("!!", {"fg": "red", "bold": True}),
+    ("! ", {"fg": "yellow"}),
+    ("──", {"bold": True}),
+)
 _DUMPED = [kind for kind in SectionKind if kind is not SectionKind.OTHER]
 _MESSAGES = sorted(name for name, spec in FLIGHT.items() if not (name.startswith(".") or spec.map_entry))
 
@@ -78,8 +87,8 @@ _MESSAGES = sorted(name for name, spec in FLIGHT.items() if not (name.startswith
     "--width",
     metavar="N",
     type=click.IntRange(60),
-    default=110,
-    show_default=True,
+    default=None,
+    show_default=f"that of the terminal, {WIDTH} without one",
     help="Width of the dump in characters.",
 )
 def command(
@@ -90,7 +99,7 @@ def command(
     message_name: str | None,
     dumped: tuple[str, ...],
     as_json: bool,
-    width: int,
+    width: int | None,
 ) -> None:
     """Annotate every byte of FILE (``-`` for standard input): offset, bytes, field, meaning.
 
@@ -140,6 +149,8 @@ def command(
         made = dissection.to_json(only=only) | {"findings": [values_of(finding) for finding in findings]}
         click.echo(json.dumps(made, indent=1, ensure_ascii=False))
     else:
+        here = columns()
+        width = width or (here if here < UNBOUNDED else WIDTH)
         _print(dissection, findings, width, only, lambda fault: _breaks(fault, rules, strict=strict))
     broken = any(_breaks(fault, rules, strict=strict) for fault in dissection.faults)
     sys.exit(1 if failed or (broken and message_name is not None) else 0)
@@ -167,12 +178,22 @@ def _print(
     breaks: Callable[[Fault], bool],
 ) -> None:
     """Print the dump, and after it the findings that no line of it shows."""
+    room = columns()
     for line in lines(dissection, width=width, only=only, breaks=breaks):
-        click.echo(line)
+        _show(line, room)
     shown = {(fault.start, fault.observed) for fault in dissection.faults}
     for one in findings:
         if (one.start, one.observed) not in shown:
-            click.echo(safe(f"!! {one.clause}: {one.field}: {one.observed}; required: {one.required}"))
+            _show(safe(f"!! {one.clause}: {one.field}: {one.observed}; required: {one.required}"), room)
+
+
+def _show(line: str, room: int) -> None:
+    """Print a line of the dump: faults in red, notes in yellow, headings bold."""
+    mark = line.lstrip()
+    space = " " * (len(line) - len(mark))
+    style: dict[str, Any] = next((style for begin, style in _STYLES if mark.startswith(begin)), {})
+    for part in flowed(mark, room, head=space, indent=len(space) + 3):
+        click.echo(paint(part, **style) if style else part)
 
 
 def _breaks(fault: Fault, rules: Collection[WireRule], *, strict: bool) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -14,10 +15,11 @@ from conformance.contract.clause import MESSAGES, Clause, Role
 from conformance.contract.disputes import dispute_of
 from conformance.contract.mending import mending_of
 from conformance.engine.selection import today
+from conformance.report.layout import columns, commanded, flowed, paint
 
 
 @click.command()
-@click.argument("subject", metavar="CLAUSE | RUN")
+@click.argument("subject", metavar="CLAUSE | NUMBER | RUN")
 @click.argument("cause", required=False)
 @json_flag("Print the same facts as JSON.")
 def command(*, subject: str, cause: str | None, as_json: bool) -> None:
@@ -25,17 +27,21 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
 
     \b
     conformance explain framing.batch-prefix                  one clause
-    conformance explain .conformance/mine.jsonl 1             one cause of a run, by its number on the screen
+    conformance explain 1                                     a cause of the last run, by its number on the screen
+    conformance explain .conformance/mine.jsonl 1             a cause of any run, from its log
     conformance explain mine.json framing.batch-prefix~1f0a   the same by its key, from the JSON report
     conformance explain mine.json framing.batch-prefix        the same by its clause, if it has no other cause
+
+    With a NUMBER, explain that cause of the last run in this directory.
 
     With a RUN, the path of its log or JSON report, explain one CAUSE: its deviations with their bytes, what sets them
     apart from what is right, the smallest case, what follows from it and what was not judged because of it.
     """  # noqa: D301  # click wants the character, not the escape
-    if cause is not None:
-        from conformance.cli._causes import explain_cause  # noqa: PLC0415  # a clause is explained without any extra
+    if cause is not None or subject.isdecimal():
+        from conformance.cli._causes import explain_cause, last_run  # noqa: PLC0415  # a clause needs no extra
 
-        explain_cause(Path(subject), cause, as_json=as_json)
+        path, name = (last_run(), subject) if cause is None else (Path(subject), cause)
+        explain_cause(path, name, as_json=as_json)
         return
     if Path(subject).suffix in (".json", ".jsonl"):
         raise click.UsageError("expected a CAUSE of the RUN, its number on the screen, its key, or its clause")
@@ -43,23 +49,47 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(facts(clause), indent=1, ensure_ascii=False))
         return
-    click.secho(f"{clause.id}  [{clause.level.upper()}]", bold=True)
-    click.echo(f"\n{clause.explanation}\n")
-    click.echo(f"source    {clause.source}")
-    for address in clause.also:
-        click.echo(f"also      {address}")
-    click.echo(f"evidence  {clause.evidence_in_words}")
-    click.echo(f"breaks    {clause.breaks or 'no public client is known to break'}")
-    if dispute := dispute_of(clause.id, today()):
-        click.echo(f"disputed  {dispute.text.removeprefix('disputed ')}; no run judges it until then")
-    click.echo(f"applies   to {', '.join(clause.profiles)}")
-    if clause.on_flight:
-        click.echo(f"binds     the {'library' if clause.role is Role.LIBRARY else 'application'} of a Flight server")
-    if clause.question is not None:
-        click.echo(f"verdict   on the {clause.question} of a reader")
+    for line in _lines(clause, columns()):
+        click.echo(line)
+
+
+def _lines(clause: Clause, width: int) -> Iterator[str]:
+    yield paint(f"{clause.id}  [{clause.level.upper()}]", bold=True)
+    yield ""
+    yield from _explained(clause.explanation, width)
+    yield ""
+    dispute = dispute_of(clause.id, today())
+    facts = {
+        "source": clause.source,
+        **{f"also{number}": address for number, address in enumerate(clause.also)},
+        "evidence": clause.evidence_in_words,
+        "breaks": clause.breaks or "no public client is known to break",
+        "disputed": f"{dispute.text.removeprefix('disputed ')}; no run judges it until then" if dispute else "",
+        "applies": f"to {', '.join(clause.profiles)}",
+        "binds": f"the {'library' if clause.role is Role.LIBRARY else 'application'} of a Flight server"
+        if clause.on_flight
+        else "",
+        "verdict": f"on the {clause.question} of a reader" if clause.question is not None else "",
+    }
+    for name, text in facts.items():
+        if text:
+            yield from flowed(text, width, head=f"{name.rstrip('0123456789'):<10}")
     for number, (library, call) in enumerate(mending_of(clause.id).items()):
-        click.echo(f"{'' if number else 'mend it':<10}{library}: {call}")
-    click.echo(f"judge it  {_judged_by(clause)}")
+        yield from flowed(f"{library}: {call}", width, head=f"{'' if number else 'mend it':<10}")
+    yield from commanded(_judged_by(clause), width, head=f"{'judge it':<10}")
+
+
+def _explained(text: str, width: int) -> Iterator[str]:
+    """The text as it is, if its lines fit; else its paragraphs, broken anew."""
+    if all(len(line) <= width for line in text.split("\n")):
+        yield from text.split("\n")
+        return
+    for place, paragraph in enumerate(text.split("\n\n")):
+        yield from [""] * bool(place)
+        if all(len(line) <= width for line in paragraph.split("\n")):
+            yield from paragraph.split("\n")
+        else:
+            yield from flowed(" ".join(paragraph.split()), width)
 
 
 def _judged_by(clause: Clause) -> str:

@@ -186,6 +186,8 @@ def command(
         raise Unusable(f"{file}: expected a new file, but it exists; name another one, or replace it with --force")
     write_whole(file, text)
     shown = shlex.quote(str(file))
+    if given["name"] is None and not answers.asking:
+        click.echo(f"the target is named {spec.name}, as this directory is; --name gives it another name", err=True)
     if spec.environment is not None:
         click.echo(f"{file} is written; install {summary(spec.environment)}:")
         click.echo(f"  conformance prepare --target {shown}")

@@ -17,6 +17,7 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from conformance.readers.registry import KNOWN
+from conformance.report.layout import columns, tabled
 from conformance.targets import TargetSpec, load_target
 from conformance.targets.environmentspec import summary
 from conformance.targets.shipped import shipped_targets
@@ -44,15 +45,17 @@ _LISTS: Final[Mapping[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
 
 
 @click.command(name="list")
-@click.argument("what", type=click.Choice([*_LISTS]), default="cases")
+@click.argument("what", metavar="[WHAT]", type=click.Choice([*_LISTS]), default="cases")
 @click.option("--select", metavar="GLOB", default="*", help="List only ids that match.")
 @corpus_option
 def command(*, what: str, select: str, corpus: Path) -> None:
-    """List the names of the cases, clauses, targets, profiles, readers or writers, each with its title or level.
+    """List the names of WHAT (cases, clauses, targets, profiles, readers, disputes or writers), each with its title or
+    level; by default of the cases.
 
     Readers and writers have the command in front that uses them: run, read or write. Disputes are clauses that are put
     aside, with the day on which that ends and the reason.
-        Exit status: 0, or 2 if nothing matches.
+
+    Exit status: 0, or 2 if nothing matches.
     """
     matching = [(name, text) for name, text in _LISTS[what](corpus) if fnmatch.fnmatchcase(name, select)]
     if what == "disputes" and not disputes.DISPUTES:
@@ -60,6 +63,5 @@ def command(*, what: str, select: str, corpus: Path) -> None:
         return
     if not matching:
         raise click.UsageError(f"no {what[:-1]} matches {select!r}")
-    width = max(len(name) for name, _ in matching)
-    for name, text in matching:
-        click.echo(f"{name:<{width}}  {text}")
+    for line in tabled(matching, columns()):
+        click.echo(line)

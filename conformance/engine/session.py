@@ -31,7 +31,7 @@ from conformance.targets import Target, TargetKind, TargetSpec, open_target
 if TYPE_CHECKING:
     from conformance.readers.programs.backend import Backend
 
-__all__ = ["STATE", "Session", "Settings", "default_log", "open_session"]
+__all__ = ["STATE", "Session", "Settings", "default_log", "last_log", "open_session"]
 
 STATE: Final = Path(".conformance")
 """The directory for a run's log and counterexamples, below the current directory."""
@@ -40,6 +40,11 @@ STATE: Final = Path(".conformance")
 def default_log(spec: TargetSpec) -> Path:
     """The path of the log of a target's run, unless the user gives another."""
     return STATE / f"{spec.name}.jsonl"
+
+
+def last_log() -> Path | None:
+    """The log of the last run that was given no other path; None if there is none."""
+    return max(STATE.glob("*.jsonl"), key=lambda path: path.stat().st_mtime_ns, default=None)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

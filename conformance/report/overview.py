@@ -1,6 +1,7 @@
 """The first screen after a run: the counts, at most ten causes in the order in which to fix them, the verdict.
 
-Ten causes fit a terminal of 80 columns and 40 lines; the complete report is :mod:`conformance.report.terminal`'s.
+Ten causes fit a terminal of 80 columns and 40 lines: the first as cards, the others in two lines. The complete report
+is :mod:`conformance.report.terminal`'s.
 """
 
 from __future__ import annotations
@@ -16,74 +17,99 @@ from conformance.contain.text import many
 from conformance.engine.causes import Cause, causes
 from conformance.engine.result import Result
 from conformance.records import Outcome
+from conformance.report.card import print_card
 from conformance.report.document import service_of
+from conformance.report.layout import cut
 from conformance.report.readers import by_reader, reader_lines
 from conformance.report.summary import combined_line, header, numbers_line, replay_command, verdict_line
-from conformance.report.terminal import print_deviation
+from conformance.report.terminal import say
 from conformance.report.untestable import untestable_lines
 
-__all__ = ["FIRST", "print_overview"]
+__all__ = ["FIRST", "print_concise", "print_overview"]
 
 FIRST: Final = 10
 """The most causes on the first screen."""
-WIDTH: Final = 80
-"""The longest line of the first screen."""
+CARDS: Final = 3
+"""As many causes are all shown as cards; of more, only the first one is."""
 NOTES: Final = 2
 """The most lines for remarks, and for problems other than causes; the complete report has all."""
 CASE: Final = 40
 """The most characters of the name of a cause's smallest case."""
+LONGEST: Final = 160
+"""The longest line of foreign text where the output has no width."""
+PLAIN: Final = 80
+"""The column at which the reach of a cause ends."""
 _LABEL: Final = 10
+_EXPLAIN: Final = "conformance explain "
 _SHOWN: Final = frozenset({"target", "selection", "shard", "profiles", "remark"})
 """The lines of the header that are on the first screen."""
 
 
 def print_overview(console: Console, result: Result, *, run: str = "LOG") -> None:
-    """Print the first screen; ``run`` is the path that ``conformance explain`` is given for this run.
-
-    If there is only one cause, its first deviation is printed in full.
+    """Print the first screen; ``run`` is the path that ``conformance explain`` is given for this run, empty for the
+    last run.
     """
+    width = console.width
     shown = [(name, text) for name, text in header(result.start, result.remarks) if name in _SHOWN]
     counts = [("clauses", text) for text in numbers_line(result.start, result.standings).split("; ")]
     if result.combinations:
         counts.insert(0, ("scenarios", combined_line(result)))
     for name, text in [*_few(shown, len(shown) - len(result.remarks) + NOTES), *counts]:
-        shown_text = _cut(text, WIDTH - _LABEL) if name == "remark" else text
-        console.print(Text.assemble((f"{name:<{_LABEL}}", "bold"), shown_text))
+        say(
+            console,
+            f"{name:<{_LABEL}}",
+            cut(text, min(width, LONGEST) - _LABEL) if name in ("remark", "target") else text,
+        )
     if (service := service_of(result.start)) is not None:
-        console.print(service.sentence)
+        say(console, "", service.sentence)
     for line in reader_lines(by_reader(result.start, result.cases)) if result.start.reader else ():
-        console.print(Text(line))
+        say(console, "", line, indent=4)
     found = causes(result)
     if found:
-        _print_causes(console, found)
-    if len(found) == 1:
-        print_deviation(console, found[0].own[0], replay_command(result, found[0].own[0]))
+        _print_causes(console, result, found, f"conformance explain {shlex.quote(run)} " if run else _EXPLAIN)
     for line in untestable_lines(result):
-        console.print(Text(line, "yellow"))
+        say(console, "", line, indent=4, style="yellow")
     for line in _others(result):
-        console.print(Text(_cut(line, WIDTH), "yellow"))
-    if found:
-        console.print()
-        command = f"conformance explain {shlex.quote(run)} 1"
-        console.print(Text(f"{command} shows one cause, --all everything", "dim"))
+        console.print(Text(cut(line, min(width, LONGEST)), "yellow"))
     console.print()
-    console.print(Text(verdict_line(result), "bold red" if result.fails else "bold green"))
+    say(console, "", verdict_line(result), style="bold red" if result.fails else "bold green")
 
 
-def _print_causes(console: Console, found: Sequence[Cause]) -> None:
+def print_concise(console: Console, result: Result) -> None:
+    """Print a line for each cause, and the verdict: its number, level, key, cases and title."""
+    for number, cause in enumerate(causes(result), 1):
+        others = f" +{len(cause.cases) - 1}" if len(cause.cases) > 1 else ""
+        line = f"{number} {cause.level.upper()} {cause.key} {cause.smallest}{others}: {' '.join(cause.title.split())}"
+        console.print(Text(cut(line, console.width)))
+    for line in _others(result):
+        if line:
+            console.print(Text(cut(line, console.width)))
+    say(console, "", verdict_line(result), style="bold red" if result.fails else "bold green")
+
+
+def _print_causes(console: Console, result: Result, found: Sequence[Cause], explain: str) -> None:
+    width = min(console.width, LONGEST)
     console.print()
     more = f", the first {FIRST} of {len(found)}" if len(found) > FIRST else ""
     console.print(Text(f"FIX FIRST{more}", "bold red"))
+    cards = len(found) if len(found) <= CARDS else 1
     for number, cause in enumerate(found[:FIRST], 1):
+        if number <= cards:
+            if number > 1:
+                console.print()
+            print_card(console, number, cause, replay_command(result, cause), f"{explain}{number}")
+            continue
         reach = many(len(cause.cases), "case")
         if cause.blocks:
             reach = f"blocks {many(len(cause.blocks), 'clause')}, {reach}"
-        name = _cut(cause.key, WIDTH - 12 - len(reach))
         head = f"{number:>2} {cause.level.upper():<6} "
-        space = " " * max(2, WIDTH - len(head) - len(name) - len(reach))
+        name = cut(cause.key, width - len(head) - 2 - len(reach))
+        space = " " * max(2, min(width, PLAIN) - len(head) - len(name) - len(reach))
         console.print(Text.assemble(head, (name, "bold"), space, reach))
-        where = f"   in {_cut(cause.smallest, CASE)}: "
-        console.print(Text.assemble(where, (_cut(" ".join(cause.title.split()), WIDTH - len(where)), "red")))
+        where = f"   in {cut(cause.smallest, CASE)}: "
+        console.print(Text.assemble(where, (cut(" ".join(cause.title.split()), width - len(where)), "red")))
+    if len(found) > cards:
+        say(console, "", f"{explain}2 shows another cause, --all everything", style="dim")
 
 
 def _others(result: Result) -> Iterator[str]:
@@ -110,7 +136,3 @@ def _few(lines: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str]]:
     if len(lines) <= most:
         return list(lines)
     return [*lines[:most], (lines[most][0], f"and {len(lines) - most} more, with --all")]
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"

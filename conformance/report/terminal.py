@@ -17,7 +17,9 @@ from conformance.engine.causes import Cause, causes
 from conformance.engine.events import Evidence
 from conformance.engine.result import Deviation, Result
 from conformance.records import Outcome
+from conformance.report.bytelines import byte_lines
 from conformance.report.document import CauseResult, Report, service_of
+from conformance.report.layout import columns, commanded, flowed
 from conformance.report.profiles import profile_lines
 from conformance.report.readers import by_reader, reader_lines
 from conformance.report.summary import (
@@ -30,22 +32,35 @@ from conformance.report.summary import (
     verdict_line,
 )
 
-__all__ = ["print_cause", "print_deviation", "print_evidence", "print_header", "print_report", "terminal"]
+__all__ = ["print_cause", "print_deviation", "print_evidence", "print_header", "print_report", "say", "terminal"]
 
 _LABEL = 10
 """The width of the labels in front of a deviation's lines: the longest label and a space."""
+_TABLE = 80
+"""The columns that the table of chapters needs with headings in one line; below, each word has its line."""
 _PROFILE = 22
 """The same for the names of profiles."""
 
 
 def terminal(**options: Any) -> Console:
-    """A console for reports: it prints texts unchanged, without wrapping, markup, emoji codes or colours for
-    numbers.
+    """A console for reports: it prints texts unchanged, without markup, emoji codes or colours for numbers.
 
-    A wrapped line could begin with foreign text, and some build systems interpret commands at the beginning of a
-    line.
+    It wraps nothing itself: :mod:`conformance.report.layout` breaks lines at the console's width, which is that of the
+    terminal.
     """
-    return Console(soft_wrap=True, markup=False, emoji=False, highlight=False, **options)
+    return Console(soft_wrap=True, markup=False, emoji=False, highlight=False, **{"width": columns()} | options)
+
+
+def say(
+    console: Console, head: str, text: str, *, style: str = "", indent: int | None = None, command: bool = False
+) -> None:
+    """Print a text behind a head, as lines that the console has room for."""
+    lines = (
+        commanded(text, console.width, head=head) if command else flowed(text, console.width, head=head, indent=indent)
+    )
+    for place, line in enumerate(lines):
+        size = 0 if place else len(head)
+        console.print(Text.assemble((line[:size], "bold"), (line[size:], style)))
 
 
 def _line(*parts: str | tuple[str, str]) -> Text:
@@ -56,7 +71,7 @@ def _line(*parts: str | tuple[str, str]) -> Text:
 def print_header(console: Console, result: Result) -> None:
     """Print the parameters of the run."""
     for name, text in header(result.start, result.remarks):
-        console.print(_line((f"{name:<{_LABEL}}", "bold"), text))
+        say(console, f"{name:<{_LABEL}}", text)
 
 
 def print_report(console: Console, result: Result) -> None:
@@ -68,20 +83,22 @@ def print_report(console: Console, result: Result) -> None:
     _print_short(console, "not judged", result.not_judged, "dim")
     _print_problems(console, result)
     console.print()
-    console.print(_summary(result))
+    console.print(_summary(result, console.width))
     for place, (name, text) in enumerate(profile_lines(result.start, result.standings)):
-        console.print(_line(("" if place else "\n"), (f"{name:<{_PROFILE}}", "bold"), text))
+        if not place:
+            console.print()
+        say(console, f"{name:<{_PROFILE}}", text)
     for line in reader_lines(by_reader(result.start, result.cases)):
-        console.print(Text(line))
+        say(console, "", line, indent=4)
     if result.silent:
         note = f"{len(result.silent)} clauses had nothing to observe in this run; the JSON and HTML reports name them"
-        console.print(Text(note, "dim"))
+        say(console, "", note, style="dim")
     if result.combinations:
-        console.print(_line("", (f"{'scenarios':<{_PROFILE}}", "bold"), combined_line(result)))
-    console.print(numbers_line(result.start, result.standings))
+        say(console, f"{'scenarios':<{_PROFILE}}", combined_line(result))
+    say(console, "", numbers_line(result.start, result.standings))
     if (service := service_of(result.start)) is not None:
-        console.print(service.sentence)
-    console.print(Text(verdict_line(result), "bold red" if result.fails else "bold green"))
+        say(console, "", service.sentence)
+    say(console, "", verdict_line(result), style="bold red" if result.fails else "bold green")
 
 
 def _title(console: Console, title: str, count: int, style: str) -> None:
@@ -96,15 +113,17 @@ def _print_failed(console: Console, result: Result) -> None:
     for number, cause in enumerate(causes(result), 1):
         parts = (*cause.own, *cause.echoes)
         if len(parts) > 1 or cause.blocks:
-            console.print(_line("\n", (f"cause {number} ", "bold red"), (cause.key, "bold"), f" {_reach(cause)}"))
+            console.print()
+            say(console, f"cause {number} {cause.key} ", _reach(cause), indent=4)
             _print_facts(console, (*_about(cause), ("smallest", cause.smallest)))
         for deviation in parts:
             print_deviation(console, deviation, replay_command(result, deviation))
     for deviation in result.listed(Outcome.ERROR):
         print_deviation(console, deviation, replay_command(result, deviation))
     for broke in {broke.traceback.rstrip().rpartition("\n")[2]: broke for broke in result.broke}.values():
-        said = "; this is a defect of the suite, please report it:"
-        console.print(_line("\n", (f"the suite broke on {broke.case_id}", "bold"), said))
+        console.print()
+        said = "this is a defect of the suite, please report it:"
+        say(console, f"the suite broke on {broke.case_id}; ", said, indent=2)
         console.print(textwrap.indent(broke.traceback.rstrip(), "  | "))
 
 
@@ -113,7 +132,7 @@ def print_cause(console: Console, report: Report, cause: CauseResult) -> None:
 
     Of the echoes only the first line is printed; they need no work of their own.
     """
-    console.print(_line((cause.key, "bold"), f" {_reach(cause)}"))
+    say(console, f"{cause.key} ", _reach(cause), indent=4)
     _print_facts(console, _about(cause))
     if cause.blocks:
         _print_facts(console, [("blocked", ", ".join(cause.blocks))])
@@ -145,11 +164,11 @@ def _about(cause: Cause | CauseResult) -> Iterator[tuple[str, str]]:
 
 def _print_facts(console: Console, facts: Iterable[tuple[str, str]]) -> None:
     for name, text in facts:
-        console.print(_line((f"  {name:<{_LABEL}}", "bold"), text))
+        say(console, f"  {name:<{_LABEL}}", text)
 
 
 def _print_replay(console: Console, command: str) -> None:
-    console.print(_line((f"  {'replay':<{_LABEL}}", "bold"), (command, "green")))
+    say(console, f"  {'replay':<{_LABEL}}", command, style="green", command=True)
 
 
 def print_deviation(console: Console, deviation: Deviation, replay: str) -> None:
@@ -195,9 +214,10 @@ def _facts(deviation: Deviation) -> Iterator[tuple[str, str]]:
 
 def print_evidence(console: Console, evidence: Evidence) -> None:
     """Print annotated bytes; the lines at fault have an arrow."""
-    console.print(_line((f"  {'bytes':<{_LABEL}}", "bold"), evidence.of))
+    _print_facts(console, [("bytes", evidence.of)])
     for line in evidence.lines:
-        console.print(Text(f"  {line}", style="bold red" if line.marked else ""))
+        for part in byte_lines(line, console.width):
+            console.print(Text(part, style="bold red" if line.marked else ""))
 
 
 def _print_short(console: Console, title: str, deviations: list[Deviation], style: str) -> None:
@@ -208,7 +228,7 @@ def _print_short(console: Console, title: str, deviations: list[Deviation], styl
         count = f"{len(item.cases)} case{'s'[: len(item.cases) > 1]}"
         often = f", {item.frequency}" if item.frequency else ""
         facts = f"({item.outcome}, {count}, first {item.cases[0]}{often}): {' '.join(item.text.split())}"
-        console.print(_line("  ", (_names(item), "bold"), f" {facts}"))
+        say(console, f"  {_names(item)} ", facts, indent=4)
 
 
 def _print_problems(console: Console, result: Result) -> None:
@@ -216,17 +236,23 @@ def _print_problems(console: Console, result: Result) -> None:
         return
     _title(console, "problems with expected failures", len(result.problems), "yellow")
     for problem in result.problems:
-        console.print(_line("  ", (problem.kind.value, "bold"), f": {problem.text}"))
+        say(console, f"  {problem.kind.value}: ", problem.text, indent=4)
 
 
-def _summary(result: Result) -> Table:
-    """The table of clauses that pass, out of those that the target owes, per chapter and level."""
+def _summary(result: Result, width: int) -> Table:
+    """The table of clauses that pass, of those that the target owes, by chapter and level; in few columns without those
+    that count nothing.
+    """
+    rows = summarise(result.standings)
+    parts = ("pass where judged", "fail", "expected", "not judged")
+    counts = [(one.total.held_where_judged, one.total.failed, one.total.expected, one.total.not_judged) for one in rows]
+    narrow = width < _TABLE
+    kept = [place for place in range(len(parts)) if not narrow or any(count[place] for count in counts)]
     table = Table(box=None, pad_edge=False, header_style="bold", title_justify="left")
-    for name in ("chapter", "MUST", "SHOULD", "MAY", "pass where judged", "fail", "expected", "not judged"):
-        table.add_column(name, justify="left" if name == "chapter" else "right", no_wrap=True)
-    for row in summarise(result.standings):
+    for name in ("chapter", "MUST", "SHOULD", "MAY", *(parts[place] for place in kept)):
+        shown = name.replace(" ", "\n") if narrow else name
+        table.add_column(shown, justify="left" if name == "chapter" else "right", no_wrap=True)
+    for row, count in zip(rows, counts, strict=True):
         cells = [Text(cell.share or "-", "red" if cell.failed else "") for cell in row.cells]
-        total = row.total
-        others = (total.held_where_judged, total.failed, total.expected, total.not_judged)
-        table.add_row(row.chapter, *cells, *(str(count or "-") for count in others))
+        table.add_row(row.chapter, *cells, *(str(count[place] or "-") for place in kept))
     return table

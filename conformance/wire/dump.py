@@ -23,6 +23,8 @@ PER_ROW: Final = 8
 ROWS: Final = 4
 """The number of rows shown of one region; the other bytes are only counted."""
 _HEX: Final = 3 * PER_ROW - 1
+_WIDE = 110
+"""The columns from which on the value of a field is always behind its meaning."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ def lines(
     for row in rows(dissection, only=only, breaks=breaks):
         match row.kind:
             case RowKind.MESSAGE:
-                made += ["", f"── {row.text} ".ljust(width, "─")]
+                made += ["", shorten(f"── {row.text} ".ljust(width, "─"), width)]
             case RowKind.HEADING:
                 made.append(shorten(f"{indent}{row.text}", width))
             case RowKind.FAULT | RowKind.NOTE:
@@ -113,8 +115,18 @@ def lines(
             case RowKind.BYTES:
                 meaning = f"{row.meaning:<22}  {row.value}" if row.value else row.meaning
                 line = f"0x{row.offset:0{digits}x}  {row.hex:<{_HEX}}  {meaning}".rstrip()
-                made.append(shorten(line, width))
+                if row.value and len(line) > width < _WIDE:  # what it is, and below it its value
+                    head = f"0x{row.offset:0{digits}x}  {row.hex:<{_HEX}}  "
+                    made += [f"{head}{row.meaning}", _cut(f"{' ' * len(head)}{row.value}", width)]
+                else:
+                    made.append(shorten(line, width))
     return [safe(line) for line in (made[1:] if made[:1] == [""] else made)]
+
+
+def _cut(line: str, width: int) -> str:
+    """A line that ends after a word, if it has to be cut."""
+    kept, space, _ = line[: width - 1].rpartition(" ")
+    return line if len(line) <= width else f"{kept}…" if space and kept.strip() else shorten(line, width)
 
 
 def _bytes(region: Region, data: memoryview) -> Iterator[Row]:

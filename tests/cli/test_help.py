@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
+import click
 import pytest
 
 import conformance.cli
+from conformance.cli._group import cli
 from conformance.cli._help import COMMANDS, GROUPS
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from conformance.readers.registry import KNOWN
 from conformance.records import Profile
 from conformance.targets.shipped import shipped_targets
 from tests.cli.typed import conformance_
+
+LONG: Final = 24
+"""The longest word that is never broken; a longer one may be an address, and ends a line after one of its joints."""
+ADDED: Final = {"\\"}
+"""What the layout adds to the words: the ends of a command's lines."""
 
 
 def test_every_command_is_in_one_group() -> None:
@@ -23,6 +31,13 @@ def test_every_command_is_in_one_group() -> None:
 
     assert set(COMMANDS) == modules
     assert sum(map(len, GROUPS.values())) == len(COMMANDS)
+
+
+def test_no_command_shows_the_help() -> None:
+    """Whoever types the name alone wants to know what there is."""
+    alone = conformance_()
+
+    assert (alone.exit_code, alone.output) == (0, conformance_("--help").output)
 
 
 def test_the_help_shows_the_groups() -> None:
@@ -35,10 +50,44 @@ def test_the_help_shows_the_groups() -> None:
     assert listed == list(COMMANDS)
 
 
+def _commands(command: click.Command, name: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield name
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for below in command.list_commands(context):
+            found = command.get_command(context, below)
+            assert found is not None
+            yield from _commands(found, (*name, below))
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_every_help_fits_the_terminal_and_breaks_no_word(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compared with the words of the widest help."""
+    for name in _commands(cli):
+        monkeypatch.setenv("COLUMNS", "400")
+        words = set(conformance_(*name, "--help").output.split())
+        monkeypatch.setenv("COLUMNS", str(width))
+        text = conformance_(*name, "--help").output
+
+        assert [line for line in text.splitlines() if len(line) > width] == [], name
+        broken = {word for word in text.split() if word not in words and not word.endswith("...")}
+        parts = {word for word in broken if any(word in long for long in words if len(long) > LONG)}
+        assert broken - parts <= ADDED, name
+
+
+def test_many_options_are_under_headings() -> None:
+    """Each once; few options need none."""
+    shown = conformance_("run", "--help").output
+
+    assert "\nWhat is judged:\n  --target" in shown
+    assert "\nOptions:" not in shown
+    assert len(re.findall(r"^  --gate", shown, re.MULTILINE)) == 1
+    assert "\nOptions:\n" in conformance_("list", "--help").output
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((), "Missing command; see `cli --help`"),
         (("rnu",), "no such command: 'rnu'; did you mean run?"),
         (("xyzzy",), "no such command: 'xyzzy'; see `cli --help`"),
         (("\x1b[2J",), "no such command: '\\x1b[2J'; see `cli --help`"),

@@ -9,7 +9,7 @@ import math
 from conformance.engine.events import RunEnded
 from conformance.engine.result import Result, fold
 from conformance.records import Finding, Outcome, Verdict
-from conformance.report.overview import print_overview
+from conformance.report.overview import print_concise, print_overview
 from conformance.report.terminal import terminal
 from conformance.targets import ExpectedFailure
 from conformance.truth.shipped import confirmed
@@ -59,28 +59,47 @@ def test_more_than_ten_are_counted_and_fit_as_well() -> None:
 
 def test_a_cause_has_its_key_its_reach_its_case_and_its_title() -> None:
     """Two lines."""
-    text = printed(result_of(failing("a", "framing.x", "3 messages"), failing("a", "rows.x", "no message")))
+    clauses = ("framing.x", "rows.x", "types.x", "body.x")
+    text = printed(result_of(*(failing("a", one, f"{one} is wrong") for one in clauses)))
 
-    first, title = text.partition("FIX FIRST\n")[2].splitlines()[:2]
+    first, title = text.partition("\n 2 MUST")[2].splitlines()[:2]
 
-    assert first.split() == ["1", "MUST", "framing.x~ec75", "1", "case"]
-    assert title == "   in a: 3 messages; required: one message"
+    assert first.split()[1:] == ["1", "case"]
+    assert first.split()[0].startswith("rows.x~")
+    assert title == "   in a: rows.x is wrong; required: one message"
 
 
 def test_a_single_cause_is_shown_in_full() -> None:
     """There is room for it."""
     text = printed(result_of(failing("a", "framing.x", "3 messages")))
 
-    assert "framing.x fail MUST\n  case      a\n" in text
-    assert "  replay    conformance replay a --target fake.toml\n" in text
+    assert "✗ 1 framing.x  MUST  a, call 0\n  got       3 messages      want  one message\n" in text
+    assert "  more      conformance explain LOG 1 · conformance replay a --target fake.toml\n" in text
 
 
 def test_it_says_how_to_see_more() -> None:
     """With the log of this run, ready to be copied."""
     text = printed(result_of(failing("a", "framing.x", "3 messages")), "my logs/a.jsonl")
 
-    assert "conformance explain 'my logs/a.jsonl' 1 " in text
-    assert ", --all everything" in text
+    assert "more      conformance explain 'my logs/a.jsonl' 1\n" in text
+
+
+def test_a_cause_of_the_last_run_needs_no_path() -> None:
+    """Its number is enough."""
+    assert "more      conformance explain 1 " in printed(result_of(failing("a", "framing.x", "3 messages")), "")
+
+
+def test_the_concise_form_has_a_line_for_each_cause() -> None:
+    """And the verdict."""
+    screen = io.StringIO()
+    result = result_of(failing("a", "framing.x", "3 messages"), failing("a", "rows.x", "no message"))
+
+    print_concise(terminal(file=screen, width=400), result)
+
+    first, second, last = screen.getvalue().splitlines()
+    assert first == "1 MUST framing.x~ec75 a: 3 messages; required: one message"
+    assert second.startswith("2 MUST rows.x~")
+    assert last.startswith("FAILED: 2 causes")
 
 
 def test_a_clean_run_needs_few_lines() -> None:

@@ -24,7 +24,7 @@ EVIDENCE = Evidence(
 def printed(result: Result) -> str:
     """The report as plain text."""
     buffer = io.StringIO()
-    print_report(terminal(file=buffer, width=100), result)
+    print_report(terminal(file=buffer, width=400), result)
     return buffer.getvalue()
 
 

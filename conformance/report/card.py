@@ -1,0 +1,120 @@
+"""One cause in at most seven lines: what came, what was expected, the byte, who is hurt, and how to see more.
+
+Everything else about it is in ``conformance explain``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from conformance.contain.text import many
+from conformance.contract.clause import CLAUSES
+from conformance.engine.causes import Cause
+from conformance.engine.events import Evidence
+from conformance.engine.result import Deviation
+from conformance.report.layout import UNBOUNDED, cut
+
+__all__ = ["MOST", "print_card"]
+
+MOST: Final = 7
+"""The lines of a card."""
+LONGEST: Final = 120
+"""The longest line where nobody has a width, as in a file: a card is for reading."""
+_LABEL: Final = 10
+_ADDRESS: Final = re.compile(r":? ?\(?https?://\S+")
+_HEX: Final = 25
+
+Line = tuple[tuple[str, str], ...]
+"""The parts of a line, each with its style."""
+
+
+def print_card(console: Console, number: int, cause: Cause, replay: str, explain: str) -> None:
+    """Print the first deviation of a cause; ``explain`` is the command that shows the rest."""
+    width = LONGEST if console.width >= UNBOUNDED else console.width
+    lines = [_head(number, cause, width), *_facts(cause.own[0], width)]
+    end = [*_hurts(cause.own[0], width), *_more(explain, replay, width)]
+    evidence = cause.own[0].evidence
+    room = MOST - len(lines) - len(end)
+    if evidence is not None:
+        lines += _bytes(evidence, room, width)
+    for line in (*lines, *end):
+        console.print(Text.assemble(*line))
+
+
+def _head(number: int, cause: Cause, width: int) -> Line:
+    finding = cause.own[0].finding
+    call = f", call {finding.call}" if finding is not None and finding.call is not None else ""
+    more = f", {many(len(cause.cases), 'case')}" if len(cause.cases) > 1 else ""
+    more += f", blocks {many(len(cause.blocks), 'clause')}" if cause.blocks else ""
+    level = f"  {cause.level.upper()}"
+    name = cut(cause.clause, width - len(f"✗ {number} {level}"))
+    head = f"✗ {number} "
+    room = width - len(head) - len(name) - len(level) - 2
+    place = f"{cause.smallest}{call}{more}"
+    rest = next((f"  {one}" for one in (place, f"{cause.smallest}{more}", cause.smallest) if len(one) <= room), "")
+    return (head, "bold red"), (name, "bold"), (level, "red"), (rest, "")
+
+
+def _fact(label: str, text: str, width: int, style: str = "") -> Line:
+    head = f"  {label:<{_LABEL}}"
+    return (head, "bold"), (cut(" ".join(text.split()), width - len(head)), style)
+
+
+def _facts(deviation: Deviation, width: int) -> Iterator[Line]:
+    """What came and what was expected, in one line if both fit."""
+    finding = deviation.finding
+    got = " ".join(deviation.text.split())
+    if finding is not None and finding.field and not got.startswith(finding.field):
+        got = f"{finding.field}: {got}"
+    want = "" if finding is None else finding.required
+    if want and 2 + _LABEL + len(got) + len("      want  ") + len(want) <= width:
+        yield ("  got       ", "bold"), (got, "red"), ("      want  ", "bold"), (want, "")
+        return
+    yield _fact("got", got, width, "red")
+    if want:
+        yield _fact("want", want, width)
+
+
+def _bytes(evidence: Evidence, room: int, width: int) -> Iterator[Line]:
+    """The first line of bytes at fault and, as far as there is room, the lines around it."""
+    marks = [place for place, line in enumerate(evidence.lines) if line.marked]
+    if not marks or room < 1:
+        return
+    begin = evidence.finding.start or 0
+    fault = next((place for place in marks if evidence.lines[place].offset >= begin), marks[0])
+    first = max(0, fault - (room > 1))
+    shown = evidence.lines[first : first + room]
+    shown = shown[: marks[-1] + 1 - first]
+    longest = max(_HEX if width > 70 else 0, *(len(line.hex) for line in shown))
+    finding = evidence.finding
+    size = 0 if finding.start is None or finding.end is None else finding.end - finding.start
+    note = f"  ← {'this byte' if size == 1 else f'these {size} bytes'}" if size else ""
+    for line in shown:
+        said = note if line is evidence.lines[fault] else ""
+        meaning = f"{f'{line.field}: ' if line.field.strip() else ''}{line.meaning}"
+        head = f"  {'>' if line.marked else ' '} 0x{line.offset:04x}  {line.hex:<{longest}}  "
+        if len(head) > width * 2 // 3:
+            head, meaning = cut(head.rstrip(), width - len(said)), ""
+        text = head + cut(meaning, max(width - len(head) - len(said), 0)) if meaning else head
+        yield (text, "bold red" if line.marked else ""), (said, "bold")
+
+
+def _hurts(deviation: Deviation, width: int) -> Iterator[Line]:
+    clause = CLAUSES.get(deviation.clause)
+    if clause is not None and clause.breaks:
+        yield _fact("hurts", _ADDRESS.sub("", clause.breaks), width)
+
+
+def _more(explain: str, replay: str, width: int) -> Iterator[Line]:
+    """How to see more: on one line, on two, or only in full."""
+    both: Sequence[str] = (
+        (f"{explain} · {replay}",) if 12 + len(f"{explain} · {replay}") <= width else (explain, replay)
+    )
+    for place, one in enumerate(both):
+        if place == 0 or 12 + len(one) <= width:
+            yield (f"  {'' if place else 'more':<{_LABEL}}", "bold"), (one, "green")
