@@ -169,8 +169,8 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         shown_as: str | None,
         **arguments: Any,
     ) -> Any:
-        written = {"--junit": junit, "--json": json_, "--html": html, "--sarif": sarif, "--badge": badge}
-        _check_distinct({option: path for option, path in written.items() if path is not None}, arguments.values())
+        files = {"--junit": junit, "--json": json_, "--html": html, "--sarif": sarif, "--badge": badge}
+        _check_distinct({option: path for option, path in files.items() if path is not None}, arguments.values())
         if github is None:
             github = os.environ.get("GITHUB_ACTIONS") == "true"
         summary = os.environ.get("GITHUB_STEP_SUMMARY") if github else None
