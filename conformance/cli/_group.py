@@ -19,6 +19,7 @@ import click
 import conformance
 from conformance.cli._help import COMMANDS, GROUPS, missing, usage
 from conformance.cli._interrupts import Interrupted, orderly
+from conformance.cli._project import defaults_of
 from conformance.contain.limits import address_space
 from conformance.contain.text import safe, safe_lines
 
@@ -34,6 +35,7 @@ Exit status:
   130  interrupted before there was a verdict"""
 
 _UNUSABLE: Final = (
+    ("conformance.cli._project", "ProjectFileError"),
     ("conformance.disk.locks", "InUseError"),
     ("conformance.history", "HistoryError"),
     ("conformance.records", "RecordError"),
@@ -234,7 +236,8 @@ def _unprinted() -> str:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(conformance.__version__, prog_name="conformance")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """The conformance suite for the BigQuery Storage Read API and the Arrow bytes under it.
 
     \b
@@ -248,3 +251,5 @@ def cli() -> None:
     No server at hand, only bytes:
       conformance check --schema schema.bin --batch batch.bin
     """  # noqa: D301  # click wants the character, not the escape
+    command = ctx.invoked_subcommand or ""
+    ctx.default_map = {command: defaults_of(command)}
