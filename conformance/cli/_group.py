@@ -20,6 +20,7 @@ import conformance
 from conformance.cli._formatting import HelpContext, dressed
 from conformance.cli._help import COMMANDS, GROUPS, missing, usage
 from conformance.cli._interrupts import Interrupted, orderly
+from conformance.cli._project import defaults_of
 from conformance.contain.limits import address_space
 from conformance.contain.text import safe, safe_lines
 
@@ -35,6 +36,7 @@ Exit status:
   130  interrupted before there was a verdict"""
 
 _UNUSABLE: Final = (
+    ("conformance.cli._project", "ProjectFileError"),
     ("conformance.disk.locks", "InUseError"),
     ("conformance.history", "HistoryError"),
     ("conformance.records", "RecordError"),
@@ -238,7 +240,8 @@ def _unprinted() -> str:
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(conformance.__version__, prog_name="conformance")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """The conformance suite for the BigQuery Storage Read API and the Arrow bytes under it.
 
     \b
@@ -252,3 +255,5 @@ def cli() -> None:
     No server at hand, only bytes:
       conformance check --schema schema.bin --batch batch.bin
     """  # noqa: D301  # click wants the character, not the escape
+    command = ctx.invoked_subcommand or ""
+    ctx.default_map = {command: defaults_of(command)}
