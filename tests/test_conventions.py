@@ -19,8 +19,6 @@ from tests.fixtures import ROOT
 GITHUB: Final = ROOT / ".github"
 WORKFLOWS: Final = sorted((GITHUB / "workflows").glob("*.yml"))
 FORMS: Final = sorted(path for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config")
-ELSEWHERE: Final = frozenset({"site"})
-"""The environments that a workflow names before tox.ini has them."""
 COMMANDS: Final = (
     r"\.ci/run",
     r"python -m pip install (tox|'hatchling>=1\.27,<2')",
@@ -49,7 +47,7 @@ def environments() -> set[str]:
 
 def test_the_workflows_are_there() -> None:
     """One each for the tests, the site and a release."""
-    assert [path.stem for path in WORKFLOWS] == ["ci", "release", "site"]
+    assert [path.stem for path in WORKFLOWS] == ["ci", "release"]
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 
@@ -60,7 +58,7 @@ def test_a_workflow_calls_commands_that_exist(workflow: Path) -> None:
     for job in jobs(workflow):
         for command in (step["run"] for step in job["steps"] if "run" in step):
             tox = re.fullmatch(r"tox -e ([a-z-]+)", command)
-            known = tox[1] in environments() | ELSEWHERE if tox else any(re.fullmatch(one, command) for one in COMMANDS)
+            known = tox[1] in environments() if tox else any(re.fullmatch(one, command) for one in COMMANDS)
             if not known:
                 strange.append(command)
 
