@@ -46,7 +46,7 @@ def environments() -> set[str]:
 
 
 def test_the_workflows_are_there() -> None:
-    """One each for the tests, the site and a release."""
+    """One for the tests and one for a release."""
     assert [path.stem for path in WORKFLOWS] == ["ci", "release"]
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
