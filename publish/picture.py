@@ -32,9 +32,9 @@ DEADLINE: Final = 60
 _HIDDEN: Final = """
 <style>
 main { padding-bottom: 0; }
-main > .wide, .controls, main > h2, main > p:not(.verdict), footer, section:not(.failed), .cause h3 + p, summary .text,
+main > .wide, .controls, main > h2, main > p:not(.verdict), footer, .head, section:not(.failed), .cause h3 + p,
+summary .text, .bars dt:nth-of-type(n+2), .bars dd:nth-of-type(n+2),
 .body .facts dt:nth-of-type(4), .body .facts dd:nth-of-type(4),
-.head dt:nth-of-type(n+3), .head dd:nth-of-type(n+3),
 .facts dt:nth-of-type(n+7), .facts dd:nth-of-type(n+7), details:not([open]) { display: none; }
 </style>
 </head>"""

@@ -18,7 +18,7 @@ from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
 from conformance.report.document import DeviationResult, Report, document
 from conformance.report.pages import page_within
-from conformance.report.summary import header, level_of, numbers_line, question_of, section_of, summarise
+from conformance.report.summary import header, level_of, question_of, section_of, summarise
 
 __all__ = ["clause_anchor", "html", "write_html"]
 
@@ -39,7 +39,6 @@ def html(report: Report) -> str:
         header=header(report.run, report.remarks),
         badge=badge_svg(report),
         rows=summarise(report.standings),
-        held=numbers_line(report.run, report.standings),
         groups=sorted({item.group for reader in report.readers for item in reader.answers}),
         levels=list(Level),
         sections=sections,

@@ -158,8 +158,13 @@ class MatrixRow:
     entries: tuple[Entry, ...]
 
     @property
+    def fails_somewhere(self) -> bool:
+        """True if the clause fails in an implementation, expected or not."""
+        return any(entry.state in (_FAILS, _EXPECTED, _BROKE) for entry in self.entries)
+
+    @property
     def holds_everywhere(self) -> bool:
-        """True if the clause is held in every implementation."""
+        """True if the clause passes in every implementation."""
         return all(entry.state is _HOLDS for entry in self.entries)
 
 
