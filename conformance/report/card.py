@@ -17,7 +17,7 @@ from conformance.contract.clause import CLAUSES
 from conformance.engine.causes import Cause
 from conformance.engine.events import Evidence
 from conformance.engine.result import Deviation
-from conformance.report.layout import UNBOUNDED, cut
+from conformance.report.layout import UNBOUNDED, commanded, cut
 
 __all__ = ["MOST", "print_card"]
 
@@ -35,9 +35,13 @@ Line = tuple[tuple[str, str], ...]
 
 def print_card(console: Console, number: int, cause: Cause, replay: str, explain: str) -> None:
     """Print the first deviation of a cause; ``explain`` is the command that shows the rest."""
-    width = LONGEST if console.width >= UNBOUNDED else console.width
+    file = console.width >= UNBOUNDED
+    width = LONGEST if file else console.width
     lines = [_head(number, cause, width), *_facts(cause.own[0], width)]
-    end = [*_hurts(cause.own[0], width), *_more(explain, replay, width)]
+    end = [
+        *_hurts(cause.own[0], width),
+        *_more(explain, [replay] if file else commanded(replay, width - 12), replay, width),
+    ]
     evidence = cause.own[0].evidence
     room = MOST - len(lines) - len(end)
     if evidence is not None:
@@ -51,6 +55,7 @@ def _head(number: int, cause: Cause, width: int) -> Line:
     call = f", call {finding.call}" if finding is not None and finding.call is not None else ""
     more = f", {many(len(cause.cases), 'case')}" if len(cause.cases) > 1 else ""
     more += f", blocks {many(len(cause.blocks), 'clause')}" if cause.blocks else ""
+    more += f", {cause.own[0].frequency}" if cause.own[0].frequency else ""
     level = f"  {cause.level.upper()}"
     name = cut(cause.clause, width - len(f"✗ {number} {level}"))
     head = f"✗ {number} "
@@ -110,11 +115,8 @@ def _hurts(deviation: Deviation, width: int) -> Iterator[Line]:
         yield _fact("hurts", _ADDRESS.sub("", clause.breaks), width)
 
 
-def _more(explain: str, replay: str, width: int) -> Iterator[Line]:
-    """How to see more: on one line, on two, or only in full."""
-    both: Sequence[str] = (
-        (f"{explain} · {replay}",) if 12 + len(f"{explain} · {replay}") <= width else (explain, replay)
-    )
-    for place, one in enumerate(both):
-        if place == 0 or 12 + len(one) <= width:
-            yield (f"  {'' if place else 'more':<{_LABEL}}", "bold"), (one, "green")
+def _more(explain: str, pieces: Sequence[str], replay: str, width: int) -> Iterator[Line]:
+    """How to see more, and to see it again: on one line, or on several."""
+    together = f"{explain} · {replay}"
+    for place, one in enumerate([together] if 12 + len(together) <= width else [explain, *pieces]):
+        yield (f"  {'' if place else 'more':<{_LABEL}}", "bold"), (one, "green")

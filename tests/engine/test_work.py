@@ -46,9 +46,10 @@ MARGIN: Final = 1.1
 CEILINGS: Final[Mapping[str, int]] = {
     "_globs.py": 797,
     "contract": 9167,
-    "engine": 60,
+    "engine": 2_036,
     "generate": 336,
     "records": 308,
+    "targets": 4,
     "wire": 2295,
     "subjects": 244,
 }

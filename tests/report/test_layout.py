@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 
 import pytest
@@ -58,7 +59,7 @@ def test_a_cause_has_at_most_seven_lines(width: int) -> None:
     """However long its texts are."""
     text = printed(print_overview, _run(), width)
 
-    card = text.partition("✗ 1 ")[2].partition("\n\n")[0].splitlines()
+    card = re.split(r"\n\n|\n +2 ", text.partition("✗ 1 ")[2])[0].splitlines()
 
     assert 1 < len(card) <= MOST
     assert any("conformance explain LOG 1" in line for line in card)

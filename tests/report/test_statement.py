@@ -204,7 +204,7 @@ def test_a_clause_that_is_held_in_part_has_the_reason_of_the_rest() -> None:
     )
 
     assert [(one.kind, one.count, one.reason) for one in made.not_judged] == [
-        ("clause held where judged", 1, "untestable: its table could not be made")
+        ("clause pass where judged", 1, "untestable: its table could not be made")
     ]
 
 
