@@ -38,10 +38,8 @@ def print_card(console: Console, number: int, cause: Cause, replay: str, explain
     file = console.width >= UNBOUNDED
     width = LONGEST if file else console.width
     lines = [_head(number, cause, width), *_facts(cause.own[0], width)]
-    end = [
-        *_hurts(cause.own[0], width),
-        *_more(explain, [replay] if file else commanded(replay, width - 12), replay, width),
-    ]
+    pieces = [replay] if file else commanded(replay, width - 2 - _LABEL)
+    end = [*_hurts(cause.own[0], width), *_more(explain, pieces, replay, width)]
     evidence = cause.own[0].evidence
     room = MOST - len(lines) - len(end)
     if evidence is not None:
