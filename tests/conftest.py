@@ -23,6 +23,9 @@ OF_TOOLS: Final = frozenset(
 )
 """Folders that tools write, independently of the tests; git ignores all of them."""
 
+# Output to a pipe has no width; a terminal in which somebody runs the tests must not give it one.
+os.environ.pop("COLUMNS", None)
+
 hypothesis.settings.register_profile(
     "conformance",
     deadline=None,

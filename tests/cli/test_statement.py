@@ -32,7 +32,7 @@ def test_the_log_is_found_and_markdown_is_printed() -> None:
     done = conformance_("statement", "report.json")
 
     assert done.exit_code == 0
-    assert done.stdout.startswith("# Conformance statement: honest\n\n**The run passed: of ")
+    assert done.stdout.startswith("# Conformance statement: honest\n\n**The run passed: ")
 
 
 def test_the_files_are_found_next_to_the_statement(judged: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import closing
 
 import pytest
@@ -57,10 +58,10 @@ def test_a_log_is_named_by_its_target() -> None:
 def test_a_case_that_cannot_be_drawn_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """The run says which case it is and with which error of the suite, and goes on with the next one."""
 
-    def draw(seed: int, index: int, *, profile: str) -> Case:
+    def draw(seed: int, index: int, *, profile: str, not_offered: Collection[str]) -> Case:
         if index == 1:
             raise IndexError("pop from empty list")
-        return draw_case(seed, index, profile=profile)
+        return draw_case(seed, index, profile=profile, not_offered=not_offered)
 
     monkeypatch.setattr(session, "draw_case", draw)
     spec = TargetSpec("reference", TargetKind.SERVER)

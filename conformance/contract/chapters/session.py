@@ -22,6 +22,8 @@ from conformance.contract.endings import serves
 from conformance.contract.sources import (
     EXPIRED_SESSION,
     GUIDE,
+    JAVA_LIVE_TEST,
+    LIVE_TESTS,
     MEASURED,
     PROTOBUF,
     RECORDED,
@@ -415,7 +417,7 @@ def _asking(asks: Callable[[CreateSession], object]) -> Callable[[View], list[As
 @clause(
     "session.restriction-is-not-ignored",
     over=_asking(lambda step: step.row_restriction),
-    source=STREAM_PROTO,
+    source=(STREAM_PROTO, RECORDED, LIVE_TESTS),
     breaks="every client with a filter: it takes rows of the whole table for those that it asked for",
 )
 def restriction_is_not_ignored(asked: Asked) -> Iterator[Violation]:
@@ -436,7 +438,7 @@ def restriction_is_not_ignored(asked: Asked) -> Iterator[Violation]:
 @clause(
     "session.snapshot-time-is-not-ignored",
     over=_asking(lambda step: step.snapshot),
-    source=STREAM_PROTO,
+    source=(STREAM_PROTO, JAVA_LIVE_TEST),
     breaks="clients that ask for an earlier state of a table: they take its present state for that",
 )
 def snapshot_time_is_not_ignored(asked: Asked) -> Iterator[Violation]:
