@@ -184,7 +184,8 @@ def _print(
     shown = {(fault.start, fault.observed) for fault in dissection.faults}
     for one in findings:
         if (one.start, one.observed) not in shown:
-            _show(safe(f"!! {one.clause}: {one.field}: {one.observed}; required: {one.required}"), room)
+            where = f"{one.field}: " if one.field else ""
+            _show(safe(f"!! {one.clause}: {where}{one.observed}; required: {one.required}"), room)
 
 
 def _show(line: str, room: int) -> None:

@@ -182,8 +182,13 @@ class Desk:
             assert matches(step.shown, printed), reported
 
     def run(self, command: str, *, real: bool = False) -> tuple[int, str]:
-        """The status of a command and what it printed, standard output first; ``real``: started as a user does."""
+        """The status of a command and what it printed, standard output first; ``real``: started as a user does.
+
+        The addresses of servers that run already are those that the page writes, in the command and in what it prints.
+        """
         path = self._environment["PATH"]
+        for written, here in self._endpoint.items():
+            command = command.replace(written, here)
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=self.work,
@@ -194,7 +199,10 @@ class Desk:
             check=False,
             stdin=subprocess.DEVNULL,
         )
-        return done.returncode, done.stdout + done.stderr
+        printed = done.stdout + done.stderr
+        for written, here in self._endpoint.items():
+            printed = printed.replace(here, written).replace(here.replace(":", "-"), written.replace(":", "-"))
+        return done.returncode, printed
 
 
 def _program(path: Path, arguments: str) -> None:
