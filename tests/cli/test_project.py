@@ -47,7 +47,7 @@ def test_a_run_uses_the_table_and_the_command_line_wins() -> None:
     assert "1 of" in other.output
 
 
-@pytest.mark.parametrize("target", ['"mine.toml"', '"./broken"', '"/dev/null"', "1", '["reference"]', '"refrence"'])
+@pytest.mark.parametrize("target", ['"mine.toml"', '"./broken"', '"/dev/null"', "1", '["reference"]', '"referencex"'])
 def test_a_project_starts_no_program_of_its_own(target: str) -> None:
     """A file that came with a repository is named by the user alone."""
     write(f"target = {target}")
