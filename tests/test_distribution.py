@@ -104,7 +104,7 @@ def test_source_distribution_holds_the_tests(sdist: Path) -> None:
 def test_distributions_are_small(wheel: Path, sdist: Path) -> None:
     """They stay small enough to install in a build of an emulator's own."""
     assert wheel.stat().st_size < 4 * MIB
-    assert sdist.stat().st_size < 8 * MIB  # tests, golden vectors and the reports that the documents are made from
+    assert sdist.stat().st_size < 6 * MIB
 
 
 @studies

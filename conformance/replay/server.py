@@ -6,12 +6,12 @@ import asyncio
 import contextlib
 import os
 import tempfile
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from conformance.contain.interrupts import Stop
 from conformance.contain.jsonhttp import JsonServer
 from conformance.contain.supervised import Supervised
 from conformance.readers.replay import Loop, ReplayServer
@@ -112,7 +112,7 @@ class Replay:
         self.asked.say("connect", host=host, known=known)
 
 
-def run(server: Replay, program: Sequence[str], done: threading.Event) -> int | None:
+def run(server: Replay, program: Sequence[str], done: Stop) -> int | None:
     """Wait until ``program`` ends, or until ``done`` is set; returns the program's exit status, None without one.
 
     The program finds the addresses, and the table of the first recording, in its environment.

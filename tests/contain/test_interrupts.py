@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import signal
+import sys
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -17,6 +20,25 @@ def test_a_signal_sets_the_event() -> None:
             signal.raise_signal(number)
 
             assert done.is_set()
+
+
+def test_a_signal_ends_a_wait_wherever_it_arrives() -> None:
+    """The handler runs between two lines of what waits, and takes no lock that this holds."""
+
+    def arrive(_frame: FrameType, event: str, _argument: Any) -> Any:
+        if event == "line":
+            signal.raise_signal(signal.SIGTERM)
+        return arrive
+
+    with stopping() as done:
+        before = sys.gettrace()
+        sys.settrace(arrive)
+        try:
+            done.wait()
+        finally:
+            sys.settrace(before)
+
+        assert done.is_set()
 
 
 def test_an_interrupt_that_is_ignored_stays_ignored() -> None:

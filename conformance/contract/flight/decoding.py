@@ -104,7 +104,9 @@ def _message_of(name: str, data: bytes) -> ProtoMessage | None:
     return None if reading.violations else reading.message
 
 
-_short_message_of = functools.lru_cache(maxsize=4096)(_message_of)
+KEPT: Final = 1 << 14
+"""The messages that are kept: more than a case of 10,000 calls has, or each clause would read all of them again."""
+_short_message_of = functools.lru_cache(maxsize=KEPT)(_message_of)
 
 
 def action_of(call: Call) -> ProtoMessage | None:
