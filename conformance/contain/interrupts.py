@@ -8,10 +8,9 @@ means the same. POSIX asks this of shells (Shell & Utilities, 2.11), Python and 
 from __future__ import annotations
 
 import contextlib
-import queue
 import signal
+import socket
 from collections.abc import Iterator
-from typing import Final
 
 __all__ = ["Stop", "ending", "stopping"]
 
@@ -24,37 +23,52 @@ def ending() -> tuple[signal.Signals, ...]:
 
 
 class Stop:
-    """An event that a signal handler may set.
+    """An event that a signal handler may set, and that a signal sets whichever thread it arrives in.
 
-    ``threading.Event`` is none: its lock is not reentrant, and a handler runs in the thread that waits. If the signal
-    arrives while that thread has the lock, ``set`` waits for it without end. ``put`` of a ``SimpleQueue`` is reentrant:
-    https://docs.python.org/3/library/queue.html#queue.SimpleQueue.put.
+    ``threading.Event`` is none: its lock is not reentrant, and a handler runs in the thread that waits. Nor is a queue:
+    a signal that arrives in another thread, or just before the wait begins, does not wake the thread that waits. A byte
+    in a socket does: https://docs.python.org/3/library/signal.html#signal.set_wakeup_fd.
     """
 
     def __init__(self) -> None:
-        self._set: Final = queue.SimpleQueue[None]()
+        self._set = False
+        self._reader, self._writer = socket.socketpair()
+        self._writer.settimeout(0)
 
     def set(self) -> None:
-        """End every wait."""
-        self._set.put(None)
+        """End every wait, of the one thread that waits."""
+        self._set = True
+        with contextlib.suppress(OSError):  # it is full, or closed: nobody waits for this byte
+            self._writer.send(b"\0")
 
     def is_set(self) -> bool:
         """True if a wait would end at once."""
-        return not self._set.empty()
+        return self._set
 
     def wait(self) -> None:
         """Wait until it is set."""
-        self._set.get()
-        self._set.put(None)
+        while not self._set:
+            self._reader.recv(1)
+
+    def fileno(self) -> int:
+        """Where a signal leaves its byte, by :func:`signal.set_wakeup_fd`."""
+        return self._writer.fileno()
+
+    def close(self) -> None:
+        """Nobody waits any more."""
+        self._reader.close()
+        self._writer.close()
 
 
 @contextlib.contextmanager
 def stopping() -> Iterator[Stop]:
     """What these signals set meanwhile; the previous handlers are restored. For the main thread only."""
-    done = Stop()
-    before = {number: signal.signal(number, lambda *_: done.set()) for number in ending()}
-    try:
-        yield done
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with contextlib.closing(Stop()) as done:
+        before = {number: signal.signal(number, lambda *_: done.set()) for number in ending()}
+        wakeup = signal.set_wakeup_fd(done.fileno(), warn_on_full_buffer=False)
+        try:
+            yield done
+        finally:
+            signal.set_wakeup_fd(wakeup)
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 from types import FrameType
 from typing import Any
 
@@ -39,6 +40,26 @@ def test_a_signal_ends_a_wait_wherever_it_arrives() -> None:
             sys.settrace(before)
 
         assert done.is_set()
+
+
+def test_a_signal_ends_a_wait_whichever_thread_it_arrives_in() -> None:
+    """The system chooses the thread, and only a signal to the one that waits interrupts what it waits for."""
+    with stopping() as done:
+        number = signal.SIGTERM
+        other = threading.Thread(target=lambda: signal.pthread_kill(threading.get_ident(), number))
+        other.start()
+        done.wait()
+        other.join()
+
+        assert done.is_set()
+
+
+def test_a_set_after_the_end_does_nothing() -> None:
+    """As of a program that ends after its server."""
+    with stopping() as done:
+        pass
+
+    done.set()
 
 
 def test_an_interrupt_that_is_ignored_stays_ignored() -> None:
