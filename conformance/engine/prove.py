@@ -112,8 +112,8 @@ def prove(
 ) -> Proof:
     """Try everything on ``cases``; ``mutants``, ``every`` and ``thin`` make a sampled proof.
 
-    Each ``every``-th systematic change is tried. The faulty servers and the reference get each ``thin``-th light case.
-    If ``mutants`` are chosen, the legal variations of the service share the cases.
+    Each ``every``-th systematic change is tried. The faulty servers, the reference and its legal variations get each
+    ``thin``-th light case. If ``mutants`` are chosen, the legal variations of the service share the cases.
 
     With ``clauses``, only these are proven: by the mutants made for them, the reference and the legal variations, those
     of servers on the cases that are made for these clauses.
@@ -134,8 +134,9 @@ def prove(
         tasks += [("systematic", str(shard), every) for shard in range(SHARDS)] + [
             ("server", name, thin) for name in FAULTY_SERVERS
         ]
-    tasks += [("alarm", "", thin)] + [("alarm", name, 0) for name in VARIATIONS]
-    tasks += [("server alarm", name, 1 if mutants is None else len(SERVICE_VARIATIONS)) for name in SERVICE_VARIATIONS]
+    tasks += [("alarm", name, thin) for name in ("", *VARIATIONS)]
+    shared = thin if mutants is None else max(thin, len(SERVICE_VARIATIONS))
+    tasks += [("server alarm", name, shared) for name in SERVICE_VARIATIONS]
     if flies:
         tasks += [("flight alarm", name, 0) for name in (REFERENCE_NAME, *FLIGHT_VARIATIONS)]
         tasks += [("scenario alarm", one.case.id, 0) for one in FLIGHT_SCENARIOS.values()]
@@ -249,8 +250,10 @@ def _alarms(proven: ProofFixture, kind: str, name: str, step: int) -> Failures:
     """The clauses that fail on the reference, without a name, or on a legal variation of its bytes or its service."""
     if kind == "server alarm":
         part = proven if len(proven.clauses) == len(CLAUSES) else proven.narrowed(proven.clauses)
-        return _answered(part.sampled(step, list(SERVICE_VARIATIONS).index(name)), name)
-    return by_bytes(proven, VARIATIONS[name].serializer) if name else _answered(proven.thinned(step), None)
+        return _answered(part.sampled(step, list(SERVICE_VARIATIONS).index(name) % step), name)
+    if not name:
+        return _answered(proven.sampled(step, 0), None)
+    return by_bytes(proven.sampled(step, list(VARIATIONS).index(name) % step), VARIATIONS[name].serializer)
 
 
 def _answered(proof_fixture: ProofFixture, name: str | None, kind: TargetKind = TargetKind.SERVER) -> Failures:
