@@ -12,13 +12,17 @@ from conformance.generate.flighthistories import HISTORY
 from conformance.records import Case, Finding, Outcome, Verdict
 from conformance.records.together import groups
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
+from conformance.reference.mutants import Mutant
 from conformance.targets.spec import TargetKind
-from tests.reference.flight.direct import FIXTURE
+from tests.reference.flight.direct import FIXTURE, in_part
 
 __all__ = ["Judged", "judged"]
 
 ENDLESS: Final = "calls.stay-within-reason"
 """Each answer without an end is read up to a limit: one is enough here."""
+
+PARTS: Final = 6
+"""One case of six that are not made for a mutant is put to it."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -32,16 +36,21 @@ class Judged:
 def judged(name: str) -> Judged:
     """Put cases of the proof to a mutant, and drawn histories until it has failed what it is made for there.
 
-    Cases whose calls meet need connections: such a case is put to mutants that it is made for. The proof puts every
-    case and every history to every mutant.
+    The cases are those that are made for what it fails, and a part of the others, another one for each mutant; all
+    others follow until it has failed everything that it declares. Cases whose calls meet need connections, and are not
+    among the others. The proof puts every case and every history to every mutant.
 
     Raises:
         AssertionError: a clause raised an exception.
     """
+    mutant = FLIGHT_MUTANTS[name]
     written: dict[str, Finding] = {}
     drawn: set[str] = set()
-    sought = {clause for clause in FLIGHT_MUTANTS[name].kills if clause.startswith(f"{HISTORY}.")}
-    for verdicts in _verdicts(name):
+    sought = {clause for clause in mutant.kills if clause.startswith(f"{HISTORY}.")}
+    declared = {*mutant.kills, *mutant.also} - sought
+    for first, verdicts in _verdicts(name, mutant):
+        if not first and declared <= written.keys():
+            break
         for verdict in verdicts:
             assert verdict.outcome is not Outcome.ERROR, f"{verdict.clause}: {verdict.reason}"
             if verdict.outcome is Outcome.FAIL and verdict.case_id.startswith(f"{HISTORY}."):
@@ -53,18 +62,25 @@ def judged(name: str) -> Judged:
     return Judged(written, frozenset(drawn))
 
 
-def _verdicts(name: str) -> Iterator[list[Verdict]]:
-    mutant = FLIGHT_MUTANTS[name]
+def _verdicts(name: str, mutant: Mutant) -> Iterator[tuple[bool, list[Verdict]]]:
+    """The verdicts on each case, and True for those that are always put to the mutant."""
     scenario = getattr(mutant.flight, "scenario", None)
     if scenario is not None:
-        return by_scenario(FIXTURE, scenario, name)
-    light = tuple(one for one in FIXTURE.light if not _meets(one.case) or _is_made_for(one.case, mutant.kills))
-    return by_server(dataclasses.replace(FIXTURE, light=light), name, mutant.kills, TargetKind.FLIGHT)
+        yield from ((True, verdicts) for verdicts in by_scenario(FIXTURE, scenario, name))
+        return
+    known = (*mutant.kills, *mutant.also)
+    made = [one for one in FIXTURE.light if _is_made_for(one.case, known)]
+    others = [one for one in FIXTURE.light if one not in made and not _meets(one.case)]
+    chosen = [one for one in others if in_part(name, one.case, PARTS)]
+    left = [one for one in others if one not in chosen]
+    for light, kills in ((made + chosen, mutant.kills), (left, ())):
+        fixture = dataclasses.replace(FIXTURE, light=tuple(light))
+        yield from ((light is not left, verdicts) for verdicts in by_server(fixture, name, kills, TargetKind.FLIGHT))
 
 
 def _meets(case: Case) -> bool:
     return any(len(group) > 1 for group in groups(case.steps))
 
 
-def _is_made_for(case: Case, kills: Sequence[str]) -> bool:
-    return any(matches(clause, case.clauses) for clause in kills)
+def _is_made_for(case: Case, clauses: Sequence[str]) -> bool:
+    return any(matches(clause, case.clauses) for clause in clauses)

@@ -9,7 +9,7 @@ from conformance.records import DoGet
 from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
-from tests.reference.flight.direct import FIXTURE, PUT_AND_GET, failed, tried
+from tests.reference.flight.direct import FIXTURE, PUT_AND_GET, failed, in_part, tried
 
 EVERY = [clause.id for clause in FIXTURE.clauses]
 
@@ -21,10 +21,10 @@ def test_the_reference_fails_nothing() -> None:
 
 @pytest.mark.parametrize("name", FLIGHT_VARIATIONS)
 def test_a_legal_variation_fails_nothing(name: str) -> None:
-    """Its source permits what it does."""
+    """Its source permits what it does. A fifth of the cases is put to each, the proof puts them all."""
     variation = FLIGHT_VARIATIONS[name]
 
-    assert dict(tried(variation.service)) == {}
+    assert dict(tried(variation.service, part=lambda case: in_part(name, case, 5))) == {}
     assert evidence_of(variation.source)
 
 
