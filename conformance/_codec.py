@@ -24,6 +24,8 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from conformance.contain.text import representation
+
 R = TypeVar("R")
 
 Json = typing.NewType("Json", object)
@@ -41,7 +43,8 @@ class RecordError(ValueError):
     """A record could not be read; the message says where, what was expected and what was found."""
 
     def __init__(self, path: str, expected: str, got: object) -> None:
-        super().__init__(f"{path or 'record'}: expected {expected} but got {got!r} ({type(got).__name__})")
+        found = f"{representation(got)} ({type(got).__name__})"
+        super().__init__(f"{path or 'record'}: expected {expected} but got {found}")
         self.path = path
 
 

@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.contain.text import safe
+from conformance.contain.text import representation, safe
 
 __all__ = ["PROJECT_FILE", "ProjectFileError", "defaults_of"]
 
@@ -74,5 +74,5 @@ def _target(given: object) -> str:
         return str(shipped)
     raise ProjectFileError(
         f"{PROJECT_FILE}: tool.conformance.target: expected a URL, or a name of `conformance list targets`, but got"
-        f" {safe(repr(given), 80)}; a target file starts programs, so only --target names one"
+        f" {safe(representation(given), 80)}; a target file starts programs, so only --target names one"
     )

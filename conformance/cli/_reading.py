@@ -76,7 +76,10 @@ def read_named(path: Path) -> bytes:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISFIFO(mode) or something_came(descriptor):
             os.set_blocking(descriptor, True)
-            return _read(descriptor, path, None if stat.S_ISREG(mode) else MOST)
+            try:
+                return _read(descriptor, path, None if stat.S_ISREG(mode) else MOST)
+            except OSError as error:  # without the name, it would be taken for one of standard output
+                raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         os.close(descriptor)
     raise Unusable(f"{path}: expected Arrow data, but nothing came through the pipe within {FIRST_SECONDS:g} s")

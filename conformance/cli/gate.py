@@ -35,7 +35,7 @@ def command(*, paths: tuple[Path, ...], out: Path) -> None:
     \b
     Exit status: 0 written; 1 written, but no cell held in each run; 2 unusable input.
     """  # noqa: D301  # click wants the character, not the escape
-    runs = [(str(path), hashlib.sha256(path.read_bytes()).hexdigest(), report_at(path)) for path in paths]
+    runs = [(str(path), _digest(path), report_at(path)) for path in paths]
     gate = make_gate(runs)
     write_gate(gate, out)
     reasons = Counter(kind for item in gate.left_out for kind in [item.kind] * len(item.clauses))
@@ -43,3 +43,9 @@ def command(*, paths: tuple[Path, ...], out: Path) -> None:
     every = f"each of {len(runs)} runs" if len(runs) > 1 else "1 run"
     click.echo(f"{out}: {many(len(gate.cells), 'cell')} held in {every}{others}")
     sys.exit(0 if gate.cells else 1)
+
+
+def _digest(path: Path) -> str:
+    """The SHA-256 of a file, which need not fit into memory."""
+    with path.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from conformance.contain.secrets import masked
 
-__all__ = ["LIMIT", "keep_safe", "many", "quoted", "safe", "safe_lines", "safe_values", "unknown"]
+__all__ = ["LIMIT", "keep_safe", "many", "quoted", "representation", "safe", "safe_lines", "safe_values", "unknown"]
 
 LIMIT: Final = 2000
 """Characters of an untrusted text that are kept: enough for a traceback's last lines, not for a dump."""
@@ -106,6 +106,20 @@ def told_apart(one: str, other: str, limit: int) -> tuple[str, str]:
         for text in (one, other)
     )
     return first, second
+
+
+def representation(value: object) -> str:
+    """``repr`` of a foreign value; of a number with more digits than Python writes, or a list with one, a few words.
+
+    >>> representation(["a", 1])
+    "['a', 1]"
+    >>> representation(1 << 100_000)
+    'a number with too many digits'
+    """
+    try:
+        return repr(value)
+    except ValueError:  # more digits than sys.get_int_max_str_digits(); TOML and YAML have such numbers, in hexadecimal
+        return "a number with too many digits"
 
 
 def quoted(text: str) -> str:

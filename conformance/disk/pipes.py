@@ -1,7 +1,7 @@
-"""Named pipes where a user names a file: opening one waits for the other side, and here that has an end.
+"""Named pipes and devices where a user names a file: waiting for one, and reading one, has an end here.
 
-A pipe that is read is read once, into a file without a name: what reads the file may then open it, seek in it and read
-it again.
+Such a file is read once, into a file without a name: what reads the file may then open it, seek in it and read it
+again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["FIRST_SECONDS", "MOST", "is_pipe", "kept", "something_came", "write_
 FIRST_SECONDS: Final = 10.0
 """Seconds to wait for the first byte of a pipe, or for somebody who reads from it."""
 MOST: Final = 256 << 20
-"""The most bytes read from a pipe, because it may be endless."""
+"""The most bytes read from a pipe or a device, because it may be endless."""
 _CHUNK: Final = 1 << 16
 _AGAIN_SECONDS: Final = 0.05
 """Seconds between two attempts to open a pipe that nobody reads."""
@@ -34,27 +34,37 @@ def is_pipe(path: Path) -> bool:
         return False
 
 
+def _is_stream(path: Path) -> bool:
+    """True for a pipe, and for a device such as ``/dev/zero``, which need not have an end."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+
+
 def kept(path: Path) -> Path:
-    """A file with all that comes through the pipe at ``path``; ``path`` itself if it is no pipe.
+    """A file with all that comes through the pipe or device at ``path``; ``path`` itself if it is neither.
 
     The file lives until the process ends.
 
     Raises:
-        OSError: nothing came within :data:`FIRST_SECONDS`, or more than :data:`MOST` bytes; the text names the pipe.
+        OSError: nothing came within :data:`FIRST_SECONDS`, or more than :data:`MOST` bytes; the text names the file.
     """
-    if not is_pipe(path):
+    if not _is_stream(path):
         return path
+    kind = "pipe" if is_pipe(path) else "device"
     # O_NONBLOCK: opening a pipe would otherwise wait until somebody opens it for writing.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not something_came(descriptor):
-            raise OSError(errno.EPIPE, f"nothing came through the pipe within {FIRST_SECONDS:g} s", str(path))
+            raise OSError(errno.EPIPE, f"nothing came through the {kind} within {FIRST_SECONDS:g} s", str(path))
         os.set_blocking(descriptor, True)
         with tempfile.TemporaryFile() as file:
             while chunk := os.read(descriptor, _CHUNK):
                 file.write(chunk)
                 if file.tell() > MOST:
-                    raise OSError(errno.EFBIG, f"more than {MOST} bytes came through the pipe", str(path))
+                    raise OSError(errno.EFBIG, f"more than {MOST} bytes came through the {kind}", str(path))
             file.flush()
             file.seek(0)
             return Path(f"/dev/fd/{os.dup(file.fileno())}")

@@ -50,7 +50,7 @@ def parse(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix == JSON:
-            return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+            return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_whole)
         return _load(text)
     except UnicodeDecodeError as error:
         raise CaseFileError(path, f"expected UTF-8 text but byte {error.start} is not") from None
@@ -188,7 +188,18 @@ def _construct_float(loader: Any, node: yaml.ScalarNode) -> float:
 
 
 def _construct_int(loader: Any, node: yaml.ScalarNode) -> int:
-    return int(loader.construct_scalar(node))
+    try:
+        return _whole(loader.construct_scalar(node))
+    except RecordError as error:
+        raise yaml.constructor.ConstructorError(None, None, str(error), node.start_mark) from None
+
+
+def _whole(text: str) -> int:
+    """The whole number of a JSON or YAML text; raises RecordError for one with more digits than Python reads."""
+    try:
+        return int(text)
+    except ValueError:
+        raise RecordError("", "a number of fewer digits", f"one of {len(text)}") from None
 
 
 _Values.add_constructor("tag:yaml.org,2002:float", _construct_float)

@@ -16,6 +16,8 @@ from conformance.history.calls import Append, Create, History, HistoryCall, Hist
 
 __all__ = ["as_lines", "is_history", "read_history"]
 
+LONGEST: Final = 64 << 20
+"""The longest line, in bytes, as in the logs of the suite; a file need not have a line end."""
 _KINDS: Final[dict[str, type[Any]]] = {kind.TAG: kind for kind in (Append, Create, RowsRead, Split)}
 
 
@@ -27,7 +29,7 @@ def is_history(path: Path) -> bool:
     """
     with path.open("rb") as file:
         try:
-            return TAG_KEY in parse_object(file.readline())
+            return TAG_KEY in parse_object(file.readline(LONGEST))
         except ForeignJsonError:
             return False
 
@@ -41,7 +43,9 @@ def read_history(path: Path) -> History:
     """
     calls: list[HistoryCall] = []
     with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), 1):
+            if len(line) > LONGEST:
+                raise HistoryError(f"{path}, line {number}: expected a call of at most {LONGEST >> 20} MiB, got more")
             if line.strip():
                 try:
                     calls.append(_call(line))

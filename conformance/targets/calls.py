@@ -18,6 +18,7 @@ import grpc
 from conformance.contain.secrets import masked, masked_bytes
 from conformance.contract import proto
 from conformance.records import Call, CallEnd, GivingUp, MetadataEntry, Turn
+from conformance.targets.cutting import cut_after, leads_to
 from conformance.targets.faulting import Met
 from conformance.targets.instants import WALL, Time
 from conformance.targets.tls import SecureLine
@@ -103,10 +104,11 @@ def open_channel(
         if secure is not None:
             options.append(("grpc.ssl_target_name_override", endpoint.rpartition(":")[0].strip("[]")))
     if secure is None:
-        return grpc.insecure_channel(through or endpoint, options=options)
+        return leads_to(grpc.insecure_channel(through or endpoint, options=options), through or endpoint)
     if name:
         options += [("grpc.ssl_target_name_override", name), ("grpc.default_authority", name)]
-    return grpc.secure_channel(through or endpoint, secure.credentials, options=options)
+    channel = grpc.secure_channel(through or endpoint, secure.credentials, options=options)
+    return leads_to(channel, through or endpoint)
 
 
 def close_channel(channel: grpc.Channel) -> None:
@@ -179,7 +181,8 @@ class Caller:
         started = self._clock.monotonic()
         stub = self._channel.unary_unary(self._service + call.method, bytes, bytes)
         try:
-            answer, done = stub.with_call(call.request, timeout=budget.seconds, metadata=self._headers(routing))
+            with cut_after(self._channel, budget.seconds):
+                answer, done = stub.with_call(call.request, timeout=budget.seconds, metadata=self._headers(routing))
         except grpc.RpcError as error:
             return self._ended(call, cast("grpc.Call", error), (), started=started, budget=budget)
         if len(answer) > budget.bytes:
@@ -201,16 +204,17 @@ class Caller:
         responses: list[bytes] = []
         size = 0
         try:
-            while take is None or len(responses) < take:
-                if met is not None and met.comes(len(responses)) and met.ends(running):
-                    return self._broken_off(call, running, responses, started, met)
-                data = next(running, None)
-                if data is None:
-                    return self._ended(call, running, tuple(responses), started=started, budget=budget)
-                size += len(data)
-                if said := budget.exceeded(len(responses) + 1, size):
-                    return self._over(call, running, tuple(responses), started, said)
-                responses.append(data)
+            with cut_after(self._channel, seconds):
+                while take is None or len(responses) < take:
+                    if met is not None and met.comes(len(responses)) and met.ends(running):
+                        return self._broken_off(call, running, responses, started, met)
+                    data = next(running, None)
+                    if data is None:
+                        return self._ended(call, running, tuple(responses), started=started, budget=budget)
+                    size += len(data)
+                    if said := budget.exceeded(len(responses) + 1, size):
+                        return self._over(call, running, tuple(responses), started, said)
+                    responses.append(data)
         except grpc.RpcError:
             if met is not None and met.explains(running.code()):
                 return self._broken_off(call, running, responses, started, met)
@@ -243,7 +247,8 @@ class Caller:
         said.leaves(running.cancel)
         size = 0
         over, taken = "", False
-        with contextlib.suppress(grpc.RpcError):  # the status of the call says the same
+        # The status of the call says the same as the error.
+        with cut_after(self._channel, seconds), contextlib.suppress(grpc.RpcError):
             for data in running:
                 size += len(data)
                 if over := budget.exceeded(len(said.responses) + 1, size):
@@ -274,11 +279,12 @@ class Caller:
         running.add_callback(over.set)
         responses: list[bytes] = []
         try:
-            while len(responses) < leaving.after:
-                data = next(running, None)
-                if data is None:
-                    return self._ended(call, running, tuple(responses), started=started, budget=budget)
-                responses.append(data)
+            with cut_after(self._channel, timeout):
+                while len(responses) < leaving.after:
+                    data = next(running, None)
+                    if data is None:
+                        return self._ended(call, running, tuple(responses), started=started, budget=budget)
+                    responses.append(data)
         except grpc.RpcError:
             if running.code() not in _OWN:
                 return self._ended(call, running, tuple(responses), started=started, budget=budget)

@@ -91,3 +91,12 @@ def test_a_project_without_the_table_changes_nothing() -> None:
     Path("pyproject.toml").write_text("[[[")
 
     assert defaults_of("run") == {}
+
+
+@pytest.mark.parametrize("table", ["target = 0x" + "f" * 5000, "select = [0x" + "f" * 5000 + "]"])
+def test_a_number_that_python_writes_in_no_decimal_form_is_refused(table: str) -> None:
+    """TOML has hexadecimal numbers of any length, and the error quotes what it got."""
+    write(table)
+
+    with pytest.raises(ProjectFileError, match=r"tool\.conformance"):
+        defaults_of("run")

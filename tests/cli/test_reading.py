@@ -54,3 +54,11 @@ def test_a_directory_is_refused(tmp_path: Path) -> None:
     """It is named with the system's reason."""
     with pytest.raises(IsADirectoryError, match="Is a directory"):
         read_named(tmp_path)
+
+
+def test_a_file_that_cannot_be_read_is_named() -> None:
+    """Address 0 of this process is mapped to nothing: reading there is an input/output error."""
+    with pytest.raises(OSError, match="Input/output error") as refused:
+        read_named(Path("/proc/self/mem"))
+
+    assert refused.value.filename == "/proc/self/mem"

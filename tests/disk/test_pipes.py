@@ -81,3 +81,11 @@ def test_another_file_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     assert [pipes.kept(tmp_path / name) for name in ("file", "none")] == [tmp_path / "file", tmp_path / "none"]
+
+
+def test_a_device_is_read_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``/dev/zero`` has no end, and would fill the memory."""
+    monkeypatch.setattr(pipes, "MOST", 1 << 20)
+
+    with pytest.raises(OSError, match="more than 1048576 bytes came through the device"):
+        pipes.kept(Path("/dev/zero"))

@@ -10,6 +10,7 @@ import yaml
 from conformance.disk.files import data_file
 from conformance.generate import casetext
 from conformance.generate.casetext import CaseFileError, parse
+from conformance.records import RecordError
 
 ROOT = data_file("cases")
 
@@ -52,3 +53,13 @@ def test_a_refusal_has_the_same_words_by_either_parser(
         _in_python(path, monkeypatch)
 
     assert str(quick.value) == str(slow.value)
+
+
+@pytest.mark.parametrize("name", ["huge.yaml", "huge.json"])
+def test_a_number_with_too_many_digits_is_refused(name: str, tmp_path: Path) -> None:
+    """Python reads 4300 digits; more are a fault of the file, in either form."""
+    path = tmp_path / name
+    path.write_text('{"rows": ' + "9" * 5000 + "}")
+
+    with pytest.raises((CaseFileError, RecordError), match="a number of fewer digits"):
+        parse(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.history import Append, Create, End, HistoryCall, HistoryError, RowsRead, Split
+from conformance.history import Append, Create, End, HistoryCall, HistoryError, RowsRead, Split, files
 from conformance.history.files import as_lines, is_history, read_history
 
 CALLS: tuple[HistoryCall, ...] = (
@@ -77,3 +77,11 @@ def test_a_log_is_no_history(tmp_path: Path) -> None:
     """Neither a log nor another file is taken for a history."""
     assert not is_history(written(tmp_path, '{"event": "run-started"}'))
     assert not is_history(written(tmp_path, "hello"))
+
+
+def test_a_line_without_an_end_is_read_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file from elsewhere may be one line of any length."""
+    monkeypatch.setattr(files, "LONGEST", 100)
+
+    with pytest.raises(HistoryError, match="line 1: expected a call of at most"):
+        read_history(written(tmp_path, " " * 1000))

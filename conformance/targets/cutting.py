@@ -1,0 +1,74 @@
+"""The last way to end a call: cut the connection below it.
+
+grpcio 1.85.1 misses the deadline of a call, and takes no cancellation, while the server sends frames such as SETTINGS
+or PING without a pause: the thread that reads them does nothing else. A connection that is shut down ends all of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+import weakref
+from collections.abc import Iterator
+from typing import Final
+
+import grpc
+
+__all__ = ["GRACE_SECONDS", "cut", "cut_after", "leads_to"]
+
+GRACE_SECONDS: Final = 2.0
+"""Seconds that gRPC has to end a call after its deadline."""
+_DESCRIPTORS: Final = "/proc/self/fd"
+
+_ENDPOINTS: Final[weakref.WeakKeyDictionary[grpc.Channel, str]] = weakref.WeakKeyDictionary()
+
+
+def leads_to(channel: grpc.Channel, endpoint: str) -> grpc.Channel:
+    """``channel``, of which it is known from now on that it leads to ``host:port`` or ``unix:PATH``."""
+    _ENDPOINTS[channel] = endpoint
+    return channel
+
+
+@contextlib.contextmanager
+def cut_after(channel: grpc.Channel, seconds: float) -> Iterator[None]:
+    """Cut the connections of ``channel`` if what happens inside takes :data:`GRACE_SECONDS` more than ``seconds``."""
+    endpoint = _ENDPOINTS.get(channel)
+    if endpoint is None:
+        yield
+        return
+    timer = threading.Timer(seconds + GRACE_SECONDS, cut, (endpoint,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def cut(endpoint: str) -> int:
+    """Shut down each connection of this process to the port or socket of ``endpoint``; the number of them.
+
+    On a system that does not list the descriptors of a process, there is none.
+    """
+    host, _, port = endpoint.rpartition(":")
+    count = 0
+    try:
+        descriptors = os.listdir(_DESCRIPTORS)  # noqa: PTH208  # names are wanted
+    except OSError:
+        return 0
+    for descriptor in descriptors:
+        with contextlib.suppress(OSError):  # it is no socket, has no peer, or has been closed
+            copied = os.dup(int(descriptor))
+            try:
+                one = socket.socket(fileno=copied)
+            except OSError:
+                os.close(copied)
+                continue
+            with one:
+                peer = one.getpeername()
+                if (peer == port) if host == "unix" else (isinstance(peer, tuple) and str(peer[1]) == port):
+                    one.shutdown(socket.SHUT_RDWR)
+                    count += 1
+    return count
