@@ -7,9 +7,11 @@ or PING without a pause: the thread that reads them does nothing else. A connect
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import socket
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 from typing import Final
@@ -31,6 +33,49 @@ def leads_to(channel: grpc.Channel, endpoint: str) -> grpc.Channel:
     return channel
 
 
+class _Watch:
+    """One thread, which cuts what is not over in time; it starts with the first call."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._open: dict[object, tuple[float, str]] = {}
+        self._wakes = math.inf
+        self._started = False
+
+    def begins(self, endpoint: str, seconds: float) -> object:
+        """Cut the connections to ``endpoint`` after so many seconds, unless what is returned ends before."""
+        call, due = object(), time.monotonic() + seconds
+        with self._changed:
+            self._open[call] = (due, endpoint)
+            if not self._started:
+                self._started = True
+                threading.Thread(target=self._watch, name="cutting", daemon=True).start()
+            elif due < self._wakes:
+                self._changed.notify()
+        return call
+
+    def ends(self, call: object) -> None:
+        """What :meth:`begins` returned is over."""
+        with self._changed:
+            self._open.pop(call, None)
+
+    def _watch(self) -> None:
+        while True:
+            with self._changed:
+                self._wakes = min((due for due, _ in self._open.values()), default=math.inf)
+                left = self._wakes - time.monotonic()
+                if left > 0:
+                    self._changed.wait(min(left, threading.TIMEOUT_MAX))
+                    continue
+                over = [call for call, (due, _) in self._open.items() if due <= self._wakes]
+                endpoints = {self._open.pop(call)[1] for call in over}
+            for endpoint in endpoints:
+                cut(endpoint)
+
+
+_WATCH: Final = _Watch()
+
+
 @contextlib.contextmanager
 def cut_after(channel: grpc.Channel, seconds: float) -> Iterator[None]:
     """Cut the connections of ``channel`` if what happens inside takes :data:`GRACE_SECONDS` more than ``seconds``."""
@@ -38,13 +83,11 @@ def cut_after(channel: grpc.Channel, seconds: float) -> Iterator[None]:
     if endpoint is None:
         yield
         return
-    timer = threading.Timer(seconds + GRACE_SECONDS, cut, (endpoint,))
-    timer.daemon = True
-    timer.start()
+    call = _WATCH.begins(endpoint, seconds + GRACE_SECONDS)
     try:
         yield
     finally:
-        timer.cancel()
+        _WATCH.ends(call)
 
 
 def cut(endpoint: str) -> int:
