@@ -15,6 +15,7 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import CLAUSES
 from conformance.contract.offers import ELSEWHERE, profile_of
+from conformance.contract.wholecase import required_of
 from conformance.engine.attempts import Attempts, merge_attempts
 from conformance.engine.events import (
     CaseJudged,
@@ -67,6 +68,11 @@ class Deviation:
     def clause(self) -> str:
         """The clause; the first if there are several."""
         return self.clauses[0]
+
+    @property
+    def required(self) -> str:
+        """What was required: by the finding, or by the outcome of a failure without one; empty if nothing failed."""
+        return self.finding.required if self.finding is not None else required_of(self.outcome)
 
     @property
     def sometimes(self) -> bool:

@@ -16,7 +16,7 @@ from conformance.contract.clause import CLAUSES
 from conformance.engine.casestep import CaseStep, CaseWork, drawn
 from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import Event, RunEnded, RunStarted
-from conformance.engine.offer import Offer, not_drawn
+from conformance.engine.offer import Offer, left_out_by, not_drawn
 from conformance.engine.owed import Owed
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Plan, Selection
@@ -169,7 +169,7 @@ class Session:
             left_out=self.plan.left_out,
             expectations=self.spec.expected_failures,
             shard=str(self.selection.shard or ""),
-            not_offered=self.spec.not_offered,
+            not_offered=left_out_by(self.spec),
             repeat=self.settings.repeat,
             decided=decided(
                 self.spec.expected_failures, (clause.id for clause in self.plan.clauses), self.plan.left_out

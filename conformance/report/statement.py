@@ -20,7 +20,7 @@ from conformance.engine.result import NOT_JUDGED
 from conformance.engine.standing import Standing
 from conformance.records import Level, Outcome, Profile
 from conformance.report.document import Report
-from conformance.report.profiles import SERVED
+from conformance.report.profiles import has_profiles
 from conformance.report.summary import Cell, cell_of, level_of, section_of
 from conformance.truth.shipped import Confirmed
 
@@ -177,7 +177,7 @@ def statement_on(
 
 def _rows(report: Report) -> Iterator[Row]:
     """The results by profile, core first; by chapter, or by question about a reader, if the target is no server."""
-    standings, served = report.standings, report.run.profile == SERVED
+    standings, served = report.standings, has_profiles(report.run)
     groups: dict[str, list[str]] = {profile.value: [] for profile in Profile} if served else {}
     for clause in standings:
         groups.setdefault(profile_of(clause) if served else section_of(clause), []).append(clause)

@@ -18,7 +18,7 @@ from conformance.contain.text import many, safe, safe_values
 from conformance.engine.standing import Standing
 from conformance.records import Level, RecordError, from_json, to_json
 from conformance.report.pages import page
-from conformance.report.profiles import SERVED
+from conformance.report.profiles import has_profiles
 from conformance.report.statement import SCHEMA_VERSION, Gap, Row, Statement
 from conformance.report.summary import Cell, commit_of, header
 
@@ -106,7 +106,7 @@ def sections(statement: Statement) -> Iterator[Section]:
         "Results",
         f"Each clause counts once, under its standing: {' / '.join(map(_words, columns))}."
         + (f" {statement.service.sentence}" if statement.service is not None else ""),
-        ("profile" if run.profile == SERVED else "chapter", *(level.upper() for level in Level)),
+        ("profile" if has_profiles(run) else "chapter", *(level.upper() for level in Level)),
         (*_groups(statement.results, columns), *_groups(statement.levels, columns)),
     )
     head = ("clause", "level", "outcome", "reason", "cases")
