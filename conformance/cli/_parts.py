@@ -45,7 +45,5 @@ def gone(name: str, known: Iterable[str]) -> str:
     for release, frozen in reversed(frozen_releases().items()):
         for buried in frozen.tombstones:
             if buried.id == name and name not in known:
-                return (
-                    f"{name} was a clause of level {buried.level.upper()} until {release}, and is given up"
-                )
+                return f"{name} was a clause of level {buried.level.upper()} until {release}, and is given up"
     return ""

@@ -239,7 +239,7 @@ class _Grouping:
         """The clauses that have passes which do not count, by the clause without which they show nothing."""
         found: dict[str, list[str]] = {}
         for clause, standing in self._result.standings.items():
-            if standing.reason and not self._unjudged(clause):
+            if standing.shown_with and not self._unjudged(clause):
                 found.setdefault(standing.shown_with, []).append(clause)
         return found
 
