@@ -65,6 +65,7 @@ _STORAGE_ROWS: Final = (
         "SplitReadStream: a stream is divided while it is read",
         ("split.*", "errors.split-*"),
         lambda step: isinstance(step, SplitStream),
+        unless=("split.request-is-not-*",),
     ),
     ProfileRow(
         Profile.BUFFER_COMPRESSION,
@@ -133,8 +134,8 @@ def asked(case: Case) -> tuple[Profile, ...]:
 
 
 def may_be_absent(step: Step) -> bool:
-    """True if a step asks for an option that a server may lack: it is honoured or refused, and never ignored."""
-    return isinstance(step, CreateSession) and step.expect.reason == NOT_OFFERED
+    """True if a step asks for something that a server may lack: it is honoured or refused, and never ignored."""
+    return isinstance(step, CreateSession | SplitStream) and step.expect.reason == NOT_OFFERED
 
 
 def check_not_offered(where: str, names: Sequence[str], protocol: ProtocolName = ProtocolName.STORAGE_READ) -> None:

@@ -40,6 +40,8 @@ def test_data_is_sent_to_a_server_that_says_what_it_does_with_it(step: Step, rea
     [
         ("filters", "session.restriction-honoured-or-refused"),
         ("snapshots", "session.snapshot-time-honoured-or-refused"),
+        ("projection", "session.projection-honoured-or-refused"),
+        ("splits", "split.honoured-or-refused"),
     ],
 )
 def test_an_option_that_is_not_offered_is_asked_for_nevertheless(part: str, case_id: str) -> None:
@@ -50,11 +52,18 @@ def test_an_option_that_is_not_offered_is_asked_for_nevertheless(part: str, case
     assert offer.lacks(corpus[case_id]) == ()
 
 
-@pytest.mark.parametrize("mutant", ["restriction.ignored", "snapshot.time-ignored", "snapshot.time-refused", None])
+NOT_IGNORED = (
+    *("restriction.ignored", "snapshot.time-ignored", "projection.ignored", "split.whole-twice"),
+    *("snapshot.time-refused", "projection.refused", None),
+)
+"""Mutants that ignore something that a server may lack, those that refuse it, and no mutant."""
+
+
+@pytest.mark.parametrize("mutant", NOT_IGNORED)
 def test_silence_with_other_rows_fails_and_a_refusal_does_not(mutant: str | None) -> None:
     """Whatever else the server offers."""
     all_clauses()
-    chosen = [one for one in load_corpus().values() if one.id.endswith("-honoured-or-refused")]
+    chosen = [one for one in load_corpus().values() if one.id.endswith("honoured-or-refused")]
     clauses = [clause for clause in CLAUSES.values() if clause.id.endswith("-is-not-ignored")]
     with reference_target(mutant=mutant) as target:
         step = CaseStep(clauses, target)
