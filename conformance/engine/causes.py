@@ -217,8 +217,15 @@ class _Grouping:
             replay=replays.get(smallest, self._cases[smallest].replay),
             echoes=echoes,
             blocks=tuple(sorted(self._kept_from_judgement(group))),
-            contrast=contrast(self._result, group.own) if group.refusal is None else group.refusal.facts,
+            contrast=contrast(self._result, group.own) if group.refusal is None else self._facts(group),
         )
+
+    def _facts(self, group: _Group) -> tuple[str, ...]:
+        """What sets refused requests apart, and what cases told that were drawn for them."""
+        assert group.refusal is not None
+        places = {(one.case_id, one.clause) for one in group.own}
+        told = (one.sentence for one in self._result.isolated if (one.case_id, one.clause) in places)
+        return (*group.refusal.facts, *told)
 
     def _kept_from_judgement(self, group: _Group) -> Iterator[str]:
         """The clauses that the group blocks on a case and that no case judged, and those whose passes do not count

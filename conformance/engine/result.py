@@ -19,6 +19,7 @@ from conformance.contract.wholecase import required_of
 from conformance.engine.attempts import Attempts, merge_attempts
 from conformance.engine.events import (
     CaseJudged,
+    CauseIsolated,
     CounterexampleSaved,
     Event,
     Evidence,
@@ -104,6 +105,7 @@ class Result:
     complete: bool
     remarks: tuple[str, ...] = ()
     set_up: str = ""
+    isolated: tuple[CauseIsolated, ...] = ()
 
     @cached_property
     def outcomes(self) -> Counter[Outcome]:
@@ -251,6 +253,7 @@ def fold(events: Iterable[Event]) -> Result:
         seconds=ended.seconds if ended is not None else _until_now(cases),
         complete=complete,
         set_up=next(iter(set_up.values()), ""),
+        isolated=tuple(event for event in rest if isinstance(event, CauseIsolated)),
         remarks=(*(ended.remarks if ended is not None else ()), *_undecided(resolution, len(start.expectations))),
     )
 

@@ -16,6 +16,7 @@ from conformance.contract.clause import CLAUSES
 from conformance.engine.casestep import CaseStep, CaseWork, drawn
 from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import Event, RunEnded, RunStarted
+from conformance.engine.isolating import Isolator
 from conformance.engine.offer import Offer, left_out_by, not_drawn
 from conformance.engine.owed import Owed
 from conformance.engine.run import CaseJob, run
@@ -127,12 +128,14 @@ class Session:
             expectations=self.spec.expected_failures,
             shrinking=self.settings.shrink,
         )
+        start = self.started()
         events = run(
-            self.started(),
+            start,
             self.jobs(),
             self.step,
             offer=self.offer,
             shrinker=shrinker,
+            isolator=Isolator(start, self.step) if self.settings.shrink and self.spec.service is None else None,
             owed=self.owed,
             remarks=self.plan.remarks,
             exchanges=self.settings.exchanges,

@@ -12,7 +12,8 @@ import pytest
 
 from tests.engine.stacks import Bench, drawn
 
-SEED = 20261122
+SEED = 20261129
+"""Of no stack of this seed two mutants cancel each other out, as two do that swap the same columns back and forth."""
 STACKS = 4
 
 
