@@ -16,7 +16,6 @@ from conformance.contract.flight.decoding import action_of
 from conformance.contract.flight.sqlmessages import type_of
 from conformance.records import Call
 from conformance.wire import lines as dump_lines
-from conformance.wire.faults import Severity
 from conformance.wire.flight import FLIGHT, METHODS
 from conformance.wire.flightsql import ANY, FLIGHT_SQL
 from conformance.wire.protobuf import read_protobuf
@@ -79,8 +78,9 @@ class FlightTranscript:
         reading = read_protobuf(data, spec)
         yield f"{indent}{spec.name}"
         yield from self._fields(reading.message, indent + "  ", request=request)
-        broken = (fault for fault in reading.faults if fault.severity is Severity.VIOLATION)
-        yield from (f"{indent}  not a message of this kind: {fault.observed}" for fault in broken)
+        yield from (f"{indent}  not a message of this kind: {fault.observed}" for fault in reading.violations)
+        if reading.violations:
+            yield f"{indent}{_shortened(data.hex(' '))}"
 
     def _fields(self, message: ProtoMessage, indent: str, *, request: bool) -> Iterator[str]:
         for field in message.fields:

@@ -42,10 +42,11 @@ def test_a_put_of_sql_has_counts() -> None:
 
 
 def test_what_is_no_message_says_why() -> None:
-    """And shows what could be read."""
+    """And shows its bytes."""
     call = Call(0, "", "DoGet", b"\x0a\x7f")
 
     assert "not a message of this kind: " in shown(call)
+    assert shown(call).endswith("    0a 7f")
 
 
 def test_a_hostile_message_is_cut() -> None:
