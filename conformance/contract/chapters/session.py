@@ -442,7 +442,7 @@ def restriction_is_not_ignored(asked: Asked) -> Iterator[Violation]:
     breaks="clients that map by position: they take a column for another",
 )
 def projection_is_not_ignored(asked: Asked) -> Iterator[Violation]:
-    """A session with ``selected_fields`` has no column that was not selected, or is refused.
+    """A session with ``selected_fields`` has no column of the table that was not selected, or is refused.
 
     This binds a server without projections, too: it refuses the request, with UNIMPLEMENTED or INVALID_ARGUMENT. If it
     sends every column, a client that counts on those that it named takes one for another.
@@ -450,7 +450,8 @@ def projection_is_not_ignored(asked: Asked) -> Iterator[Violation]:
     if isinstance(asked, SessionRead) and asked.session.schema is not None:
         schema = asked.session.schema.message.schema
         selected = list(asked.session.step.selected_fields)
-        if surplus := [field.name for field in (schema.fields if schema else ()) if field.name not in selected]:
+        left_out = {column.name for column in asked.session.view.case.table.columns} - set(selected)
+        if surplus := [field.name for field in (schema.fields if schema else ()) if field.name in left_out]:
             required = f"no columns but {selected}, or a refusal"
             yield Violation(required, f"the columns {surplus} too", field="selected_fields")
 

@@ -161,12 +161,20 @@ def children_are_the_parent(family: Family) -> Iterator[Violation]:
 # --- a server without splits ----------------------------------------------------------------------
 
 
+def _count(read: ReadView) -> int:
+    rows = rows_of(read)
+    return 0 if rows is None else len(rows)
+
+
 @once_per_view
 def _honoured_or_not(view: View) -> list[Family | SplitView]:
-    """Return the splits that a server may lack: those with all of their reads, and those that gave no children."""
+    """Return the splits that a server may lack: those of a parent with all rows of the table, and those that gave no
+    children. If the parent lacks rows itself, nothing is known of its children.
+    """
     asked = [split for split in view.splits if may_be_absent(split.step) and answered(split)]
     given = [split for split in asked if split.answer is not None and all(children_of(split))]
-    return [*_families(view, given), *(split for split in asked if split not in given)]
+    whole = [one for one in _families(view, given) if _count(one.parent) == view.table.num_rows]
+    return [*whole, *(split for split in asked if split not in given)]
 
 
 @clause(
