@@ -28,6 +28,8 @@ from tests.fixtures import ROOT
 PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS: Final = PROJECT["optional-dependencies"]
 ACTION: Final = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+SCRIPTS: Final = [step for step in ACTION["runs"]["steps"] if "run" in step]
+CACHES: Final = [step for step in ACTION["runs"]["steps"] if "uses" in step]
 (HOOK,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
 CONTAINER: Final = (ROOT / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
 
@@ -47,7 +49,10 @@ class Job:
         self.work.mkdir(parents=True, exist_ok=True)
         self._place = place
         called = place / "called"
-        program(place / "bin" / "python3", f'#!/bin/sh\necho python3 "$@" >> {called}\n')
+        program(
+            place / "bin" / "python3",
+            f'#!/bin/sh\n[ "$1" != -c ] || exec {sys.executable} "$@"\necho python3 "$@" >> {called}\n',
+        )
         program(place / "conformance" / "bin" / "pip", f'#!/bin/sh\necho pip "$@" >> {called}\n')
         program(
             place / "conformance" / "bin" / "conformance", f'#!/bin/sh\nexec {sys.executable} -m conformance "$@"\n'
@@ -67,7 +72,7 @@ class Job:
         (self._place / "output").write_text("")
         inputs = {name: one.get("default", "") for name, one in ACTION["inputs"].items()}
         inputs |= {name.replace("_", "-"): text for name, text in given.items()}
-        for step in ACTION["runs"]["steps"]:
+        for step in SCRIPTS:
             environment = {name: self._filled(text, inputs) for name, text in step["env"].items()}
             done = subprocess.run(
                 ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
@@ -84,16 +89,22 @@ class Job:
         return 0
 
     def _filled(self, text: str, inputs: Mapping[str, str]) -> str:
-        """The expressions that the action uses, as GitHub evaluates them."""
+        """The expressions that the scripts use, as GitHub evaluates them."""
         outputs = dict(line.split("=", 1) for line in self.text("output").splitlines())
 
         def value(match: re.Match[str]) -> str:
             kind, _, name = match[1].partition(".")
             if kind == "inputs":
                 return inputs[name]
-            return {"github.action_path": str(ROOT), "steps.judge.outputs.status": outputs.get("status", "")}[match[1]]
+            known = {"github.action_path": str(ROOT), "runner.temp": str(self._place)}
+            return {**known, "steps.judge.outputs.status": outputs.get("status", "")}[match[1]]
 
         return re.sub(r"\$\{\{ (\S+) \}\}", value, text)
+
+    @property
+    def environments(self) -> Path:
+        """Where the action keeps what targets need."""
+        return self._place / "conformance-environments"
 
     def text(self, name: str) -> str:
         """A file that the steps wrote for the runner."""
@@ -119,7 +130,7 @@ class TestAction:
 
     def test_every_script_takes_its_inputs_from_the_environment(self) -> None:
         """A text of the workflow inside a script could contain commands; each step says which shell reads it."""
-        for step in ACTION["runs"]["steps"]:
+        for step in SCRIPTS:
             assert step["shell"] == "bash"
             assert "${{" not in step["run"]
         used = set(re.findall(r"inputs\.([\w-]+)", (ROOT / "action.yml").read_text(encoding="utf-8")))
@@ -142,7 +153,7 @@ class TestAction:
             ".txt",
             ".xml",
         ]
-        assert job.text("output") == "status=0\n"
+        assert job.text("output").splitlines()[-1] == "status=0"
         head, _, verdict, *_ = job.text("summary").splitlines()
         assert head.startswith("### Conformance of pyarrow")
         assert verdict.startswith("✅ PASSED")
@@ -154,7 +165,7 @@ class TestAction:
         arguments = "--select types.int64 --no-readers"
 
         assert job(target="bad.toml", arguments=arguments, fail_on=fail_on, reports="out/here") == status
-        assert job.text("output") == "status=1\n"
+        assert job.text("output").splitlines()[-1] == "status=1"
         assert (job.work / "out" / "here" / "conformance.json").is_file()
         assert "\n| MUST | [framing.batch" in job.text("summary")
         assert "::error title=framing.batch" in (job.work / "out" / "here" / "conformance.txt").read_text()
@@ -163,7 +174,41 @@ class TestAction:
     def test_a_target_that_cannot_be_judged_always_fails_the_job(self, job: Job) -> None:
         """The summary says that there is no report."""
         assert job(target="absent.toml", fail_on="nothing") == 2
-        assert "There is no report: the suite ended with status 2." in job.text("summary")
+        assert "There is no report: the target could not be prepared, status 2." in job.text("summary")
+        assert "absent.toml" in job.said
+
+    def test_what_the_target_needs_is_prepared_and_kept_under_its_digest(self, job: Job) -> None:
+        """A run of a target that is not prepared would end with status 2; other sources are another environment."""
+        (job.work / "needs.toml").write_text((job.work / "bad.toml").read_text() + "[environment]\ndeadline = 60.0\n")
+        arguments = "--select types.int64 --no-readers"
+
+        assert job(target="needs.toml", arguments=arguments, fail_on="nothing") == 0, job.said
+        names = [line for line in job.text("output").splitlines() if line.startswith("name=bad-")]
+        (kept,) = (path.name for path in job.environments.iterdir() if path.is_dir())
+        assert names == [f"name={kept}"]
+
+    def test_a_target_without_needs_has_no_cache(self, job: Job) -> None:
+        """There would be nothing in it."""
+        assert job(target="bad.toml", arguments="--select types.int64 --no-readers", fail_on="nothing") == 0
+        assert "name=" in job.text("output").splitlines()
+
+    def test_a_cache_is_saved_before_anything_is_judged(self) -> None:
+        """A job that fails because of findings fills it, too; what is saved is what is restored."""
+        steps = ACTION["runs"]["steps"]
+        judge = next(place for place, step in enumerate(steps) if step.get("id") == "judge")
+        pairs = [(one["with"]["path"], one["with"]["key"]) for one in CACHES]
+
+        assert [one["uses"] for one in CACHES] == ["actions/cache/restore@v4", "actions/cache/save@v4"] * 2
+        assert pairs[0] == pairs[1] != pairs[2] == pairs[3]
+        assert all(steps.index(one) < judge for one in CACHES)
+        assert all("cache-hit != 'true'" in one["if"] for one in CACHES if "save" in one["uses"])
+
+    def test_an_old_python_is_refused_in_words(self, job: Job, tmp_path: Path) -> None:
+        """The machine of the job may have one, if no other action gave it another."""
+        program(tmp_path / "bin" / "python3", "#!/bin/sh\nexit 1\n")
+
+        assert job(target="pyarrow") == 2
+        assert "Error: expected Python 3.11 or newer as python3" in job.said
 
     def test_an_unknown_fail_on_is_refused(self, job: Job) -> None:
         """Before anything is judged."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,12 +10,15 @@ from pathlib import Path
 import click
 
 from conformance.cli._common import find_clause
+from conformance.cli._group import Unusable
 from conformance.cli._options import json_flag
-from conformance.cli.clauses import facts
+from conformance.cli._parts import Part, gone, parts
+from conformance.cli.clauses import facts, first_sentence
 from conformance.contract.clause import MESSAGES, Clause, Role
 from conformance.contract.disputes import dispute_of
 from conformance.contract.mending import mending_of
-from conformance.engine.selection import today
+from conformance.contract.wholecase import EXPLAINED, ON_THE_CASE, WHOLE_CASE
+from conformance.engine.selection import all_clauses, today
 from conformance.report.layout import columns, commanded, flowed, paint
 
 
@@ -34,6 +38,8 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
 
     With a NUMBER, explain that cause of the last run in this directory.
 
+    Instead of CLAUSE, give any other name that a report prints: `case`, a profile, or a chapter.
+
     With a RUN, the path of its log or JSON report, explain one CAUSE: its deviations with their bytes, what sets them
     apart from what is right, the smallest case, what follows from it and what was not judged because of it.
     """  # noqa: D301  # click wants the character, not the escape
@@ -45,12 +51,45 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
         return
     if Path(subject).suffix in (".json", ".jsonl"):
         raise click.UsageError("expected a CAUSE of the RUN, its number on the screen, its key, or its clause")
-    clause = find_clause(subject)
+    if (part := _part(subject)) is not None:
+        if as_json:
+            click.echo(json.dumps(dataclasses.asdict(part), indent=1, ensure_ascii=False))
+            return
+        for line in _lines_of_part(part, columns()):
+            click.echo(line)
+        return
+    clause = ON_THE_CASE if subject == WHOLE_CASE else find_clause(subject)
     if as_json:
         click.echo(json.dumps(facts(clause), indent=1, ensure_ascii=False))
         return
     for line in _lines(clause, columns()):
         click.echo(line)
+
+
+def _part(name: str) -> Part | None:
+    """The part of what is judged with this name; None if it is the name of a clause, or of nothing.
+
+    Raises:
+        Unusable: it is a clause that was given up.
+    """
+    clauses = all_clauses()
+    if name in clauses or name == WHOLE_CASE:
+        return None
+    if sentence := gone(name, clauses):
+        raise Unusable(sentence)
+    return parts().get(name)
+
+
+def _lines_of_part(part: Part, width: int) -> Iterator[str]:
+    """The part with the first sentence of each of its clauses."""
+    yield paint(f"{part.name}  [{part.kind}]", bold=True)
+    if part.title:
+        yield ""
+        yield from flowed(part.title, width)
+    yield ""
+    for name in part.clauses:
+        clause = EXPLAINED[name]
+        yield from flowed(first_sentence(clause.explanation), width, head=f"{name}  [{clause.level.upper()}]  ")
 
 
 def _lines(clause: Clause, width: int) -> Iterator[str]:
@@ -76,6 +115,8 @@ def _lines(clause: Clause, width: int) -> Iterator[str]:
             yield from flowed(text, width, head=f"{name.rstrip('0123456789'):<10}")
     for number, (library, call) in enumerate(mending_of(clause.id).items()):
         yield from flowed(f"{library}: {call}", width, head=f"{'' if number else 'mend it':<10}")
+    if clause is ON_THE_CASE:
+        return
     yield from commanded(_judged_by(clause), width, head=f"{'judge it':<10}")
 
 

@@ -87,7 +87,12 @@ from conformance.targets.service import sized
     help="Put each case to the target N times, and say which failures occur only sometimes.",
 )
 @click.option("--exchanges", is_flag=True, help="Write every exchange to the log too, for `truth make` and `replay`.")
-@click.option("--shrink/--no-shrink", default=True, show_default=True, help="Shrink failing generated cases.")
+@click.option(
+    "--shrink/--no-shrink",
+    default=True,
+    show_default=True,
+    help="Shrink failing generated cases, and draw cases to tell which options a cause takes.",
+)
 @readers_option
 @click.option(
     "--smoke/--no-smoke",

@@ -198,6 +198,11 @@ class Clause:
         return ", ".join(kind.words for kind in self.evidence)
 
     @property
+    def fault_of(self) -> str:
+        """Whose fault a failure is, for a server that is an application on top of a library; empty for all others."""
+        return f"the {self.role} of the Flight server" if self.role in (Role.LIBRARY, Role.APPLICATION) else ""
+
+    @property
     def on_bytes(self) -> bool:
         """True if the clause judges messages whichever way they came; else it judges the calls to a server."""
         return getattr(self.over, "aspect", None) is not None

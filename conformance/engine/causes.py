@@ -217,8 +217,15 @@ class _Grouping:
             replay=replays.get(smallest, self._cases[smallest].replay),
             echoes=echoes,
             blocks=tuple(sorted(self._kept_from_judgement(group))),
-            contrast=contrast(self._result, group.own) if group.refusal is None else group.refusal.facts,
+            contrast=contrast(self._result, group.own) if group.refusal is None else self._facts(group),
         )
+
+    def _facts(self, group: _Group) -> tuple[str, ...]:
+        """What sets refused requests apart, and what cases told that were drawn for them."""
+        assert group.refusal is not None
+        places = {(one.case_id, one.clause) for one in group.own}
+        told = (one.sentence for one in self._result.isolated if (one.case_id, one.clause) in places)
+        return (*group.refusal.facts, *told)
 
     def _kept_from_judgement(self, group: _Group) -> Iterator[str]:
         """The clauses that the group blocks on a case and that no case judged, and those whose passes do not count
@@ -239,7 +246,7 @@ class _Grouping:
         """The clauses that have passes which do not count, by the clause without which they show nothing."""
         found: dict[str, list[str]] = {}
         for clause, standing in self._result.standings.items():
-            if standing.reason and not self._unjudged(clause):
+            if standing.shown_with and not self._unjudged(clause):
                 found.setdefault(standing.shown_with, []).append(clause)
         return found
 

@@ -31,7 +31,9 @@ def contrast(result: Result, symptoms: Sequence[Symptom]) -> tuple[str, ...]:
     """Sentences on where the findings are, in which cases they are, and how observed and required values relate."""
     findings = [one.finding for one in symptoms if one.finding is not None]
     by_case = tuple(_by_case(result, symptoms))
-    met = () if any(" alone ha" in sentence for sentence in by_case) else tuple(_by_request(result, symptoms))
+    places = {(one.case_id, one.clause) for one in symptoms}
+    told = tuple(one.sentence for one in result.isolated if (one.case_id, one.clause) in places)
+    met = told or (() if any(" alone ha" in sentence for sentence in by_case) else tuple(_by_request(result, symptoms)))
     return (*_by_response(symptoms), *_by_row(findings), *by_case, *met, *_by_value(findings))
 
 

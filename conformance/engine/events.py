@@ -233,6 +233,31 @@ class CounterexampleSaved:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class CauseIsolated:
+    """Cases that were drawn from ``case_id`` told which of its options the failure of ``clause`` takes: ``needed``, and
+    none of the ``others``. ``tries`` counts them; they have no verdicts.
+    """
+
+    TAG: ClassVar[str] = "cause-isolated"
+
+    case_id: str
+    clause: str
+    needed: tuple[str, ...]
+    others: tuple[str, ...]
+    tries: int
+
+    @property
+    def sentence(self) -> str:
+        """What the cases told."""
+        if not self.needed:
+            return f"cases drawn for it fail without {', '.join(self.others)}, too"
+        if len(self.needed) == 2:
+            return f"cases drawn for it: it takes {' together with '.join(self.needed)}; neither alone fails"
+        without = f", and not {' or '.join(self.others)}" if self.others else ""
+        return f"cases drawn for it: of the options of {self.case_id} it takes {' and '.join(self.needed)}{without}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class RunEnded:
     """The run completed after ``seconds``; ``remarks`` concern the target as a whole and are not verdicts.
 
@@ -250,7 +275,17 @@ class RunEnded:
         keep_safe(self, "remarks")
 
 
-Event: TypeAlias = RunStarted | CaseJudged | ExchangeRecorded | SuiteBroke | CounterexampleSaved | RunEnded
+Event: TypeAlias = (
+    RunStarted | CaseJudged | ExchangeRecorded | SuiteBroke | CounterexampleSaved | CauseIsolated | RunEnded
+)
 
-EVENTS: tuple[type, ...] = (RunStarted, CaseJudged, ExchangeRecorded, SuiteBroke, CounterexampleSaved, RunEnded)
+EVENTS: tuple[type, ...] = (
+    RunStarted,
+    CaseJudged,
+    ExchangeRecorded,
+    SuiteBroke,
+    CounterexampleSaved,
+    CauseIsolated,
+    RunEnded,
+)
 """Every kind of event; the code that reads a log uses it."""

@@ -6,7 +6,15 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from conformance.engine.events import CaseJudged, CounterexampleSaved, Event, RunEnded, RunStarted, SuiteBroke
+from conformance.engine.events import (
+    CaseJudged,
+    CauseIsolated,
+    CounterexampleSaved,
+    Event,
+    RunEnded,
+    RunStarted,
+    SuiteBroke,
+)
 from conformance.engine.provenance import Provenance
 from conformance.engine.selection import OTHER_SHARD
 from conformance.engine.shards import Shard
@@ -42,7 +50,10 @@ def merge(logs: Sequence[Sequence[Event]]) -> list[Event]:
     whole = _whole(starts)
     place = _order(whole)
     events = [
-        event for log in logs for event in log if isinstance(event, CaseJudged | SuiteBroke | CounterexampleSaved)
+        event
+        for log in logs
+        for event in log
+        if isinstance(event, CaseJudged | SuiteBroke | CounterexampleSaved | CauseIsolated)
     ]
     ends = [event for log in logs for event in log if isinstance(event, RunEnded)]
     return [whole, *sorted(events, key=lambda event: place(event.case_id)), *_end(ends, len(logs))]

@@ -15,6 +15,7 @@ from conformance.records import (
     DoPut,
     FlightSqlStep,
     Meanwhile,
+    Profile,
     ProtocolName,
     SqlIngest,
     SqlUpdate,
@@ -24,7 +25,7 @@ from conformance.targets.flightspec import FlightSpec
 from conformance.targets.handing import NO_PLACE, place_of
 from conformance.targets.spec import TargetKind, TargetSpec
 
-__all__ = ["Lack", "Offer", "not_drawn"]
+__all__ = ["Lack", "Offer", "left_out_by", "not_drawn"]
 
 NOTHING_PUT: Final = 'this case stores a table by DoPut; the target file does not say [flight] seeding = "put"'
 """The reason why a case is not put to a Flight server that is not known to store what it is sent."""
@@ -49,6 +50,24 @@ def not_drawn(spec: TargetSpec) -> tuple[str, ...]:
         return spec.not_offered
     lacks = {ECHO: spec.flight is None or not spec.flight.echo, CLOCK: spec.clock is None}
     return *spec.not_offered, *(name for name, lacking in lacks.items() if lacking)
+
+
+def left_out_by(spec: TargetSpec) -> tuple[str, ...]:
+    """The profiles and types that a target file leaves out: those of its list, and those that ``[flight]`` does not say
+    how to ask for.
+    """
+    if spec.kind is not TargetKind.FLIGHT:
+        return spec.not_offered
+    flight = spec.flight or FlightSpec()
+    said = {
+        Profile.PUT: flight.puts,
+        Profile.EXCHANGE: bool(flight.echo),
+        Profile.LOGIN: flight.login is not None,
+        **dict.fromkeys((Profile.SQL, Profile.SQL_METADATA, Profile.SQL_HANDLES), flight.sql is not None),
+        Profile.SQL_INGESTION: flight.makes_tables,
+    }
+    more = (profile.value for profile, offered in said.items() if not offered and profile not in spec.not_offered)
+    return *spec.not_offered, *more
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -101,6 +120,7 @@ class Offer:
         flight = spec.flight or FlightSpec()
         return cls(
             capabilities,
+            spec.not_offered,
             spoken=(ProtocolName.FLIGHT,),
             stores=flight.puts,
             echoes=bool(flight.echo),

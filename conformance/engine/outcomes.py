@@ -16,6 +16,7 @@ from typing import Final
 from conformance.contract.clause import Clause
 from conformance.contract.comparing.received import IN_ROW
 from conformance.contract.raised import reason_of
+from conformance.contract.wholecase import WHOLE_CASE
 from conformance.engine.selection import Patterns
 from conformance.records import CallEnd, Case, Exchange, Finding, Outcome, Verdict
 
@@ -30,9 +31,6 @@ __all__ = [
     "unsupported",
     "whole_case",
 ]
-
-WHOLE_CASE: Final = "case"
-"""The clause id of a verdict about a case as a whole: an error of the suite, or a crash that no clause reported."""
 
 BROKE: Final = "the suite itself broke"
 """The beginning of the reason of an *error* of a whole case."""

@@ -15,9 +15,11 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import CLAUSES
 from conformance.contract.offers import ELSEWHERE, profile_of
+from conformance.contract.wholecase import required_of
 from conformance.engine.attempts import Attempts, merge_attempts
 from conformance.engine.events import (
     CaseJudged,
+    CauseIsolated,
     CounterexampleSaved,
     Event,
     Evidence,
@@ -69,6 +71,11 @@ class Deviation:
         return self.clauses[0]
 
     @property
+    def required(self) -> str:
+        """What was required: by the finding, or by the outcome of a failure without one; empty if nothing failed."""
+        return self.finding.required if self.finding is not None else required_of(self.outcome)
+
+    @property
     def sometimes(self) -> bool:
         """True if it did not occur in every attempt at its cases."""
         return self.occurred < self.attempts
@@ -98,6 +105,7 @@ class Result:
     complete: bool
     remarks: tuple[str, ...] = ()
     set_up: str = ""
+    isolated: tuple[CauseIsolated, ...] = ()
 
     @cached_property
     def outcomes(self) -> Counter[Outcome]:
@@ -245,6 +253,7 @@ def fold(events: Iterable[Event]) -> Result:
         seconds=ended.seconds if ended is not None else _until_now(cases),
         complete=complete,
         set_up=next(iter(set_up.values()), ""),
+        isolated=tuple(event for event in rest if isinstance(event, CauseIsolated)),
         remarks=(*(ended.remarks if ended is not None else ()), *_undecided(resolution, len(start.expectations))),
     )
 

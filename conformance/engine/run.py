@@ -34,6 +34,7 @@ from conformance.engine.events import (
     SuiteBroke,
 )
 from conformance.engine.evidence import gather
+from conformance.engine.isolating import Isolator
 from conformance.engine.offer import Lack, Offer
 from conformance.engine.outcomes import unsupported
 from conformance.engine.owed import Owed
@@ -195,6 +196,7 @@ def run(
     *,
     offer: Offer = Offer(),  # noqa: B008  # it is immutable
     shrinker: Shrinker | None = None,
+    isolator: Isolator | None = None,
     owed: Owed | None = None,
     remarks: Sequence[str] = (),
     exchanges: bool = False,
@@ -202,10 +204,10 @@ def run(
     """Run ``jobs`` and yield the events, ``start`` first.
 
     ``offer`` decides which cases are put to the target. At the end, the target is probed for what it does not offer.
-    ``shrinker`` shrinks failing generated cases and saves them. ``owed`` knows the clauses that a failing case left
-    unjudged. ``remarks`` are further ones for the end of the run. With ``exchanges``, each exchange is an event too,
-    unless it is too large for a line of the log; a remark names those. Closing the generator early stops after the
-    current case.
+    ``shrinker`` shrinks failing generated cases and saves them, and ``isolator`` draws cases for the first causes.
+    ``owed`` knows the clauses that a failing case left unjudged. ``remarks`` are further ones for the end of the run.
+    With ``exchanges``, each exchange is an event too, unless it is too large for a line of the log; a remark names
+    those. Closing the generator early stops after the current case.
     """
     began = time.monotonic()
     yield start
@@ -218,9 +220,11 @@ def run(
             if exchanges and (done := waiting[-1].work.exchange) is not None and done.received > MOST_RECORDED:
                 large.append(job.case.id)
             while waiting and (_is_far(waiting) or waiting[0].done.done()):
-                yield from _finish(waiting.popleft(), step, shrinker, exchanges=exchanges)
+                yield from _finish(waiting.popleft(), step, shrinker, isolator, exchanges=exchanges)
         while waiting:
-            yield from _finish(waiting.popleft(), step, shrinker, exchanges=exchanges)
+            yield from _finish(waiting.popleft(), step, shrinker, isolator, exchanges=exchanges)
+        if isolator is not None:
+            yield from isolator.events()
         hidden = tuple(runner.probe())
     unsaved = shrinker.remarks if shrinker is not None else ()
     left = [f"too large to be recorded, above {MOST_RECORDED >> 20} MiB: {', '.join(large)}"] if large else []
@@ -262,14 +266,21 @@ def _size(work: CaseWork) -> int:
     return (0 if exchange is None else exchange.received) + (0 if table is None else table.nbytes)
 
 
-def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None, *, exchanges: bool = False) -> Iterator[Event]:
+def _finish(
+    driven: _Driven,
+    step: CaseStep,
+    shrinker: Shrinker | None,
+    isolator: Isolator | None,
+    *,
+    exchanges: bool = False,
+) -> Iterator[Event]:
     driven.done.result()
     job, work = driven.job, driven.work
     yield from (SuiteBroke(job.case.id, text) for text in work.broke)
     if exchanges and work.exchange is not None and work.exchange.received <= MOST_RECORDED:
         yield ExchangeRecorded(job.case, work.exchange)
     verdicts = step.verdicts(work)
-    yield CaseJudged(
+    judged = CaseJudged(
         case_id=job.case.id,
         title=job.case.title,
         replay=job.replay,
@@ -286,6 +297,9 @@ def _finish(driven: _Driven, step: CaseStep, shrinker: Shrinker | None, *, excha
         meetings=_meetings(work),
         answers=driven.answers,
     )
+    yield judged
+    if isolator is not None:
+        isolator.note(job.case, judged)
     if shrinker is not None and work.exchange is not None:
         shrinker.count()
     if shrinker is not None and job.generated:

@@ -16,7 +16,8 @@ from conformance.contract.clause import CLAUSES
 from conformance.engine.casestep import CaseStep, CaseWork, drawn
 from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import Event, RunEnded, RunStarted
-from conformance.engine.offer import Offer, not_drawn
+from conformance.engine.isolating import Isolator
+from conformance.engine.offer import Offer, left_out_by, not_drawn
 from conformance.engine.owed import Owed
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Plan, Selection
@@ -127,12 +128,14 @@ class Session:
             expectations=self.spec.expected_failures,
             shrinking=self.settings.shrink,
         )
+        start = self.started()
         events = run(
-            self.started(),
+            start,
             self.jobs(),
             self.step,
             offer=self.offer,
             shrinker=shrinker,
+            isolator=Isolator(start, self.step) if self.settings.shrink and self.spec.service is None else None,
             owed=self.owed,
             remarks=self.plan.remarks,
             exchanges=self.settings.exchanges,
@@ -169,7 +172,7 @@ class Session:
             left_out=self.plan.left_out,
             expectations=self.spec.expected_failures,
             shard=str(self.selection.shard or ""),
-            not_offered=self.spec.not_offered,
+            not_offered=left_out_by(self.spec),
             repeat=self.settings.repeat,
             decided=decided(
                 self.spec.expected_failures, (clause.id for clause in self.plan.clauses), self.plan.left_out

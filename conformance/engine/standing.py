@@ -22,12 +22,14 @@ from typing import Final
 
 from conformance._globs import matches
 from conformance.engine.events import CaseJudged
-from conformance.engine.outcomes import WHOLE_CASE
+from conformance.engine.outcomes import WHOLE_CASE, reason_classes
 from conformance.records import Outcome, Verdict
 
 __all__ = [
+    "BLOCKED",
     "FAILING",
     "HIDES",
+    "IN_PART",
     "PASSED",
     "SHOWN_WITH",
     "ClauseStanding",
@@ -74,8 +76,8 @@ _WORDS: Final = {
 class ClauseStanding:
     """The standing of a clause, with the number of cases on which it passed, was judged in full and was owed.
 
-    If passes do not count, ``reason`` says why, and ``shown_with`` is the clause without which they show nothing; else
-    both are empty.
+    ``reason`` says why the clause was not judged on cases that owed it, or why its passes do not count; in the latter
+    case ``shown_with`` is the clause without which they show nothing. Both are empty otherwise.
     """
 
     standing: Standing
@@ -124,6 +126,11 @@ That clause has to pass on a quarter of the cases that owe it (:data:`SHARE`).
 SHARE: Final = 4
 """One in so many cases has to pass: a server that repeats its earlier answers passes about one in nine."""
 
+BLOCKED: Final = "on some of its cases the answer failed another clause and did not show this one"
+"""The reason where the reference shows the clause on a case on which something else failed."""
+IN_PART: Final = "on some of its cases another clause failed that hides a part of what this one is about"
+"""The reason where rows, columns or buffers are missing that the clause is about (:data:`HIDES`)."""
+
 FAILING: Final = frozenset({Standing.FAILED, Standing.EXPECTED})
 """The standings of clauses that failed."""
 _BUFFERS: Final = ("buffers.*", "values.*", "readers.*")
@@ -167,15 +174,23 @@ def standings(
     outcomes: dict[str, Counter[Outcome]] = {clause: Counter() for clause in clauses}
     missed: Counter[str] = Counter()
     in_part: Counter[str] = Counter()
+    why: dict[str, Counter[str]] = {}
     resolved = iter(verdicts)
     for case in cases:
         found = [next(resolved) for _ in case.verdicts]
         for verdict in found:
             outcomes.setdefault(verdict.clause, Counter())[verdict.outcome] += 1
         hidden = _hidden(tuple(one.clause for one in found if one.outcome in _FAILED or one.outcome is _EXCUSED))
-        in_part.update(one.clause for one in found if one.outcome in PASSED and matches(one.clause, hidden))
-        missed.update(_missed(case, found))
-    standing = {clause: standing_of(counts, missed[clause], in_part[clause]) for clause, counts in outcomes.items()}
+        partly = [one.clause for one in found if one.outcome in PASSED and matches(one.clause, hidden)]
+        not_here = _missed(case, found)
+        in_part.update(partly)
+        missed.update(not_here.keys())
+        for clause, reason in (*not_here.items(), *((one, IN_PART) for one in partly)):
+            why.setdefault(clause, Counter())[reason] += 1
+    standing = {
+        clause: _with_reason(standing_of(counts, missed[clause], in_part[clause]), why.get(clause, Counter()))
+        for clause, counts in outcomes.items()
+    }
     if standing.get(WHOLE_CASE, _NOTHING).standing not in FAILING:
         standing.pop(WHOLE_CASE, None)
     return {
@@ -188,15 +203,20 @@ _NOT_OFFERED: Final = ClauseStanding(Standing.NOT_OFFERED)
 _NOTHING: Final = ClauseStanding(Standing.NOT_JUDGED)
 
 
-def _missed(case: CaseJudged, verdicts: Sequence[Verdict]) -> set[str]:
-    """The clauses that the case owed and that were not judged on it."""
+def _missed(case: CaseJudged, verdicts: Sequence[Verdict]) -> dict[str, str]:
+    """The clauses that the case owed and that were not judged on it, each with the reason."""
     untested = all(verdict.outcome not in PASSED | _FAILED for verdict in verdicts)
-    return set(case.blocked) | {
-        verdict.clause
-        for verdict in verdicts
-        if verdict.outcome in (Outcome.DEPENDENCY_FAILED, Outcome.ERROR)
-        or (untested and verdict.outcome is Outcome.UNTESTABLE)
-    }
+    kept = (Outcome.DEPENDENCY_FAILED, Outcome.ERROR, *((Outcome.UNTESTABLE,) if untested else ()))
+    own = {verdict.clause: reason_classes(verdict)[0] for verdict in verdicts if verdict.outcome in kept}
+    failed = any(verdict.outcome in _FAILED or verdict.outcome is _EXCUSED for verdict in verdicts)
+    return dict.fromkeys(case.blocked, BLOCKED if failed else next(iter(own.values()), BLOCKED)) | own
+
+
+def _with_reason(item: ClauseStanding, why: Counter[str]) -> ClauseStanding:
+    """``item`` with the reason that kept the clause from being judged on the most cases, if it is judged in part."""
+    if item.standing not in (Standing.HELD_WHERE_JUDGED, Standing.NOT_JUDGED) or not why:
+        return item
+    return dataclasses.replace(item, reason=why.most_common(1)[0][0])
 
 
 @functools.lru_cache(maxsize=4096)

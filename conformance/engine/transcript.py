@@ -11,9 +11,11 @@ from typing import Any, Final
 
 from conformance.contain.text import safe
 from conformance.contract.view import BatchBytes, SchemaBytes, View
+from conformance.engine.flighttranscript import FlightTranscript
 from conformance.records import Call, ProtocolName, Turn
 from conformance.wire import Kind, dissect
 from conformance.wire import lines as dump_lines
+from conformance.wire.flight import METHODS
 
 __all__ = ["transcript"]
 
@@ -52,18 +54,23 @@ def _call(
     status = f"{call.status}: {call.details}" if call.details else call.status or "no status"
     yield ""
     yield f"call {index}  {call.method} {call.label}  {status} ({call.end}, {call.seconds * 1000:.1f} ms)"
+    flight = FlightTranscript(call, MAX_LINES) if call.method in METHODS else None
     for turn, at in call.turns:
         if turn is Turn.HALF_CLOSE:
             yield from ["  no further request"] if call.order else []
         elif turn is Turn.RESPONSE:
             yield f"  response {at}, {len(call.responses[at])} bytes"
+            if flight is not None:
+                yield from flight.lines(call.responses[at], request=False)
+                continue
             yield from _proto(call, call.responses[at], request=False)
             # A session comes in a single response, so its Arrow messages have no response number of their own.
             yield from _messages(index, [one for one in messages if one.response in (at, None)], shown)
         elif call.order or call.request:
             number = f" {at}" if call.order else ""
             yield f"  request{number}, {len(call.requests[at])} bytes"
-            yield from _proto(call, call.requests[at], request=True)
+            message = call.requests[at]
+            yield from (_proto(call, message, request=True) if flight is None else flight.lines(message, request=True))
     for kind, entries in (("initial metadata", call.initial_metadata), ("trailer", call.trailers)):
         yield from (f"  {kind} {entry.key}: {_shortened(repr(entry.value))}" for entry in entries)
 

@@ -19,7 +19,7 @@ from conformance.records import Level
 from conformance.report.document import Report, document
 from conformance.report.summary import Cell
 
-__all__ = ["badge_svg", "render", "shown", "write_badge"]
+__all__ = ["badge_svg", "label_of", "render", "shown", "write_badge"]
 
 _GREEN, _AMBER, _RED, GREY, _DARK = "#2e7d32", "#b26a00", "#b3261e", "#5f6368", "#3c4043"
 _CHARACTER: Final = 6.6
@@ -34,9 +34,14 @@ _LABELS: Final = {
 """The label of the badge, by the profile of a run that judged something else than a server of Storage Read."""
 
 
+def label_of(report: Report) -> str:
+    """What a run judged, in the words of its badge."""
+    return _LABELS.get(report.run.profile, _LABEL)
+
+
 def badge_svg(report: Report) -> str:
     """The badge of ``report``; grey if nothing was judged, or if the run is incomplete."""
-    label, cells = _LABELS.get(report.run.profile, _LABEL), report.counted()
+    label, cells = label_of(report), report.counted()
     if not any(question for question, _ in cells):
         return render(label, shown(cells.get((None, Level.MUST), Cell()), complete=report.complete))
     legal = cells.get((Question.CONFORMANCE, Level.MUST), Cell())

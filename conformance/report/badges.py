@@ -7,7 +7,7 @@ from typing import Final
 
 from conformance.disk.files import write_whole
 from conformance.engine.result import Result
-from conformance.report.badge import GREY, badge_svg, render, shown
+from conformance.report.badge import GREY, badge_svg, label_of, render, shown
 from conformance.report.document import Report, document
 from conformance.report.profiles import ProfileResult
 
@@ -19,7 +19,7 @@ WHOLE: Final = "all.svg"
 
 def profile_badge(report: Report, result: ProfileResult) -> str:
     """The badge of one profile: the numbers of its clauses that pass, that fail and that were not judged."""
-    label = f"storage read {result.profile}"
+    label = f"{label_of(report)} {result.profile}"
     if not result.offered:
         return render(label, ("not offered", GREY))
     return render(label, shown(result.counts, complete=report.complete))

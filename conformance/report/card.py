@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from conformance.contain.text import many
-from conformance.contract.clause import CLAUSES
+from conformance.contract.wholecase import EXPLAINED
 from conformance.engine.causes import Cause
 from conformance.engine.events import Evidence
 from conformance.engine.result import Deviation
@@ -54,13 +54,19 @@ def _head(number: int, cause: Cause, width: int) -> Line:
     more = f", {many(len(cause.cases), 'case')}" if len(cause.cases) > 1 else ""
     more += f", blocks {many(len(cause.blocks), 'clause')}" if cause.blocks else ""
     more += f", {cause.own[0].frequency}" if cause.own[0].frequency else ""
-    level = f"  {cause.level.upper()}"
+    level = f"  {cause.level.upper()}{_role(cause)}"
     name = cut(cause.clause, width - len(f"✗ {number} {level}"))
     head = f"✗ {number} "
     room = width - len(head) - len(name) - len(level) - 2
     place = f"{cause.smallest}{call}{more}"
     rest = next((f"  {one}" for one in (place, f"{cause.smallest}{more}", cause.smallest) if len(one) <= room), "")
     return (head, "bold red"), (name, "bold"), (level, "red"), (rest, "")
+
+
+def _role(cause: Cause) -> str:
+    """Whose fault it is, of a server that is an application on top of a library."""
+    clause = EXPLAINED.get(cause.clause)
+    return f" ({clause.role})" if clause is not None and clause.fault_of else ""
 
 
 def _fact(label: str, text: str, width: int, style: str = "") -> Line:
@@ -74,7 +80,7 @@ def _facts(deviation: Deviation, width: int) -> Iterator[Line]:
     got = " ".join(deviation.text.split())
     if finding is not None and finding.field and not got.startswith(finding.field):
         got = f"{finding.field}: {got}"
-    want = "" if finding is None else finding.required
+    want = deviation.required
     if want and 2 + _LABEL + len(got) + len("      want  ") + len(want) <= width:
         yield ("  got       ", "bold"), (got, "red"), ("      want  ", "bold"), (want, "")
         return
@@ -108,7 +114,7 @@ def _bytes(evidence: Evidence, room: int, width: int) -> Iterator[Line]:
 
 
 def _hurts(deviation: Deviation, width: int) -> Iterator[Line]:
-    clause = CLAUSES.get(deviation.clause)
+    clause = EXPLAINED.get(deviation.clause)
     if clause is not None and clause.breaks:
         yield _fact("hurts", _ADDRESS.sub("", clause.breaks), width)
 

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance._jsonschema import json_schema
-from conformance.contract.clause import CLAUSES
+from conformance.contract.clause import Role
 from conformance.contract.closed import EvidenceKind, Question
+from conformance.contract.wholecase import EXPLAINED
 from conformance.disk.files import write_whole
 from conformance.engine.causes import Cause, causes
 from conformance.engine.events import RunStarted
@@ -44,7 +45,8 @@ class ClauseResult:
     ``standing`` is what the run says of the clause, and ``why`` the reason if its passes do not count. ``judged`` and
     ``owed`` count cases. Reports of version 0.2 lack these keys.
     ``evidence`` are the kinds of evidence that the requirement rests on, strongest first.
-    ``question`` is the question about a reader that the clause answers; other clauses have none.
+    ``question`` is the question about a reader that the clause answers; other clauses have none. ``role`` says whether
+    the library or the application of a Flight server is bound.
     """
 
     id: str
@@ -58,6 +60,7 @@ class ClauseResult:
     owed: int = 0
     why: str = ""
     question: Question | None = None
+    role: Role | None = None
 
     def in_full(self) -> ClauseStanding:
         """The standing, as far as the outcomes tell it if the report does not."""
@@ -261,7 +264,7 @@ def service_of(start: RunStarted) -> Confirmed | None:
 def _clauses(result: Result) -> Iterator[ClauseResult]:
     """The clauses with a verdict, and those that a failing case owed."""
     for clause_id in dict.fromkeys((*result.standings, *result.by_clause)):
-        counts, clause = result.by_clause.get(clause_id, Counter[Outcome]()), CLAUSES.get(clause_id)
+        counts, clause = result.by_clause.get(clause_id, Counter[Outcome]()), EXPLAINED.get(clause_id)
         standing = result.standings.get(clause_id, ClauseStanding(Standing.NOT_JUDGED))
         if not counts and not standing.owed:
             continue
@@ -277,6 +280,7 @@ def _clauses(result: Result) -> Iterator[ClauseResult]:
             owed=standing.owed,
             why=standing.reason,
             question=question_of(clause_id),
+            role=clause.role if clause is not None and clause.fault_of else None,
         )
 
 

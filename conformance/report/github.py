@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.contract.clause import CLAUSES
+from conformance.contract.wholecase import EXPLAINED
 from conformance.disk.files import naming
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.result import NOT_JUDGED, Result
@@ -52,7 +52,7 @@ def _failing(report: Report) -> Iterator[tuple[CauseResult | None, list[Deviatio
 
 
 def _words(item: DeviationResult) -> str:
-    required = f"required {item.finding.required}; observed " if item.finding else ""
+    required = f"required {item.required}; observed " if item.required else ""
     return f"{required}{item.text} ({many(len(item.cases), 'case')})\n{item.replay}"
 
 
@@ -115,12 +115,12 @@ def _deviations(failing: list[DeviationResult]) -> Iterator[str]:
     yield "\n| level | clause | what was observed | cases |\n|---|---|---|--:|"
     room = SUMMARY_BYTES
     for shown, item in enumerate(failing):
-        clause = CLAUSES.get(item.clauses[0])
+        clause = EXPLAINED.get(item.clauses[0])
         name = f"[{in_markdown(item.clauses[0])}]({clause.source})" if clause else in_markdown(item.clauses[0])
         others = f" and {many(len(item.clauses) - 1, 'more clause')}" if len(item.clauses) > 1 else ""
         required = (
-            f"{in_markdown(item.text)}<br>required: {in_markdown(item.finding.required)}"
-            if item.finding
+            f"{in_markdown(item.text)}<br>required: {in_markdown(item.required)}"
+            if item.required
             else in_markdown(item.text)
         )
         observed = f"{required}<br><code>{in_markdown(item.replay)}</code>"

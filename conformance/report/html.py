@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from conformance.contract.clause import CLAUSES
+from conformance.contract.wholecase import EXPLAINED
 from conformance.disk.files import write_whole
 from conformance.engine.result import NOT_JUDGED, Result
 from conformance.engine.standing import Standing
@@ -44,7 +44,7 @@ def html(report: Report) -> str:
         sections=sections,
         held_clauses=_held(report),
         first=_first([item for _, _, groups in sections for _, items in groups for item in items]),
-        clauses=CLAUSES,
+        clauses=EXPLAINED,
         anchor=clause_anchor,
         question=question_of,
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from conformance.contract.clause import CLAUSES
+from conformance.contract.wholecase import EXPLAINED
 from conformance.disk.files import write_whole
 from conformance.engine.result import NOT_JUDGED, Deviation, Result
 from conformance.records import Outcome
@@ -53,7 +53,7 @@ def junit_xml(result: Result) -> bytes:
 
 def _test_case(suite: ET.Element, result: Result, clause_id: str) -> str:
     case = ET.SubElement(suite, "testcase", classname=section_of(clause_id), name=clause_id)
-    clause = CLAUSES.get(clause_id)
+    clause = EXPLAINED.get(clause_id)
     properties = {"clause": clause_id, "level": level_of(clause_id).value}
     _properties(case, properties | ({"source": clause.source, "evidence": clause.evidence_in_words} if clause else {}))
     if clause_id not in result.by_clause:
@@ -74,7 +74,7 @@ def _test_case(suite: ET.Element, result: Result, clause_id: str) -> str:
 
 
 def _text(result: Result, deviation: Deviation) -> str:
-    required = f"required: {deviation.finding.required}\n" if deviation.finding else ""
+    required = f"required: {deviation.required}\n" if deviation.required else ""
     cases = ", ".join(deviation.cases[:5]) + (
         f" and {len(deviation.cases) - 5} more" if len(deviation.cases) > 5 else ""
     )

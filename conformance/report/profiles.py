@@ -7,18 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.contain.text import many
+from conformance.contract.clause import FLIGHT
 from conformance.contract.offers import profile_of
 from conformance.engine.events import RunStarted
 from conformance.engine.standing import ClauseStanding
 from conformance.records import Profile
 from conformance.report.summary import Cell, summarise
 
-__all__ = ["SERVED", "ProfileResult", "by_profile", "profile_lines"]
+__all__ = ["SERVED", "ProfileResult", "by_profile", "has_profiles", "profile_lines"]
 
 SERVED: Final = "server"
-"""The ``profile`` of :class:`~conformance.engine.events.RunStarted` in a run on a server: no other target serves
-requests, so no other has profiles.
-"""
+"""The ``profile`` of :class:`~conformance.engine.events.RunStarted` in a run on a server of Storage Read."""
+
+_SERVERS: Final = (SERVED, FLIGHT[0])
+
+
+def has_profiles(start: RunStarted) -> bool:
+    """True if a run is on a server, of whatever protocol: no other target serves requests, so no other has profiles."""
+    return start.profile in _SERVERS
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -40,7 +46,7 @@ class ProfileResult:
 
 def by_profile(start: RunStarted, standings: Mapping[str, ClauseStanding]) -> tuple[ProfileResult, ...]:
     """The profiles that have clauses in the run, core first; none if the target is no server."""
-    if start.profile != SERVED:
+    if not has_profiles(start):
         return ()
     clauses: dict[Profile, list[str]] = {profile: [] for profile in Profile}
     for clause_id in standings:

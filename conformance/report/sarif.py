@@ -13,10 +13,9 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 from urllib.parse import quote
 
-from conformance.contract.clause import CLAUSES
+from conformance.contract.wholecase import EXPLAINED
 from conformance.disk.files import write_whole
 from conformance.engine.expectations import ProblemKind
-from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.result import NOT_JUDGED, Result
 from conformance.records import Level, Outcome
 from conformance.report.document import DeviationResult, Report, document
@@ -67,14 +66,9 @@ def _rule(clause_id: str) -> dict[str, Any]:
         "defaultConfiguration": {"level": _LEVELS[level]},
         "properties": {"tags": [section_of(clause_id), level.value]},
     }
-    clause = CLAUSES.get(clause_id)
+    clause = EXPLAINED.get(clause_id)
     if clause is None:
-        words = (
-            "A case ends with an answer."
-            if clause_id == WHOLE_CASE
-            else "This version of the suite does not have the clause."
-        )
-        return rule | {"shortDescription": {"text": words}}
+        return rule | {"shortDescription": {"text": "This version of the suite does not have the clause."}}
     first = clause.explanation.split("\n\n")[0].replace("\n", " ")
     facts = {
         "Level": level.upper(),
@@ -93,7 +87,7 @@ def _rule(clause_id: str) -> dict[str, Any]:
 
 def _result(report: Report, item: DeviationResult, rules: Mapping[str, int]) -> dict[str, Any]:
     clause = item.clauses[0]
-    required = f"required: {item.finding.required}; observed: " if item.finding else ""
+    required = f"required: {item.required}; observed: " if item.required else ""
     identity = _fingerprint(clause, item.reason)
     result: dict[str, Any] = {
         "ruleId": clause,

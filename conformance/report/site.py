@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from conformance.contract.clause import CLAUSES
+from conformance.contract.wholecase import EXPLAINED
 from conformance.disk.files import write_whole
 from conformance.report.escaping import in_markdown
 from conformance.report.html import clause_anchor
@@ -52,7 +52,7 @@ def html(matrix: Matrix, links: Links | None = None) -> str:
         texts=f"{CLAUSE_TEXTS}.html" if pages else "",
         most=_LINES,
         anchor=clause_anchor,
-        clauses=CLAUSES,
+        clauses=EXPLAINED,
         cell=Cell(),
         section=section_of,
         questions=QUESTIONS.replace("*", "") if any(question for _, (question, _) in matrix.columns) else "",
@@ -77,7 +77,7 @@ def write_site(matrix: Matrix, path: Path) -> None:
         data = [("JSON", f"{item.slug}.json")] if (path / f"{item.slug}.json").exists() else []
         links[item.slug] = [("report", _page_of(item)), *data, ("badge", f"{item.slug}.svg")]
     write_whole(path / f"{INDEX}.html", html(matrix, links))
-    write_whole(path / f"{CLAUSE_TEXTS}.html", page("clauses", matrix=matrix, anchor=clause_anchor, clauses=CLAUSES))
+    write_whole(path / f"{CLAUSE_TEXTS}.html", page("clauses", matrix=matrix, anchor=clause_anchor, clauses=EXPLAINED))
 
 
 def _page_of(item: Implementation) -> str:

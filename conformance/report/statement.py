@@ -16,11 +16,11 @@ from conformance._jsonschema import json_schema
 from conformance.contract.offers import profile_of
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import glob_match
-from conformance.engine.result import NOT_JUDGED
-from conformance.engine.standing import Standing
+from conformance.engine.result import Deviation
+from conformance.engine.standing import ClauseStanding, Standing
 from conformance.records import Level, Outcome, Profile
 from conformance.report.document import Report
-from conformance.report.profiles import SERVED
+from conformance.report.profiles import has_profiles
 from conformance.report.summary import Cell, cell_of, level_of, section_of
 from conformance.truth.shipped import Confirmed
 
@@ -39,10 +39,17 @@ __all__ = [
 SCHEMA_VERSION: Final = 1
 """It is raised when a reader of version n would misread the statement; a new key alone does not raise it."""
 
+LONGEST: Final = 240
+"""The most characters of what was observed, or required, in a statement; the report has the rest."""
 SILENT: Final = "no case of the run showed anything that the clause applies to"
 """The reason why a chosen clause without a verdict was not judged."""
-PARTLY: Final = "on some of its cases something else failed first"
-"""The reason why a clause that is held where it was judged is not held, if the report names no other one."""
+NOT_MADE: Final = "their tables could not be made"
+ANOTHER: Final = "the answer failed another clause and did not show this one"
+"""What may keep a clause from being judged on a case; a report of an older suite does not say which of them did."""
+NOTHING_SHOWN: Final = "nothing in the exchange shows it"
+UNSEEDED: Final = "cannot seed"
+"""How the reason begins why a case was not put to a target that has not its table."""
+NOT_OFFERED: Final = "the target does not offer {profile}"
 _UNDECIDED: Final = frozenset({Standing.HELD_WHERE_JUDGED, Standing.NOT_OFFERED, Standing.NOT_JUDGED})
 
 
@@ -69,7 +76,7 @@ class Row:
 @dataclasses.dataclass(frozen=True, slots=True)
 class Broken:
     """A clause that failed, expected or not: its reason class and the number of its cases; ``note`` and ``issue`` are
-    those of the entry that expects it.
+    those of the entry that expects it. ``observed`` and ``required`` are those of the first case, word for word.
     """
 
     clause: str
@@ -79,6 +86,15 @@ class Broken:
     cases: int
     note: str = ""
     issue: str = ""
+    observed: str = ""
+    required: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """What was observed and required; the reason class in a statement of an older suite."""
+        if not self.observed:
+            return self.reason
+        return f"{self.observed} (required: {self.required})" if self.required else self.observed
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -177,7 +193,7 @@ def statement_on(
 
 def _rows(report: Report) -> Iterator[Row]:
     """The results by profile, core first; by chapter, or by question about a reader, if the target is no server."""
-    standings, served = report.standings, report.run.profile == SERVED
+    standings, served = report.standings, has_profiles(report.run)
     groups: dict[str, list[str]] = {profile.value: [] for profile in Profile} if served else {}
     for clause in standings:
         groups.setdefault(profile_of(clause) if served else section_of(clause), []).append(clause)
@@ -201,20 +217,54 @@ def _broken(report: Report, outcomes: set[Outcome]) -> Iterator[Broken]:
                     None,
                 )
                 note, issue = (entry.note, entry.issue) if entry is not None else ("", "")
-                yield Broken(clause, level_of(clause), item.outcome, item.reason, len(item.cases), note, issue)
+                yield Broken(
+                    clause, level_of(clause), item.outcome, item.reason, len(item.cases), note, issue,
+                    _line(item.text), _line(item.required),
+                )  # fmt: skip
+
+
+def _line(text: str) -> str:
+    """A text on one line, and no longer than a cell of a table bears."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
 def _not_judged(report: Report) -> Iterator[Gap]:
-    """The clauses that are neither held nor failed, each once, under the first reason that the report gives."""
-    reasons: dict[str, str] = {}
-    for item in report.deviations:
-        if item.outcome in NOT_JUDGED:
-            reasons |= {clause: item.reason for clause in item.clauses if clause not in reasons}
-    counts: Counter[tuple[Standing, str]] = Counter()
-    for clause, found in report.standings.items():
-        if found.standing in _UNDECIDED:
-            otherwise = PARTLY if found.standing is Standing.HELD_WHERE_JUDGED else SILENT
-            reason = reasons.get(clause, otherwise)
-            counts[found.standing, found.reason or reason] += 1
+    """The clauses that are neither held nor failed, each once, under the reason that the report gives."""
+    counts = Counter(
+        (found.standing, found.reason or _reason(report, clause, found))
+        for clause, found in report.standings.items()
+        if found.standing in _UNDECIDED
+    )
     for (standing, reason), count in sorted(counts.items(), key=lambda item: str(item[0][0])):
         yield Gap(f"clause {standing.words}", count, reason)
+
+
+def _reason(report: Report, clause: str, found: ClauseStanding) -> str:
+    """The reason why a clause was not judged, if the report does not give it with the clause.
+
+    That the target lacks what a case needs is a reason only where no case was left that could show the clause.
+    """
+    said = {item.outcome: _said(item) for item in reversed(report.deviations) if clause in item.clauses}
+    if found.standing is Standing.HELD_WHERE_JUDGED or found.owed:
+        own = (said.get(one) for one in (Outcome.DEPENDENCY_FAILED, Outcome.ERROR))
+        return next(filter(None, own), "") or _in_part(report)
+    if found.standing is Standing.NOT_OFFERED:
+        profile = profile_of(clause)
+        lacking = NOT_OFFERED.format(profile=profile) if profile in report.run.not_offered else ""
+        return said.get(Outcome.UNSUPPORTED) or lacking or SILENT
+    judged = (Outcome.DEPENDENCY_FAILED, Outcome.ERROR, Outcome.UNTESTABLE, Outcome.UNSUPPORTED)
+    return next((said[outcome] for outcome in judged if outcome in said), SILENT)
+
+
+def _in_part(report: Report) -> str:
+    """What kept clauses from being judged on some of their cases, as far as anything of the kind occurred."""
+    failed = any(item.outcome.fails_run or item.outcome is Outcome.EXPECTED_FAIL for item in report.deviations)
+    unmade = any(item.outcome is Outcome.UNTESTABLE and item.text.startswith(UNSEEDED) for item in report.deviations)
+    reasons = [text for text, occurred in ((NOT_MADE, unmade), (ANOTHER, failed)) if occurred]
+    return f"on some of its cases: {' or '.join(reasons) or NOTHING_SHOWN}"
+
+
+def _said(item: Deviation) -> str:
+    """The reason of a deviation: the suite's own words as they are, and foreign words without their data."""
+    return f"{item.outcome}: {item.text}" if item.outcome is Outcome.UNSUPPORTED else item.reason

@@ -18,7 +18,7 @@ from conformance.contain.text import many, safe, safe_values
 from conformance.engine.standing import Standing
 from conformance.records import Level, RecordError, from_json, to_json
 from conformance.report.pages import page
-from conformance.report.profiles import SERVED
+from conformance.report.profiles import has_profiles
 from conformance.report.statement import SCHEMA_VERSION, Gap, Row, Statement
 from conformance.report.summary import Cell, commit_of, header
 
@@ -106,22 +106,22 @@ def sections(statement: Statement) -> Iterator[Section]:
         "Results",
         f"Each clause counts once, under its standing: {' / '.join(map(_words, columns))}."
         + (f" {statement.service.sentence}" if statement.service is not None else ""),
-        ("profile" if run.profile == SERVED else "chapter", *(level.upper() for level in Level)),
+        ("profile" if has_profiles(run) else "chapter", *(level.upper() for level in Level)),
         (*_groups(statement.results, columns), *_groups(statement.levels, columns)),
     )
-    head = ("clause", "level", "outcome", "reason", "cases")
+    head = ("clause", "level", "outcome", "observed", "cases")
     yield Section(
         f"Failures ({len(statement.failed)})",
         "" if statement.failed else "None.",
         head,
-        tuple((one.clause, one.level.upper(), one.outcome, one.reason, str(one.cases)) for one in statement.failed),
+        tuple((one.clause, one.level.upper(), one.outcome, one.in_words, str(one.cases)) for one in statement.failed),
     )
     yield Section(
         f"Expected failures ({len(statement.expected)})",
         "The target's owner knows of these failures and lists them." if statement.expected else "None.",
-        ("clause", "level", "reason", "cases", "note"),
+        ("clause", "level", "observed", "cases", "note"),
         tuple(
-            (one.clause, one.level.upper(), one.reason, str(one.cases), f"{one.note} {one.issue}".strip())
+            (one.clause, one.level.upper(), one.in_words, str(one.cases), f"{one.note} {one.issue}".strip())
             for one in statement.expected
         ),
     )

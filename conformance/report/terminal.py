@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from conformance.contain.text import many
-from conformance.contract.clause import CLAUSES
 from conformance.contract.mending import mending_of
+from conformance.contract.wholecase import EXPLAINED
 from conformance.engine.causes import Cause, causes
 from conformance.engine.events import Evidence
 from conformance.engine.result import Deviation, Result
@@ -188,7 +188,7 @@ def _names(deviation: Deviation) -> str:
 
 
 def _facts(deviation: Deviation) -> Iterator[tuple[str, str]]:
-    clause = CLAUSES.get(deviation.clause)
+    clause = EXPLAINED.get(deviation.clause)
     finding = deviation.finding
     others = len(deviation.cases) - 1
     more = f" and {others} more case{'s'[: others > 1]}" if others else ""
@@ -199,13 +199,16 @@ def _facts(deviation: Deviation) -> Iterator[tuple[str, str]]:
         place += [f"field {finding.field}"] if finding.field else []
         if place:
             yield "where", ", ".join(place)
-        yield "required", finding.required
+    if deviation.required:
+        yield "required", deviation.required
     yield "observed", deviation.text
     if deviation.frequency:
         yield "occurs", deviation.frequency
     if clause is not None:
         yield "source", clause.source
         yield "evidence", clause.evidence_in_words
+        if clause.fault_of:
+            yield "fault of", clause.fault_of
         if clause.breaks:
             yield "breaks", clause.breaks
     if finding is not None:

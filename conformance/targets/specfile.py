@@ -17,7 +17,7 @@ from conformance.contain.parse import parse_toml
 from conformance.contain.text import safe
 from conformance.contract.offers import check_not_offered
 from conformance.disk.pipes import kept
-from conformance.records import RecordError, from_json
+from conformance.records import ProtocolName, RecordError, from_json
 from conformance.targets import environmentspec
 from conformance.targets.endpoint import check_endpoint
 from conformance.targets.errors import TargetError
@@ -165,9 +165,12 @@ def _check_kind(spec: TargetSpec) -> None:
         raise RecordError("target.clock", f"no such table: a {spec.kind} has no sessions that expire", "[clock]")
     if spec.kind is not TargetKind.SERVER and spec.start is not None and spec.start.restarts:
         raise RecordError("target.start.restarts", f"no such key: a {spec.kind} has no sessions", "true")
-    if spec.kind is not TargetKind.SERVER and spec.not_offered:
+    if spec.kind not in _SERVERS and spec.not_offered:
         raise RecordError("target.not_offered", f"no list: a {spec.kind} serves no requests", spec.not_offered)
-    check_not_offered("target.not_offered", spec.not_offered)
+    flies = spec.kind is TargetKind.FLIGHT
+    check_not_offered(
+        "target.not_offered", spec.not_offered, ProtocolName.FLIGHT if flies else ProtocolName.STORAGE_READ
+    )
     _check_flight(spec)
     if spec.endpoint is not None and spec.seed.by_server:
         raise RecordError("target.seed", "[seed.program] with the command of the program", list(spec.seed.paths))

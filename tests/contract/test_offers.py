@@ -9,13 +9,16 @@ import pytest
 
 from conformance.contract.clause import CLAUSES
 from conformance.contract.offers import OPTIONAL, PROFILE_TITLES, asked, check_not_offered, profile_of
+from conformance.contract.profilerow import ProfileRow
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import PROFILE, all_clauses
-from conformance.records import Case, CreateSession, Profile, ReadRows, RecordError, Table
+from conformance.records import Case, CreateSession, Profile, ProtocolName, ReadRows, RecordError, Table
 from tests.fixtures import ROOT
 
 CASES = tuple(load_corpus(ROOT / "cases").values())
 SERVED = [clause_id for clause_id, clause in all_clauses().items() if PROFILE in clause.profiles]
+FLOWN = [clause_id for clause_id, clause in all_clauses().items() if clause.on_flight]
+ROWS = [(protocol, row) for protocol, rows in OPTIONAL.items() for row in rows.values()]
 
 
 def naming(clause_id: str) -> list[Case]:
@@ -27,8 +30,8 @@ def naming(clause_id: str) -> list[Case]:
 def test_a_clause_belongs_to_one_profile_at_most(clause_id: str) -> None:
     """The rows of the table do not overlap, so that their order means nothing."""
     rows = [
-        profile
-        for profile, part in OPTIONAL.items()
+        part.profile
+        for _, part in ROWS
         if any(fnmatch.fnmatchcase(clause_id, glob) for glob in part.clauses)
         and not any(fnmatch.fnmatchcase(clause_id, glob) for glob in part.unless)
     ]
@@ -36,12 +39,12 @@ def test_a_clause_belongs_to_one_profile_at_most(clause_id: str) -> None:
     assert rows == [profile for profile in (profile_of(clause_id),) if profile != Profile.CORE]
 
 
-@pytest.mark.parametrize("profile", OPTIONAL)
-def test_every_glob_of_a_profile_matches_a_clause(profile: Profile) -> None:
+@pytest.mark.parametrize(("protocol", "part"), ROWS, ids=[row.profile for _, row in ROWS])
+def test_every_glob_of_a_profile_matches_a_clause(protocol: ProtocolName, part: ProfileRow) -> None:
     """A renamed chapter must not move its clauses to core."""
-    part = OPTIONAL[profile]
+    clauses = SERVED if protocol is ProtocolName.STORAGE_READ else FLOWN
 
-    assert [glob for glob in (*part.clauses, *part.unless) if not fnmatch.filter(SERVED, glob)] == []
+    assert [glob for glob in (*part.clauses, *part.unless) if not fnmatch.filter(clauses, glob)] == []
 
 
 @pytest.mark.parametrize("clause_id", [clause_id for clause_id in SERVED if naming(clause_id)])
@@ -59,7 +62,15 @@ def test_a_clause_can_be_shown_by_a_server_that_offers_its_profile(clause_id: st
         assert all(profile in one for one in asks)
 
 
-@pytest.mark.parametrize("profile", OPTIONAL)
+@pytest.mark.parametrize("clause_id", [one for one in FLOWN if naming(one) and profile_of(one) is not Profile.CORE])
+def test_a_clause_on_flight_is_shown_by_a_case_that_asks_for_its_profile(clause_id: str) -> None:
+    """Tables come in by DoPut or by statements, so that a case may ask for another profile as well."""
+    asks = [asked(case) for case in naming(clause_id)]
+
+    assert any(profile_of(clause_id) in one for one in asks)
+
+
+@pytest.mark.parametrize("profile", OPTIONAL[ProtocolName.STORAGE_READ])
 def test_a_profile_has_cases_that_ask_for_nothing_else(profile: Profile) -> None:
     """A server that offers core and this profile is judged on it."""
     assert [case.id for case in CASES if asked(case) == (profile,)] != []
@@ -68,7 +79,17 @@ def test_a_profile_has_cases_that_ask_for_nothing_else(profile: Profile) -> None
 def test_every_profile_has_a_title() -> None:
     """`list profiles` shows all of them, core first."""
     assert tuple(PROFILE_TITLES) == tuple(Profile)
-    assert set(OPTIONAL) == set(Profile) - {Profile.CORE}
+    assert {row.profile for _, row in ROWS} == set(Profile) - {Profile.CORE}
+
+
+def test_a_part_of_flight_is_no_part_of_storage_read() -> None:
+    """Each protocol has its own names, and only tables of BigQuery have its types."""
+    check_not_offered("target.not_offered", ("actions", "sql-metadata"), ProtocolName.FLIGHT)
+    for name, protocol in (("actions", ProtocolName.STORAGE_READ), ("splits", ProtocolName.FLIGHT)):
+        with pytest.raises(RecordError, match="no profile is called"):
+            check_not_offered("target.not_offered", (name,), protocol)
+    with pytest.raises(RecordError, match="no profile is called 'JSON'"):
+        check_not_offered("target.not_offered", ("JSON",), ProtocolName.FLIGHT)
 
 
 def test_a_case_asks_for_what_its_requests_need() -> None:

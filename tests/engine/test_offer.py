@@ -7,13 +7,26 @@ import pytest
 from conformance.contract.clause import CLAUSES
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.corpus import load_corpus
-from conformance.engine.offer import NO_CLOCK, NO_ECHO, NOTHING_PUT, Offer
+from conformance.engine.offer import NO_CLOCK, NO_ECHO, NOTHING_PUT, Offer, left_out_by
 from conformance.engine.owed import reference_target
 from conformance.engine.selection import all_clauses
 from conformance.generate import draw_case, draw_scenario
 from conformance.generate.families import draw_member
-from conformance.records import Descriptor, DoExchange, DoPut, Happening, ListFlights, Meanwhile, ProtocolName, Step
+from conformance.records import (
+    Descriptor,
+    DoExchange,
+    DoPut,
+    Happening,
+    ListFlights,
+    Meanwhile,
+    PollFlightInfo,
+    ProtocolName,
+    Step,
+)
 from conformance.reference.mutants import MUTANTS
+from conformance.targets.dialect import SqlSpec
+from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
+from conformance.targets.spec import TargetKind, TargetSpec
 from tests.reference.flight.direct import case_of
 
 
@@ -40,6 +53,8 @@ def test_data_is_sent_to_a_server_that_says_what_it_does_with_it(step: Step, rea
     [
         ("filters", "session.restriction-honoured-or-refused"),
         ("snapshots", "session.snapshot-time-honoured-or-refused"),
+        ("projection", "session.projection-honoured-or-refused"),
+        ("splits", "split.honoured-or-refused"),
     ],
 )
 def test_an_option_that_is_not_offered_is_asked_for_nevertheless(part: str, case_id: str) -> None:
@@ -50,11 +65,18 @@ def test_an_option_that_is_not_offered_is_asked_for_nevertheless(part: str, case
     assert offer.lacks(corpus[case_id]) == ()
 
 
-@pytest.mark.parametrize("mutant", ["restriction.ignored", "snapshot.time-ignored", "snapshot.time-refused", None])
+NOT_IGNORED = (
+    *("restriction.ignored", "snapshot.time-ignored", "projection.ignored", "split.whole-twice"),
+    *("snapshot.time-refused", "projection.refused", None),
+)
+"""Mutants that ignore something that a server may lack, those that refuse it, and no mutant."""
+
+
+@pytest.mark.parametrize("mutant", NOT_IGNORED)
 def test_silence_with_other_rows_fails_and_a_refusal_does_not(mutant: str | None) -> None:
     """Whatever else the server offers."""
     all_clauses()
-    chosen = [one for one in load_corpus().values() if one.id.endswith("-honoured-or-refused")]
+    chosen = [one for one in load_corpus().values() if one.id.endswith("honoured-or-refused")]
     clauses = [clause for clause in CLAUSES.values() if clause.id.endswith("-is-not-ignored")]
     with reference_target(mutant=mutant) as target:
         step = CaseStep(clauses, target)
@@ -84,4 +106,24 @@ def test_a_type_that_is_not_offered_is_not_asked_for() -> None:
 
     assert [one.reason for one in Offer(not_offered=("TIME",)).lacks(case)] == [
         "the target does not offer columns of type TIME"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("flight", "left_out"),
+    [
+        (None, ["put", "exchange", "login", "sql", "sql-metadata", "sql-handles", "sql-ingestion"]),
+        (FlightSpec(FlightSeeding.PUT, echo="echo", login=Login("me", "secret"), sql=SqlSpec()), []),
+        (FlightSpec(sql=SqlSpec(tables=False)), ["put", "exchange", "login", "sql-ingestion"]),
+    ],
+)
+def test_what_a_flight_file_does_not_say_how_to_ask_for_is_not_offered(
+    flight: FlightSpec | None, left_out: list[str]
+) -> None:
+    """The other profiles are offered unless the list leaves them out, which comes first."""
+    spec = TargetSpec("mine", kind=TargetKind.FLIGHT, flight=flight, not_offered=("polling",))
+
+    assert left_out_by(spec) == ("polling", *left_out)
+    assert [one.reason for one in Offer.of(spec).lacks(case_of(PollFlightInfo(Descriptor(cmd=b"x"))))] == [
+        "the target does not offer polling"
     ]

@@ -10,7 +10,16 @@ import pytest
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.engine.events import CaseJudged
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.standing import HIDES, SHOWN_WITH, ClauseStanding, Standing, shown_with, standing_of, standings
+from conformance.engine.standing import (
+    BLOCKED,
+    HIDES,
+    SHOWN_WITH,
+    ClauseStanding,
+    Standing,
+    shown_with,
+    standing_of,
+    standings,
+)
 from conformance.records import Outcome, Verdict
 from tests.engine.samples import failing, judged, passing
 
@@ -55,7 +64,7 @@ def test_a_case_that_failed_owes_what_the_reference_shows() -> None:
 
     found = _of(judged("a", passing("a", "framing.x")), *blocked)
 
-    assert found["framing.x"] == ClauseStanding(Standing.HELD_WHERE_JUDGED, 1, 1, 3)
+    assert found["framing.x"] == ClauseStanding(Standing.HELD_WHERE_JUDGED, 1, 1, 3, BLOCKED)
     assert found["framing.x"].words == "pass where judged (1 of 3)"
 
 

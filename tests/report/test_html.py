@@ -48,7 +48,7 @@ def test_a_failure_is_shown_with_bytes_and_replay() -> None:
 def test_a_clause_is_explained_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its first deviation has its text, on one line, and the anchor of the clause; the others lead there."""
     clause = dataclasses.replace(next(iter(all_clauses().values())), id="framing.x", explanation="One message\neach.")
-    monkeypatch.setattr("conformance.report.html.CLAUSES", {"framing.x": clause})
+    monkeypatch.setattr("conformance.report.html.EXPLAINED", {"framing.x": clause})
     other = Finding("framing.x", "one message", "two messages", call=1, response=0)
     verdict = Verdict("a", "framing.x", Outcome.FAIL, (FINDING, other))
     report = document(fold([started("framing.x"), judged("a", verdict), RunEnded(2.0)]))

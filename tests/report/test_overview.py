@@ -6,9 +6,14 @@ import dataclasses
 import io
 import math
 
+import pytest
+
+from conformance.contract.clause import Role, load_chapters
+from conformance.contract.wholecase import WHOLE_CASE
 from conformance.engine.events import RunEnded
 from conformance.engine.result import Result, fold
 from conformance.records import Finding, Outcome, Verdict
+from conformance.report.document import document
 from conformance.report.overview import print_concise, print_overview
 from conformance.report.terminal import terminal
 from conformance.targets import ExpectedFailure
@@ -127,3 +132,31 @@ def test_what_fails_a_run_and_is_no_cause_is_named() -> None:
     assert "\nthe suite itself broke on 1 case; please report it" in text
     assert "\nunexpected pass: framing.x: " in text
     assert "\nstale: the expected failure of 'gone'" in text
+
+
+@pytest.mark.parametrize(
+    ("clause", "said"),
+    [
+        ("flight-data.header-without-prefix", "MUST (library)"),
+        ("flight-put.is-found", "MUST (application)"),
+        ("framing.batch-single-message", "MUST  a"),
+    ],
+)
+def test_a_failure_of_a_flight_server_says_whose_fault_it_is(clause: str, said: str) -> None:
+    """The library's, under every application, or the application's; a server of Storage Read is one thing."""
+    load_chapters()
+    result = fold([started(clause, cases=["a"]), judged("a", failing("a", clause, "nothing")), RunEnded(1.0)])
+
+    assert said in printed(result)
+    roles = [item.role for item in document(result).clauses]
+    assert roles == [None if "  a" in said else Role(said.partition("(")[2].rstrip(")"))]
+
+
+def test_a_failure_of_a_case_as_a_whole_says_what_was_required() -> None:
+    """No clause reports it, and so nothing else would say it."""
+    died = Verdict("a", WHOLE_CASE, Outcome.CRASH, reason="the process exited with status 2")
+
+    shown = printed(fold([started("framing.x", cases=["a"]), judged("a", died), RunEnded(1.0)]))
+
+    assert "got       the process exited with status 2" in shown
+    assert "an answer, from a process that lives on" in shown

@@ -96,3 +96,22 @@ def test_there_is_a_badge_for_each_profile_and_one_for_all(tmp_path: Path, profi
         if profile == "server"
         else {}
     )
+
+
+def test_flight_has_profiles_and_badges_of_its_own(tmp_path: Path) -> None:
+    """Of each part of the protocol, named as Flight."""
+    verdicts = (passing("a", "flight-put.is-found"), failing("a", "flight-sql-metadata.rows-are-ordered", "nothing"))
+    start = dataclasses.replace(
+        started("flight-put.is-found", "flight-sql-metadata.rows-are-ordered", "flight-exchange.nothing-is-lost"),
+        not_offered=("exchange",),
+        profile="flight",
+    )
+    write_badges(fold([start, judged("a", *verdicts), RunEnded(1.0)]), tmp_path)
+
+    titles = [path.read_text().partition("<title>")[2].partition("</title>")[0] for path in sorted(tmp_path.iterdir())]
+    assert titles == [
+        "arrow flight: 1 pass · 0 fail · 0 not judged",
+        "arrow flight exchange: not offered",
+        "arrow flight put: 1 pass · 0 fail · 0 not judged",
+        "arrow flight sql-metadata: 0 pass · 1 fail · 0 not judged",
+    ]

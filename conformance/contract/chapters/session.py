@@ -436,6 +436,34 @@ def restriction_is_not_ignored(asked: Asked) -> Iterator[Violation]:
 
 
 @clause(
+    "session.projection-is-not-ignored",
+    over=lambda view: [one for one in _asking(lambda step: step.selected_fields)(view) if not _unreadable(one)],
+    source=(STREAM_PROTO, RECORDED, LIVE_TESTS),
+    breaks="clients that map by position: they take a column for another",
+)
+def projection_is_not_ignored(asked: Asked) -> Iterator[Violation]:
+    """A session with ``selected_fields`` has no column of the table that was not selected, or is refused.
+
+    This binds a server without projections, too: it refuses the request, with UNIMPLEMENTED or INVALID_ARGUMENT. If it
+    sends every column, a client that counts on those that it named takes one for another.
+    """
+    if isinstance(asked, SessionRead) and asked.session.schema is not None:
+        schema = asked.session.schema.message.schema
+        selected = list(asked.session.step.selected_fields)
+        left_out = {column.name for column in asked.session.view.case.table.columns} - set(selected)
+        if surplus := [field.name for field in (schema.fields if schema else ()) if field.name in left_out]:
+            required = f"no columns but {selected}, or a refusal"
+            yield Violation(required, f"the columns {surplus} too", field="selected_fields")
+
+
+def _unreadable(asked: Asked) -> bool:
+    """True of a session whose schema cannot be read, about which nothing is known."""
+    if not isinstance(asked, SessionRead):
+        return False
+    return asked.session.schema is None or asked.session.schema.message.schema is None
+
+
+@clause(
     "session.snapshot-time-is-not-ignored",
     over=_asking(lambda step: step.snapshot),
     source=(STREAM_PROTO, JAVA_LIVE_TEST),

@@ -7,7 +7,7 @@ label of the split in their step.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.comparing.sessions import rows_of
 from conformance.contract.comparing.violations import rows_differ
 from conformance.contract.endings import beyond_its_end
+from conformance.contract.offers import may_be_absent
 from conformance.contract.sources import BEAM_SOURCE, ENDLESS_SPLITS, RECORDED, STORAGE_PROTO
 from conformance.contract.subjects import (
     answered,
@@ -124,8 +125,12 @@ def _full_read_of(view: View, stream: str) -> ReadView | None:
 @once_per_view
 def families(view: View) -> list[Family]:
     """Return every split whose parent and both children were read in full."""
+    return _families(view, _divided(view))
+
+
+def _families(view: View, splits: Iterable[SplitView]) -> list[Family]:
     found = []
-    for split in _divided(view):
+    for split in splits:
         parent, primary, remainder = (_full_read_of(view, n) for n in (split.request.name, *children_of(split)))
         if parent is not None and primary is not None and remainder is not None:
             found.append(Family(split.index, split, parent, primary, remainder))
@@ -151,6 +156,47 @@ def children_are_the_parent(family: Family) -> Iterator[Violation]:
         elif sorted(parent.tolist()) != sorted([*primary.tolist(), *remainder.tolist()]):
             together = "as many rows, but others"
         yield Violation(f"the {many(len(parent), 'row')} of the parent, in order", together)
+
+
+# --- a server without splits ----------------------------------------------------------------------
+
+
+def _count(read: ReadView) -> int:
+    rows = rows_of(read)
+    return 0 if rows is None else len(rows)
+
+
+@once_per_view
+def _honoured_or_not(view: View) -> list[Family | SplitView]:
+    """Return the splits that a server may lack: those of a parent with all rows of the table, and those that gave no
+    children. If the parent lacks rows itself, nothing is known of its children.
+    """
+    asked = [split for split in view.splits if may_be_absent(split.step) and answered(split)]
+    given = [split for split in asked if split.answer is not None and all(children_of(split))]
+    whole = [one for one in _families(view, given) if _count(one.parent) == view.table.num_rows]
+    return [*whole, *(split for split in asked if split not in given)]
+
+
+@clause(
+    "split.request-is-not-ignored",
+    over=_honoured_or_not,
+    source=(STORAGE_PROTO, BEAM_SOURCE),
+    breaks="Beam loses or repeats rows (from its source)",
+)
+def request_is_not_ignored(asked: Family | SplitView) -> Iterator[Violation]:
+    """The children of a split together have each row of the parent once, or the split is refused or gives no children.
+
+    This binds a server without splits, too: it refuses the call, with UNIMPLEMENTED, or answers without children, as
+    for a stream that cannot be split. If it names the whole stream twice, a client reads each row twice.
+    """
+    if isinstance(asked, Family):
+        parent, primary, remainder = (rows_of(read) for read in (asked.parent, asked.primary, asked.remainder))
+        assert parent is not None
+        assert primary is not None
+        assert remainder is not None
+        if sorted(parent.tolist()) != sorted([*primary.tolist(), *remainder.tolist()]):
+            required = f"the {many(len(parent), 'row')} of the parent, once each, no children, or a refusal"
+            yield Violation(required, f"{len(primary)} and {many(len(remainder), 'row')}")
 
 
 @clause(

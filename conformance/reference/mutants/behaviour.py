@@ -217,7 +217,11 @@ class EverythingUnknown(Service):
         raise Refusal(grpc.StatusCode.UNKNOWN, REFUSALS[reason][1].format(**facts))
 
 
-@behaviour_mutant("split.overlapping", kills="split.children-are-the-parent", also=IN_PARTS)
+@behaviour_mutant(
+    "split.overlapping",
+    kills="split.children-are-the-parent",
+    also={**IN_PARTS, "split.request-is-not-ignored": "a row comes twice whether splits are offered or not"},
+)
 class SplitOverlaps(Service):
     """The remainder of a split begins with the last row of the primary."""
 

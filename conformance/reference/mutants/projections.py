@@ -56,9 +56,22 @@ class ProjectionRefused(Service):
 
 
 @_choice_mutant(
+    "projection.ignored",
+    kills="session.projection-is-not-ignored",
+    also={"projection.*": "every column is sent, whatever is selected"},
+)
+def every_column(asked: _Asked) -> tuple[Column, ...]:
+    """Selected fields are ignored without a word, as by a server without projections."""
+    return asked.table
+
+
+@_choice_mutant(
     "projection.one-more",
     kills="projection.only-the-selected",
-    also={"projection.case-does-not-matter": "a column too many is so in any spelling"},
+    also={
+        "projection.case-does-not-matter": "a column too many is so in any spelling",
+        "session.projection-is-not-ignored": "a column too many is so whether projections are offered or not",
+    },
 )
 def one_column_more(asked: _Asked) -> tuple[Column, ...]:
     """The first column of the table that was not selected is sent as well."""

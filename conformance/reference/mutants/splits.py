@@ -63,6 +63,7 @@ class PrimaryOnly(Service):
         **IN_PARTS,
         "split.splitting-ends": "a stream that is its own child can be split for ever",
         "split.children-are-the-parent": "a child that has its parent's name has its parent's rows",
+        "split.request-is-not-ignored": "the rows of that child come twice",
     },
 )
 class PrimaryIsParent(Service):
@@ -74,6 +75,25 @@ class PrimaryIsParent(Service):
         if answer.primary_stream.name and stream is not None and stream.rows.num_rows < _FEW:
             answer.primary_stream.name = request.name
         return answer
+
+
+@behaviour_mutant(
+    "split.whole-twice",
+    kills="split.request-is-not-ignored",
+    also={
+        **IN_PARTS,
+        "combination.*": "the children have each row twice in sessions with other options too",
+        "split.splitting-ends": "children with all rows can be split for ever",
+        "split.child-resumes": "the second child begins with the first row of its parent",
+        "split.children-are-the-parent": "the children have each row twice",
+    },
+)
+class WholeTwice(Service):
+    """A split names two new streams, each with all rows of the parent, as by a server that cannot divide a stream."""
+
+    def split(self, stream: Stream, fraction: float) -> tuple[pa.Table, pa.Table]:
+        del fraction
+        return stream.rows, stream.rows
 
 
 @behaviour_mutant("split.children-elsewhere", kills="split.children-are-below-the-session")

@@ -1,0 +1,49 @@
+"""The names in a report that are no clauses: profiles, chapters, questions about a reader, and clauses of before."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+from conformance.contract.closed import Question
+from conformance.contract.offers import PROFILE_TITLES, profile_of
+from conformance.engine.requirements import frozen_releases
+from conformance.engine.selection import all_clauses
+
+__all__ = ["Part", "gone", "parts"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Part:
+    """A named part of what is judged: what it is, a sentence on it, and the clauses in it."""
+
+    name: str
+    kind: str
+    title: str
+    clauses: tuple[str, ...]
+
+
+def parts() -> Mapping[str, Part]:
+    """Every part by its name; a profile with the name of a chapter has its clauses, too, and stands for both."""
+    clauses = all_clauses()
+    chapters: dict[str, list[str]] = {}
+    for name, clause in clauses.items():
+        chapters.setdefault(clause.chapter, []).append(name)
+    servers = [name for name, clause in clauses.items() if clause.on_flight or clause.profiles[0] == "bq-arrow"]
+    found = {name: Part(name, "chapter", "", tuple(members)) for name, members in chapters.items()}
+    for profile, title in PROFILE_TITLES.items():
+        members = [name for name in servers if profile_of(name) is profile]
+        found[profile.value] = Part(profile.value, "profile of a server", title, tuple(members))
+    for question in Question:
+        asked = [name for name, clause in clauses.items() if clause.question is question]
+        found[question.value] = Part(question.value, "question about a reader", "", tuple(asked))
+    return found
+
+
+def gone(name: str, known: Iterable[str]) -> str:
+    """A sentence on a clause that older reports name and that this version has no longer; empty for any other name."""
+    for release, frozen in reversed(frozen_releases().items()):
+        for buried in frozen.tombstones:
+            if buried.id == name and name not in known:
+                return f"{name} was a clause of level {buried.level.upper()} until {release}, and is given up"
+    return ""

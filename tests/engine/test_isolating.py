@@ -1,0 +1,143 @@
+"""Cases are drawn to tell which options of a case a failure takes; nothing is said that they did not show."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+
+from conformance.engine.casestep import CaseStep
+from conformance.engine.contrast import contrast
+from conformance.engine.dependence import Symptom
+from conformance.engine.events import CauseIsolated, Event, RunEnded, RunStarted
+from conformance.engine.isolating import TRIES, Isolator, isolate
+from conformance.engine.merge import merge
+from conformance.engine.owed import reference_target
+from conformance.engine.result import fold
+from conformance.engine.run import CaseJob, run
+from conformance.engine.selection import all_clauses
+from conformance.generate.scenariokinds import draw_scenario
+from conformance.records import Case, CreateSession, Expect, ReadRows, Table
+from tests.engine.samples import failing, judged, started
+
+RESTRICTED = Expect(rows=(1,))
+CASE = Case(
+    "a.b",
+    "Everything at once",
+    Table((), rows=()),
+    steps=(
+        CreateSession(row_restriction="x > 1", selected_fields=("x",), trace_id="t", expect=RESTRICTED),
+        ReadRows(offset="1"),
+        ReadRows(offset="end+1", expect=Expect(codes=("FAILED_PRECONDITION",))),
+    ),
+)
+
+
+def asked(case: Case) -> set[str]:
+    """The options of :data:`CASE` that are left."""
+    session, read, _ = case.steps
+    assert isinstance(session, CreateSession)
+    assert isinstance(read, ReadRows)
+    names = {name for name in ("row_restriction", "selected_fields", "trace_id") if getattr(session, name)}
+    return names | ({"offset"} if read.offset != "0" else set())
+
+
+def test_two_options_that_only_together_fail_are_named() -> None:
+    """Each of the others is left out, and each of the two is tried alone."""
+    found = isolate(CASE, lambda case: {"row_restriction", "offset"} <= asked(case))
+
+    assert found == (("row_restriction", "an offset"), ("selected_fields", "trace_id"), 7)
+
+
+@pytest.mark.parametrize(
+    ("fails", "needed"),
+    [
+        (lambda left: "selected_fields" in left, ("selected_fields",)),
+        (lambda _: True, ()),
+        (lambda left: len(left) == 4, ("row_restriction", "selected_fields", "trace_id", "an offset")),
+    ],
+)
+def test_as_many_options_as_it_takes(fails: Callable[[set[str]], bool], needed: tuple[str, ...]) -> None:
+    """One, none, or all of them."""
+    found = isolate(CASE, lambda case: fails(asked(case)))
+
+    assert found is not None
+    assert found[0] == needed
+
+
+def test_known_rows_go_with_their_restriction_and_refused_requests_stay() -> None:
+    """A session without its restriction shows every row; a request that has to be refused keeps its options."""
+    drawn: list[Case] = []
+
+    isolate(CASE, lambda case: not drawn.append(case))
+
+    assert all((step := case.steps[0]).expect == (RESTRICTED if asked_for(step) else Expect()) for case in drawn)
+    assert {case.steps[2] for case in drawn} == {CASE.steps[2]}
+
+
+def asked_for(step: object) -> bool:
+    """True if a session has the restriction."""
+    return isinstance(step, CreateSession) and bool(step.row_restriction)
+
+
+@pytest.mark.parametrize("missing", ["row_restriction", "offset"])
+def test_nothing_is_said_if_a_drawn_case_fails_otherwise(missing: str) -> None:
+    """Whether it would fail as the cause does cannot be seen then."""
+    assert isolate(CASE, lambda case: None if missing not in asked(case) else True) is None
+
+
+def test_nothing_is_said_of_what_does_not_fail_again_or_has_one_option() -> None:
+    """A failure that occurs sometimes, and a case with nothing to tell apart."""
+    plain = dataclasses.replace(CASE, steps=(CreateSession(trace_id="t"), ReadRows()))
+
+    assert isolate(CASE, lambda _: False) is None
+    assert isolate(plain, lambda _: True) is None
+
+
+def test_the_drawn_cases_are_bounded() -> None:
+    """With every option of a session and of a read set."""
+    session = dataclasses.replace(
+        CreateSession(row_restriction="x", selected_fields=("x",), max_stream_count=1, preferred_min_stream_count=1),
+        buffer_compression="ZSTD", response_compression="LZ4", trace_id="t", parent="p", snapshot="past",
+        sample_percentage=1.0,
+    )  # fmt: skip
+    case = dataclasses.replace(CASE, steps=(session, ReadRows(offset="1", take=1, times=2)))
+    tries: list[Case] = []
+
+    isolate(case, lambda one: not tries.append(one))
+
+    assert len(tries) <= TRIES
+
+
+def of_the_mutant() -> tuple[RunStarted, list[Event]]:
+    """A run of one scenario on the reference, which counts offsets before its restriction."""
+    case = draw_scenario(0, 23)
+    clauses = [one for one in all_clauses().values() if one.chapter in ("offsets", "rows", "combination")]
+    start = started(*(one.id for one in clauses), cases=[case.id])
+    with reference_target(mutant="combination.offset-before-restriction") as target:
+        step = CaseStep(clauses, target)
+        return start, list(run(start, [CaseJob(case, case.id)], step, isolator=Isolator(start, step)))
+
+
+def test_a_run_says_what_its_first_cause_takes_and_counts_no_drawn_case() -> None:
+    """The event has no verdict; the cause has the sentence."""
+    _start, events = of_the_mutant()
+    result = fold(events)
+
+    (told,) = result.isolated
+    assert told.needed == ("row_restriction", "an offset")
+    assert len(result.cases) == 1
+    assert told.sentence.endswith("it takes row_restriction together with an offset; neither alone fails")
+
+
+def test_a_cause_has_the_sentence_and_shards_keep_it() -> None:
+    """Instead of what only the cases of the run tell apart."""
+    told = CauseIsolated("a", "offsets.last-row", ("row_restriction",), ("trace_id",), 4)
+    start = dataclasses.replace(started("offsets.last-row", cases=["a"]), shard="1/1")
+    log = [start, judged("a", failing("a", "offsets.last-row", "3 rows")), told, RunEnded(1.0)]
+    symptom = Symptom("a", "offsets.last-row", 0, None, None, None)
+
+    assert contrast(fold(log), [symptom])[-1] == told.sentence
+    assert told in merge([log])
+    assert told.sentence == "cases drawn for it: of the options of a it takes row_restriction, and not trace_id"
