@@ -10,12 +10,12 @@ from conformance.contract.offers import PROFILE_TITLES, profile_of
 from conformance.engine.requirements import frozen_releases
 from conformance.engine.selection import all_clauses
 
-__all__ = ["Part", "gone", "parts"]
+__all__ = ["ClauseSet", "gone", "parts"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Part:
-    """A named part of what is judged: what it is, a sentence on it, and the clauses in it."""
+class ClauseSet:
+    """A named set of clauses: what it is, a sentence on it, and the clauses in it."""
 
     name: str
     kind: str
@@ -23,20 +23,20 @@ class Part:
     clauses: tuple[str, ...]
 
 
-def parts() -> Mapping[str, Part]:
+def parts() -> Mapping[str, ClauseSet]:
     """Every part by its name; a profile with the name of a chapter has its clauses, too, and stands for both."""
     clauses = all_clauses()
     chapters: dict[str, list[str]] = {}
     for name, clause in clauses.items():
         chapters.setdefault(clause.chapter, []).append(name)
     servers = [name for name, clause in clauses.items() if clause.on_flight or clause.profiles[0] == "bq-arrow"]
-    found = {name: Part(name, "chapter", "", tuple(members)) for name, members in chapters.items()}
+    found = {name: ClauseSet(name, "chapter", "", tuple(members)) for name, members in chapters.items()}
     for profile, title in PROFILE_TITLES.items():
         members = [name for name in servers if profile_of(name) is profile]
-        found[profile.value] = Part(profile.value, "profile of a server", title, tuple(members))
+        found[profile.value] = ClauseSet(profile.value, "profile of a server", title, tuple(members))
     for question in Question:
         asked = [name for name, clause in clauses.items() if clause.question is question]
-        found[question.value] = Part(question.value, "question about a reader", "", tuple(asked))
+        found[question.value] = ClauseSet(question.value, "question about a reader", "", tuple(asked))
     return found
 
 

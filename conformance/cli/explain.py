@@ -12,7 +12,7 @@ import click
 from conformance.cli._common import find_clause
 from conformance.cli._group import Unusable
 from conformance.cli._options import json_flag
-from conformance.cli._parts import Part, gone, parts
+from conformance.cli._parts import ClauseSet, gone, parts
 from conformance.cli.clauses import facts, first_sentence
 from conformance.contract.clause import MESSAGES, Clause, Role
 from conformance.contract.disputes import dispute_of
@@ -66,7 +66,7 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
         click.echo(line)
 
 
-def _part(name: str) -> Part | None:
+def _part(name: str) -> ClauseSet | None:
     """The part of what is judged with this name; None if it is the name of a clause, or of nothing.
 
     Raises:
@@ -80,7 +80,7 @@ def _part(name: str) -> Part | None:
     return parts().get(name)
 
 
-def _lines_of_part(part: Part, width: int) -> Iterator[str]:
+def _lines_of_part(part: ClauseSet, width: int) -> Iterator[str]:
     """The part with the first sentence of each of its clauses."""
     yield paint(f"{part.name}  [{part.kind}]", bold=True)
     if part.title:
