@@ -178,6 +178,19 @@ def test_what_other_chapters_compare_is_not_reported_twice() -> None:
     assert not any(name.startswith("history.") for name in failing)
 
 
+def test_rows_that_come_again_without_an_end_are_not_reported_twice() -> None:
+    """An answer beyond reason is the chapter on calls' alone."""
+
+    def goes_on(answers: list[Answer]) -> None:
+        sends([0, 0], 0)(answers)
+        read(answers).break_off(CallEnd.OVER_BUDGET)
+
+    failing = {one.clause for one in verdicts(numbered(CreateSession(), ReadRows()), goes_on) if one.outcome == "fail"}
+
+    assert "calls.stay-within-reason" in failing
+    assert not any(name.startswith("history.") for name in failing)
+
+
 def test_every_anomaly_has_a_clause() -> None:
     """The names of the checker and of the clauses are the same."""
     clauses = {deviation.clause for deviation in DEVIATIONS}

@@ -33,7 +33,7 @@ from conformance.contract.subjects import appended_rows, once_per_view
 from conformance.contract.view import View
 from conformance.history import Anomaly, AnomalyKind, RowsRead
 from conformance.history.texts import show_call
-from conformance.records import Level
+from conformance.records import CallEnd, Level
 
 PARALLEL: Final = "Spark and Beam (from their source), whose workers read the streams of a session at different times"
 RESUMING: Final = (
@@ -72,6 +72,10 @@ def _groups(view: View) -> list[_Witnesses]:
         _Witnesses(frozenset({whole[read.stream], read.index}), everything)
         for read in view.reads
         if whole.get(read.stream, read.index) != read.index
+    ]
+    # An answer that goes on beyond reason is reported by the chapter on calls, whatever rows come again in it.
+    found += [
+        _Witnesses(frozenset({read.index}), everything) for read in view.reads if read.raw.end is CallEnd.OVER_BUDGET
     ]
     for split in view.splits:
         if split.answer is not None:
