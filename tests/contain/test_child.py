@@ -101,7 +101,7 @@ def test_lines_that_look_like_json_are_no_harm(start: Callable[[str], Child]) ->
     """Broken JSON, other JSON and wrong types are output like any other."""
     process = start(
         'print(\'{\')\nprint(\'{"event": 1, "port": 2}\')\nprint(\'{"event": "up", "port": "x"}\')\n'
-        'print(\'{"event": "up", "port": 7}\', flush=True)'
+        'print(\'{"event": "up", "port": 7}\', flush=True)\n' + WAIT  # of a program that has ended, no port is asked
     )
 
     assert process.wait_for_port("up", time.monotonic() + LONG) == 7
