@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from conformance.cli._parts import gone, parts
+from conformance.cli._clausesets import clause_sets, gone
 from conformance.contract.offers import PROFILE_TITLES
 from conformance.contract.wholecase import EXPLAINED, WHOLE_CASE
 from conformance.engine.selection import all_clauses
@@ -110,7 +110,7 @@ def test_every_name_in_a_report_is_explained(name: str) -> None:
     others |= {one.question.value for one in report.questions}
 
     assert [one for one in sorted(clauses) if one not in EXPLAINED and not gone(one, known)] == []
-    assert sorted(others - set(parts())) == []
+    assert sorted(others - set(clause_sets())) == []
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import click
 
+from conformance.cli._clausesets import ClauseSet, clause_sets, gone
 from conformance.cli._common import find_clause
 from conformance.cli._group import Unusable
 from conformance.cli._options import json_flag
-from conformance.cli._parts import ClauseSet, gone, parts
 from conformance.cli.clauses import facts, first_sentence
 from conformance.contract.clause import MESSAGES, Clause, Role
 from conformance.contract.disputes import dispute_of
@@ -51,11 +51,11 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
         return
     if Path(subject).suffix in (".json", ".jsonl"):
         raise click.UsageError("expected a CAUSE of the RUN, its number on the screen, its key, or its clause")
-    if (part := _part(subject)) is not None:
+    if (found := _clause_set(subject)) is not None:
         if as_json:
-            click.echo(json.dumps(dataclasses.asdict(part), indent=1, ensure_ascii=False))
+            click.echo(json.dumps(dataclasses.asdict(found), indent=1, ensure_ascii=False))
             return
-        for line in _lines_of_part(part, columns()):
+        for line in _lines_of_set(found, columns()):
             click.echo(line)
         return
     clause = ON_THE_CASE if subject == WHOLE_CASE else find_clause(subject)
@@ -66,8 +66,8 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
         click.echo(line)
 
 
-def _part(name: str) -> ClauseSet | None:
-    """The part of what is judged with this name; None if it is the name of a clause, or of nothing.
+def _clause_set(name: str) -> ClauseSet | None:
+    """The set of clauses with this name; None if it is the name of a clause, or of nothing.
 
     Raises:
         Unusable: it is a clause that was given up.
@@ -77,19 +77,20 @@ def _part(name: str) -> ClauseSet | None:
         return None
     if sentence := gone(name, clauses):
         raise Unusable(sentence)
-    return parts().get(name)
+    return clause_sets().get(name)
 
 
-def _lines_of_part(part: ClauseSet, width: int) -> Iterator[str]:
-    """The part with the first sentence of each of its clauses."""
-    yield paint(f"{part.name}  [{part.kind}]", bold=True)
-    if part.title:
+def _lines_of_set(found: ClauseSet, width: int) -> Iterator[str]:
+    """The set with the first sentence of each of its clauses."""
+    yield paint(f"{found.name}  [{found.kind}]", bold=True)
+    if found.title:
         yield ""
-        yield from flowed(part.title, width)
+        yield from flowed(found.title, width)
     yield ""
-    for name in part.clauses:
+    for name in found.clauses:
         clause = EXPLAINED[name]
-        yield from flowed(first_sentence(clause.explanation), width, head=f"{name}  [{clause.level.upper()}]  ")
+        yield from flowed(f"{name}  [{clause.level.upper()}]", width)
+        yield from flowed(first_sentence(clause.explanation), width, head="  ")
 
 
 def _lines(clause: Clause, width: int) -> Iterator[str]:

@@ -36,7 +36,7 @@ class Stop:
         self._writer.settimeout(0)
 
     def set(self) -> None:
-        """End every wait, of the one thread that waits."""
+        """End the wait, and every later one; one thread may wait."""
         self._set = True
         with contextlib.suppress(OSError):  # it is full, or closed: nobody waits for this byte
             self._writer.send(b"\0")

@@ -50,7 +50,7 @@ ON_THE_CASE: Final = Clause(
     Level.MUST,
     """A case ends with answers: to each of its calls, or from the library that reads or writes for it.
 
-This is no clause with a check of its own. It stands in a report where a case failed and no clause says why:
+No check belongs to this id. A report names it where a case failed and no clause says why:
 
 crash: the process died, or hung up.
 hang: no end came within the limits of time, memory or size.

@@ -11,6 +11,7 @@ import contextlib
 import functools
 import json
 import re
+import sys
 from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -188,18 +189,24 @@ def _construct_float(loader: Any, node: yaml.ScalarNode) -> float:
 
 
 def _construct_int(loader: Any, node: yaml.ScalarNode) -> int:
-    try:
-        return _whole(loader.construct_scalar(node))
-    except RecordError as error:
-        raise yaml.constructor.ConstructorError(None, None, str(error), node.start_mark) from None
-
-
-def _whole(text: str) -> int:
-    """The whole number of a JSON or YAML text; raises RecordError for one with more digits than Python reads."""
+    text = loader.construct_scalar(node)
     try:
         return int(text)
     except ValueError:
-        raise RecordError("", "a number of fewer digits", f"one of {len(text)}") from None
+        problem = f"{_short()}, one of {len(text)} here"
+        raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
+
+
+def _whole(text: str) -> int:
+    """The whole number of a JSON text; raises RecordError for one with more digits than Python reads."""
+    try:
+        return int(text)
+    except ValueError:
+        raise RecordError("case", _short(), f"one of {len(text)}") from None
+
+
+def _short() -> str:
+    return f"a number of at most {sys.get_int_max_str_digits()} digits"
 
 
 _Values.add_constructor("tag:yaml.org,2002:float", _construct_float)

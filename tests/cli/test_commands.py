@@ -210,6 +210,15 @@ class TestWords:
         assert "evidence  recorded from the service, measured on the service\n" in output
         assert facts["evidence"] == ["recorded", "measured"]
 
+    def test_a_chapter_and_a_profile_of_one_name_are_explained_together(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """With each clause of both, and no line is longer than the terminal is wide."""
+        monkeypatch.setenv("COLUMNS", "60")
+
+        lines = conformance_("explain", "projection").output.splitlines()
+
+        assert {"projection.filter-may-use-other-columns  [MUST]", "errors.unknown-column-is-named  [MAY]"} <= {*lines}
+        assert max(map(len, lines)) <= 60
+
     def test_a_clause_is_explained_with_its_source(self) -> None:
         """What, by whose word, who breaks."""
         clause = next(iter(all_clauses().values()))

@@ -23,6 +23,23 @@ def test_the_connections_to_a_port_are_cut_and_no_other() -> None:
             left.sendall(b"x")
 
 
+def test_what_is_over_in_time_is_not_cut_and_what_is_late_is() -> None:
+    """A call with an earlier end than those that are open wakes the one that watches."""
+    watch = cutting._Watch()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as late,
+        socket.create_server(("127.0.0.1", 0)) as early,
+        socket.create_connection(late.getsockname()) as one,
+        socket.create_connection(early.getsockname()) as left,
+    ):
+        watch.ends(watch.begins(f"127.0.0.1:{early.getsockname()[1]}", 3600))
+        watch.begins(f"127.0.0.1:{late.getsockname()[1]}", 0)
+
+        assert one.recv(1) == b""
+        assert watch._open == {}
+        left.sendall(b"x")
+
+
 def test_a_channel_of_somebody_else_is_left_alone() -> None:
     """Nothing is known of where it leads."""
     with grpc.insecure_channel("localhost:1") as channel, cutting.cut_after(channel, 0.0):

@@ -1,4 +1,4 @@
-"""The names in a report that are no clauses: profiles, chapters, questions about a reader, and clauses of before."""
+"""The names in a report that are no clauses: profiles, chapters, questions about a reader, and former clauses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from conformance.contract.offers import PROFILE_TITLES, profile_of
 from conformance.engine.requirements import frozen_releases
 from conformance.engine.selection import all_clauses
 
-__all__ = ["ClauseSet", "gone", "parts"]
+__all__ = ["ClauseSet", "clause_sets", "gone"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -23,8 +23,11 @@ class ClauseSet:
     clauses: tuple[str, ...]
 
 
-def parts() -> Mapping[str, ClauseSet]:
-    """Every part by its name; a profile with the name of a chapter has its clauses, too, and stands for both."""
+def clause_sets() -> Mapping[str, ClauseSet]:
+    """The chapters, profiles and questions about readers, by name.
+
+    One profile and one chapter share a name: the clauses of both stand under it.
+    """
     clauses = all_clauses()
     chapters: dict[str, list[str]] = {}
     for name, clause in clauses.items():
@@ -32,7 +35,7 @@ def parts() -> Mapping[str, ClauseSet]:
     servers = [name for name, clause in clauses.items() if clause.on_flight or clause.profiles[0] == "bq-arrow"]
     found = {name: ClauseSet(name, "chapter", "", tuple(members)) for name, members in chapters.items()}
     for profile, title in PROFILE_TITLES.items():
-        members = [name for name in servers if profile_of(name) is profile]
+        members = [name for name in servers if profile_of(name) is profile or name in chapters.get(profile.value, ())]
         found[profile.value] = ClauseSet(profile.value, "profile of a server", title, tuple(members))
     for question in Question:
         asked = [name for name, clause in clauses.items() if clause.question is question]
