@@ -21,6 +21,7 @@ from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
 from conformance.engine.shown import FEW, FILE
 from conformance.records import Case, FaultKind
+from conformance.records.faults import Fault
 from conformance.records.steps import ReadRows
 from conformance.targets import load_target
 from publish.generated import ROOT
@@ -57,29 +58,34 @@ def made_for(corpus: Mapping[str, Case]) -> Iterator[tuple[str, str]]:
 def judged(corpus: Mapping[str, Case]) -> Iterator[tuple[str, str]]:
     """Each clause with the cases on which it is judged when the reference answers; clauses on readers are not.
 
-    A read whose client has a deadline goes on from where it came, which depends on the machine. Such a case is judged
-    twice: with time for the responses before its deadline, and without any of them.
+    A read whose client has a deadline, or whose connection breaks, goes on from where it came, which is a matter of
+    chance. Such a case is judged twice: with all responses of before, and without any of them.
     """
-    yield from _judged([_with_deadlines(case, seconds=AMPLE) for case in corpus.values()])
-    late = ((case, _with_deadlines(case, responses=0)) for case in corpus.values())
-    yield from _judged([changed for case, changed in late if changed != case])
+    yield from _judged([_broken_off(case, early=False) for case in corpus.values()])
+    early = ((case, _broken_off(case, early=True)) for case in corpus.values())
+    yield from _judged([changed for case, changed in early if changed != _broken_off(case, early=False)])
 
 
-def _with_deadlines(case: Case, **values: Any) -> Case:
-    """The case with these values in each deadline that passes after a response."""
+def _broken_off(case: Case, *, early: bool) -> Case:
+    """The case with faults after which it is certain which responses came."""
     steps = [
-        dataclasses.replace(
-            step,
-            faults=tuple(
-                dataclasses.replace(fault, **values) if fault.kind is FaultKind.DEADLINE and fault.responses else fault
-                for fault in step.faults
-            ),
-        )
+        dataclasses.replace(step, faults=tuple(_certain(fault, early=early) for fault in step.faults))
         if isinstance(step, ReadRows)
         else step
         for step in case.steps
     ]
     return dataclasses.replace(case, steps=tuple(steps))
+
+
+def _certain(fault: Fault, *, early: bool) -> Fault:
+    """A deadline with time for the responses before it, and a status in place of a broken connection; or ``early``,
+    with no response before either.
+    """
+    if fault.kind is FaultKind.RESET:
+        return Fault(FaultKind.STATUS, call=fault.call, responses=0 if early else fault.responses)
+    if fault.kind is FaultKind.DEADLINE and fault.responses:
+        return dataclasses.replace(fault, **({"responses": 0} if early else {"seconds": AMPLE}))
+    return fault
 
 
 def _judged(cases: Collection[Case]) -> Iterator[tuple[str, str]]:
