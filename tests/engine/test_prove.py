@@ -32,7 +32,7 @@ from tests.engine.thinning import THIN
 load_chapters()
 pytestmark = pytest.mark.timeout(900)  # the first test waits for the whole sample, on a busy machine for long
 ROOT = Path(__file__).parents[2]
-CASES = tuple(load_corpus(ROOT / "cases").values())
+CASES = tuple(load_corpus().values())
 KNOWN = json.loads(servers.KNOWN.read_text())
 SEED = 20261121
 BYTES = [name for name, mutant in MUTANTS.items() if mutant.serializer is not None]

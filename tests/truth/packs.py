@@ -23,7 +23,6 @@ from conformance.truth.making import make_pack
 from conformance.truth.pack import CONFIRMATIONS, RECORDINGS, VERDICTS, Pack, PackError, digest, read_pack
 from conformance.truth.references import KINDS
 from tests.engine.samples import started
-from tests.fixtures import ROOT
 
 FEW: Final = ("split.again-and-again", "errors.missing-table", "snapshot.time-before-append", "session.two-at-once")
 """Small cases with several streams, a refusal, an instant, and several sessions."""
@@ -32,7 +31,7 @@ SERVICE: Final = Identity("BigQuery", "", "server", ("bigquerystorage.googleapis
 
 def cases(names: Sequence[str] = FEW) -> list[Case]:
     """Cases of the corpus by their ids."""
-    corpus = load_corpus(ROOT / "cases")
+    corpus = load_corpus()
     return [corpus[name] for name in names]
 
 
