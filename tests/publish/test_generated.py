@@ -13,8 +13,10 @@ COMPARED_ELSEWHERE: Final = {"servers", "flight"}
 """``tests/engine/test_prove.py`` compares what the sampled proof has found anyway, and
 ``tests/reference/flight/test_mutants.py`` the findings on each mutant.
 """
-SLOW: Final = {"shown"}
-"""The reference answers every case for it. A quick test compares the cases in the file with the corpus."""
+SLOW: Final = {"shown", "vectors"}
+"""The reference answers every case for the first; a quick test compares the cases in the file with the corpus. Each
+vector is judged for the second; ``tests/reference/test_vectors.py`` compares the bytes of all, and the facts of some.
+"""
 
 
 @pytest.mark.parametrize(

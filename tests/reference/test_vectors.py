@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import itertools
 import re
 import zipfile
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +18,8 @@ from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.disk.archives import pack, unpack
 from conformance.generate.vectors import Vector, VectorSet
-from conformance.reference.vectors.drafts import mutants, samples, variations
+from conformance.reference.vectors import make_vectors
+from conformance.reference.vectors.drafts import CHAPTERS, Draft, mutants, samples, variations
 
 FOLDER = Path(__file__).parents[2] / "golden" / "ipc"
 PROFILES = ("ipc-stream", "ipc-file", "ipc-tensor")
@@ -37,6 +42,27 @@ def test_there_are_many_and_they_are_small() -> None:
 
     assert len(set(names)) == len(names) > 1000
     assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) < 20_000_000
+
+
+def test_vectors_are_what_their_makers_write_today() -> None:
+    """The bytes of every vector, and all that is said of each tenth; the marked test of ``publish`` makes them all."""
+    chapters = {name: (title, tuple(drafts())) for name, (title, drafts) in CHAPTERS.items()}
+    drafts = {draft.id: draft for _, drafts in chapters.values() for draft in drafts}
+    stored = committed().vectors
+    tenth: dict[str, tuple[str, Callable[[], Iterable[Draft]]]] = {
+        name: (title, functools.partial(itertools.islice, every, 0, None, 10))
+        for name, (title, every) in chapters.items()
+    }
+    told = make_vectors(tenth).differences(committed())
+
+    assert drafts.keys() == stored.keys()
+    assert [
+        name
+        for name, draft in drafts.items()
+        if not draft.by_codec and hashlib.sha256(draft.data).hexdigest() != stored[name].sha256
+    ] == []
+    # The file with a vector's rows has the name of the first vector that has them.
+    assert [one for one in told if not one.endswith((": new", ": rows differs"))] == []
 
 
 def test_archives_hold_what_their_vectors_name() -> None:
