@@ -174,7 +174,8 @@ def put_to(info: ReaderInfo, asked: FlightSet) -> tuple[FlightSet, str]:
     return dataclasses.replace(asked, asks=asks), ""
 
 
-def default_script(endpoints: int = 1, location: str = "none", header: bytes = b"") -> dict[str, Reply]:
+@functools.cache
+def default_script(endpoints: int = 1, location: str = "none", header: bytes = b"") -> Mapping[str, Reply]:
     """The plain reply of every method; ``header`` is that of the data's schema, if it is not the table's."""
     stream = tuple(piece.message for piece in made(STREAMS["plain"], 0))
     of_lists = {name: Reply(tuple(plain(name))) for name in (*LISTING, "GetSchema", "Handshake")}
@@ -182,19 +183,18 @@ def default_script(endpoints: int = 1, location: str = "none", header: bytes = b
         name: Reply(tuple(plain(name, endpoints=endpoints, location=location, header=header)))
         for name in ("GetFlightInfo", "PollFlightInfo")
     }
-    return {"DoGet": Reply(stream), "DoExchange": Reply(stream), **of_lists, **of_infos}
+    return MappingProxyType({"DoGet": Reply(stream), "DoExchange": Reply(stream), **of_lists, **of_infos})
 
 
-def scripted() -> Iterator[FlightSet]:
+@functools.cache
+def scripted() -> Sequence[FlightSet]:
     """The rows of the array, and what should be seen by itself: every kind of message of each method at each place, and
     every end of a plain stream.
     """
-    seen = set()
-    for row in (*_usual(), *rows()):
-        one = _of(row)
-        if one.id not in seen:
-            seen.add(one.id)
-            yield one
+    made: dict[str, FlightSet] = {}
+    for one in map(_of, (*_usual(), *rows())):
+        made.setdefault(one.id, one)
+    return tuple(made.values())
 
 
 def _of(row: Row) -> FlightSet:
@@ -227,7 +227,7 @@ def _set(  # the factors
     # An info has the schema of its data, which differs where a column has a dictionary.
     stream = STREAMS[message] if method in STREAMING else STREAMS["plain"]
     header = stream.start()[0].header if stream.start is not None else b""
-    replies = default_script(count, location, header)
+    replies = dict(default_script(count, location, header))
     at = ("first", "middle", "last").index(place) * (BATCHES - 1) // 2
     messages, title, answers = _answers(method, message, at, count, location)
     tickets = {}
