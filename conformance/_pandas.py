@@ -26,14 +26,18 @@ def leave_pandas_out(*, always: bool = False) -> None:
     """Let pyarrow look for pandas once, and find none; nothing changes if pandas is already imported.
 
     Whoever imports pandas later gets it, and pyarrow then knows its classes as if it had found them at once. With
-    ``always`` nobody gets it, pyarrow included. Call this before the process converts its first value.
+    ``always`` nobody gets it, pyarrow included. Call this before the process converts its first value; modules that
+    convert values while they are imported call it themselves.
     """
-    if _NAME in sys.modules or any(isinstance(one, _Finder) for one in sys.meta_path):
+    if _NAME in sys.modules:
         return
-    finder = _Finder()
-    sys.meta_path.insert(0, finder)
-    pa.array([], pa.null())
-    finder.hidden = always
+    finder = next((one for one in sys.meta_path if isinstance(one, _Finder)), None)
+    if finder is None:
+        finder = _Finder()
+        sys.meta_path.insert(0, finder)
+        pa.array([], pa.null())
+        finder.hidden = False
+    finder.hidden = finder.hidden or always
 
 
 def to_numpy(array: pa.Array) -> npt.NDArray[Any]:

@@ -48,7 +48,7 @@ from conformance.records import (
 from conformance.reference.flight.deviations import flight_service
 from conformance.reference.hosted import flight_spec
 from conformance.reference.mutants import Mutant, service_class
-from conformance.reference.mutants.register import Misread
+from conformance.reference.register import Misread
 from conformance.reference.samples import samples, times
 from conformance.reference.serializer import REFERENCE, Serializer
 from conformance.targets import open_target

@@ -21,7 +21,7 @@ import pyarrow.types as is_
 from conformance.reference.flatbuffers import TableLayout
 from conformance.reference.lz4 import Lz4Options, lz4_frame
 from conformance.reference.message import Message, frame
-from conformance.reference.mutants.reshaping import change_fields
+from conformance.reference.reshaping import change_fields
 from conformance.reference.serializer import Serializer, Write
 
 __all__ = ["VARIATIONS", "Variation"]

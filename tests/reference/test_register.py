@@ -10,7 +10,7 @@ import pytest
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.reference.message import Message
 from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS, Mutant, service_class
-from conformance.reference.mutants.register import batch_mutant, fields_mutant, first, rows_mutant
+from conformance.reference.register import batch_mutant, fields_mutant, first, rows_mutant
 from conformance.reference.serializer import REFERENCE
 from conformance.reference.variations import VARIATIONS
 
@@ -21,7 +21,7 @@ BATCH = pa.record_batch({"n": pa.array([1, None], pa.int64())})
 @pytest.fixture(autouse=True)
 def _register_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test's registrations are undone after it."""
-    from conformance.reference.mutants import register  # noqa: PLC0415  # its private register is what is replaced
+    from conformance.reference import register  # noqa: PLC0415  # its private register is what is replaced
 
     monkeypatch.setattr(register, "_REGISTER", dict(MUTANTS))
 
@@ -75,7 +75,7 @@ def test_a_name_is_taken_once() -> None:
 
 def test_a_lie_that_does_not_apply_leaves_the_message_alone() -> None:
     """A mutant of lists leaves input without a list unchanged."""
-    from conformance.reference.mutants import register  # noqa: PLC0415  # as above
+    from conformance.reference import register  # noqa: PLC0415  # as above
 
     @batch_mutant("test.patient", kills="body.node-count")
     def about_lists(message: Message) -> Message:
@@ -90,7 +90,7 @@ def test_a_lie_that_does_not_apply_leaves_the_message_alone() -> None:
 
 def test_a_lie_about_rows_is_followed_by_its_schema() -> None:
     """The schema message agrees with the changed batch of a mutant of rows."""
-    from conformance.reference.mutants import register  # noqa: PLC0415  # as above
+    from conformance.reference import register  # noqa: PLC0415  # as above
 
     @rows_mutant("test.renamed", kills="schema.names")
     def renamed(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -105,7 +105,7 @@ def test_a_lie_about_rows_is_followed_by_its_schema() -> None:
 
 def test_a_lie_may_be_stated_in_the_call() -> None:
     """Mutants that share their code have no docstring each; an argument describes the fault."""
-    from conformance.reference.mutants import register  # noqa: PLC0415  # as above
+    from conformance.reference import register  # noqa: PLC0415  # as above
 
     batch_mutant("test.stated", kills="body.node-count", fault="Nothing is said.")(lambda _: b"")
 
@@ -114,7 +114,7 @@ def test_a_lie_may_be_stated_in_the_call() -> None:
 
 def test_a_lie_about_fields_is_told_of_those_inside_others() -> None:
     """A change of fields is asked of the items of lists and the fields of records as well."""
-    from conformance.reference.mutants import register  # noqa: PLC0415  # as above
+    from conformance.reference import register  # noqa: PLC0415  # as above
 
     seen = []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.types as is_
 
-from conformance.reference.mutants.reshaping import change_fields, sql_type, take_rows
+from conformance.reference.reshaping import change_fields, sql_type, take_rows
 
 JSON = {"ARROW:extension:name": "google:sqlType:json"}
 RECORD = pa.struct([("n", pa.int64()), ("l", pa.list_(pa.int64()))])

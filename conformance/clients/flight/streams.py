@@ -79,7 +79,7 @@ def table() -> pa.Table:
 
 def _batches(words: Callable[[int], pa.Array] | None = None) -> list[pa.RecordBatch]:
     ids = [range(ROWS * at, ROWS * (at + 1)) for at in range(BATCHES)]
-    texts = [pa.array([WORDS[one % len(WORDS)] for one in each]) for each in ids]
+    texts = [pa.array([WORDS[one % len(WORDS)] for one in each], pa.utf8()) for each in ids]
     return [
         pa.record_batch([pa.array(each, pa.int64()), texts[at] if words is None else words(at)], ["number", "word"])
         for at, each in enumerate(ids)
@@ -182,7 +182,7 @@ def _other(batch: pa.RecordBatch, at: int) -> Piece:
     return encoded([batch])[at]
 
 
-_STRAY: Final = pa.record_batch({"other": pa.array([1.5, 2.5])})
+_STRAY: Final = pa.record_batch({"other": pa.array([1.5, 2.5], pa.float64())})
 _PREFIXED: Final = b"\xff\xff\xff\xff"
 _UNKNOWN: Final = number(77, 5) + part(78, b"x")
 _DESCRIPTOR: Final = descriptor(Descriptor(path=(NAME,)))

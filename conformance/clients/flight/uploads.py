@@ -20,7 +20,7 @@ from conformance.wire.flightdata import read_flight
 
 __all__ = ["UPLOADED", "uploaded_wrongly"]
 
-UPLOADED: Final = pa.record_batch({"number": [1, 2, 3]})
+UPLOADED: Final = pa.record_batch({"number": pa.array([1, 2, 3], pa.int64())})
 """What a path for DoPut or DoExchange writes."""
 _METHODS: Final = ("DoPut", "DoExchange")
 _NAMED: Final = Descriptor(path=(NAME,))

@@ -12,7 +12,7 @@ from typing import Final
 
 from conformance.reference.flight.service import FlightService
 from conformance.reference.freedom import ServiceVariation, registering
-from conformance.reference.mutants.register import Mutant, decorator
+from conformance.reference.register import Mutant, decorator
 
 __all__ = ["FLIGHT_MUTANTS", "FLIGHT_VARIATIONS", "mutant", "process_mutant", "variation"]
 

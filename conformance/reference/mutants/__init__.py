@@ -1,7 +1,7 @@
 """The mutants: named single deviations from the reference, in its serializer or in its service.
 
-``conformance serve --mutant NAME`` serves one. :mod:`.register` defines how a mutant is made and found; this module
-gathers all of them and chooses the service that runs each.
+``conformance serve --mutant NAME`` serves one. :mod:`conformance.reference.register` defines how a mutant is made and
+found; this module gathers all of them and chooses the service that runs each.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from conformance.reference.mutants import (  # noqa: F401  # each registers its 
     values,
 )
 from conformance.reference.mutants.faulty_servers import FAULTY_SERVERS
-from conformance.reference.mutants.register import MUTANTS, Mutant
+from conformance.reference.register import MUTANTS, Mutant
 from conformance.reference.serializer import Serializer
 from conformance.reference.service import Service
 from conformance.reference.servicevariations import SERVICE_VARIATIONS

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.reference.mutants.register import behaviour_mutant
+from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
 from conformance.reference.session import Stream
 

@@ -13,8 +13,8 @@ from conformance.contract import mapping
 from conformance.records import Column, Mode
 from conformance.reference.catalogue import Snapshot
 from conformance.reference.mutants.changed import IN_AVRO, IN_EVERY_SESSION, IN_PARTS
-from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
+from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
 from conformance.reference.session import Session, Stream
 

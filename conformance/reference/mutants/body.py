@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.reference.body import Part
 from conformance.reference.message import Message, frame
-from conformance.reference.mutants.register import batch_mutant, first
+from conformance.reference.register import batch_mutant, first
 
 _LIST_VIEWS = {"layouts.list-views-inside": "the offsets of a list-view have a clause of their own"}
 _ARROW_31566 = "https://github.com/apache/arrow/issues/31566"

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from conformance.reference.lz4 import Lz4Options, lz4_frame
 from conformance.reference.message import Message, frame
-from conformance.reference.mutants.register import batch_mutant
+from conformance.reference.register import batch_mutant
 from conformance.wire.frames import header_checksum
 
 _BLOCK: Final = 128 << 10

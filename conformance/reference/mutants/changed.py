@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Final, NoReturn
 import grpc
 import pyarrow as pa
 
-from conformance.reference.mutants.register import decorator
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
+from conformance.reference.register import decorator
 from conformance.reference.service import Service
 from conformance.reference.session import Session, Stream
 

@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 from conformance.contract import proto
 from conformance.reference.catalogue import Snapshot
 from conformance.reference.mutants.changed import IN_PARTS
-from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.mutants.splits import Splitting
 from conformance.reference.refusals import Reason
+from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
 from conformance.reference.session import Session, Stream
 

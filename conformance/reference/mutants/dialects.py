@@ -17,8 +17,8 @@ from conformance.reference import restriction
 from conformance.reference.catalogue import Snapshot
 from conformance.reference.mutants.dialect_nodes import EVALUATIONS
 from conformance.reference.mutants.dialect_texts import rewritten
-from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason
+from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
 from conformance.reference.sql import NODES, SqlError
 

@@ -13,8 +13,8 @@ import grpc
 import pyarrow as pa
 
 from conformance.reference.mutants.changed import IN_PARTS
-from conformance.reference.mutants.register import behaviour_mutant, process_mutant
 from conformance.reference.refusals import Refusal
+from conformance.reference.register import behaviour_mutant, process_mutant
 from conformance.reference.service import Service
 from conformance.reference.session import Stream
 

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.contract import proto
-from conformance.reference.mutants.reshaping import change_fields
 from conformance.reference.refusals import Reason, Refusal
+from conformance.reference.reshaping import change_fields
 from conformance.reference.serializer import REFERENCE, Serializer
 from conformance.reference.service import Service
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from conformance.reference.flatbuffers import write
 from conformance.reference.message import CONTINUATION, END_OF_STREAM, Message, batch_message, frame, schema_message
-from conformance.reference.mutants.register import batch_mutant, schema_mutant
+from conformance.reference.register import batch_mutant, schema_mutant
 
 _GOCCY_398 = "https://github.com/goccy/bigquery-emulator/issues/398"
 _GOCCY_493 = "https://github.com/goccy/bigquery-emulator/issues/493"

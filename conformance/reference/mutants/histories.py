@@ -8,7 +8,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.register import behaviour_mutant
+from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
 from conformance.reference.session import Session, Stream
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.reference.mutants.changed import IN_PARTS
-from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason
+from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
 from conformance.reference.session import Stream
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.reference.body import FieldNode, Part
 from conformance.reference.message import Message
-from conformance.reference.mutants.register import batch_mutant, first, schema_mutant
+from conformance.reference.register import batch_mutant, first, schema_mutant
 
 
 def _node(message: Message, path: str) -> FieldNode:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from conformance.reference.mutants.changed import IN_PARTS
-from conformance.reference.mutants.register import behaviour_mutant, process_mutant
 from conformance.reference.refusals import Reason
+from conformance.reference.register import behaviour_mutant, process_mutant
 from conformance.reference.service import Service
 from conformance.reference.session import Stream
 

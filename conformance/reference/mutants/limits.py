@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
 
-from conformance.reference.mutants.register import behaviour_mutant, rows_mutant
-from conformance.reference.mutants.reshaping import change_fields, sql_type
+from conformance.reference.register import behaviour_mutant, rows_mutant
+from conformance.reference.reshaping import change_fields, sql_type
 from conformance.reference.service import Service
 from conformance.reference.session import Session
 

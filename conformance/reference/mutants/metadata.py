@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from conformance.reference.flatbuffers import TableLayout, write
 from conformance.reference.message import CONTINUATION, Message, frame
-from conformance.reference.mutants.register import batch_mutant, first, message_mutant, schema_mutant
 from conformance.reference.mutants.structure import Metadata
+from conformance.reference.register import batch_mutant, first, message_mutant, schema_mutant
 
 _INT: Final = 2
 _LIST: Final = 12

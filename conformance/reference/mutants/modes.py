@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.types as is_
 
 from conformance.contract.mapping import EXTENSION_METADATA, EXTENSION_NAME, ITEM, RANGE_KEY
-from conformance.reference.mutants.register import fields_mutant, rows_mutant
-from conformance.reference.mutants.reshaping import Change, sql_type
+from conformance.reference.register import fields_mutant, rows_mutant
+from conformance.reference.reshaping import Change, sql_type
 
 _PYTHON_894 = "https://github.com/googleapis/python-bigquery/issues/894"
 

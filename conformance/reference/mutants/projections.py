@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 from conformance.records import Column
 from conformance.reference import projection
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.register import behaviour_mutant, decorator
 from conformance.reference.refusals import Reason
+from conformance.reference.register import behaviour_mutant, decorator
 from conformance.reference.service import Service
 
 _NESTED = "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1512"

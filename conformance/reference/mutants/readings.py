@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from conformance.records import Reading, ReadingOutcome
-from conformance.reference.mutants.register import reading_mutant
+from conformance.reference.register import reading_mutant
 
 
 def _last(readings: list[Reading], **changed: object) -> list[Reading]:

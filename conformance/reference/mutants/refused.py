@@ -14,8 +14,8 @@ from conformance.contract import proto
 from conformance.records import Column
 from conformance.reference.catalogue import MissingError, Snapshot, TableId, stored_schema
 from conformance.reference.mutants.changed import Accepted, Lenient, coded
-from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
+from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
 
 _Code: TypeAlias = grpc.StatusCode

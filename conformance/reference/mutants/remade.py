@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from conformance.reference.catalogue import Snapshot
 from conformance.reference.mutants.changed import IN_AVRO, IN_PARTS
-from conformance.reference.mutants.register import behaviour_mutant
+from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
 from conformance.reference.session import Stream
 

@@ -16,9 +16,9 @@ from conformance.contract import mapping, proto
 from conformance.records import BqType, Column
 from conformance.reference.catalogue import Snapshot, TableId
 from conformance.reference.message import Message
-from conformance.reference.mutants.register import batch_mutant, behaviour_mutant, rows_mutant
-from conformance.reference.mutants.reshaping import change_fields, sql_type
 from conformance.reference.refusals import Reason, Refusal
+from conformance.reference.register import batch_mutant, behaviour_mutant, rows_mutant
+from conformance.reference.reshaping import change_fields, sql_type
 from conformance.reference.service import Service
 from conformance.reference.session import Session, Stream
 

@@ -14,8 +14,8 @@ from sqlglot import exp
 from conformance.records import BqType, Column
 from conformance.reference import restriction
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason, Refusal
+from conformance.reference.register import behaviour_mutant
 from conformance.reference.restriction import column_value
 from conformance.reference.service import MAX_RESTRICTION_BYTES, Service
 from conformance.reference.sql import NODES, Interpreter, SqlError, Value, evaluate, parse_expression

@@ -6,8 +6,8 @@ from typing import Any
 
 from conformance.reference.catalogue import Snapshot
 from conformance.reference.jobs import HIDDEN
-from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason
+from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import FIRST_RESPONSE_ROWS, Service
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason
+from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
 
 

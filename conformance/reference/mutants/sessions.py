@@ -10,8 +10,8 @@ import pyarrow as pa
 from conformance.contract import proto
 from conformance.reference.catalogue import Snapshot
 from conformance.reference.mutants.changed import session_mutant
-from conformance.reference.mutants.register import behaviour_mutant
 from conformance.reference.refusals import Reason
+from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
 from conformance.reference.session import Session, Stream
 

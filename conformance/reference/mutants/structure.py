@@ -9,7 +9,7 @@ import struct
 
 from conformance.reference.flatbuffers import write
 from conformance.reference.message import CONTINUATION, Message
-from conformance.reference.mutants.register import batch_mutant, schema_mutant
+from conformance.reference.register import batch_mutant, schema_mutant
 from conformance.wire.tables import TABLES
 
 _PREFIX = 8

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
 
-from conformance.reference.mutants.register import fields_mutant
-from conformance.reference.mutants.reshaping import Change, sql_type
+from conformance.reference.register import fields_mutant
+from conformance.reference.reshaping import Change, sql_type
 
 _RECIDIVIZ_38 = "https://github.com/Recidiviz/bigquery-emulator/pull/38"
 _RECIDIVIZ_45 = "https://github.com/Recidiviz/bigquery-emulator/pull/45"

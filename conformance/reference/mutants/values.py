@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.types as is_
 
 from conformance.reference.mutants.changed import IN_EVERY_SESSION
-from conformance.reference.mutants.register import decorator, fields_mutant, in_fields, rows_mutant
-from conformance.reference.mutants.reshaping import Change, sql_type, take_rows
+from conformance.reference.register import decorator, fields_mutant, in_fields, rows_mutant
+from conformance.reference.reshaping import Change, sql_type, take_rows
 
 _RECIDIVIZ_45 = "https://github.com/Recidiviz/bigquery-emulator/pull/45"
 _GOCCY_399 = "https://github.com/goccy/bigquery-emulator/issues/399"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from conformance.reference.ipc.options import WriterOptions
-from conformance.reference.ipc.samples.sample import sample
+from conformance.reference.ipc.samples.sample import runs, sample
 
 __all__: list[str] = []
 
@@ -35,17 +35,17 @@ for _bits in (8, 16, 32, 64):
 _VALUES: dict[str, pa.Array] = {
     "utf8": _COLOURS,
     "large-utf8": _COLOURS.cast(pa.large_utf8()),
-    "binary": pa.array([b"\0", b"\xff", b"", b"x"]),
-    "int64": pa.array([10, -20, 30, 1 << 40]),
+    "binary": pa.array([b"\0", b"\xff", b"", b"x"], pa.binary()),
+    "int64": pa.array([10, -20, 30, 1 << 40], pa.int64()),
     "uint8": pa.array([1, 2, 3, 255], pa.uint8()),
-    "float64": pa.array([0.5, -0.0, float("inf"), 1e300]),
-    "bool": pa.array([True, False, True, False]),
+    "float64": pa.array([0.5, -0.0, float("inf"), 1e300], pa.float64()),
+    "bool": pa.array([True, False, True, False], pa.bool_()),
     "date32": pa.array([0, 1, 2, 3], pa.date32()),
     "timestamp": pa.array([0, 1, 2, 3], pa.timestamp("us", "UTC")),
     "decimal128": pa.array([1, 2, 3, 4], pa.decimal128(20, 2)),
     "fixed-size-binary": pa.array([b"ab", b"cd", b"ef", b"gh"], pa.binary(2)),
     "list": pa.array([[1], [], [2, 3], [4]], pa.list_(pa.int32())),
-    "struct": pa.array([{"a": n, "b": str(n)} for n in range(4)]),
+    "struct": pa.array([{"a": n, "b": str(n)} for n in range(4)], pa.struct([("a", pa.int64()), ("b", pa.utf8())])),
     "null": pa.nulls(4),
 }
 if hasattr(pa, "string_view"):
@@ -75,10 +75,12 @@ sample("dictionary.ordered", "A dictionary that says that it is ordered.", {
     "x": _encoded([0, 1, None], _words("a", "b"), ordered=True)
 })  # fmt: skip
 sample("dictionary.two", "Two columns with dictionaries of their own.", {
-    "x": _encoded([0, 1], _COLOURS), "n": pa.array([1, 2]), "y": _encoded([1, 0], pa.array([5, 6]))
+    "x": _encoded([0, 1], _COLOURS),
+    "n": pa.array([1, 2], pa.int64()),
+    "y": _encoded([1, 0], pa.array([5, 6], pa.int64())),
 })  # fmt: skip
 sample("dictionary.ids-apart", "Ids that do not count from 0.", {
-    "x": _encoded([0, 1], _COLOURS), "y": _encoded([1, 0], pa.array([5, 6]))
+    "x": _encoded([0, 1], _COLOURS), "y": _encoded([1, 0], pa.array([5, 6], pa.int64()))
 }, options=WriterOptions(ids=(1 << 40, 7)))  # fmt: skip
 sample("dictionary.shared", "Two columns that share a dictionary.", {
     "x": _encoded([0, 1], _COLOURS), "y": _encoded([3, None], _COLOURS)
@@ -87,7 +89,7 @@ sample("dictionary.shared-widths", "Two columns that share a dictionary, with in
     "x": _encoded([0, 1], _COLOURS, pa.int8()), "y": _encoded([3, None], _COLOURS, pa.int64())
 }, options=WriterOptions(ids=(3, 3)))  # fmt: skip
 sample("dictionary.many-values", "A dictionary of 300 values, more than a byte can count.", {
-    "x": _encoded([299, 0, 256], pa.array([f"value {n}" for n in range(300)]), pa.int16())
+    "x": _encoded([299, 0, 256], pa.array([f"value {n}" for n in range(300)], pa.utf8()), pa.int16())
 })  # fmt: skip
 
 # --- their place --------------------------------------------------------------------------------------
@@ -106,20 +108,20 @@ if hasattr(pa, "ListViewArray"):
         "x": pa.ListViewArray.from_arrays(pa.array([1, 0], pa.int32()), pa.array([2, 1], pa.int32()), _INNER)
     })  # fmt: skip
 sample("dictionary.in-struct", "A struct with an encoded child.", {
-    "x": pa.StructArray.from_arrays([_INNER, pa.array([1, 2, 3])], ["d", "n"])
+    "x": pa.StructArray.from_arrays([_INNER, pa.array([1, 2, 3], pa.int64())], ["d", "n"])
 })  # fmt: skip
 sample("dictionary.in-map", "A map with encoded keys and values.", {
     "x": pa.MapArray.from_arrays(_ROWS, _encoded([0, 1, 0], _words("k", "l")), _encoded([0, 1, None], _words("v", "w")))
 })  # fmt: skip
 _CODES = pa.array([0, 1, 0], pa.int8())
 sample("dictionary.in-sparse-union", "A sparse union with an encoded child.", {
-    "x": pa.UnionArray.from_sparse(_CODES, [_INNER, pa.array([1, 2, 3])])
+    "x": pa.UnionArray.from_sparse(_CODES, [_INNER, pa.array([1, 2, 3], pa.int64())])
 })  # fmt: skip
 sample("dictionary.in-dense-union", "A dense union with an encoded child.", {
-    "x": pa.UnionArray.from_dense(_CODES, pa.array([0, 0, 1], pa.int32()), [_INNER, pa.array([1])])
+    "x": pa.UnionArray.from_dense(_CODES, pa.array([0, 0, 1], pa.int32()), [_INNER, pa.array([1], pa.int64())])
 })  # fmt: skip
 sample("dictionary.in-runs", "Runs of encoded text.", {
-    "x": pa.RunEndEncodedArray.from_arrays([2, 5, 6], _INNER, pa.run_end_encoded(pa.int32(), _INNER.type))
+    "x": runs([2, 5, 6], _INNER)
 })  # fmt: skip
 sample("dictionary.nested-list", "A dictionary of lists of encoded text.", {
     "x": _encoded([1, 0, None, 2], pa.ListArray.from_arrays(_ROWS, _INNER), pa.int8())

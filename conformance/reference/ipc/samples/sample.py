@@ -13,7 +13,7 @@ from conformance.reference.ipc.models import FileModel, StreamModel
 from conformance.reference.ipc.options import WriterOptions
 from conformance.reference.ipc.writer import DEFAULTS, file_model, stream_model
 
-__all__ = ["SAMPLES", "Family", "Sample", "sample"]
+__all__ = ["SAMPLES", "Family", "Sample", "runs", "sample"]
 
 Family = Literal["types", "nulls", "rows", "dictionary", "nested", "names"]
 
@@ -49,6 +49,13 @@ class Sample:
 
     def _with(self, choices: Mapping[str, object]) -> WriterOptions:
         return dataclasses.replace(self.options, **choices)  # type: ignore[arg-type]  # checked by the options
+
+
+def runs(ends: Sequence[int], values: pa.Array, width: pa.DataType | None = None) -> pa.RunEndEncodedArray:
+    """Runs that end at these rows. ``from_arrays`` would infer a type, for which pyarrow imports pandas."""
+    width = width or pa.int32()
+    kind = pa.run_end_encoded(width, values.type)
+    return pa.RunEndEncodedArray.from_buffers(kind, ends[-1], [None], children=[pa.array(ends, width), values])
 
 
 _REGISTER: dict[str, Sample] = {}

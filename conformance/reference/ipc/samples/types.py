@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from conformance.reference.ipc.samples.sample import sample
+from conformance.reference.ipc.samples.sample import runs, sample
 from conformance.wire.intervals import DAY_TIME, YEAR_MONTH
 
 __all__ = ["columns"]
@@ -104,10 +104,10 @@ def _structs() -> Iterator[tuple[str, pa.Array]]:
 
 def _unions() -> Iterator[tuple[str, pa.Array]]:
     codes = pa.array([0, 1, 0, 1], pa.int8())
-    numbers, words = pa.array([1, 2, None, 4], pa.int32()), pa.array(["a", "b", "c", None])
+    numbers, words = pa.array([1, 2, None, 4], pa.int32()), pa.array(["a", "b", "c", None], pa.utf8())
     yield "union-sparse", pa.UnionArray.from_sparse(codes, [numbers, words], ["n", "w"])
     places = pa.array([0, 0, 1, 1], pa.int32())
-    few = [pa.array([1, None], pa.int32()), pa.array(["b", "d"])]
+    few = [pa.array([1, None], pa.int32()), pa.array(["b", "d"], pa.utf8())]
     yield "union-dense", pa.UnionArray.from_dense(codes, places, few, ["n", "w"])
     apart = pa.array([5, 127, 5, 127], pa.int8())
     yield "union-sparse-ids", pa.UnionArray.from_sparse(apart, [numbers, words], ["n", "w"], [5, 127])
@@ -116,16 +116,13 @@ def _unions() -> Iterator[tuple[str, pa.Array]]:
 
 def _runs() -> Iterator[tuple[str, pa.Array]]:
     for bits in (16, 32, 64):
-        kind = pa.run_end_encoded(getattr(pa, f"int{bits}")(), pa.utf8())
-        yield (
-            f"run-end-encoded-{bits}",
-            pa.RunEndEncodedArray.from_arrays([2, 3, 7], pa.array(["a", None, "b"]), kind),
-        )
+        words = pa.array(["a", None, "b"], pa.utf8())
+        yield f"run-end-encoded-{bits}", runs([2, 3, 7], words, getattr(pa, f"int{bits}")())
 
 
 def columns() -> dict[str, pa.Array]:
     """One array per type by the name of its sample; types that this pyarrow does not know are left out."""
-    made = {"null": pa.nulls(3), "bool": pa.array([True, False, None, True])}
+    made = {"null": pa.nulls(3), "bool": pa.array([True, False, None, True], pa.bool_())}
     for some in (_integers, _floats, _decimals, _times, _texts, _lists, _structs, _unions, _runs):
         made |= dict(some())
     return made

@@ -1,4 +1,4 @@
-"""The register of mutants; the other modules of this package define them.
+"""The register of mutants; the modules of :mod:`conformance.reference.mutants` and of Flight define them.
 
 A mutant is one deviation from the reference. A mutant of bytes is a function on a message, a mutant of types or
 values a function on a record batch, a mutant of behaviour a subclass of the service. Each is under one decorator, and
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from conformance.records import Reading
 from conformance.reference.message import Message
-from conformance.reference.mutants.reshaping import Change, change_fields
+from conformance.reference.reshaping import Change, change_fields
 from conformance.reference.serializer import Serializer, Write
 
 if TYPE_CHECKING:
