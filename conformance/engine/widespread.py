@@ -9,7 +9,8 @@ only whether the fault is so general that nothing else can be said of its effect
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from conformance._globs import matches
@@ -102,10 +103,18 @@ def explained(result: Result, groups: Mapping[str, Sequence[Symptom]]) -> dict[s
 
     A group follows as a whole or not at all. Of several groups from which it could follow the first row decides.
     """
-    has = {case.case_id: _features(case) for case in result.cases}
+    failing: dict[str, set[str]] = {}
+    for symptoms in groups.values():
+        for one in symptoms:
+            failing.setdefault(one.clause, set()).add(one.case_id)
+    has = {case.case_id: _features(case) for case in result.cases} if failing else {}
+    clauses = tuple(CLAUSES)
     parents: dict[str, str] = {}
     for row in _TABLE:
-        leading = _leading(row, result, groups)
+        order = _matching(row.causes, clauses)
+        if failing.keys().isdisjoint(order):
+            continue
+        leading = _leading(row, order, failing, result, groups)
         for place, lead in enumerate(leading):
             above = {lead, *leading[:place]}
             for key, symptoms in groups.items():
@@ -114,25 +123,35 @@ def explained(result: Result, groups: Mapping[str, Sequence[Symptom]]) -> dict[s
     return {key: _last(lead, parents) for key, lead in parents.items() if _last(lead, parents) != key}
 
 
-def _leading(row: _Row, result: Result, groups: Mapping[str, Sequence[Symptom]]) -> list[str]:
-    """The keys of the groups with findings of a row's causes, the plainest first; none unless they are widespread."""
-    order = [clause for glob in row.causes for clause in CLAUSES if matches(clause, (glob,))]
-    failing = {
-        clause: {one.case_id for symptoms in groups.values() for one in symptoms if one.clause == clause}
-        for clause in dict.fromkeys(order)
-    }
+@functools.lru_cache(maxsize=256)
+def _matching(globs: tuple[str, ...], clauses: tuple[str, ...]) -> tuple[str, ...]:
+    """The clauses that globs match, in the order of the globs. Every report asks this of each row."""
+    return tuple(dict.fromkeys(clause for glob in globs for clause in clauses if matches(clause, (glob,))))
+
+
+def _leading(
+    row: _Row,
+    order: Sequence[str],
+    failing: Mapping[str, Collection[str]],
+    result: Result,
+    groups: Mapping[str, Sequence[Symptom]],
+) -> list[str]:
+    """The keys of the groups with findings of a row's causes, the plainest first; none unless they are widespread.
+
+    ``order`` are the clauses of the causes, and ``failing`` the cases in which a clause fails.
+    """
     judged = {
         clause: sum(n for outcome, n in result.by_clause.get(clause, {}).items() if outcome not in NOT_JUDGED)
-        for clause in failing
+        for clause in order
     }
-    parts = [{clause} for clause in failing] if row.each else [set(failing)]
+    parts = [{clause} for clause in order] if row.each else [set(order)]
     wide = {
         clause
         for part in parts
-        if 0 < sum(judged[one] for one in part) * MOSTLY <= sum(len(failing[one]) for one in part)
+        if 0 < sum(judged[one] for one in part) * MOSTLY <= sum(len(failing.get(one, ())) for one in part)
         for clause in part
     }
-    led = (key for clause in failing if clause in wide for key in groups if _has(groups[key], clause))
+    led = (key for clause in order if clause in wide for key in groups if _has(groups[key], clause))
     return list(dict.fromkeys(led))
 
 
