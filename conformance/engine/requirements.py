@@ -8,6 +8,7 @@ so. An implementation that passed one version can therefore see what a later one
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -96,8 +97,13 @@ def _version() -> str:
 
 def frozen_releases() -> dict[str, Frozen]:
     """The frozen requirements of every release that this suite knows, the oldest first."""
-    known = [read_frozen(path) for path in data_file("golden").glob("clauses-*.json")]
+    known = [_read_once(path, path.stat().st_mtime_ns) for path in data_file("golden").glob("clauses-*.json")]
     return {item.version: item for item in sorted(known, key=lambda item: tuple(map(int, item.version.split("."))))}
+
+
+@functools.lru_cache(maxsize=64)
+def _read_once(path: Path, changed: int) -> Frozen:  # noqa: ARG001  # a file that changed is read again
+    return read_frozen(path)
 
 
 def corpus_of(cases: Iterable[Case]) -> Corpus:

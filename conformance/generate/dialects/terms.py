@@ -223,13 +223,13 @@ def _known(condition: bool) -> None:  # noqa: FBT001  # reads as an assertion
 def within(value: Term, bounds: tuple[Term, Term], *, negative: bool = False) -> Term:
     """Return BETWEEN, or NOT BETWEEN."""
     low, high = bounds
+    rising = compared("<=", low, high)
+    inside = both(compared(">=", value, low), compared("<=", value, high))
+    swapped = both(compared(">=", value, high), compared("<=", value, low))
 
     def meaning(row: Row, reading: str) -> bool | None:
-        if reading == "between-in-any-order":
-            ends = (low, high) if compared("<=", low, high).meaning(row, "") is not False else (high, low)
-        else:
-            ends = (low, high)
-        held = both(compared(">=", value, ends[0]), compared("<=", value, ends[1])).meaning(row, reading)
+        falls = reading == "between-in-any-order" and rising.meaning(row, "") is False
+        held = (swapped if falls else inside).meaning(row, reading)
         return _inverted(held) if negative else held
 
     word = "NOT BETWEEN" if negative else "BETWEEN"
