@@ -15,7 +15,7 @@ from conformance.disk.files import data_file
 from tests.cli.startup import imported_by
 
 GOLDEN = data_file("golden") / "bq-arrow"
-PAIR = ("--schema", str(GOLDEN / "int64-nullable.schema"), "--batch", str(GOLDEN / "int64-nullable.batch"))
+PAIR = ("--schema", str(GOLDEN / "timestamp-nullable.schema"), "--batch", str(GOLDEN / "timestamp-nullable.batch"))
 BYTES = frozenset({"numpy", "pyarrow"})
 SERVERS = frozenset({"grpc", "google.protobuf", "h11", "psutil"})
 CASES = frozenset({"yaml", "hypothesis"})

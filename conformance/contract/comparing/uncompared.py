@@ -77,8 +77,9 @@ def outside(array: pa.Array, low: int, high: int) -> tuple[int, int] | None:
     import pyarrow.compute as pc  # noqa: PLC0415  # slow to import, and `check` of most messages does without
 
     values = array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
-    beyond = values.filter(pc.or_(pc.less(values, low), pc.greater(values, high)))
+    least, greatest = (pa.scalar(limit, values.type) for limit in (low, high))  # no type to infer: that takes pandas
+    beyond = values.filter(pc.or_(pc.less(values, least), pc.greater(values, greatest)))
     if not len(beyond):
         return None
-    least = pc.min(beyond).as_py()
-    return (least if least < low else pc.max(beyond).as_py()), len(beyond)
+    found = pc.min(beyond).as_py()
+    return (found if found < low else pc.max(beyond).as_py()), len(beyond)
