@@ -79,7 +79,7 @@ def test_the_plugin_imports_nothing_unless_a_target_is_named(vendor: pytest.Pyte
 
 def test_each_clause_is_a_test_named_after_it(vendor: pytest.Pytester) -> None:
     """The ids are those of the clauses, below the target's file."""
-    result = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", "--collect-only", "-q")
+    result = vendor.runpytest_inprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", "--collect-only", "-q")
 
     collected = [line for line in result.outlines if line.startswith("vendor.toml::")]
     assert collected == [f"vendor.toml::{clause}" for clause in (*_asked(), "whole-run")]
@@ -89,7 +89,7 @@ def test_each_clause_is_a_test_named_after_it(vendor: pytest.Pytester) -> None:
 def test_a_target_without_a_file_has_tests_too(vendor: pytest.Pytester) -> None:
     """They are named after the address, which is no file in the vendor's directory."""
     url = "--conformance-target=grpc://localhost:9060?rest=http://localhost:9050"
-    result = vendor.runpytest_subprocess(*PLUGIN, *CASES, url, "--collect-only", "-q")
+    result = vendor.runpytest_inprocess(*PLUGIN, *CASES, url, "--collect-only", "-q")
 
     collected = [line for line in result.outlines if line.startswith("localhost-9060::")]
     assert collected == [f"localhost-9060::{clause}" for clause in (*_asked(), "whole-run")]
@@ -97,7 +97,7 @@ def test_a_target_without_a_file_has_tests_too(vendor: pytest.Pytester) -> None:
 
 def test_clauses_pass_or_are_skipped_with_their_reason(vendor: pytest.Pytester) -> None:
     """A serializer shows nothing of sessions: those clauses are skipped, not passed."""
-    result = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", "-rs")
+    result = vendor.runpytest_inprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", "-rs")
 
     outcomes = result.parseoutcomes()
     assert result.ret == 0
@@ -110,7 +110,7 @@ def test_a_deviation_fails_its_clause_with_the_report(vendor: pytest.Pytester) -
     """The failure text is the report on the clause, not a traceback of the suite."""
     vendor.makepyfile(vendor=TRAILING)
 
-    result = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml")
+    result = vendor.runpytest_inprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml")
 
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -125,7 +125,7 @@ def test_an_expected_failure_is_an_xfail(vendor: pytest.Pytester) -> None:
     entry = '\n[[expected_failures]]\nclause = "*"\nreason = "fail: *"\n'
     vendor.makefile(".toml", vendor=TARGET + entry)
 
-    result = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml")
+    result = vendor.runpytest_inprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml")
 
     assert result.ret == 0
     assert result.parseoutcomes()["xfailed"] >= 1
@@ -135,8 +135,8 @@ def test_clauses_are_selected_as_tests_are(vendor: pytest.Pytester) -> None:
     """``-k`` and node ids choose clauses; the rest is not judged."""
     clause = next(clause for clause in all_clauses() if clause.startswith("framing."))
 
-    by_word = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", "-k", "framing")
-    by_name = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", f"vendor.toml::{clause}")
+    by_word = vendor.runpytest_inprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", "-k", "framing")
+    by_name = vendor.runpytest_inprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", f"vendor.toml::{clause}")
 
     by_word.assert_outcomes(**{**by_word.parseoutcomes(), "deselected": len(_asked()) + 2 - _count("framing")})
     by_name.assert_outcomes(passed=1)
@@ -155,7 +155,7 @@ def test_a_wrong_target_file_is_a_usage_error(vendor: pytest.Pytester) -> None:
     """One sentence, before any test runs."""
     vendor.makefile(".toml", vendor="name = 3")
 
-    result = vendor.runpytest_subprocess(*PLUGIN, "--conformance-target=vendor.toml")
+    result = vendor.runpytest_inprocess(*PLUGIN, "--conformance-target=vendor.toml")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: vendor.toml: *"])
@@ -163,8 +163,8 @@ def test_a_wrong_target_file_is_a_usage_error(vendor: pytest.Pytester) -> None:
 
 def test_a_target_of_the_suite_is_found_by_its_name(vendor: pytest.Pytester) -> None:
     """As on the command line; an unknown name is refused with the nearest one."""
-    found = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=pyarrow", "-k", "framing")
-    lost = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=pyarow")
+    found = vendor.runpytest_inprocess(*PLUGIN, *CASES, "--conformance-target=pyarrow", "-k", "framing")
+    lost = vendor.runpytest_inprocess(*PLUGIN, *CASES, "--conformance-target=pyarow")
 
     assert found.ret == pytest.ExitCode.OK
     found.stdout.fnmatch_lines(["conformance: target pyarrow (*pyarrow.toml), *"])
@@ -176,7 +176,7 @@ def test_a_dead_target_fails_each_clause_with_the_reason(vendor: pytest.Pytester
     """Nothing is judged, so nothing passes."""
     vendor.makefile(".toml", vendor=TARGET.replace("vendor:serializer", "absent:serializer"))
 
-    result = vendor.runpytest_subprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", "vendor.toml")
+    result = vendor.runpytest_inprocess(*PLUGIN, *CASES, "--conformance-target=vendor.toml", "vendor.toml")
 
     assert set(result.parseoutcomes()) == {"failed"}
     result.stdout.fnmatch_lines(["*absent*"])
