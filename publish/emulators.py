@@ -20,8 +20,11 @@ from pathlib import Path
 from typing import Final
 
 from conformance.disk.files import write_whole
+from conformance.engine.selection import all_clauses
 from conformance.engine.session import STATE
 from conformance.engine.standing import Standing
+from conformance.report.diff import compare
+from conformance.report.reading import read_report
 
 SERIALIZERS: Final = ("pyarrow", "nanoarrow", "arro3", "polars", "arrow-go", "arrow-java")
 """The control group: libraries that write Arrow IPC messages, without a server around them."""
@@ -131,17 +134,17 @@ def unequal(first: Path, second: Path, *, but: tuple[str, ...] = ()) -> list[str
 
     Clauses whose ids start with one of ``but`` are not compared, and only failures of those in :data:`GIVEN_UP`.
     """
-    _, said = conformance("diff", "--json", str(first), str(second))
-    difference = json.loads(said)
+    all_clauses()
+    difference = compare(read_report(first), read_report(second))
     changed = [
-        (item["clause"], f"{item['clause']} was {item['before']} and is {item['after']}")
-        for item in difference["clauses"]
-        if Standing.FAILED in (item["before"], item["after"]) or not item["clause"].startswith(GIVEN_UP)
+        (item.clause, f"{item.clause} was {item.before} and is {item.after}")
+        for item in difference.clauses
+        if Standing.FAILED in (item.before, item.after) or not item.clause.startswith(GIVEN_UP)
     ]
     changed += [
-        (item["clause"], f"{item['clause']} {verb} deviate by '{item['reason']}' on {', '.join(item['cases'])}")
-        for verb, key in (("began to", "new_deviations"), ("ceased to", "gone_deviations"))
-        for item in difference[key]
+        (item.clause, f"{item.clause} {verb} deviate by '{item.reason}' on {', '.join(item.cases)}")
+        for verb, items in (("began to", difference.new_deviations), ("ceased to", difference.gone_deviations))
+        for item in items
     ]
     before, after = (_verdicts(path) for path in (first, second))
     changed += [
