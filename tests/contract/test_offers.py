@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import functools
 
 import pytest
 
+from conformance._globs import matches
 from conformance.contract.clause import CLAUSES
 from conformance.contract.offers import OPTIONAL, PROFILE_TITLES, asked, check_not_offered, profile_of
 from conformance.contract.profilerow import ProfileRow
@@ -30,9 +32,10 @@ FLOWN = [clause_id for clause_id, clause in all_clauses().items() if clause.on_f
 ROWS = [(protocol, row) for protocol, rows in OPTIONAL.items() for row in rows.values()]
 
 
+@functools.cache
 def naming(clause_id: str) -> list[Case]:
     """The cases that are there to show the clause."""
-    return [case for case in CASES if any(fnmatch.fnmatchcase(clause_id, glob) for glob in case.clauses)]
+    return [case for case in CASES if matches(clause_id, case.clauses)]
 
 
 def _refusable(step: Step) -> bool:
