@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 from conformance.engine.corpus import load_corpus
@@ -22,21 +24,25 @@ from conformance.records import (
     ProtocolName,
 )
 
-CASES = [draw_case(3, index, profile="flight") for index in range(400)]
+
+@functools.cache
+def cases() -> list[Case]:
+    """Drawn cases of Flight, when a test first asks for them."""
+    return [draw_case(3, index, profile="flight") for index in range(400)]
 
 
 def test_a_drawn_case_of_flight_is_a_valid_case() -> None:
     """It speaks Flight alone, and its table can be made."""
-    for case in CASES:
+    for case in cases():
         check_case(case)
         assert case.protocol is ProtocolName.FLIGHT
-    for case in CASES[:50]:
+    for case in cases()[:50]:
         materialise(case.table)
 
 
 def test_everything_turns_up() -> None:
     """Each way of writing, each form of messages, polls, schemas, reads that are repeated or given up, exchanges."""
-    steps = [step for case in CASES for step in case.steps]
+    steps = [step for case in cases() for step in case.steps]
     puts = [step for step in steps if isinstance(step, DoPut)]
     exchanges = [step for step in steps if isinstance(step, DoExchange)]
 
@@ -48,13 +54,13 @@ def test_everything_turns_up() -> None:
     assert any(isinstance(step, GetSchema) for step in steps)
     assert any(isinstance(step, DoGet) and step.take for step in steps)
     assert {(one.alone, one.metadata) for one in exchanges} == {(n, bool(m)) for n in (0, 1, 3) for m in (0, 1)}
-    assert 0.1 < len(exchanges) / len(CASES) < 0.3
+    assert 0.1 < len(exchanges) / len(cases()) < 0.3
 
 
 @pytest.mark.parametrize("kind", [DoPut, DoExchange])
 def test_what_a_server_may_refuse_it_may_refuse_in_any_way(kind: type) -> None:
     """No text says which tables a server has to store."""
-    found = [step for case in CASES for step in case.steps if isinstance(step, kind)]
+    found = [step for case in cases() for step in case.steps if isinstance(step, kind)]
 
     assert all({"OK", "INVALID_ARGUMENT", "UNIMPLEMENTED"} <= set(step.expect.codes) for step in found)
 
@@ -65,7 +71,7 @@ class TestShrinking:
     def test_columns_and_rows_that_do_not_matter_go(self) -> None:
         """Of a drawn case that fails as soon as it puts a row, one column and one row are left."""
         case = next(
-            one for one in CASES if one.table.recipe and one.table.recipe.rows > 9 and len(one.table.columns) > 3
+            one for one in cases() if one.table.recipe and one.table.recipe.rows > 9 and len(one.table.columns) > 3
         )
 
         small = shrink(case, lambda one: materialise(one.table).num_rows > 0, budget=300)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pickle
 
 import pytest
@@ -28,27 +29,31 @@ from conformance.records import (
     to_json,
 )
 
-SOME = [draw_scenario(3, index) for index in range(200)]
+
+@functools.cache
+def some() -> list[Case]:
+    """Drawn scenarios, when a test first asks for them."""
+    return [draw_scenario(3, index) for index in range(200)]
 
 
 def test_a_scenario_follows_from_seed_and_index() -> None:
     """The order of draws does not matter, another seed gives others, and a scenario survives pickle and JSON."""
-    assert [draw_scenario(3, index) for index in (150, 7)] == [SOME[150], SOME[7]]
-    assert draw_scenario(4, 7) != SOME[7]
-    assert pickle.loads(pickle.dumps(SOME[7])) == SOME[7]  # our own bytes
-    assert from_json(Case, to_json(SOME[7])) == SOME[7]
+    assert [draw_scenario(3, index) for index in (150, 7)] == [some()[150], some()[7]]
+    assert draw_scenario(4, 7) != some()[7]
+    assert pickle.loads(pickle.dumps(some()[7])) == some()[7]  # our own bytes
+    assert from_json(Case, to_json(some()[7])) == some()[7]
 
 
 def test_an_id_is_enough_to_draw_a_scenario_again() -> None:
     """The id holds seed and index; other ids are no scenarios."""
-    assert parse_scenario_id(SOME[7].id) == (3, 7)
-    assert SOME[7].id == scenario_id(3, 7)
+    assert parse_scenario_id(some()[7].id) == (3, 7)
+    assert some()[7].id == scenario_id(3, 7)
     assert parse_scenario_id("generated.server.s0.i7") is None
 
 
 def test_the_parts_of_a_scenario_fit_each_other() -> None:
     """Every scenario passes the check of case files, names its clauses, and reads its session."""
-    for case in SOME:
+    for case in some():
         check_case(case)
         assert is_scenario(case)
         assert isinstance(next(step for step in case.steps if not isinstance(step, AppendRows)), CreateSession)
@@ -58,7 +63,7 @@ def test_the_parts_of_a_scenario_fit_each_other() -> None:
 def test_a_split_names_a_stream_that_its_session_has() -> None:
     """A session that asks for one stream has no second one, and its split would show nothing."""
     asked = set()
-    for case in SOME:
+    for case in some():
         session, *later = (step for step in case.steps if not isinstance(step, AppendRows | Meanwhile))
         assert isinstance(session, CreateSession)
         of_session = {step.stream for step in later if isinstance(step, SplitStream) and step.session == session.label}
@@ -95,7 +100,7 @@ def test_a_thousand_scenarios_have_every_triple() -> None:
 
 def test_a_skipped_step_covers_nothing() -> None:
     """A split that was not made meets nothing, and the coverage names what is missing."""
-    case = next(case for case in SOME if any(isinstance(step, SplitStream) for step in case.steps))
+    case = next(case for case in some() if any(isinstance(step, SplitStream) for step in case.steps))
     splits = [index for index, step in enumerate(case.steps) if isinstance(step, SplitStream)]
 
     assert "split=none" not in meetings(case)[0]
@@ -108,14 +113,14 @@ def test_a_target_is_asked_for_nothing_that_it_does_not_offer(profile: Profile) 
     """A scenario leaves out what a target lacks; it is not left out itself."""
     cases = [draw_scenario(3, index, not_offered=(profile,)) for index in range(60)]
 
-    assert any(profile in asked(case) for case in SOME[:60])
+    assert any(profile in asked(case) for case in some()[:60])
     assert not any(profile in asked(case) for case in cases)
 
 
 def test_a_scenario_shrinks_to_the_steps_that_fail() -> None:
     """What remains is the shortest history with the failing combination, over few rows."""
     case = next(
-        case for case in SOME if "restriction=some" in meetings(case)[0] and "concurrency=handed" in meetings(case)[0]
+        case for case in some() if "restriction=some" in meetings(case)[0] and "concurrency=handed" in meetings(case)[0]
     )
 
     def fails(candidate: Case) -> bool:
@@ -130,7 +135,7 @@ def test_a_scenario_shrinks_to_the_steps_that_fail() -> None:
 
 def test_some_scenarios_end_with_a_table_made_again() -> None:
     """A session with an earlier one's options follows, and every read of an earlier session may be refused."""
-    again = [case for case in SOME if _made_again(case)]
+    again = [case for case in some() if _made_again(case)]
     for case in again:
         for place in _made_again(case):
             before = [step for step in case.steps[:place] if isinstance(step, CreateSession)]
@@ -141,7 +146,7 @@ def test_some_scenarios_end_with_a_table_made_again() -> None:
             later = [step for step in case.steps[place:] if isinstance(step, ReadRows) and step.session in earlier]
             assert all("NOT_FOUND" in step.expect.codes for step in later)
 
-    assert len(SOME) / 8 < len(again) < len(SOME) / 3
+    assert len(some()) / 8 < len(again) < len(some()) / 3
 
 
 def _made_again(case: Case) -> list[int]:
@@ -153,18 +158,18 @@ def test_some_scenarios_end_with_a_restart() -> None:
     """Nothing but the table that is made again follows, so that a server that is not restarted is asked the rest; the
     names of before are handed to another process.
     """
-    found = [case for case in SOME if any(isinstance(step, Meanwhile) for step in case.steps)]
+    found = [case for case in some() if any(isinstance(step, Meanwhile) for step in case.steps)]
     for case in found:
         (place,) = (index for index, step in enumerate(case.steps) if isinstance(step, Meanwhile))
         assert place + 1 == _made_again(case)[-1]
         assert any(isinstance(step, ReadRows) and step.handed for step in case.steps[place:])
 
-    assert len(SOME) / 32 < len(found) < len(SOME) / 8
+    assert len(some()) / 32 < len(found) < len(some()) / 8
 
 
 def test_half_of_the_resumed_reads_are_broken_off_by_a_plan() -> None:
     """Connections break between and inside messages, calls end in a status, and some reads are broken off twice."""
-    reads = [step for case in SOME for step in case.steps if isinstance(step, ReadRows)]
+    reads = [step for case in some() for step in case.steps if isinstance(step, ReadRows)]
     plans = [step.faults for step in reads if step.faults]
     faults = [fault for plan in plans for fault in plan]
 
