@@ -8,6 +8,7 @@ which would be a file in the checkout.
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 from pathlib import Path
@@ -63,6 +64,18 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.markexpr == "not slow":
         os.environ["PIP_NO_INDEX"] = "1"
         os.environ["CONFORMANCE_ADAPTERS"] = str(Path(os.devnull, "adapters"))
+
+
+def pytest_collection() -> None:
+    """Collect no garbage while tests are collected: nothing of them is any."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Leave the collected tests out of every collection of garbage: they stay, and are a million objects."""
+    gc.freeze()
+    gc.set_threshold(10_000)
+    gc.enable()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
