@@ -34,7 +34,7 @@ from conformance.campaign.step import SIDE_BY_SIDE
 from conformance.campaign.work import Steps, open_work
 from conformance.contain.channel import Channel, Closed, Frame, FrameError
 from conformance.contain.forks import run_in_fork
-from conformance.contain.limits import limit_files, limit_memory, no_core_dump
+from conformance.contain.limits import collect_seldom, limit_files, limit_memory, no_core_dump
 from conformance.contain.supervised import signal_name
 from conformance.generate import materialise
 from conformance.records import Case, ReadingOutcome, from_json, to_json
@@ -202,6 +202,7 @@ def _spans(first: int, last: int, careful: int) -> Iterator[range]:
 def main() -> None:
     """Fork runners on the socket and the progress file whose numbers are the arguments, until one ends in order."""
     number, marks = (int(argument) for argument in sys.argv[1:])
+    collect_seldom()
     no_core_dump()
     limit_files(OUTPUT_BYTES)
     channel = Channel(socket.socket(fileno=number))

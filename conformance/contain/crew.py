@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import pickle
 import queue
 import socket
@@ -13,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final
 
 from conformance.contain.channel import Channel, Closed, FrameError
+from conformance.contain.limits import collect_seldom
 from conformance.contain.supervised import in_words
 from conformance.contain.worker import Worker, last_words
 
@@ -83,7 +85,9 @@ def main() -> None:
     """Answer the calls on the socket whose descriptor is the argument; the first call prepares and has no answer."""
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     prepare, arguments = pickle.loads(channel.receive().blobs[0])  # noqa: S301  # from the process that started this one
+    collect_seldom()
     prepare(*arguments)
+    gc.freeze()  # what is prepared stays, and a collection need not look at it
     while True:
         try:
             function, arguments = pickle.loads(channel.receive().blobs[0])  # noqa: S301  # as above
