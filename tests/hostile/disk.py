@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import functools
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.disk.lines import line_of
+from conformance.history import HistoryCall
+from conformance.history.files import as_lines
+from tests.history import growing as histories
 from tests.hostile import setups
 from tests.hostile.attack import ATTACKS, Act, Expected, Part, register
 from tests.hostile.setups import Command
@@ -352,6 +356,29 @@ def file_of_a_tib(place: Path, cookie: str) -> Command:
     with (place / "sparse.arrows").open("wb") as file:
         file.truncate(1 << 40)
     return Command(["dissect", "sparse.arrows"])
+
+
+def _history(place: Path, calls: Iterable[HistoryCall]) -> Command:
+    (place / "calls.jsonl").write_bytes(b"".join(map(line_of, as_lines(calls))))
+    return Command(["history", "calls.jsonl"])
+
+
+@register("disk.history-of-sessions-before", Part.COMMAND, Expected(status=(0,), says="in 39000 calls"))
+def history_of_sessions_before(place: Path, cookie: str) -> Command:
+    """A history has 13,000 sessions, and after them 13,000 insertions."""
+    return _history(place, histories.sessions_before(13_000))
+
+
+@register("disk.history-of-lost-rows", Part.COMMAND, Expected(status=(2,), says="insertions that sessions lack"))
+def history_of_lost_rows(place: Path, cookie: str) -> Command:
+    """A history has 13,000 insertions, and after them 13,000 sessions without any row."""
+    return _history(place, histories.lost(13_000))
+
+
+@register("disk.history-of-splits-inside-splits", Part.COMMAND, Expected(status=(2,), says="splits inside splits"))
+def history_of_splits_inside_splits(place: Path, cookie: str) -> Command:
+    """A history splits 13,000 times, each time what the split before left, and reads 13,000 rows of the last."""
+    return _history(place, histories.chain(13_000))
 
 
 @register("disk.report-over-the-target-file", Part.COMMAND, Expected(status=(2,), says="a file of its own"))
