@@ -9,16 +9,15 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 from conformance.cli._group import Unusable
+from conformance.disk.files import LARGEST, TooLargeError, read_open
 from conformance.disk.pipes import FIRST_SECONDS, MOST, something_came
 
 __all__ = ["STANDARD_INPUT", "named_files", "read_named"]
 
 STANDARD_INPUT: Final = Path("-")
-
-CHUNK: Final = 1 << 20
 
 
 def named_files(names: Iterable[str]) -> list[Path]:
@@ -57,42 +56,29 @@ def read_named(path: Path) -> bytes:
     """The bytes of the file at ``path``; of standard input for :data:`STANDARD_INPUT`.
 
     Raises:
-        Unusable: It is a pipe to which nobody writes, or not a regular file and longer than :data:`MOST` bytes, or
-            longer than the memory of this machine.
-        OSError: It cannot be read.
+        Unusable: It is a pipe to which nobody writes.
+        OSError: It cannot be read, or it is longer than :data:`MOST` bytes, or a regular file and longer than
+            :data:`~conformance.disk.files.LARGEST`.
     """
     if path == STANDARD_INPUT:
         data = sys.stdin.buffer.read(MOST + 1)
-        return data if len(data) <= MOST else _too_long(path)
+        if len(data) > MOST:
+            raise TooLargeError(path, MOST)
+        return data
     # O_NONBLOCK: opening a pipe would otherwise wait until somebody opens it for writing.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        status = os.fstat(descriptor)
-        mode = status.st_mode
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        if status.st_size > memory:
-            raise Unusable(f"{path}: expected at most {memory} bytes, the memory of this machine, got {status.st_size}")
+        mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISFIFO(mode) or something_came(descriptor):
             os.set_blocking(descriptor, True)
             try:
-                return _read(descriptor, path, None if stat.S_ISREG(mode) else MOST)
+                return read_open(descriptor, path, LARGEST if stat.S_ISREG(mode) else MOST)
+            except TooLargeError:
+                raise
             except OSError as error:  # without the name, it would be taken for one of standard output
                 raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         os.close(descriptor)
     raise Unusable(f"{path}: expected Arrow data, but nothing came through the pipe within {FIRST_SECONDS:g} s")
-
-
-def _read(descriptor: int, path: Path, limit: int | None) -> bytes:
-    data = bytearray()
-    while chunk := os.read(descriptor, CHUNK):
-        data += chunk
-        if limit is not None and len(data) > limit:
-            _too_long(path)
-    return bytes(data)
-
-
-def _too_long(path: Path) -> NoReturn:
-    raise Unusable(f"{path}: expected at most {MOST} bytes, because it is not a regular file, but got more")

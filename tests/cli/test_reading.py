@@ -11,6 +11,7 @@ import pytest
 from conformance.cli import _reading
 from conformance.cli._group import Unusable
 from conformance.cli._reading import read_named
+from conformance.disk.files import TooLargeError
 
 
 def test_a_file_is_read_whole(tmp_path: Path) -> None:
@@ -46,8 +47,18 @@ def test_a_device_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     """Input that is not a regular file is read up to a bound."""
     monkeypatch.setattr(_reading, "MOST", 1 << 20)
 
-    with pytest.raises(Unusable, match="/dev/zero: expected at most 1048576 bytes, because it is not a regular file"):
+    with pytest.raises(TooLargeError, match="/dev/zero: expected at most 1 MiB, because it is read into memory"):
         read_named(Path("/dev/zero"))
+
+
+def test_a_file_larger_than_memory_is_refused(tmp_path: Path) -> None:
+    """Its size says so, before any byte is read."""
+    path = tmp_path / "sparse"
+    with path.open("wb") as file:
+        file.truncate(3 << 30)
+
+    with pytest.raises(TooLargeError, match="sparse: expected at most 1024 MiB, because it is read into memory"):
+        read_named(path)
 
 
 def test_a_directory_is_refused(tmp_path: Path) -> None:

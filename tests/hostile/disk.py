@@ -363,6 +363,29 @@ def _history(place: Path, calls: Iterable[HistoryCall]) -> Command:
     return Command(["history", "calls.jsonl"])
 
 
+@register("disk.file-of-3-gib", Part.COMMAND, Expected(status=(2,), says="at most 1024 MiB"))
+def file_of_3_gib(place: Path, cookie: str) -> Command:
+    """A sparse file has 3 GiB, less than the machine's memory."""
+    with (place / "sparse.arrows").open("wb") as file:
+        file.truncate(3 << 30)
+    return Command(["check", "sparse.arrows"])
+
+
+@register("disk.corpus-of-3-gib", Part.COMMAND, Expected(status=(2,), says="at most 16 MiB"))
+def corpus_of_3_gib(place: Path, cookie: str) -> Command:
+    """A case file is sparse and has 3 GiB."""
+    command = setups.served(ATTACKS["disk.corpus-of-3-gib"], place, cookie, "calm")
+    with (place / "cases" / "large.yaml").open("wb") as file:
+        file.truncate(3 << 30)
+    return command
+
+
+@register("disk.file-without-an-end", Part.COMMAND, Expected(status=(2,), says="memory|[Pp]ermi"))
+def file_without_an_end(place: Path, cookie: str) -> Command:
+    """A regular file declares no size, and has as many bytes as the address space has pages, times eight."""
+    return Command(["check", "/proc/self/pagemap"])
+
+
 @register("disk.history-of-sessions-before", Part.COMMAND, Expected(status=(0,), says="in 39000 calls"))
 def history_of_sessions_before(place: Path, cookie: str) -> Command:
     """A history has 13,000 sessions, and after them 13,000 insertions."""

@@ -265,14 +265,14 @@ def test_bytes_beyond_those_kept_are_decompressed_again(monkeypatch: pytest.Monk
 
 def test_numbers_that_are_decompressed_again_are_swapped_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both times the values of a big-endian body are the same."""
-    schema = schema_message(field("x", "Int", bitWidth=32, is_signed=1), endianness=1)
+    schema = schema_message(field("x", "Int", bitWidth=32, is_signed=1), schema={"endianness": 1})
     stored = i8(400) + lz4(struct.pack(">100i", *range(100)))
     batch = batch_message(100, [(100, 0)], [b"", stored], batch={"compression": {"codec": 0}})
     monkeypatch.setattr(compression, "KEPT", 0)
 
     reading = read_stream(schema + batch + END)
 
-    assert reading.faults == []
+    assert [fault.rule for fault in reading.faults] == [Rule.SCHEMA_ENDIANNESS_BIG]
     assert [made.to_pydict() for made in reading.to_batches()] == [{"x": list(range(100))}]
 
 
