@@ -14,6 +14,7 @@ module          content
 ``importing``   which started Pythons import nothing from the current directory
 ``forks``       forks of a process that has done its imports
 ``crew``        processes of the suite that share work
+``early``       Ctrl-C while Python still imports
 ``interrupts``  the signals that end this process in order
 ``channel``     frames over a socket pair: a JSON header and byte strings
 ``lines``       JSON lines over pipes, checked against a published schema in both directions
