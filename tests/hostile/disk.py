@@ -386,6 +386,23 @@ def file_without_an_end(place: Path, cookie: str) -> Command:
     return Command(["check", "/proc/self/pagemap"])
 
 
+@register("disk.pattern-without-an-end", Part.COMMAND, Expected(status=(2,), says="found no file"))
+def pattern_without_an_end(place: Path, cookie: str) -> Command:
+    """A pattern has eight ``**``, in a directory with a link to itself."""
+    (place / "links").mkdir()
+    (place / "links" / "self").symlink_to(".")
+    return Command(["check", "links/" + "**/" * 8 + "*.arrow"])
+
+
+@register("disk.pattern-of-links", Part.COMMAND, Expected(status=(2,), says="at most 200000 files"))
+def pattern_of_links(place: Path, cookie: str) -> Command:
+    """A pattern has nine ``*``, in a directory with ten links to itself."""
+    (place / "links").mkdir()
+    for number in range(10):
+        (place / "links" / f"{number}").symlink_to(".")
+    return Command(["check", "links/" + "*/" * 9 + "*"])
+
+
 @register("disk.history-of-sessions-before", Part.COMMAND, Expected(status=(0,), says="in 39000 calls"))
 def history_of_sessions_before(place: Path, cookie: str) -> Command:
     """A history has 13,000 sessions, and after them 13,000 insertions."""
