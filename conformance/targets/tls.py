@@ -158,13 +158,13 @@ def http2_refusal(endpoint: str, seconds: float, secure: SecureLine | None = Non
 
 def _connected(endpoint: str, seconds: float) -> socket.socket:
     """A connection to ``host:port``, or to the socket of ``unix:PATH``."""
-    host, _, port = endpoint.rpartition(":")
-    if host != "unix":
+    if not endpoint.startswith("unix:"):
+        host, _, port = endpoint.rpartition(":")
         return socket.create_connection((host.strip("[]"), int(port)), timeout=seconds)
     connection = socket.socket(socket.AF_UNIX)
     try:
         connection.settimeout(seconds)
-        connection.connect(port)
+        connection.connect(endpoint.removeprefix("unix:"))
     except BaseException:
         connection.close()
         raise

@@ -187,6 +187,12 @@ def deadline_nan() -> str:
     return _file(more="[deadlines]\ncall = nan")
 
 
+@_target("disk.address-of-no-kind", Expected(status=(2,), says="expected host:port"))
+def address_of_no_kind() -> str:
+    """The address of a running server is a socket without a name in the file system."""
+    return 'name = "hostile"\nkind = "server"\n[endpoint]\ngrpc = "unix-abstract:x"\n'
+
+
 @_target("disk.deadline-infinite")
 def deadline_infinite() -> str:
     """A deadline is infinite."""
