@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 
 from conformance.cli._group import cli
+from conformance.contain.libraries import settle_grpc
 from conformance.contain.limits import collect_seldom
 from conformance.contain.supervised import open_standard_streams
 
@@ -20,7 +20,5 @@ def begin(arguments: list[str] | None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a report has more than ASCII, and a locale may have no more
     collect_seldom()
-    # gRPC prints the text of a peer that hangs up, including escape sequences. It reads this variable when it is
-    # imported.
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    settle_grpc()
     cli.main(args=arguments, prog_name="conformance")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from conformance.cli import _group
+from conformance.cli import _group, main
 
 
 def told(monkeypatch: pytest.MonkeyPatch, space: float, *words: str) -> tuple[int, str]:
@@ -63,3 +64,15 @@ def test_a_current_directory_that_was_removed_is_said(words: list[str], monkeypa
 def test_texts_are_printed_from_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """Clauses are not in the current directory."""
     assert told(monkeypatch, math.inf, "explain", "types.bool")[0] == 0
+
+
+def test_how_grpc_waits_is_not_asked_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would abort the process at a value that it does not know; its messages may stay on."""
+    monkeypatch.setenv("GRPC_POLL_STRATEGY", "none")
+    monkeypatch.setenv("GRPC_VERBOSITY", "INFO")
+
+    with pytest.raises(SystemExit):
+        main(["--version"])
+
+    assert "GRPC_POLL_STRATEGY" not in os.environ
+    assert os.environ["GRPC_VERBOSITY"] == "INFO"

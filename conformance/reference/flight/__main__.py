@@ -4,6 +4,9 @@ from conformance.contain.early import interruptible
 
 if __name__ == "__main__":
     with interruptible():
+        from conformance.contain.libraries import settle_grpc
+
+        settle_grpc()
         from conformance.reference.flight.serving import main
 
         main()
