@@ -61,6 +61,12 @@ def grpc_without_polling(place: Path, cookie: str) -> Command:
     return Command(words, environment={"GRPC_POLL_STRATEGY": "none"})
 
 
+@register("process.full-standard-error", Part.COMMAND, Expected(status=(2,)))
+def full_standard_error(place: Path, cookie: str) -> Command:
+    """Standard error is on a full disk, and the input cannot be used."""
+    return Command(["check", "nothing.arrows"], wrap=["/bin/sh", "-c", 'exec "$@" 2>/dev/full', "sh"])
+
+
 # --- where credentials go -----------------------------------------------------------------------------
 
 SENDS_ELSEWHERE: Final = """
