@@ -321,7 +321,7 @@ def endless_target_file(place: Path, cookie: str) -> Command:
     return Command(["run", "--target", "/dev/zero"])
 
 
-@register("disk.endless-log", Part.COMMAND, Expected(status=(2,), says="expected an event"))
+@register("disk.endless-log", Part.COMMAND, Expected(status=(2,), says="came through the device"))
 def endless_log(place: Path, cookie: str) -> Command:
     """The log of an earlier run never ends."""
     return Command(["report", "/dev/zero"])
@@ -332,6 +332,58 @@ def log_of_garbage(place: Path, cookie: str) -> Command:
     """The log of an earlier run nests 100,000 levels deep in its first line."""
     (place / "log.jsonl").write_bytes(b"[" * 100_000 + b"\n" + b"\xff" * 1000)
     return Command(["report", "log.jsonl"])
+
+
+@_target("disk.number-of-5000-digits")
+def number_of_5000_digits() -> str:
+    """A number of the target file has 5,000 digits."""
+    return _file(more="[limits]\nmessage = " + "9" * 5000)
+
+
+@register("disk.log-with-5000-digits", Part.COMMAND, Expected(status=(2,), says="log.jsonl, line 1: expected"))
+def log_with_5000_digits(place: Path, cookie: str) -> Command:
+    """A number in the log of an earlier run has 5,000 digits."""
+    (place / "log.jsonl").write_text('{"event":"run-started","format":' + "9" * 5000 + "}\n", encoding="utf-8")
+    return Command(["report", "log.jsonl"])
+
+
+@register("disk.history-with-5000-digits", Part.COMMAND, Expected(status=(2,), says="calls.jsonl, line 1: expected"))
+def history_with_5000_digits(place: Path, cookie: str) -> Command:
+    """The id of a row in a history has 5,000 digits."""
+    text = '{"op":"append","begin":0,"end":1,"rows":[' + "9" * 5000 + "]}\n"
+    (place / "calls.jsonl").write_text(text, encoding="utf-8")
+    return Command(["history", "calls.jsonl"])
+
+
+def _case_with(suffix: str) -> Callable[[Path, str], Command]:
+    def arranged(place: Path, cookie: str) -> Command:
+        command = setups.served(ATTACKS[f"disk.case-in-{suffix}-with-5000-digits"], place, cookie, "calm")
+        columns = '[{"name": "row_id", "type": "INT64"}]'
+        table = f'{{"columns": {columns}, "recipe": {{"rows": {"9" * 5000}}}}}'
+        text = f'{{"id": "long", "title": "t", "table": {table}}}'
+        (place / "cases" / f"long.{suffix}").write_text(text, encoding="utf-8")
+        return command
+
+    arranged.__doc__ = f"A number of a case in {suffix.upper()} has 5,000 digits."
+    return arranged
+
+
+for _suffix in ("json", "yaml"):
+    _name = f"disk.case-in-{_suffix}-with-5000-digits"
+    register(_name, Part.COMMAND, Expected(status=(2,), says=f"long.{_suffix}"))(_case_with(_suffix))
+
+
+@register("disk.endless-gate", Part.COMMAND, Expected(status=(2,), says="came through the device"))
+def endless_gate(place: Path, cookie: str) -> Command:
+    """The gate, of which only 16 MiB are read, never ends."""
+    return Command(["run", "--gate", "/dev/zero", "--select", "types.bool"])
+
+
+@register("disk.endless-fault-plan", Part.COMMAND, Expected(status=(2,), says="came through the device"))
+def endless_fault_plan(place: Path, cookie: str) -> Command:
+    """The plan of faults never ends."""
+    words = ["record", "--upstream", "127.0.0.1:1", "--out", "said.log", "--faults", "/dev/zero", "--", "true"]
+    return Command(words)
 
 
 @register("disk.case-file-bomb", Part.COMMAND, Expected(status=(2,), says="cases|yaml|expected"))

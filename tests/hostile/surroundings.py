@@ -61,10 +61,11 @@ def grpc_without_polling(place: Path, cookie: str) -> Command:
     return Command(words, environment={"GRPC_POLL_STRATEGY": "none"})
 
 
-@register("process.full-standard-error", Part.COMMAND, Expected(status=(2,)))
+@register("process.full-standard-error", Part.COMMAND, Expected(status=(1,)))
 def full_standard_error(place: Path, cookie: str) -> Command:
-    """Standard error is on a full disk, and the input cannot be used."""
-    return Command(["check", "nothing.arrows"], wrap=["/bin/sh", "-c", 'exec "$@" 2>/dev/full', "sh"])
+    """Standard error is on a full disk; the file has a finding."""
+    (place / "data.arrows").write_bytes(b"\xff\xff\xff\xff" + bytes(60))
+    return Command(["check", "data.arrows"], wrap=["/bin/sh", "-c", 'exec "$@" 2>/dev/full', "sh"])
 
 
 # --- where credentials go -----------------------------------------------------------------------------
