@@ -55,7 +55,7 @@ def modules_beside_a_file(place: Path, cookie: str) -> Command:
 
 @register("process.grpc-without-polling", Part.COMMAND, Expected(status=(0,)), deadline=20.0)
 def grpc_without_polling(place: Path, cookie: str) -> Command:
-    """A variable of the environment tells gRPC to wait in no way at all."""
+    """By a variable of the environment, gRPC is to wait in no way at all."""
     target = str(ROOT / "targets" / "reference.toml")
     words = ["run", "--target", target, "--select", "types.bool", "--no-readers"]
     return Command(words, environment={"GRPC_POLL_STRATEGY": "none"})
