@@ -69,6 +69,7 @@ _LIGHT: Final = frozenset(
 )
 """The commands that start no process and speak to no server: half of that is enough."""
 _NO_DOCSTRINGS: Final = 2
+_NOWHERE: Final = "the current directory no longer exists; change to one that does"
 
 
 class Unusable(click.ClickException):
@@ -101,7 +102,8 @@ def _is_unusable(error: Exception) -> bool:
 
 
 def _check_surroundings(command: str) -> None:
-    """Refuse a Python without docstrings, and less memory than the libraries of a command reserve: they would abort.
+    """Refuse a Python without docstrings, a current directory that was removed, and less memory than the libraries of a
+    command reserve: they would abort.
 
     Raises:
         Unusable: the command cannot work here.
@@ -110,10 +112,20 @@ def _check_surroundings(command: str) -> None:
         raise Unusable(
             "Python leaves out docstrings (-OO, or PYTHONOPTIMIZE=2), and the texts of clauses are docstrings"
         )
+    if command not in _LIGHT and not _is_somewhere():
+        raise Unusable(_NOWHERE)
     needed = ADDRESS_SPACE // 2 if command in _LIGHT else ADDRESS_SPACE
     if (have := address_space()) < needed:
         here = f"this process may have {have / (1 << 20):.0f} MiB (ulimit -v)"
         raise Unusable(f"`{command}` needs {needed >> 20} MiB of address space, and {here}")
+
+
+def _is_somewhere() -> bool:
+    """False if the current directory was removed: the system still has it, and no file can be made in it."""
+    try:
+        return bool(os.getcwd())  # noqa: PTH109  # Path.cwd() is the same call
+    except OSError:
+        return False
 
 
 class LazyGroup(click.Group):
@@ -213,6 +225,8 @@ def _sentence(error: Exception) -> str:
     # Errors of the suite's own files have a file name; an error of a full disk without one is about standard output.
     if isinstance(error, OSError) and error.filename is None and error.errno in _NO_ROOM:
         return f"standard output: cannot be written: {error.strerror}"
+    if isinstance(error, OSError) and error.errno == errno.ENOENT and not _is_somewhere():
+        return _NOWHERE
     return safe(str(error))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from conformance.contain.text import many, safe
 from conformance.contract.disputes import dispute_of
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.judging import PROFILE_OF, judge_ipc
-from conformance.engine.annotated import annotate
+from conformance.engine.annotated import around, regions_of
 from conformance.engine.selection import all_clauses, binds, today
 from conformance.records import Finding, Level, Outcome, Verdict
 from conformance.report.layout import LEAST, columns, flowed, paint
@@ -92,6 +93,7 @@ class Checked:
     def lines(self) -> Iterator[str]:
         """The result for the file as text for people: each finding with the bytes around it."""
         clauses = all_clauses()
+        regions = functools.cache(lambda: regions_of(self.data, None))
         yield from unjudged(self.verdicts)
         for finding in self.findings:
             clause = clauses[finding.clause]
@@ -100,7 +102,8 @@ class Checked:
             yield f"  required  {finding.required}"
             yield f"  observed  {finding.observed}"
             if finding.start is not None:
-                for line in annotate(self.data, finding.start, max(finding.end or 0, finding.start + 1)):
+                end = max(finding.end or 0, finding.start + 1)
+                for line in around(self.data, regions(), finding.start, end):
                     yield f"  {line}"
             yield f"  source    {clause.source}"
             yield f"  evidence  {clause.evidence_in_words}"

@@ -138,7 +138,7 @@ def command(
             if recognise(data) is not None:
                 raise Unusable(no_message(file, data))
         dissection = dissect(data, schema, Kind(kind) if kind else None)
-        judged = counting(_verdicts(dissection, schema_data))
+        judged = counting(_verdicts(data, dissection, schema_data))
     failed = [one for one in judged if one.outcome is not Outcome.PASS]
     findings = [finding for verdict in failed for finding in verdict.findings]
     only = tuple(SectionKind(name) for name in dict.fromkeys(dumped))
@@ -202,9 +202,8 @@ def _breaks(fault: Fault, rules: Collection[WireRule], *, strict: bool) -> bool:
     return fault.rule in rules or (strict and fault.severity is Severity.VIOLATION)
 
 
-def _verdicts(dissection: Dissection, schema: bytes) -> Iterator[Verdict]:
+def _verdicts(data: bytes, dissection: Dissection, schema: bytes) -> Iterator[Verdict]:
     """The verdicts of `conformance check` on the bytes; of a bare message, those on it and not on its ``schema``."""
-    data = bytes(dissection.data)
     if dissection.kind != Kind.MESSAGE:
         yield from judge_ipc(data, Kind(dissection.kind))
     else:

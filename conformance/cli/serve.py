@@ -12,15 +12,16 @@ from conformance.cli._common import known_scenario
 from conformance.cli._group import Unusable
 from conformance.cli._options import FILE
 from conformance.contain.text import unknown
-from conformance.reference.__main__ import serve
+from conformance.disk.files import read_text
 from conformance.reference.delays import Delays
-from conformance.reference.flight.__main__ import serve_flight
 from conformance.reference.flight.deviations import FLIGHT_NAMES
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.flight.scenarios import SCENARIOS
+from conformance.reference.flight.serving import serve_flight
 from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS, STACKED_WITH
 from conformance.reference.servicevariations import SERVICE_VARIATIONS
+from conformance.reference.serving import serve
 
 COUNT = click.IntRange(min=0)
 OF_FLIGHT = frozenset(
@@ -156,6 +157,6 @@ def _tls(certificate: Path | None, key: Path | None, client_ca: Path | None) -> 
 def _tokens(file: Path) -> list[str]:
     """The tokens that are accepted now: the file may change while the server runs."""
     try:
-        return file.read_text("utf-8").split()
+        return read_text(file).split()
     except (OSError, UnicodeDecodeError) as error:
         raise Unusable(f"{file}: cannot read the tokens: {error}") from None

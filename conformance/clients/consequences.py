@@ -28,7 +28,7 @@ from conformance.clients.mutated import served_digest
 from conformance.clients.pool import ClientPool
 from conformance.clients.task import Situated
 from conformance.contain.text import safe
-from conformance.disk.files import naming
+from conformance.disk.files import naming, read_whole
 from conformance.disk.lines import LineFile, line_of
 from conformance.readers.compare import DifferenceKind
 from conformance.readers.info import ReaderInfo
@@ -216,7 +216,7 @@ def _key(one: Measured) -> tuple[str, str, str, str, int]:
 
 def _read(path: Path) -> tuple[list[Measured], int]:
     """The measurements in a file, and the number of bytes of its whole lines."""
-    data = path.read_bytes()
+    data = read_whole(path)
     whole = data.rfind(b"\n") + 1
     found = []
     for number, line in enumerate(data[:whole].splitlines(), 1):

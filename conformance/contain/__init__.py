@@ -14,9 +14,11 @@ module          content
 ``importing``   which started Pythons import nothing from the current directory
 ``forks``       forks of a process that has done its imports
 ``crew``        processes of the suite that share work
+``early``       Ctrl-C while Python still imports
 ``interrupts``  the signals that end this process in order
 ``channel``     frames over a socket pair: a JSON header and byte strings
 ``lines``       JSON lines over pipes, checked against a published schema in both directions
+``libraries``   settings of libraries that they read when they are imported
 ``limits``      limits on address space, processor time and file sizes, set by the process itself
 ``watch``       limits on resident memory and processor time, enforced from outside
 ``secrets``     the secrets of this process, masked by value in texts and bytes

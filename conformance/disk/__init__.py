@@ -6,7 +6,7 @@ Nothing in this package knows what is written.
 module          contents
 =============== ========================================================================================
 ``archives``    many small files in one archive, with the same bytes on every machine
-``files``       files that ship with the suite, atomic writes, and errors that name the file
+``files``       files that ship with the suite, bounded reads, atomic writes, and errors that name the file
 ``locks``       one process at a time: for a log, a campaign's run, an environment
 =============== ========================================================================================
 """

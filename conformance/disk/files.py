@@ -1,23 +1,43 @@
-"""Files that ship with the suite, files that are written whole or not at all, and errors that name the file.
+"""Files that ship with the suite, files that are read or written whole or not at all, and errors that name the file.
 
 Python's own ``OSError`` for a full disk has no file name, because ``write`` raises it and not ``open``.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from conformance.disk.pipes import is_pipe, write_pipe
+from conformance.disk.pipes import is_pipe, kept, write_pipe
 
-__all__ = ["TEMPORARY", "DiskError", "data_file", "naming", "write_whole"]
+__all__ = [
+    "LARGEST",
+    "LARGEST_TEXT",
+    "TEMPORARY",
+    "DiskError",
+    "TooLargeError",
+    "data_file",
+    "naming",
+    "read_open",
+    "read_text",
+    "read_whole",
+    "write_whole",
+]
 
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
+
+LARGEST: Final = 1 << 30
+"""The most bytes of one file that are read into memory, where nothing else is said."""
+LARGEST_TEXT: Final = 64 << 20
+"""The same for text, whose parts become objects of many times its size."""
+_CHUNK: Final = 1 << 20
 
 TEMPORARY: Final = ".conformance-"
 """The prefix of the name of an unfinished file. The final name is not part of it: that may have the greatest length
@@ -36,6 +56,59 @@ class DiskError(OSError):
 
     def __str__(self) -> str:
         return f"{self.filename}: cannot be written: {self.strerror}"
+
+
+class TooLargeError(OSError):
+    """A file has more bytes than are read into memory; the text gives the file and the limit."""
+
+    def __init__(self, path: Path, most: int) -> None:
+        super().__init__(errno.EFBIG, f"expected at most {most >> 20} MiB, because it is read into memory", str(path))
+
+    def __str__(self) -> str:
+        return f"{self.filename}: {self.strerror}, and it has more"
+
+
+def read_whole(path: Path, most: int = LARGEST) -> bytes:
+    """The bytes of the file at ``path``; of a pipe or a device, all that comes.
+
+    Raises:
+        TooLargeError: it has more than ``most``; no more than that were read.
+        OSError: it cannot be read.
+    """
+    descriptor = os.open(kept(path), os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return read_open(descriptor, path, most)
+    finally:
+        os.close(descriptor)
+
+
+def read_text(path: Path, most: int = LARGEST_TEXT) -> str:
+    """The text of the file at ``path``, in UTF-8; raises the errors of :func:`read_whole`, and UnicodeDecodeError."""
+    return read_whole(path, most).decode("utf-8")
+
+
+def read_open(descriptor: int, path: Path, most: int) -> bytes:
+    """The bytes of an open file, which is at ``path``; raises the errors of :func:`read_whole`.
+
+    A file of the system, such as those in ``/proc``, need not have the size that it declares, nor an end: beyond that
+    size at most :data:`LARGEST_TEXT` bytes are read of a regular file.
+    """
+    status = os.fstat(descriptor)
+    size = status.st_size
+    if size > most:
+        raise TooLargeError(path, most)
+    if stat.S_ISREG(status.st_mode):
+        most = min(most, size + LARGEST_TEXT)
+    # Nearly always all of it: a second copy of a large file would be in memory for nothing.
+    data: bytes | bytearray = os.read(descriptor, min(max(size, _CHUNK), most + 1))
+    while more := os.read(descriptor, _CHUNK):
+        if len(data) + len(more) > most:
+            raise TooLargeError(path, most)
+        data = data if isinstance(data, bytearray) else bytearray(data)
+        data += more
+    if len(data) > most:
+        raise TooLargeError(path, most)
+    return data if isinstance(data, bytes) else bytes(data)
 
 
 @contextmanager

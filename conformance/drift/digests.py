@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from conformance.disk.files import write_whole
+from conformance.disk.files import read_text, write_whole
 from conformance.drift.judging import content_digest
 from conformance.drift.versions import DriftError, VersionAnswer
 
@@ -70,7 +70,7 @@ def read_digests(folder: Path, version: str) -> Digests:
     """The recorded digests of ``version``; raises :class:`DriftError` if they are missing or cannot be read."""
     path = folder / f"{version}.json"
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_text(path))
         if document["format"] != FORMAT:
             raise DriftError(f"{path}: expected format {FORMAT}, got {document['format']}")
         return Digests(document["seed"], document["cases"])

@@ -17,6 +17,7 @@ import pyarrow.parquet
 
 from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS, scenario_of
 from conformance.contract.mapping import arrow_schema
+from conformance.disk.files import read_text, read_whole
 from conformance.generate import to_json_rows
 from conformance.records import (
     KNOWN,
@@ -116,13 +117,13 @@ def _rows(file: Path) -> tuple[tuple[Column, ...], tuple[Json, ...]]:
 def _read(file: Path) -> pa.Table:
     match file.suffix:
         case ".parquet":
-            return pyarrow.parquet.read_table(file)
+            return pyarrow.parquet.read_table(pa.BufferReader(read_whole(file)))
         case ".json" | ".jsonl":
-            return pa.Table.from_pylist(_objects(file.read_text("utf-8")))
+            return pa.Table.from_pylist(_objects(read_text(file)))
         case ".arrows":
-            return pyarrow.ipc.open_stream(file.read_bytes()).read_all()
+            return pyarrow.ipc.open_stream(read_whole(file)).read_all()
         case _:
-            return pyarrow.ipc.open_file(file.read_bytes()).read_all()
+            return pyarrow.ipc.open_file(read_whole(file)).read_all()
 
 
 def _objects(text: str) -> list[Mapping[str, Any]]:

@@ -17,7 +17,7 @@ from typing import Final
 
 import conformance
 from conformance.contract.clause import Clause
-from conformance.disk.files import data_file, write_whole
+from conformance.disk.files import data_file, read_text, write_whole
 from conformance.records import Case, Level, RecordError, from_json, to_json
 
 __all__ = [
@@ -170,7 +170,7 @@ def read_frozen(path: Path) -> Frozen:
         OSError: the file cannot be read.
     """
     try:
-        return from_json(Frozen, json.loads(path.read_text(encoding="utf-8")), path=str(path))
+        return from_json(Frozen, json.loads(read_text(path)), path=str(path))
     except (ValueError, RecordError) as error:
         raise FrozenError(f"{path}: expected frozen requirements: {error}") from None
 

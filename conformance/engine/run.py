@@ -50,7 +50,9 @@ __all__ = ["CaseJob", "run"]
 WORKERS: Final = 2
 """Threads that judge while one thread drives: judging is mostly numpy, and waiting for reader processes."""
 AHEAD: Final = 4
-"""The most exchanges kept while they wait for their turn, however large they are; each may be tens of MiB."""
+"""The most exchanges of any size up to :data:`LARGE_BYTES` together that are kept while they wait for their turn."""
+LARGE_BYTES: Final = 64 << 20
+"""Beyond so many bytes the next case waits until the first of them is judged: judging takes several times its size."""
 FAR_AHEAD: Final = 64
 """The most exchanges kept that together have at most :data:`AHEAD_BYTES`, so that pauses of a target cost no time."""
 AHEAD_BYTES: Final = 16 << 20
@@ -234,9 +236,10 @@ def run(
 
 def _is_far(waiting: Collection[_Driven]) -> bool:
     """True if the first of those that wait has to be judged before the next case is driven."""
+    size = sum(driven.size for driven in waiting)
     if len(waiting) <= AHEAD:
-        return False
-    return len(waiting) > FAR_AHEAD or sum(driven.size for driven in waiting) > AHEAD_BYTES
+        return size > LARGE_BYTES
+    return len(waiting) > FAR_AHEAD or size > AHEAD_BYTES
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from conformance.disk.files import data_file
-from conformance.generate.casetext import YAML
+from conformance.disk.files import data_file, read_whole
+from conformance.generate.casetext import LARGEST_CASE, YAML
 from conformance.records import Case, from_json, to_json
 
 __all__ = ["INDEX_FILE", "CasesOfFile", "indexed", "render"]
@@ -52,7 +52,7 @@ def _forms(cases: Sequence[Case]) -> list[Any]:
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(read_whole(path, LARGEST_CASE)).hexdigest()
 
 
 @functools.cache

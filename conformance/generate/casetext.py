@@ -18,13 +18,16 @@ from typing import Any, Final
 
 import yaml
 
+from conformance.disk.files import read_text
 from conformance.records import RecordError
 
-__all__ = ["SUFFIXES", "YAML", "CaseFileError", "check_suffix", "line_of", "parse", "render"]
+__all__ = ["LARGEST_CASE", "SUFFIXES", "YAML", "CaseFileError", "check_suffix", "line_of", "parse", "render"]
 
 JSON: Final = ".json"
 YAML: Final = ".yaml"
 SUFFIXES: Final = (JSON, YAML)
+LARGEST_CASE: Final = 16 << 20
+"""The most bytes of a case file: a case with more rows has a recipe."""
 SHALLOW_BRACKETS: Final = 1500
 """Brackets of a text that is read in C; 20,000 levels fit into a stack of 8 MiB, and no case of the suite has 1500."""
 SHALLOW_COLUMNS: Final = 960
@@ -49,7 +52,7 @@ def parse(path: Path) -> Any:
     """
     check_suffix(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, LARGEST_CASE)
         if path.suffix == JSON:
             return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_whole)
         return _load(text)
@@ -78,7 +81,7 @@ def line_of(path: Path, keys: Sequence[str | int]) -> int | None:
     """
     if path.suffix == JSON:
         return None
-    node: yaml.Node | None = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
+    node: yaml.Node | None = yaml.compose(read_text(path, LARGEST_CASE), Loader=_Loader)
     line = 1
     for key in keys:
         if isinstance(node, yaml.MappingNode):

@@ -19,7 +19,7 @@ from typing import Any, Final
 from conformance._jsonschema import json_schema
 from conformance.contract.closed import Tier, Validity
 from conformance.disk.archives import ArchiveError, pack, unpack
-from conformance.disk.files import write_whole
+from conformance.disk.files import read_text, write_whole
 from conformance.records import from_json, to_json
 
 __all__ = ["Chapter", "Provenance", "Vector", "VectorError", "VectorSet", "vectors_schema"]
@@ -161,7 +161,7 @@ def _differing(one: Vector, other: Vector) -> Iterable[str]:
 
 def _chapter(path: Path) -> Chapter:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_text(path))
         # The first version of the form had no version number.
         form = document.get("format", 1) if isinstance(document, dict) else FORMAT
         chapter = from_json(Chapter, document, path=path.name) if form == FORMAT else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, TypeAlias
 
 __all__ = ["Append", "Create", "End", "History", "HistoryCall", "HistoryError", "RowsRead", "Split"]
@@ -182,15 +182,37 @@ class History:
                     raise HistoryError(f"call {index}: expected rows with new ids, got an id for the second time")
         return found
 
+    @functools.cached_property
+    def _descent(self) -> Mapping[str, tuple[int, int]]:
+        """The session of each stream, and how many splits are between them."""
+        found: dict[str, tuple[int, int]] = {}
+        for stream in self.origins:
+            path = []
+            name, origin = stream, self.origins[stream]
+            while name not in found and isinstance(call := self.calls[origin], Split):
+                path.append(name)
+                name, origin = call.stream, self.origins[call.stream]
+            session, depth = found.setdefault(name, (origin, 0))
+            for child in reversed(path):
+                depth += 1
+                found[child] = session, depth
+        return found
+
     def session_of(self, stream: str) -> int:
         """Return the index of the call that created the session of a stream."""
-        *_, first = self.path(stream)
-        return first
+        return self._descent[stream][0]
 
-    def path(self, stream: str) -> tuple[int, ...]:
-        """Return the calls that a stream comes from: its splits, the innermost first, and then its session."""
-        found = []
-        while isinstance(call := self.calls[self.origins[stream]], Split):
-            found.append(self.origins[stream])
-            stream = call.stream
-        return (*found, self.origins[stream])
+    def depth(self, stream: str) -> int:
+        """Return how many splits a stream comes from."""
+        return self._descent[stream][1]
+
+    def paths(self, streams: Iterable[str]) -> set[int]:
+        """Return the calls that streams come from: their splits and their sessions."""
+        found: set[int] = set()
+        for stream in streams:
+            origin = self.origins[stream]
+            while origin not in found:
+                found.add(origin)
+                if isinstance(call := self.calls[origin], Split):
+                    origin = self.origins[call.stream]
+        return found

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from conformance.history.anomalies import AnomalyKind, Guarantee, HistoryJudgement
 from conformance.history.calls import Append, Create, End, History, RowsRead, Split
+from conformance.history.effort import Effort
 from conformance.history.findings import Findings, order
 from conformance.history.instants import judge_instants, pairs
 from conformance.history.sequences import Conflict, StreamRows
@@ -20,7 +23,11 @@ CONFLICTS: Final = 20
 
 
 def check(history: History) -> HistoryJudgement:
-    """Return the judgement of ``history``. The time is linear in its rows, and it reads no clock."""
+    """Return the judgement of ``history``. The time is linear in its calls and rows, and it reads no clock.
+
+    Raises:
+        HistoryError: it needs more work than that, beyond a limit (:mod:`.effort`).
+    """
     return _Check(history).judgement()
 
 
@@ -30,7 +37,9 @@ class _Check:
     def __init__(self, history: History) -> None:
         self.history = history
         self.tables = Tables(history)
-        self.found = Findings(history)
+        self.rows = sum(len(call.rows) for call in history.calls if isinstance(call, RowsRead))
+        self.effort = Effort(len(history.calls), self.rows + len(history.inserted))
+        self.found = Findings(history, self.effort)
         self.order = sorted(range(len(history.calls)), key=lambda index: order(history.calls[index], index))
         self.sessions: dict[int, SessionRows] = {}
         self.streams: dict[str, StreamRows] = {}
@@ -48,7 +57,7 @@ class _Check:
         for session in self.sessions.values():
             self._gather(session)
         sessions = list(self.sessions.values())
-        judge_instants(self.tables, sessions, self.found)
+        judge_instants(self.tables, sessions, self.found, self.effort)
         calls = self.history.calls
         return HistoryJudgement(
             anomalies=self.found.anomalies(),
@@ -56,7 +65,7 @@ class _Check:
             unknown=dict(sorted(Counter(call.TAG for call in calls if call.ended is End.UNKNOWN).items())),
             unfinished=sum(not session.covered for session in sessions),
             calls=len(calls),
-            rows=sum(len(call.rows) for call in calls if isinstance(call, RowsRead)),
+            rows=self.rows,
         )
 
     def _open(self) -> None:
@@ -64,9 +73,6 @@ class _Check:
             call = self.history.calls[index]
             if isinstance(call, Create) and call.ended is End.OK:
                 self.sessions[index] = SessionRows(index, call)
-        self._impossible = {
-            index: self.tables.foreign_or_early(session.create) for index, session in self.sessions.items()
-        }
 
     def _read(self) -> None:
         """Put the rows of every read into its stream."""
@@ -94,8 +100,8 @@ class _Check:
 
     def _possible(self, session: int, rows: Iterable[int]) -> tuple[int, ...]:
         """Return those of ``rows`` that a session can have."""
-        inserted, impossible = self.tables.inserted, self._impossible[session]
-        return tuple(row for row in rows if row in inserted and inserted[row] not in impossible)
+        create = self.sessions[session].create
+        return tuple(row for row in rows if self.tables.may_have(create, row))
 
     def _name(self) -> None:
         """Add the findings about streams, unless a session has rows that it cannot have: these displace others."""
@@ -109,26 +115,43 @@ class _Check:
     def _join(self) -> None:
         """Put the rows of children into their parents, the children of children first."""
         splits = [
-            (len(self.history.path(call.primary)), index, call)
+            (self.history.depth(call.primary), index, call)
             for index in self.order
             if isinstance(call := self.history.calls[index], Split) and call.divided
         ]
-        families = {}
+        families: dict[int, tuple[StreamRows, StreamRows, StreamRows]] = {}
         for _, index, call in sorted(splits, key=lambda one: -one[0]):
             if self.history.session_of(call.stream) in self.sessions:
                 names = (call.stream, call.primary, call.remainder)
-                families[index] = tuple(self.streams.setdefault(name, StreamRows()) for name in names)
-        while any(parent.measure(*children) for parent, *children in families.values()):
-            pass  # a length that is computed may be all that another one needs
+                parent, primary, remainder = (self.streams.setdefault(name, StreamRows()) for name in names)
+                families[index] = parent, primary, remainder
+        self._measure(list(families.values()))
         for index, (parent, primary, remainder) in families.items():
             if not (primary.known or remainder.known):
                 continue
             call = self.history.calls[index]
             assert isinstance(call, Split)
             self.again[call.stream] += 1
+            everywhere = primary.covered and remainder.covered
+            self.effort.spend(primary.size + remainder.size + (parent.size if everywhere else len(parent.loose)))
             wrong = parent.join(primary, remainder)
             if wrong is not None:
+                self.effort.spend(parent.size)
                 self.wrong.append((wrong, self.history.session_of(call.stream), index))
+
+    def _measure(self, families: Sequence[tuple[StreamRows, StreamRows, StreamRows]]) -> None:
+        """Compute lengths, of the first families first: one that is computed may be all that others need."""
+        places: dict[int, list[int]] = {}
+        for place, family in enumerate(families):
+            for stream in family:
+                places.setdefault(id(stream), []).append(place)
+        waiting = list(range(len(families)))
+        while waiting:
+            parent, *children = families[heapq.heappop(waiting)]
+            if (computed := parent.measure(*children)) is not None:
+                self.effort.spend(len(computed.ender))
+                for place in places[id(computed)]:
+                    heapq.heappush(waiting, place)
 
     def _gather(self, session: SessionRows) -> None:
         """Put the streams of a session together."""
@@ -150,10 +173,12 @@ class _Check:
         sessions = self.sessions.values()
         with_rows = sum(bool(session.shown) for session in sessions)
         ended = sum(session.covered and not session.create.partial for session in sessions)
-        appends = [call for call in self.history.calls if isinstance(call, Append)]
+        last: dict[str, float] = {}
+        for call in self.history.calls:
+            if isinstance(call, Append):
+                last[call.table] = max(call.begin, last.get(call.table, call.begin))
         later = sum(
-            any(append.begin > session.create.latest and append.table == session.create.table for append in appends)
-            and bool(session.reads)
+            last.get(session.create.table, -math.inf) > session.create.latest and bool(session.reads)
             for session in sessions
         )
         yield AnomalyKind.TORN_SESSION, with_rows

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 from conformance.history.anomalies import Anomaly, AnomalyKind
 from conformance.history.calls import Create, History, HistoryCall, RowsRead
+from conformance.history.effort import Effort
 
 __all__ = ["Findings"]
 
@@ -25,15 +26,17 @@ class _Finding:
 class Findings:
     """The findings so far in ``history``."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: History, effort: Effort) -> None:
         self._history = history
+        self._effort = effort
         self._found: dict[tuple[AnomalyKind, int], _Finding] = {}
         self._sessions: set[int] = set()
 
     def add(
-        self, kind: AnomalyKind, session: int, rows: Iterable[int], calls: Iterable[int], observed: Callable[[], str]
+        self, kind: AnomalyKind, session: int, rows: Collection[int], calls: Iterable[int], observed: Callable[[], str]
     ) -> None:
         """Add a finding in a session, which ``calls`` prove; with them come the calls that named their streams."""
+        self._effort.spend(len(rows))
         witness = self._complete(session, calls)
         self._sessions.add(session)
         old = self._found.get((kind, session))
@@ -64,11 +67,10 @@ class Findings:
 
     def _complete(self, session: int, calls: Iterable[int]) -> tuple[int, ...]:
         found = {session, *calls}
-        for index in tuple(found):
-            call = self._history.calls[index]
-            if isinstance(call, RowsRead):
-                found.update(self._history.path(call.stream))
-        return tuple(sorted(found, key=lambda index: order(self._history.calls[index], index)))
+        made = self._history.calls
+        found |= self._history.paths(call.stream for index in found if isinstance(call := made[index], RowsRead))
+        self._effort.spend(len(found))
+        return tuple(sorted(found, key=lambda index: order(made[index], index)))
 
     def _label(self, session: int) -> str:
         call = self._history.calls[session]

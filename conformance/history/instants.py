@@ -9,26 +9,32 @@ such relations and of the order of calls; ``docs/history.md`` lists the circles,
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from conformance.history.anomalies import AnomalyKind
 from conformance.history.calls import End
+from conformance.history.effort import Effort
 from conformance.history.findings import Findings
 from conformance.history.tables import SessionRows, Tables
 
 __all__ = ["judge_instants", "pairs"]
 
 
-def judge_instants(tables: Tables, sessions: Sequence[SessionRows], found: Findings) -> None:
-    """Add to ``found`` every contradiction between the rows of sessions and the order of calls."""
+def judge_instants(tables: Tables, sessions: Sequence[SessionRows], found: Findings, effort: Effort) -> None:
+    """Add to ``found`` every contradiction between the rows of sessions and the order of calls.
+
+    Raises:
+        HistoryError: this needs more than the ``effort`` that is left.
+    """
     for session in sessions:
         _judge_surplus(tables, session, found)
     seen = _Seen(tables, sessions)
     for session in sessions:
         if session.covered and not session.create.partial:
-            _judge_absence(tables, seen, session, found)
+            _judge_absence(tables, seen, session, found, effort)
     _judge_order(tables, sessions, found)
 
 
@@ -42,24 +48,22 @@ def pairs(sessions: Sequence[SessionRows]) -> int:
 
 
 def _judge_surplus(tables: Tables, session: SessionRows, found: Findings) -> None:
-    impossible = tables.foreign_or_early(session.create)
-    own = set(tables.appends.get(session.create.table, ()))
     surplus: dict[int, list[int]] = {}
     known = []
     for row in session.shown:
-        append = tables.inserted.get(row, -1)
-        if append < 0 or append in impossible:
-            surplus.setdefault(append, []).append(row)
-        else:
+        if tables.may_have(session.create, row):
             known.append(row)
+        else:
+            surplus.setdefault(tables.inserted.get(row, -1), []).append(row)
     session.known = frozenset(known)
+    first_ended = sorted(session.reads)[:2] if surplus else ()
     for append, rows in surplus.items():
         read = session.shown[rows[0]]
-        if append not in own:
+        if append < 0 or not tables.is_own(session.create, append):
             _foreign(tables, session, append, rows, found)
             continue
         begin = tables.append(append).begin
-        before = [index for end, index in session.reads if end < begin and index != read]
+        before = [index for end, index in first_ended if end < begin and index != read]
         said = f"row {rows[0]} came, but call {append} inserted it after the snapshot of {session.create.session}"
         if before:
             said += f", and call {before[0]} had read the session before"
@@ -106,6 +110,14 @@ class _Seen:
             append, latest = tables.inserted[row], session.create.latest
             if append not in self._of_append or latest < self._of_append[append].latest:
                 self._of_append[append] = _Sight(latest, session, row)
+        self._in_order: dict[str, list[int]] = {}
+        for append in sorted(self._of_append, key=lambda append: self._of_append[append].latest):
+            self._in_order.setdefault(tables.append(append).table, []).append(append)
+
+    def before(self, table: str, instant: float) -> Iterator[int]:
+        """Yield the insertions into a table of which some session before an instant shows a row."""
+        seen = self._in_order.get(table, ())
+        return itertools.takewhile(lambda append: self._of_append[append].latest < instant, seen)
 
     def earliest(self, append: int, rows: Sequence[int]) -> _Sight | None:
         """Return the earliest sight of one of ``rows``, or of any row of an insertion; None if none was seen."""
@@ -115,43 +127,47 @@ class _Seen:
         return min(sights, key=lambda sight: (sight.latest, sight.row), default=None)
 
 
-def _judge_absence(tables: Tables, seen: _Seen, session: SessionRows, found: Findings) -> None:
+def _judge_absence(tables: Tables, seen: _Seen, session: SessionRows, found: Findings, effort: Effort) -> None:
     """Judge the rows that a fully read session lacks."""
     create, index = session.create, session.index
     counts = Counter(map(tables.inserted.__getitem__, session.known))
     newest = max(counts, key=lambda one: tables.append(one).begin, default=None)
     begun = -math.inf if newest is None else tables.append(newest).begin
-    for append in tables.appends.get(create.table, ()):
+    shows: dict[int, int] = {}
+    for row, read in session.shown.items():
+        shows.setdefault(tables.inserted.get(row, -1), read)
+    newer_than = max(create.earliest, begun)
+    visible_before = itertools.takewhile(
+        lambda append: tables.visible(append) < newer_than, tables.by_visibility.get(create.table, ())
+    )
+    # Any other insertion may be one that the session lacks.
+    for append in sorted({*counts, *visible_before, *seen.before(create.table, newer_than)}):
         inserted, visible = tables.append(append).rows, tables.visible(append)
         if counts[append] == len(inserted):
             continue
+        effort.spend(len(inserted))
         # No session can have seen the table without its first rows: if these do not come, they are lost.
-        base = append == tables.first[create.table] and visible < create.earliest
+        base = append == tables.by_visibility[create.table][0] and visible < create.earliest
         absent = tuple(row for row in inserted if row not in session.known) if counts[append] else ()
         rows = absent or inserted
         sight = None if base else seen.earliest(append, absent)
         if not base and newest is not None and visible < begun:
-            read = _shows(tables, session, newest)
+            read = shows[newest]
             said = (
                 f"row {rows[0]} does not come, and rows come whose insertion began when call {append} had inserted it"
             )
             found.add(AnomalyKind.TORN_SESSION, index, rows, (append, newest, read, *session.proof), said.__str__)
-        elif sight is not None and sight.latest < max(create.earliest, begun):
+        elif sight is not None and sight.latest < newer_than:
             other = sight.session
             said = f"row {sight.row} is in {other.create.session} and not in {create.session}, which is newer"
             newer: tuple[int, ...] = ()
             if newest is not None and sight.latest >= create.earliest:  # only the rows that came show which is newer
-                newer = (newest, _shows(tables, session, newest))
+                newer = (newest, shows[newest])
             calls = (other.index, other.shown[sight.row], *newer, *session.proof)
             found.add(AnomalyKind.RECEDING_SNAPSHOT, index, absent or (sight.row,), calls, said.__str__)
         elif visible < create.earliest:
             said = f"row {rows[0]}, which call {append} inserted before {create.session} was created, does not come"
             found.add(AnomalyKind.LOST_ROW, index, rows, (append, *session.proof), said.__str__)
-
-
-def _shows(tables: Tables, session: SessionRows, append: int) -> int:
-    """Return the read of a session that shows a row of an insertion."""
-    return next(read for row, read in session.shown.items() if tables.inserted.get(row) == append)
 
 
 # --- sessions whose creations overlap -------------------------------------------------------------
@@ -196,12 +212,14 @@ def _bounds(tables: Tables, session: SessionRows) -> _Bounds:
     low, lower = session.create.earliest, tuple[int, ...]()
     high, upper = session.create.latest, tuple[int, ...]()
     counts = Counter(map(tables.inserted.__getitem__, session.known))
-    for append in tables.appends.get(session.create.table, ()):
-        call, visible = tables.append(append), tables.visible(append)
-        if counts[append] and call.begin > low:
-            low, lower = call.begin, (append,)
-        if counts[append] < len(call.rows) and visible < high:
-            high, upper = visible, (append,)
+    for append in sorted(counts):
+        if (begin := tables.append(append).begin) > low:
+            low, lower = begin, (append,)
+    for append in tables.by_visibility.get(session.create.table, ()):
+        if counts[append] < len(tables.append(append).rows):
+            if (visible := tables.visible(append)) < high:
+                high, upper = visible, (append,)
+            break
     return _Bounds(low, lower, high, upper)
 
 

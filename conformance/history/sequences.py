@@ -7,12 +7,14 @@ in success. Of two splits of a stream, the children of each, end to end, are the
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from conformance.history.anomalies import AnomalyKind
 
 __all__ = ["Conflict", "StreamRows"]
+
+_Why: TypeAlias = "tuple[tuple[int, ...], _Why | None]"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -31,7 +33,8 @@ class StreamRows:
     ``by`` is the read that showed a row first. ``length`` is the number of rows if it is known, and ``ender`` the
     reads that show it. ``most`` is the largest possible length: a read from there on gave nothing. ``loose`` are rows
     of the stream whose position is not known; ``top`` is the last position of a known row, -1 without one. ``why`` has
-    the reads that show where the row of a child's child is, other than the one that showed the row.
+    the reads that show where the row of a child's child is, other than the one that showed the row: those of one split,
+    and below it those of the next one.
     """
 
     __slots__ = ("at", "by", "ender", "length", "loose", "most", "place", "top", "why")
@@ -45,7 +48,7 @@ class StreamRows:
         self.most: tuple[int, int] | None = None
         self.loose: dict[int, int] = {}
         self.top = -1
-        self.why: dict[int, tuple[int, ...]] = {}
+        self.why: dict[int, _Why] = {}
 
     @property
     def covered(self) -> bool:
@@ -61,6 +64,11 @@ class StreamRows:
     def witnesses(self) -> tuple[int, ...]:
         """The reads that show all known rows, and the end of the stream if it is known."""
         return tuple({*self.by.values(), *self.ender})
+
+    @property
+    def size(self) -> int:
+        """The number of rows that are known to be in the stream."""
+        return len(self.place) + len(self.loose)
 
     def rows(self) -> Iterator[int]:
         """Yield every row that is known to be in the stream."""
@@ -163,8 +171,8 @@ class StreamRows:
 
     # --- splits -----------------------------------------------------------------------------------
 
-    def measure(self, primary: StreamRows, remainder: StreamRows) -> bool:
-        """Compute the length of a stream or of a child of its split from the two others; True if one was computed."""
+    def measure(self, primary: StreamRows, remainder: StreamRows) -> StreamRows | None:
+        """Compute the length of a stream or of a child of its split from the two others; return that one, if any."""
         if self.length is None:
             known, computed = (primary, remainder), self
             length = _sum(primary.length, remainder.length)
@@ -176,10 +184,10 @@ class StreamRows:
             length = _sum(self.length, primary.length, -1)
         most = None if computed.most is None else computed.most[0]
         if computed.length is not None or length is None or length <= computed.top or (most or length) < length:
-            return False  # known already, unknown still, or a contradiction, which the rows show
+            return None  # known already, unknown still, or a contradiction, which the rows show
         computed.length = length
         computed.ender = tuple({read for stream in known for read in stream.ender})
-        return True
+        return computed
 
     def join(self, primary: StreamRows, remainder: StreamRows) -> Conflict | None:
         """Add the rows of the two children of a split; return what contradicts them, and then add none."""
@@ -226,7 +234,7 @@ class StreamRows:
         self._adopt(joined, length, primary, remainder)
         self.why |= primary.why
         if base is not None:
-            self.why |= {row: (*primary.ender, *remainder.why.get(row, ())) for row in remainder.place}
+            self.why |= {row: (primary.ender, remainder.why.get(row)) for row in remainder.place}
         return None
 
     def _base(self, primary: StreamRows, remainder: StreamRows) -> int | None:
@@ -246,7 +254,11 @@ class StreamRows:
         """Return what contradicts the ends of the parent and of its children."""
         if base is not None and (base < 0 or any(position >= base for position in primary.at)):
             return self._moved(next(iter(remainder.place), None), primary, remainder)
-        if length is not None and (lost := tuple(row for row, at in self.place.items() if at >= length)):
+        if (
+            length is not None
+            and self.top >= length
+            and (lost := tuple(row for row, at in self.place.items() if at >= length))
+        ):
             reads = (self.by[lost[0]], *primary.ender, *remainder.ender)
             said = f"row {lost[0]} is in the parent, behind the end of its children"
             return Conflict(AnomalyKind.LOST_ROW, lost, reads, said)
@@ -261,11 +273,11 @@ class StreamRows:
         self, row: int | None, primary: StreamRows, remainder: StreamRows, position: int | None = None
     ) -> Conflict:
         """Return the finding that a row of a child is not at its ``position`` in the parent."""
-        whys = (*primary.why.values(), *remainder.why.values())
-        reads = {*self.witnesses, *primary.witnesses, *remainder.witnesses, *itertools.chain(*whys)}
+        whys = _reads_of(*primary.why.values(), *remainder.why.values())
+        reads = {*self.witnesses, *primary.witnesses, *remainder.witnesses, *whys}
         if row is not None and position is not None and row in primary.place:
             shown = self.by[row if row in self.place else self.at[position]]
-            reads = {primary.by[row], shown, *primary.why.get(row, ())}
+            reads = {primary.by[row], shown, *_reads_of(primary.why.get(row))}
         rows = () if row is None else (row,)
         said = "the children of a split, end to end, have the rows in another order than their parent"
         return Conflict(AnomalyKind.REORDERED_RESUME, rows, tuple(reads), said)
@@ -282,6 +294,19 @@ class StreamRows:
             del self.loose[row]
         if length is not None and self.length is None:
             self.length, self.ender = length, (*primary.ender, *remainder.ender)
+
+
+def _reads_of(*whys: _Why | None) -> set[int]:
+    """Return every read of chains of reasons, which may share what is below; each part is looked at once."""
+    found: set[int] = set()
+    looked: set[int] = set()
+    for why in whys:
+        rest = why
+        while rest is not None and id(rest) not in looked:
+            looked.add(id(rest))
+            reads, rest = rest
+            found.update(reads)
+    return found
 
 
 def _sum(one: int | None, other: int | None, sign: int = 1) -> int | None:

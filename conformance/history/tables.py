@@ -44,8 +44,7 @@ class Tables:
         for index, call in enumerate(history.calls):
             if isinstance(call, Append) and call.ended is not End.REFUSED and call.rows:
                 self.appends.setdefault(call.table, []).append(index)
-        self._all = frozenset(index for index, call in enumerate(history.calls) if isinstance(call, Append))
-        self.first = {table: min(found, key=self.visible) for table, found in self.appends.items()}
+        self.by_visibility = {table: sorted(found, key=self.visible) for table, found in self.appends.items()}
 
     def append(self, index: int) -> Append:
         """Return the insertion at ``index``."""
@@ -58,8 +57,12 @@ class Tables:
         call = self.append(index)
         return call.end if call.ended is End.OK and not call.late else math.inf
 
-    def foreign_or_early(self, session: Create) -> frozenset[int]:
-        """Return the insertions whose rows a session cannot have: of other tables, refused, or after its snapshot."""
-        own = self.appends.get(session.table, ())
-        early = {index for index in own if self.append(index).begin > session.latest}
-        return (self._all - frozenset(own)) | early
+    def may_have(self, session: Create, row: int) -> bool:
+        """True if a session can have a row: it is of an insertion into its table that began before its snapshot."""
+        index = self.inserted.get(row)
+        return index is not None and self.is_own(session, index) and self.append(index).begin <= session.latest
+
+    def is_own(self, session: Create, index: int) -> bool:
+        """True for an insertion into the table of a session that was not refused."""
+        call = self.append(index)
+        return call.table == session.table and call.ended is not End.REFUSED

@@ -17,6 +17,7 @@ from typing import Final
 import grpc
 
 from conformance.contract.rpcstatus import TRAILER, quota_status
+from conformance.disk.files import LARGEST_TEXT, read_whole
 from conformance.reference.refusals import Refusal
 
 __all__ = ["HTTP_STATUS", "Guard", "ServerTls"]
@@ -52,8 +53,8 @@ class ServerTls:
 
     def credentials(self) -> grpc.ServerCredentials:
         """The credentials of a gRPC listener; raises :class:`OSError` if a file cannot be read."""
-        pair = (self.key.read_bytes(), self.certificate.read_bytes())
-        clients = None if self.client_ca is None else self.client_ca.read_bytes()
+        pair = (read_whole(self.key, LARGEST_TEXT), read_whole(self.certificate, LARGEST_TEXT))
+        clients = None if self.client_ca is None else read_whole(self.client_ca, LARGEST_TEXT)
         return grpc.ssl_server_credentials([pair], root_certificates=clients, require_client_auth=clients is not None)
 
 

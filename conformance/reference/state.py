@@ -16,7 +16,7 @@ import pyarrow as pa
 from google.protobuf.message import DecodeError
 
 from conformance.contract import proto
-from conformance.disk.files import write_whole
+from conformance.disk.files import read_whole, write_whole
 from conformance.records import Column, RecordError, from_json, to_json
 from conformance.reference.catalogue import Catalogue, CatalogueContent, Chunk, Snapshot, StoredTable, TableId
 from conformance.reference.session import Session, Stream
@@ -104,7 +104,7 @@ def read_state(file: Path) -> tuple[CatalogueContent, list[Stream]]:
         OSError: The file cannot be read.
     """
     try:
-        state = from_json(_State, json.loads(file.read_bytes()))
+        state = from_json(_State, json.loads(read_whole(file)))
     except (ValueError, RecursionError) as error:
         raise RecordError(f"{file}", "the state of a reference server", f"{error}"[:200]) from None
     if state.format != FORMAT:

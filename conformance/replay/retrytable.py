@@ -14,7 +14,7 @@ from typing import Any, Final
 from conformance._jsonschema import json_schema
 from conformance.contain.parse import parse_object
 from conformance.contract.closed import EvidenceKind
-from conformance.disk.files import data_file
+from conformance.disk.files import LARGEST_TEXT, data_file, read_whole
 from conformance.records import Fault, FaultKind, RecordError, from_json
 from conformance.records.base import record
 
@@ -111,7 +111,7 @@ class RetryTable:
 
 def read_table(path: Path | None = None) -> RetryTable:
     """The table at ``path``, by default the published one; raises RecordError, ForeignJsonError or OSError."""
-    data: dict[str, Any] = parse_object((path or data_file(*FILE.split("/"))).read_bytes())
+    data: dict[str, Any] = parse_object(read_whole(path or data_file(*FILE.split("/")), LARGEST_TEXT))
     data.pop("$schema", None)
     table = from_json(RetryTable, data)
     if table.format != FORMAT:

@@ -16,7 +16,7 @@ from typing import Any, Final
 import conformance
 from conformance.contain.parse import parse_object
 from conformance.contain.text import many
-from conformance.disk.files import write_whole
+from conformance.disk.files import LARGEST_TEXT, read_whole, write_whole
 from conformance.drift.comparing import VersionChange, VersionDifference
 from conformance.drift.run import WRITTEN, Drift, Step
 from conformance.drift.userfiles import OWN_KIND
@@ -268,7 +268,7 @@ Known = frozenset[tuple[str, str, str, str]]
 def read_known(path: Path) -> Known:
     """The differences that matter in an earlier report; raises :class:`DriftError` if the file is not a report."""
     try:
-        document = parse_object(path.read_bytes())
+        document = parse_object(read_whole(path, LARGEST_TEXT))
         if document["format"] != FORMAT:
             raise DriftError(f"{path}: expected format {FORMAT}, got {document['format']}")
         return frozenset(

@@ -95,7 +95,7 @@ def cut(endpoint: str) -> int:
 
     On a system that does not list the descriptors of a process, there is none.
     """
-    host, _, port = endpoint.rpartition(":")
+    port, path = endpoint.rpartition(":")[2], endpoint.removeprefix("unix:")
     count = 0
     try:
         descriptors = os.listdir(_DESCRIPTORS)  # noqa: PTH208  # names are wanted
@@ -111,7 +111,7 @@ def cut(endpoint: str) -> int:
                 continue
             with one:
                 peer = one.getpeername()
-                if (peer == port) if host == "unix" else (isinstance(peer, tuple) and str(peer[1]) == port):
+                if (peer == path) if path != endpoint else (isinstance(peer, tuple) and str(peer[1]) == port):
                     one.shutdown(socket.SHUT_RDWR)
                     count += 1
     return count

@@ -17,6 +17,7 @@ from conformance.records import RecordError
 
 __all__ = ["Endpoint", "Tls", "Token", "check_endpoint", "is_secret_name"]
 
+_ADDRESS: Final = re.compile(r"unix:[^\0]+|(?:[\w.-]+|\[[0-9A-Fa-f:.]+(?:%[\w.-]+)?\]):(?P<port>[0-9]{1,5})")
 _HEADER: Final = re.compile(r"[a-z0-9_.-]+")
 """A name that is valid both in gRPC metadata and in HTTP."""
 _VALUE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
@@ -89,6 +90,7 @@ def check_endpoint(endpoint: Endpoint, here: Path, *, longest: float) -> None:
     Raises:
         RecordError: one sentence on the first such key.
     """
+    _check_address(endpoint.grpc)
     tls, token = endpoint.tls, endpoint.token
     secured = urllib.parse.urlsplit(endpoint.rest).scheme == "https"
     if tls is not None:
@@ -105,6 +107,13 @@ def check_endpoint(endpoint: Endpoint, here: Path, *, longest: float) -> None:
             raise RecordError("target.endpoint.tls", "[endpoint.tls] where a token leaves this machine", None)
         if endpoint.rest and not secured and not _is_local(host):
             raise RecordError("target.endpoint.rest", "https where a token leaves this machine", endpoint.rest)
+
+
+def _check_address(address: str) -> None:
+    found = _ADDRESS.fullmatch(address)
+    if found is None or (found["port"] and not 0 < int(found["port"]) < 1 << 16):
+        wanted = "host:port, such as localhost:9060 or [::1]:9060, or unix:PATH for a socket in the file system"
+        raise RecordError("target.endpoint.grpc", wanted, address)
 
 
 def _check_tls(tls: Tls, here: Path) -> None:

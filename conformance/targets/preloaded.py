@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.contain.parse import ForeignJsonError, parse_object
+from conformance.disk.files import LARGEST_TEXT, read_whole
 from conformance.targets.errors import CannotSeed, TargetError
 from conformance.targets.messages import Names
 from conformance.targets.seeds import Row, SeededTable, content_id
@@ -62,7 +63,7 @@ def read_index(folder: Path) -> frozenset[str]:
     """The names of the tables that were written to ``folder``; raises :class:`TargetError`."""
     path = folder / INDEX
     try:
-        tables: Any = parse_object(path.read_bytes(), values=VALUES)["tables"]
+        tables: Any = parse_object(read_whole(path, LARGEST_TEXT), values=VALUES)["tables"]
         return frozenset(str(one["table"]) for one in tables)
     except OSError as error:
         raise TargetError(f"{path}: cannot read the index of preloaded tables: {error.strerror}") from None

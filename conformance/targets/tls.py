@@ -15,6 +15,7 @@ from typing import Final
 import grpc
 
 from conformance.contain.text import safe
+from conformance.disk.files import LARGEST_TEXT, read_whole
 from conformance.targets.endpoint import Tls
 from conformance.targets.errors import TargetError
 
@@ -70,7 +71,7 @@ class SecureLine:
             named = wrong or f"certificate {tls.certificate!r} and key {tls.key!r}"
             said = error.reason if isinstance(error, ssl.SSLError) and error.reason else str(error)
             raise TargetError(f"[endpoint.tls]: expected PEM files that belong together: {named}: {said}") from None
-        read = [None if path is None else path.read_bytes() for path in (ca, key, certificate)]
+        read = [None if path is None else read_whole(path, LARGEST_TEXT) for path in (ca, key, certificate)]
         return cls(tls, context, grpc.ssl_channel_credentials(*read))
 
     def wrap(self, connected: socket.socket, host: str, *, http2: bool) -> ssl.SSLSocket:
@@ -157,13 +158,13 @@ def http2_refusal(endpoint: str, seconds: float, secure: SecureLine | None = Non
 
 def _connected(endpoint: str, seconds: float) -> socket.socket:
     """A connection to ``host:port``, or to the socket of ``unix:PATH``."""
-    host, _, port = endpoint.rpartition(":")
-    if host != "unix":
+    if not endpoint.startswith("unix:"):
+        host, _, port = endpoint.rpartition(":")
         return socket.create_connection((host.strip("[]"), int(port)), timeout=seconds)
     connection = socket.socket(socket.AF_UNIX)
     try:
         connection.settimeout(seconds)
-        connection.connect(port)
+        connection.connect(endpoint.removeprefix("unix:"))
     except BaseException:
         connection.close()
         raise

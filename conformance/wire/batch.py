@@ -186,10 +186,13 @@ def judge_data(batch: BatchMessage, frame: Frame, header: Table | None, budget: 
     if batch.codec:
         body.decompress(batch.codec, budget)
     # Judges and decoders read little-endian numbers only.
-    if schema.endianness is Endianness.BIG:
-        swap(body)
+    change = swap if schema.endianness is Endianness.BIG else None
+    if change is not None:
+        body.contents = change(body.plan, body.starts, body.contents)
     batch.body = body
     judge_columns(body)
+    if batch.codec:
+        body.release(batch.codec, budget, change)
 
 
 def _plan(schema: Schema, version: str, buffers: int) -> LayoutPlan:

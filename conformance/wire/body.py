@@ -8,10 +8,12 @@ from __future__ import annotations
 import bisect
 import functools
 import itertools
-from typing import Final
+import sys
+from collections.abc import Callable, Sequence
+from typing import Final, overload
 
 from conformance.contain.text import many
-from conformance.wire.compression import DecompressionBudget, decompress
+from conformance.wire.compression import DecompressionBudget, Wrong, decompress
 from conformance.wire.faults import Fault, Rule, report
 from conformance.wire.hints import byte_swapped
 from conformance.wire.layout import LayoutPlan, Mask, Op
@@ -32,6 +34,10 @@ _ZEROS: Final = [bytes(length) for length in range(MAX_PADDING)]
 _EMPTY: Final = memoryview(b"")
 
 
+Change = Callable[[LayoutPlan, tuple[int, ...], Sequence[memoryview | None]], list[memoryview | None]]
+"""Makes the buffers of a plan, whose first ones of each op are given, from other buffers."""
+
+
 class Body:
     """The buffers of one batch, and their faults.
 
@@ -39,6 +45,7 @@ class Body:
     that is declared.
     ``contents`` contains each buffer's bytes, decompressed; None if they cannot be read.
     ``broken`` contains the indices of the ops whose buffers are not safe to follow.
+    ``packed`` contains each buffer's bytes as they are stored, while a compressed body is judged.
     ``stored`` is False for a compressed body: an element then has no position of its own in the file.
     ``shown`` remembers which slots of one op are live, because each of its children asks for them.
     ``extent`` limits the slots for which liveness is computed: one per bit of the body, and some for small bodies.
@@ -56,6 +63,7 @@ class Body:
         "nodes",
         "nodes_at",
         "offsets",
+        "packed",
         "plan",
         "shown",
         "starts",
@@ -83,7 +91,8 @@ class Body:
         self.starts = plan.starts
         self.offsets: tuple[int, ...] = ()
         self.lengths: tuple[int, ...] = ()
-        self.contents: list[memoryview | None] = []
+        self.contents: Sequence[memoryview | None] = ()
+        self.packed: list[memoryview | None] = []
         self.broken: set[int] = set()
         self.stored = True
         self.shown: tuple[Op, int, Mask | None] | None = None
@@ -97,7 +106,9 @@ class Body:
         One pass handles a body without faults; any doubt starts :meth:`_diagnose`, which reports each fault.
         """
         self.offsets, self.lengths = buffers[::2], buffers[1::2]
-        contents, body, length = self.contents, self.data, self.length
+        contents: list[memoryview | None] = []
+        body, length = self.data, self.length
+        self.contents = contents
         # Writers put the buffers end to end, in the order of the flattened fields, each at a multiple of 8 bytes
         # (https://arrow.apache.org/docs/format/Columnar.html#recordbatch-message and #buffer-alignment-and-padding).
         limit, end = len(body), 0
@@ -122,7 +133,8 @@ class Body:
 
     def _diagnose(self) -> None:
         """Cut the buffers out again, slowly, and report each fault."""
-        self.contents.clear()
+        contents: list[memoryview | None] = []
+        self.contents = contents
         size = len(self.data)
         inside: list[tuple[int, int, int]] = []
         for number, (offset, count) in enumerate(zip(self.offsets, self.lengths, strict=True)):
@@ -143,9 +155,12 @@ class Body:
                 inside.append((offset, offset + count, number))
                 if offset + count <= size:
                     content = self.data[offset : offset + count]
-            self.contents.append(content)
+            contents.append(content)
         self._diagnose_order(inside)
-        self._diagnose_gaps(sorted(inside), size)
+        for number in self._diagnose_gaps(sorted(inside), size):
+            # The shared bytes are not decoded twice: otherwise any number of columns could each make the judges
+            # read the full body.
+            contents[number] = None
 
     def _swapped(self, number: int) -> str:
         return byte_swapped(number, 8, range(self.length + 1).__contains__)
@@ -156,7 +171,9 @@ class Body:
                 self._wrong(Rule.BUFFER_ORDER, number, f"bytes {start} to {end}, after a buffer at {before}")
                 return
 
-    def _diagnose_gaps(self, inside: list[tuple[int, int, int]], size: int) -> None:
+    def _diagnose_gaps(self, inside: list[tuple[int, int, int]], size: int) -> list[int]:
+        """Report bytes between buffers, and buffers that share bytes with one before; return the latter."""
+        shared: list[int] = []
         covered, last = 0, -1
         dirty: list[tuple[int, int]] = []
         # If the body is truncated, the gap before a buffer beyond its end counts up to that end only.
@@ -164,9 +181,7 @@ class Body:
         for start, end, number in [*reached, (size, size, -1)]:
             if start < covered and number >= 0:
                 self._wrong(Rule.BUFFER_OVERLAP, number, f"bytes {start} to {end}, shared with {self.name(last)!r}")
-                # The shared bytes are not decoded twice: otherwise any number of columns could each make the judges
-                # read the full body.
-                self.contents[number] = None
+                shared.append(number)
             if start - covered >= MAX_PADDING:
                 place = self.base + covered, self.base + start
                 report(
@@ -184,16 +199,29 @@ class Body:
             place = self.base + dirty[0][0], self.base + dirty[0][1]
             observed = f"{many(len(dirty), 'run')} of padding with other bytes than zero, the first at byte {place[0]}"
             report(self.faults, Rule.BODY_PADDING_NONZERO, place, "body", observed)
+        return shared
 
     def decompress(self, codec: str, budget: DecompressionBudget) -> None:
         """Replace every buffer by its decompressed bytes; a buffer that does not decompress becomes None."""
         self.stored = False
-        for number, content in enumerate(self.contents):
-            if content is None or not len(content):
-                continue
-            made = decompress(content, codec, budget, functools.partial(self._wrong_stored, number))
-            self.contents[number] = made
-            self.extent += 8 * len(made or b"")
+        self.packed = list(self.contents)
+        left = budget.of_message(len(self.data))
+        made = _decompressed(self.packed, codec, left, lambda number: functools.partial(self._wrong_stored, number))
+        size = sum(len(content or b"") for content in made)
+        budget.spend(size)
+        self.contents = made
+        self.packed = [None if content is None else one for content, one in zip(made, self.packed, strict=True)]
+        self.extent += 8 * size
+
+    def release(self, codec: str, budget: DecompressionBudget, change: Change | None) -> None:
+        """Let go of decompressed bytes beyond what the budget keeps; they are decompressed again when asked for.
+
+        ``change`` was made to the bytes after they were decompressed, and is made again.
+        """
+        if not budget.keeps(sum(len(content or b"") for content in self.contents)):
+            whole = None if change is None else functools.partial(change, self.plan, self.starts)
+            self.contents = _Released(self.packed, codec, budget, whole)
+        self.packed = []
 
     # --- positions of faults ------------------------------------------------------------------------
 
@@ -248,3 +276,58 @@ class Body:
     def _role(self, op: Op, number: int) -> str:
         place = number - self.starts[op.index]
         return op.roles[place] if place < len(op.roles) else f"data {place - len(op.roles)}"
+
+
+def _decompressed(
+    packed: Sequence[memoryview | None], codec: str, budget: DecompressionBudget, wrong: Callable[[int], Wrong]
+) -> list[memoryview | None]:
+    """The decompressed bytes of each buffer, None for one that does not decompress."""
+    return [
+        content if content is None or not len(content) else decompress(content, codec, budget, wrong(number))
+        for number, content in enumerate(packed)
+    ]
+
+
+class _Released(Sequence[memoryview | None]):
+    """The buffers of a compressed body, decompressed when one is asked for; a budget holds those of one body.
+
+    It refers to no body: what is no longer used goes at once, without the garbage collector.
+    """
+
+    def __init__(
+        self,
+        packed: list[memoryview | None],
+        codec: str,
+        budget: DecompressionBudget,
+        change: Callable[[list[memoryview | None]], list[memoryview | None]] | None,
+    ) -> None:
+        self._packed = packed
+        self._codec = codec
+        self._budget = budget
+        self._change = change
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    @overload
+    def __getitem__(self, index: int) -> memoryview | None: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[memoryview | None]: ...
+    def __getitem__(self, index: int | slice) -> memoryview | list[memoryview | None] | None:
+        """The buffer, or buffers."""
+        return self._all()[index]
+
+    def _all(self) -> list[memoryview | None]:
+        again = self._budget.again
+        if again is not None and again[0] is self._packed:
+            return again[1]
+        self._budget.again = None  # before the next one is made
+        unlimited = DecompressionBudget(0, lambda: sys.maxsize)
+        made = _decompressed(self._packed, self._codec, unlimited, lambda _: _known_already)
+        made = made if self._change is None else self._change(made)
+        self._budget.again = self._packed, made
+        return made
+
+
+def _known_already(_rule: Rule, _observed: str) -> None:
+    """A fault was reported when the buffers were decompressed for the first time."""

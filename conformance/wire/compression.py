@@ -20,9 +20,14 @@ from conformance.wire.hints import byte_swapped
 __all__ = ["DecompressionBudget", "decompress"]
 
 FLOOR: Final = 256 << 20
-"""Bytes that any message may decompress to: correct columns of zeros compress without limit, too."""
+"""Bytes that any messages may decompress to: correct columns of zeros compress without limit, too."""
 FACTOR: Final = 255
 """Bytes per stored byte that are allowed beyond the floor: the largest ratio that an LZ4 block can express."""
+MESSAGE_FACTOR: Final = 16
+"""The same for one message: its bytes are in memory at one time."""
+KEPT: Final = 64 << 20
+"""Decompressed bytes that stay in memory; those of any further message are decompressed again when they are asked for.
+"""
 PADDING: Final = 64
 """Zero bytes after a frame that still count as padding are fewer than this."""
 
@@ -36,13 +41,16 @@ class DecompressionBudget:
     """The number of bytes that the messages sharing the budget may still decompress to.
 
     ``most`` returns the limit, and is called when the first message is compressed; without it, the limit follows from
-    the number of stored bytes.
+    the number of stored bytes. Of what was decompressed and judged, the first :data:`KEPT` bytes stay in memory.
+    ``again`` is the one body whose bytes were decompressed for a second time, with them.
     """
 
-    __slots__ = ("_left",)
+    __slots__ = ("_kept", "_left", "again")
 
     def __init__(self, stored: int, most: Callable[[], int] | None = None) -> None:
         self._left: int | Callable[[], int] = FLOOR + FACTOR * stored if most is None else most
+        self._kept = 0
+        self.again: tuple[object, list[memoryview | None]] | None = None
 
     @property
     def remaining(self) -> int:
@@ -54,6 +62,17 @@ class DecompressionBudget:
     def spend(self, count: int) -> None:
         """Subtract ``count`` bytes from the rest."""
         self._left = self.remaining - count
+
+    def keeps(self, count: int) -> bool:
+        """True if ``count`` bytes that were decompressed may stay in memory; they then count as kept."""
+        if self._kept + count > KEPT:
+            return False
+        self._kept += count
+        return True
+
+    def of_message(self, stored: int) -> DecompressionBudget:
+        """A budget of one message of ``stored`` bytes, which decompresses to less memory than all may together."""
+        return DecompressionBudget(0, lambda: min(self.remaining, FLOOR + MESSAGE_FACTOR * stored))
 
 
 def decompress(content: memoryview, codec: str, budget: DecompressionBudget, wrong: Wrong) -> memoryview | None:

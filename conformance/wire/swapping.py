@@ -6,14 +6,13 @@ a view keep their bytes (https://arrow.apache.org/docs/format/Columnar.html#byte
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
 
-from conformance.wire.body import Body
 from conformance.wire.closed import BufferRole
-from conformance.wire.layout import Op
+from conformance.wire.layout import LayoutPlan, Op
 from conformance.wire.types import TypeKind
 
 __all__ = ["swap"]
@@ -22,15 +21,17 @@ _INLINE: Final = 12
 _VIEW: Final = np.dtype([("length", "<i4"), ("prefix", "V4"), ("buffer", "<i4"), ("offset", "<i4")])
 
 
-def swap(body: Body) -> None:
-    """Replace every buffer of numbers by a byte-swapped copy; bytes after the last complete number stay as they are."""
-    for op in body.plan.ops:
-        first = body.starts[op.index]
+def swap(plan: LayoutPlan, starts: tuple[int, ...], stored: Sequence[memoryview | None]) -> list[memoryview | None]:
+    """Return the buffers, those of numbers as swapped copies; bytes after the last complete number stay as they are."""
+    contents = list(stored)
+    for op in plan.ops:
+        first = starts[op.index]
         for place, role in enumerate(op.roles):
-            content = body.contents[first + place]
+            content = contents[first + place]
             swapper = _SWAPPERS.get(role)
             if content and swapper is not None:
-                body.contents[first + place] = memoryview(swapper(op, content))
+                contents[first + place] = memoryview(swapper(op, content))
+    return contents
 
 
 def _reversed(content: memoryview, parts: tuple[int, ...]) -> bytes:

@@ -104,6 +104,18 @@ class TestFullDisk:
         assert done.returncode == 2
         assert done.stderr == b"Error: standard output: cannot be written: No space left on device\n"
 
+    @FULL
+    @pytest.mark.parametrize(("words", "status"), [(["clauses"], 0), (["no-command"], 2), (["show", "nothing"], 2)])
+    def test_a_full_standard_error_changes_no_status(self, words: list[str], status: int) -> None:
+        """Nobody reads the sentence, and the status is its own."""
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "conformance", *words], stdout=subprocess.PIPE, stderr=full, check=False
+            )
+
+        assert done.returncode == status
+        assert bool(done.stdout) is (status == 0)
+
 
 class TestOneAtATime:
     """The second command names the file and the process that has it, with status 2."""

@@ -241,3 +241,52 @@ class TestCommands:
         assert result.exit_code == 130
         assert result.stderr.startswith(f"interrupted: 0 of 10 cases are committed in {tmp_path}/runs/")
         assert result.stderr.endswith(", and the same command continues there\n")
+
+
+_WHILE_IMPORTING = """
+import signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            signal.raise_signal(signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.{handler})
+sys.meta_path.insert(0, Interrupting())
+from conformance.cli import main
+main(["--help"])
+"""
+
+
+@pytest.mark.parametrize("module", ["click", "conformance.cli._begin"])
+def test_an_interrupt_while_python_imports_shows_no_traceback(module: str) -> None:
+    """Nothing has begun: one word, and status 130."""
+    code = _WHILE_IMPORTING.format(module=module, handler="default_int_handler")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def test_an_interrupt_that_is_ignored_is_ignored_while_python_imports() -> None:
+    """As a shell has it that starts a command in the background."""
+    code = _WHILE_IMPORTING.format(module="click", handler="SIG_IGN")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["conformance", "conformance.reference", "conformance.reference.flight"])
+def test_every_program_is_interruptible_before_its_imports(name: str) -> None:
+    """What it begins with imports nothing else of the suite before that."""
+    code = (
+        "import runpy, signal, sys\n"
+        "from conformance.contain import early\n"
+        "early.interruptible.__enter__ = lambda self: sys.exit(print(*sorted(sys.modules)))\n"
+        f"runpy.run_module({name!r}, run_name='__main__')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    imported = {one for one in done.stdout.split() if one.startswith(("conformance.", "click", "grpc", "pyarrow"))}
+    begun = {"conformance.cli", "conformance.contain", "conformance.contain.early", "conformance.reference"}
+    assert imported <= begun | {"conformance.reference.flight"}
+    assert "conformance.contain.early" in imported

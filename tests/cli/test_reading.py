@@ -10,11 +10,12 @@ import pytest
 
 from conformance.cli import _reading
 from conformance.cli._group import Unusable
-from conformance.cli._reading import read_named
+from conformance.cli._reading import named_files, read_named
+from conformance.disk.files import TooLargeError
 
 
 def test_a_file_is_read_whole(tmp_path: Path) -> None:
-    """A regular file has no bound."""
+    """No byte is left out."""
     file = tmp_path / "data"
     file.write_bytes(b"x" * 3_000_000)
 
@@ -46,8 +47,18 @@ def test_a_device_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
     """Input that is not a regular file is read up to a bound."""
     monkeypatch.setattr(_reading, "MOST", 1 << 20)
 
-    with pytest.raises(Unusable, match="/dev/zero: expected at most 1048576 bytes, because it is not a regular file"):
+    with pytest.raises(TooLargeError, match="/dev/zero: expected at most 1 MiB, because it is read into memory"):
         read_named(Path("/dev/zero"))
+
+
+def test_a_file_larger_than_memory_is_refused(tmp_path: Path) -> None:
+    """Its size says so, before any byte is read."""
+    path = tmp_path / "sparse"
+    with path.open("wb") as file:
+        file.truncate(3 << 30)
+
+    with pytest.raises(TooLargeError, match="sparse: expected at most 1024 MiB, because it is read into memory"):
+        read_named(path)
 
 
 def test_a_directory_is_refused(tmp_path: Path) -> None:
@@ -62,3 +73,44 @@ def test_a_file_that_cannot_be_read_is_named() -> None:
         read_named(Path("/proc/self/mem"))
 
     assert refused.value.filename == "/proc/self/mem"
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folders with files, some hidden, and a link to the folder itself."""
+    for name in ("a.arrow", "in/b.arrow", "in/c.txt", "in/deep/d.arrow", ".hidden/e.arrow", "in/.f.arrow"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "self").symlink_to(".")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("pattern", "files"),
+    [
+        ("*.arrow", ["a.arrow"]),
+        ("**/*.arrow", ["a.arrow", "in/b.arrow", "in/deep/d.arrow"]),
+        ("**", ["a.arrow", "in/b.arrow", "in/c.txt", "in/deep/d.arrow"]),
+        ("in/**/d.*", ["in/deep/d.arrow"]),
+        ("./in/[bc].*", ["in/b.arrow", "in/c.txt"]),
+        (".h*/*", [".hidden/e.arrow"]),
+        ("in/.*", ["in/.f.arrow"]),
+        ("self/*.arrow", ["self/a.arrow"]),
+        ("/".join(["**"] * 8) + "/*.arrow", ["a.arrow", "in/b.arrow", "in/deep/d.arrow"]),
+    ],
+)
+@pytest.mark.parametrize("absolute", [False, True])
+def test_a_pattern_names_files(pattern: str, files: list[str], tree: Path, *, absolute: bool) -> None:
+    """Each once, without what is hidden, and without an end where links lead back."""
+    base = tree if absolute else Path()
+
+    assert named_files([str(base / pattern)]) == [base / file for file in files]
+
+
+def test_a_pattern_that_fits_too_much_is_refused(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each ``*`` fits the link to the folder itself, and then all that is in it."""
+    monkeypatch.setattr(_reading, "MOST_FILES", 5)
+
+    with pytest.raises(Unusable, match="expected a pattern of at most 5 files and directories, got more"):
+        named_files(["*/*/*/*/*/*/*"])

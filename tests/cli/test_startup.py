@@ -33,7 +33,7 @@ finally:
 """
 _SERVER = """
 import sys
-import conformance.reference.__main__
+import conformance.reference.serving
 print("", *sorted(sys.modules), sep="\\nimported ", file=sys.stderr)
 """
 

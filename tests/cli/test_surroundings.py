@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from conformance.cli import _group
+from conformance.cli import _group, main
 
 
 def told(monkeypatch: pytest.MonkeyPatch, space: float, *words: str) -> tuple[int, str]:
@@ -38,3 +40,39 @@ def test_python_without_docstrings_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
     assert status == 2
     assert "PYTHONOPTIMIZE=2" in text
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The current directory is one that was removed."""
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+
+
+@pytest.mark.usefixtures("nowhere")
+@pytest.mark.parametrize("words", [["run"], ["init"], ["check", "x"]])
+def test_a_current_directory_that_was_removed_is_said(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python alone says that some file does not exist."""
+    status, text = told(monkeypatch, math.inf, *words)
+
+    assert status == 2
+    assert text.endswith("Error: the current directory no longer exists; change to one that does\n")
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_texts_are_printed_from_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clauses are not in the current directory."""
+    assert told(monkeypatch, math.inf, "explain", "types.bool")[0] == 0
+
+
+def test_how_grpc_waits_is_not_asked_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would abort the process at a value that it does not know; its messages may stay on."""
+    monkeypatch.setenv("GRPC_POLL_STRATEGY", "none")
+    monkeypatch.setenv("GRPC_VERBOSITY", "INFO")
+
+    with pytest.raises(SystemExit):
+        main(["--version"])
+
+    assert "GRPC_POLL_STRATEGY" not in os.environ
+    assert os.environ["GRPC_VERBOSITY"] == "INFO"

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 import yaml
 
-from conformance.cli import cli
+from conformance.cli._group import cli
 from conformance.cli._ipcfiles import counting
 from conformance.contract import disputes
 from conformance.contract.closed import EvidenceKind

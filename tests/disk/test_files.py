@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.disk.files import DiskError, write_whole
+from conformance.disk.files import DiskError, TooLargeError, read_text, read_whole, write_whole
 
 FULL = Path("/dev/full")
 needs_full = pytest.mark.skipif(not FULL.exists(), reason="/dev/full is Linux's")
@@ -97,3 +97,27 @@ def test_the_error_travels_between_processes() -> None:
     error = pickle.loads(pickle.dumps(DiskError(28, "No space left on device", "a/b")))
 
     assert str(error) == "a/b: cannot be written: No space left on device"
+
+
+@pytest.mark.parametrize("size", [1, 4096, 3 << 20])
+def test_a_file_is_read_up_to_the_limit(size: int, tmp_path: Path) -> None:
+    """One byte more is refused, and the sentence names the file."""
+    path = tmp_path / "a"
+    path.write_bytes(b"x" * size)
+
+    assert read_whole(path, size) == b"x" * size
+    with pytest.raises(
+        TooLargeError, match=r"a: expected at most [02] MiB, because it is read into memory, and it has"
+    ):
+        read_whole(path, size - 1)
+
+
+def test_a_file_that_declares_no_size_is_read_to_its_end() -> None:
+    """The files of ``/proc`` have none."""
+    assert "Name:" in read_text(Path("/proc/self/status"))
+
+
+def test_a_file_that_declares_no_size_has_a_limit() -> None:
+    """Bytes beyond it are not kept."""
+    with pytest.raises(TooLargeError):
+        read_whole(Path("/proc/self/status"), 10)

@@ -19,7 +19,7 @@ from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import CaseJudged, CounterexampleSaved, Event, RunEnded, SuiteBroke
 from conformance.engine.offer import Offer
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.engine.run import AHEAD, FAR_AHEAD, WORKERS, CaseJob, run
+from conformance.engine.run import AHEAD, FAR_AHEAD, LARGE_BYTES, WORKERS, CaseJob, _Driven, _is_far, run
 from conformance.engine.selection import all_clauses
 from conformance.generate import load_case
 from conformance.records import (
@@ -427,6 +427,17 @@ def test_few_large_exchanges_wait_for_their_readers(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("conformance.engine.run.AHEAD_BYTES", 1000)
 
     assert _driven_ahead(300, AHEAD + 1) == AHEAD + 1
+
+
+@pytest.mark.parametrize(("sizes", "waits"), [([LARGE_BYTES], False), ([LARGE_BYTES, 1], True), ([1] * AHEAD, False)])
+def test_very_large_exchanges_wait_for_their_judge(sizes: list[int], *, waits: bool) -> None:
+    """A few of any size are driven ahead, up to a number of bytes together."""
+    waiting = []
+    for size in sizes:
+        waiting.append(_Driven(CaseJob(sample_case("a"), "")))
+        waiting[-1].size = size
+
+    assert _is_far(waiting) is waits
 
 
 def test_a_run_ends_with_its_duration(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,13 +52,13 @@ def _zeros(count: int) -> pa.RecordBatch:
     return pa.record_batch([values], names=["a"])
 
 
-@_bytes("bytes.lz4-bomb", own=1024 * MIB)
+@_bytes("bytes.lz4-bomb")
 def lz4_bomb() -> Any:
     """A stream of 4 MiB contains a GiB of zeros in one LZ4 buffer, with the right declared length."""
     yield _stream(_zeros(0).schema, _zeros(128 * MIB), compression="lz4")
 
 
-@_bytes("bytes.zstd-bomb", own=1024 * MIB)
+@_bytes("bytes.zstd-bomb")
 def zstd_bomb() -> Any:
     """A stream of 100 kB contains a GiB of zeros in one ZSTD buffer, with the right declared length."""
     yield _stream(_zeros(0).schema, _zeros(128 * MIB), compression="zstd")
@@ -68,6 +68,16 @@ def _many_bombs(codec: str) -> bytes:
     small = _stream(_zeros(0).schema, _zeros(16 * MIB), compression=codec)
     start = len(_stream(_zeros(0).schema, compression=codec)) - 8
     return small[:start] + small[start:-8] * 64 + small[-8:]
+
+
+@_bytes("bytes.sixty-replaced-dictionaries")
+def sixty_replaced_dictionaries() -> Any:
+    """A stream of 4 MiB in LZ4 replaces a dictionary of 16 MiB of zeros sixty times."""
+    values = pa.concat_arrays([pa.array([1], pa.int64()), _zeros(2 * MIB).column(0)])
+    batch = pa.record_batch([pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), values)], names=["a"])
+    small = _stream(batch.schema, batch, compression="lz4")
+    start = len(_stream(batch.schema, compression="lz4")) - 8
+    yield small[:start] + small[start:-8] * 60 + small[-8:]
 
 
 @_bytes("bytes.sixty-four-bombs", deadline=30.0)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import functools
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.disk.lines import line_of
+from conformance.history import HistoryCall
+from conformance.history.files import as_lines
+from tests.history import growing as histories
 from tests.hostile import setups
 from tests.hostile.attack import ATTACKS, Act, Expected, Part, register
 from tests.hostile.setups import Command
@@ -183,6 +187,12 @@ def deadline_nan() -> str:
     return _file(more="[deadlines]\ncall = nan")
 
 
+@_target("disk.address-of-no-kind", Expected(status=(2,), says="expected host:port"))
+def address_of_no_kind() -> str:
+    """The address of a running server is a socket without a name in the file system."""
+    return 'name = "hostile"\nkind = "server"\n[endpoint]\ngrpc = "unix-abstract:x"\n'
+
+
 @_target("disk.deadline-infinite")
 def deadline_infinite() -> str:
     """A deadline is infinite."""
@@ -311,7 +321,7 @@ def endless_target_file(place: Path, cookie: str) -> Command:
     return Command(["run", "--target", "/dev/zero"])
 
 
-@register("disk.endless-log", Part.COMMAND, Expected(status=(2,), says="expected an event"))
+@register("disk.endless-log", Part.COMMAND, Expected(status=(2,), says="came through the device"))
 def endless_log(place: Path, cookie: str) -> Command:
     """The log of an earlier run never ends."""
     return Command(["report", "/dev/zero"])
@@ -322,6 +332,58 @@ def log_of_garbage(place: Path, cookie: str) -> Command:
     """The log of an earlier run nests 100,000 levels deep in its first line."""
     (place / "log.jsonl").write_bytes(b"[" * 100_000 + b"\n" + b"\xff" * 1000)
     return Command(["report", "log.jsonl"])
+
+
+@_target("disk.number-of-5000-digits")
+def number_of_5000_digits() -> str:
+    """A number of the target file has 5,000 digits."""
+    return _file(more="[limits]\nmessage = " + "9" * 5000)
+
+
+@register("disk.log-with-5000-digits", Part.COMMAND, Expected(status=(2,), says="log.jsonl, line 1: expected"))
+def log_with_5000_digits(place: Path, cookie: str) -> Command:
+    """A number in the log of an earlier run has 5,000 digits."""
+    (place / "log.jsonl").write_text('{"event":"run-started","format":' + "9" * 5000 + "}\n", encoding="utf-8")
+    return Command(["report", "log.jsonl"])
+
+
+@register("disk.history-with-5000-digits", Part.COMMAND, Expected(status=(2,), says="calls.jsonl, line 1: expected"))
+def history_with_5000_digits(place: Path, cookie: str) -> Command:
+    """The id of a row in a history has 5,000 digits."""
+    text = '{"op":"append","begin":0,"end":1,"rows":[' + "9" * 5000 + "]}\n"
+    (place / "calls.jsonl").write_text(text, encoding="utf-8")
+    return Command(["history", "calls.jsonl"])
+
+
+def _case_with(suffix: str) -> Callable[[Path, str], Command]:
+    def arranged(place: Path, cookie: str) -> Command:
+        command = setups.served(ATTACKS[f"disk.case-in-{suffix}-with-5000-digits"], place, cookie, "calm")
+        columns = '[{"name": "row_id", "type": "INT64"}]'
+        table = f'{{"columns": {columns}, "recipe": {{"rows": {"9" * 5000}}}}}'
+        text = f'{{"id": "long", "title": "t", "table": {table}}}'
+        (place / "cases" / f"long.{suffix}").write_text(text, encoding="utf-8")
+        return command
+
+    arranged.__doc__ = f"A number of a case in {suffix.upper()} has 5,000 digits."
+    return arranged
+
+
+for _suffix in ("json", "yaml"):
+    _name = f"disk.case-in-{_suffix}-with-5000-digits"
+    register(_name, Part.COMMAND, Expected(status=(2,), says=f"long.{_suffix}"))(_case_with(_suffix))
+
+
+@register("disk.endless-gate", Part.COMMAND, Expected(status=(2,), says="came through the device"))
+def endless_gate(place: Path, cookie: str) -> Command:
+    """The gate, of which only 16 MiB are read, never ends."""
+    return Command(["run", "--gate", "/dev/zero", "--select", "types.bool"])
+
+
+@register("disk.endless-fault-plan", Part.COMMAND, Expected(status=(2,), says="came through the device"))
+def endless_fault_plan(place: Path, cookie: str) -> Command:
+    """The plan of faults never ends."""
+    words = ["record", "--upstream", "127.0.0.1:1", "--out", "said.log", "--faults", "/dev/zero", "--", "true"]
+    return Command(words)
 
 
 @register("disk.case-file-bomb", Part.COMMAND, Expected(status=(2,), says="cases|yaml|expected"))
@@ -352,6 +414,69 @@ def file_of_a_tib(place: Path, cookie: str) -> Command:
     with (place / "sparse.arrows").open("wb") as file:
         file.truncate(1 << 40)
     return Command(["dissect", "sparse.arrows"])
+
+
+def _history(place: Path, calls: Iterable[HistoryCall]) -> Command:
+    (place / "calls.jsonl").write_bytes(b"".join(map(line_of, as_lines(calls))))
+    return Command(["history", "calls.jsonl"])
+
+
+@register("disk.file-of-3-gib", Part.COMMAND, Expected(status=(2,), says="at most 1024 MiB"))
+def file_of_3_gib(place: Path, cookie: str) -> Command:
+    """A sparse file has 3 GiB, less than the machine's memory."""
+    with (place / "sparse.arrows").open("wb") as file:
+        file.truncate(3 << 30)
+    return Command(["check", "sparse.arrows"])
+
+
+@register("disk.corpus-of-3-gib", Part.COMMAND, Expected(status=(2,), says="at most 16 MiB"))
+def corpus_of_3_gib(place: Path, cookie: str) -> Command:
+    """A case file is sparse and has 3 GiB."""
+    command = setups.served(ATTACKS["disk.corpus-of-3-gib"], place, cookie, "calm")
+    with (place / "cases" / "large.yaml").open("wb") as file:
+        file.truncate(3 << 30)
+    return command
+
+
+@register("disk.file-without-an-end", Part.COMMAND, Expected(status=(2,), says="memory|[Pp]ermi"))
+def file_without_an_end(place: Path, cookie: str) -> Command:
+    """A regular file declares no size, and has as many bytes as the address space has pages, times eight."""
+    return Command(["check", "/proc/self/pagemap"])
+
+
+@register("disk.pattern-without-an-end", Part.COMMAND, Expected(status=(2,), says="found no file"))
+def pattern_without_an_end(place: Path, cookie: str) -> Command:
+    """A pattern has eight ``**``, in a directory with a link to itself."""
+    (place / "links").mkdir()
+    (place / "links" / "self").symlink_to(".")
+    return Command(["check", "links/" + "**/" * 8 + "*.arrow"])
+
+
+@register("disk.pattern-of-links", Part.COMMAND, Expected(status=(2,), says="at most 200000 files"))
+def pattern_of_links(place: Path, cookie: str) -> Command:
+    """A pattern has nine ``*``, in a directory with ten links to itself."""
+    (place / "links").mkdir()
+    for number in range(10):
+        (place / "links" / f"{number}").symlink_to(".")
+    return Command(["check", "links/" + "*/" * 9 + "*"])
+
+
+@register("disk.history-of-sessions-before", Part.COMMAND, Expected(status=(0,), says="in 39000 calls"))
+def history_of_sessions_before(place: Path, cookie: str) -> Command:
+    """A history has 13,000 sessions, and after them 13,000 insertions."""
+    return _history(place, histories.sessions_before(13_000))
+
+
+@register("disk.history-of-lost-rows", Part.COMMAND, Expected(status=(2,), says="insertions that sessions lack"))
+def history_of_lost_rows(place: Path, cookie: str) -> Command:
+    """A history has 13,000 insertions, and after them 13,000 sessions without any row."""
+    return _history(place, histories.lost(13_000))
+
+
+@register("disk.history-of-splits-inside-splits", Part.COMMAND, Expected(status=(2,), says="splits inside splits"))
+def history_of_splits_inside_splits(place: Path, cookie: str) -> Command:
+    """A history splits 13,000 times, each time what the split before left, and reads 13,000 rows of the last."""
+    return _history(place, histories.chain(13_000))
 
 
 @register("disk.report-over-the-target-file", Part.COMMAND, Expected(status=(2,), says="a file of its own"))

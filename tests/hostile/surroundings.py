@@ -53,6 +53,21 @@ def modules_beside_a_file(place: Path, cookie: str) -> Command:
     return _with_modules(place, ["check", "data.arrows"])
 
 
+@register("process.grpc-without-polling", Part.COMMAND, Expected(status=(0,)), deadline=20.0)
+def grpc_without_polling(place: Path, cookie: str) -> Command:
+    """By a variable of the environment, gRPC is to wait in no way at all."""
+    target = str(ROOT / "targets" / "reference.toml")
+    words = ["run", "--target", target, "--select", "types.bool", "--no-readers"]
+    return Command(words, environment={"GRPC_POLL_STRATEGY": "none"})
+
+
+@register("process.full-standard-error", Part.COMMAND, Expected(status=(1,)))
+def full_standard_error(place: Path, cookie: str) -> Command:
+    """Standard error is on a full disk; the file has a finding."""
+    (place / "data.arrows").write_bytes(b"\xff\xff\xff\xff" + bytes(60))
+    return Command(["check", "data.arrows"], wrap=["/bin/sh", "-c", 'exec "$@" 2>/dev/full', "sh"])
+
+
 # --- where credentials go -----------------------------------------------------------------------------
 
 SENDS_ELSEWHERE: Final = """

@@ -159,6 +159,13 @@ def endless_pings(frame: bytes, client: socket.socket) -> Iterator[bytes]:
         yield frame_of(PING, bytes(8), stream=0) * 1000
 
 
+@_wire("wire.endless-settings", "hang", "crash")
+def endless_settings(frame: bytes, client: socket.socket) -> Iterator[bytes]:
+    """The server sends SETTINGS frames without end instead of answering."""
+    for _ in _until_late():
+        yield frame_of(SETTINGS, b"", stream=0) * 1000
+
+
 @_wire("wire.endless-headers", *BROKEN, "fail", later=False, alone=True)
 def endless_headers(frame: bytes, client: socket.socket) -> Iterator[bytes]:
     """The header block of an answer continues in CONTINUATION frames, while the next case waits."""

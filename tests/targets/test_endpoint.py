@@ -42,6 +42,10 @@ def test_everything_is_read(target_file: Write, tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         (LOCAL + 'tsl = "x"', "target.endpoint"),
+        *[
+            (HEAD + f'grpc = "{address}"', "target.endpoint.grpc: expected host:port, such as localhost:9060 or")
+            for address in ("", "far", "far:x", "far:0", "far:65536", "unix:", "unix-abstract:x", "dns:///far:443")
+        ],
         (LOCAL + '[endpoint.tls]\nca = "none.pem"', "tls.ca: expected an existing file, relative to the target file"),
         (LOCAL + '[endpoint.tls]\nkey = "target.toml"', "tls.certificate: expected a PEM file, because there is a key"),
         (LOCAL + "[endpoint.token]", "token: expected one of command, file, variable and google = true but got []"),
@@ -75,3 +79,14 @@ def test_what_cannot_go_together_is_one_sentence(target_file: Write, text: str, 
 
     assert sentence in str(raised.value)
     assert "é" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "address", ["far:1", "far.example:65535", "[::1]:9060", "[fe80::1%eth0]:1", "unix:/a:b/c", "unix:a"]
+)
+def test_an_address_is_of_a_host_or_a_socket(address: str, target_file: Write) -> None:
+    """Of either the suite can connect."""
+    endpoint = target_file(HEAD + f'grpc = "{address}"').endpoint
+
+    assert endpoint is not None
+    assert endpoint.grpc == address

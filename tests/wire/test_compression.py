@@ -8,12 +8,12 @@ import tracemalloc
 import pyarrow as pa
 import pytest
 
-from conformance.wire import BatchMessage, Rule, batch_to_arrow, read_batch, read_schema
+from conformance.wire import BatchMessage, Rule, batch_to_arrow, compression, read_batch, read_schema, read_stream
 from conformance.wire.compression import DecompressionBudget, decompress
 from conformance.wire.frames import header_checksum, scan_lz4, scan_zstd
-from tests.wire.breaking import lz4, zstd
+from tests.wire.breaking import END, lz4, zstd
 from tests.wire.corpus import batches, compressed, decodable, pair, same
-from tests.wire.forge import batch_message, column, i4, i8
+from tests.wire.forge import batch_message, column, field, i4, i8, schema_message
 from tests.wire.lz4_frames import SHORT, LibraryFrame, library_frames
 
 VALUES = i4(*range(100))
@@ -245,6 +245,45 @@ def test_a_buffer_may_take_all_that_is_left_of_the_limit(limit: int, rules: list
     assert found == rules
     assert made == (None if rules else VALUES)
     assert budget.remaining == (limit if rules else 0)
+
+
+def test_bytes_beyond_those_kept_are_decompressed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream of many large batches and dictionaries holds few of them at a time, and its values are the same."""
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 2, 1], pa.int32()), pa.array([f"{n}" * 50 for n in range(3)]))
+    rows = pa.record_batch([column, pa.array([[1, 2], None, [3]])], names=["a", "b"])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
+        writer.write_batch(rows)
+        writer.write_batch(rows.slice(1))
+    monkeypatch.setattr(compression, "KEPT", 0)
+
+    reading = read_stream(sink.getvalue().to_pybytes())
+
+    assert reading.faults == []
+    assert reading.to_batches() == [rows, rows.slice(1)]
+
+
+def test_numbers_that_are_decompressed_again_are_swapped_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both times the values of a big-endian body are the same."""
+    schema = schema_message(field("x", "Int", bitWidth=32, is_signed=1), schema={"endianness": 1})
+    stored = i8(400) + lz4(struct.pack(">100i", *range(100)))
+    batch = batch_message(100, [(100, 0)], [b"", stored], batch={"compression": {"codec": 0}})
+    monkeypatch.setattr(compression, "KEPT", 0)
+
+    reading = read_stream(schema + batch + END)
+
+    assert [fault.rule for fault in reading.faults] == [Rule.SCHEMA_ENDIANNESS_BIG]
+    assert [made.to_pydict() for made in reading.to_batches()] == [{"x": list(range(100))}]
+
+
+def test_one_message_has_a_limit_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All messages may decompress to more than one of them, because they are not in memory at one time."""
+    monkeypatch.setattr(compression, "FLOOR", 0)
+    monkeypatch.setattr(compression, "MESSAGE_FACTOR", 1)
+    budget = DecompressionBudget(4)
+
+    assert budget.remaining == 4 * compression.FACTOR
+    assert budget.of_message(3).remaining == 3
 
 
 def _lz4_frame(limits: int, *blocks: bytes, flags: int = 0x60) -> bytes:
