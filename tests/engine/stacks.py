@@ -24,7 +24,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.engine.casestep import CaseStep
+from conformance.engine.casestep import CaseStep, Reader
 from conformance.engine.causes import causes
 from conformance.engine.corpus import load_corpus
 from conformance.engine.owed import Owed, reference_target
@@ -96,12 +96,12 @@ class Bench(AbstractContextManager["Bench"]):
     ) -> None:
         self._owed.close()
 
-    def result(self, stack: Sequence[str], cases: Sequence[Case]) -> Result:
-        """The result of the reference with the mutants of ``stack`` on ``cases``."""
+    def result(self, stack: Sequence[str], cases: Sequence[Case], readers: Reader | None = None) -> Result:
+        """The result of the reference with the mutants of ``stack`` on ``cases``, read by ``readers`` if given."""
         with reference_target(mutant=STACKED_WITH.join(stack) or None) as target:
             jobs = [CaseJob(case, case.id) for case in cases]
             start = started(*(one.id for one in self._clauses), cases=[case.id for case in cases])
-            return fold(run(start, jobs, CaseStep(self._clauses, target), owed=self._owed))
+            return fold(run(start, jobs, CaseStep(self._clauses, target, readers), owed=self._owed))
 
     def cases_for(self, stack: Sequence[str], chosen: random.Random) -> list[Case]:
         """Some cases made for the clauses that the mutants break, and some others, in the order of the corpus."""
