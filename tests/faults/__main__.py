@@ -37,9 +37,7 @@ def _options() -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument("--folder", type=Path, default=ROOT / ".conformance/faults", help="where work is kept")
     parser.add_argument("--resume", action="store_true", help="keep what the folder has of an interrupted run")
     parser.add_argument("--only", metavar="GLOB", action="append", help="only faults whose name matches; repeatable")
-    parser.add_argument(
-        "--blame", type=int, metavar="N", help="look at the first cause of N faults, judged in full"
-    )
+    parser.add_argument("--blame", type=int, metavar="N", help="look at the first cause of N faults, judged in full")
     return parser.parse_known_args()
 
 

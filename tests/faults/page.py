@@ -54,8 +54,8 @@ def _blamed(run: _Run) -> Iterator[str]:
     near = count[Sense.RIGHT] + count[Sense.NEAR]
     yield from ("", "## The first cause", "")
     yield f"`{run['command']}` on {run['date']}, commit `{run['commit']}`, each fault judged to the end. The"
-    yield f"first cause is right in {count[Sense.RIGHT]} of {len(senses)} faults and right or near in {near}, by the table of"
-    yield f"`tests/faults/blame.py`; the median run has {statistics.median_low(_causes(run)) if senses else 0} causes."
+    yield f"first cause is right in {count[Sense.RIGHT]} of {len(senses)} faults and right or near in {near}, by the"
+    yield f"table of `tests/faults/blame.py`; the median run has {_median(run)} causes."
     survived = [f"`{name}`" for name in run["results"] if name not in senses]
     if survived:
         yield f"Nothing failed with {', '.join(survived)}."
@@ -68,8 +68,9 @@ def _sense(name: str, found: Mapping[str, Any]) -> Sense:
     return BLAME[name].of(First(**{**found, "contrast": tuple(found["contrast"])}))
 
 
-def _causes(run: _Run) -> list[int]:
-    return [found["causes"] for found in run["results"].values() if found is not None]
+def _median(run: _Run) -> int:
+    found = [one["causes"] for one in run["results"].values() if one is not None]
+    return statistics.median_low(found) if found else 0
 
 
 def _first(found: Mapping[str, Any]) -> Sequence[str]:
