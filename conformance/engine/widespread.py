@@ -57,6 +57,7 @@ _FILTERS: Final = (
     "restriction.double-quoted-literal", "restriction.temporal-literal", "restriction.nested-field",
     "restriction.nothing-selected", "restriction.null-is-not-true", "projection.filter-may-use-other-columns",
 )  # fmt: skip
+_DESCRIBED: Final = tuple(f"schema.metadata-{name}" for name in ("datetime", "json", "geography", "interval", "range"))
 _UNKNOWN: Final = tuple(
     f"errors.{name}-is-refused" for name in ("unknown-stream", "unknown-session", "malformed-stream")
 )
@@ -77,6 +78,11 @@ _TABLE: Final[Sequence[_Row]] = (
          ("projection.only-the-selected", "projection.all-the-selected"), each=True),
     _Row(("schema.order",), ("projection.order-is-the-tables",)),
     _Row(("schema.metadata-*",), ("schema.metadata-*",)),
+    # A server that describes no field describes none of any type, and one that knows no time zone has none in a RANGE.
+    _Row(_DESCRIBED, _DESCRIBED, said="no metadata"),
+    _Row(("types.timestamp-utc",), ("types.range",), said="timestamp[us]"),
+    # A record that comes whole whatever is selected of it does so for several paths, too.
+    _Row(("projection.nested-path-keeps-its-record",), ("projection.paths-into-one-record-merge",)),
     # An option that is ignored is ignored in all of its forms.
     _Row(_OFFSETS, ("offsets.*", "avro.offset-*", "split.child-resumes", "split.beyond-*",
                     "combination.none-is-repeated", "combination.children-*", *RESUMED),

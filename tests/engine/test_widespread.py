@@ -92,3 +92,41 @@ def test_the_values_of_another_row_are_no_other_fault() -> None:
     ]
 
     assert len(found(*cases)) == 1
+
+
+def test_metadata_that_no_type_has_is_one_cause() -> None:
+    """The fields of no type are described; metadata that differs on one of them is a cause of its own."""
+    none = [judged(name, fails(name, f"schema.metadata-{name}", "a: no metadata")) for name in ("json", "range")]
+    other = judged("other", fails("other", "schema.metadata-geography", "b: metadata {'encoding': 'WKB'}"))
+    plain = [judged(name, passing(name, "schema.metadata-plain")) for name in "pqrst"]
+
+    assert [cause.clause for cause in found(*none, other, *plain)] == [
+        "schema.metadata-json",
+        "schema.metadata-geography",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "count"),
+    [("r: struct<start: timestamp[us], end: timestamp[us]>", 1), ("r: struct<from: date32, to: date32>", 2)],
+)
+def test_a_zone_that_is_missing_everywhere_explains_ranges_without_it(said: str, count: int) -> None:
+    """A RANGE that is wrong otherwise is a cause of its own."""
+    cases = [
+        judged("a", fails("a", "types.timestamp-utc", "t: no time zone")),
+        judged("b", fails("b", "types.range", said)),
+    ]
+
+    assert len(found(*cases)) == count
+
+
+def test_a_record_that_always_comes_whole_is_one_cause() -> None:
+    """Whether one path into it is selected or several."""
+    cases = [
+        judged("a", fails("a", "projection.paths-into-one-record-merge", "place: the fields ['town', 'zip']")),
+        judged("b", fails("b", "projection.nested-path-keeps-its-record", "place: the fields ['town', 'zip']")),
+    ]
+
+    (cause,) = found(*cases)
+
+    assert cause.clause == "projection.nested-path-keeps-its-record"
