@@ -87,6 +87,7 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(_OFFSETS, ("offsets.*", "avro.offset-*", "split.child-resumes", "split.beyond-*",
                     "combination.none-is-repeated", "combination.children-*", *RESUMED),
          ("an offset", "the child of a split stream")),
+    _Row(("offsets.beyond-the-end-has-its-code",), ("split.beyond-the-child-has-its-code",)),
     _Row(("session.restriction-is-not-ignored", *_FILTERS), (*_FILTERS, "restriction.*", *DRAWN), ("row_restriction",)),
     _Row(_FILTERS, ("session.restriction-is-not-ignored",)),
     _Row(("session.projection-is-not-ignored",), ("projection.*",)),

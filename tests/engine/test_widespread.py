@@ -42,6 +42,16 @@ def test_an_offset_that_is_always_ignored_is_one_cause() -> None:
     assert [echo.clause for echo in cause.echoes] == ["offsets.end-yields-nothing", "history.no-repeated-row"]
 
 
+def test_rows_that_are_wrong_after_an_offset_are_one_cause_of_each_place() -> None:
+    """Some reads begin at the first row, and others at one before."""
+    cases = [
+        judged("a", fails("a", "offsets.last-row", IGNORED)),
+        judged("b", fails("b", "offsets.last-row", "2 rows that are others")),
+    ]
+
+    assert [cause.cases for cause in found(*cases)] == [("a", "b")]
+
+
 def test_a_drawn_history_without_an_offset_does_not_follow() -> None:
     """What is unrelated is never an echo."""
     cases = [

@@ -79,13 +79,15 @@ def judge(
 def first_cause(name: str, service: type[Service], arguments: Sequence[str], *, folder: Path) -> First | None:
     """The first cause of a run to its end on a server of this class; None if nothing failed.
 
+    The run draws cases for its first causes, which it does only if it shrinks as well.
+
     Raises:
         ValueError: the run could not judge.
     """
     target, log = folder / f"{name}.toml", folder / f"{name}.jsonl"
     with ReferenceServer(service=service(Catalogue())) as faulty:
         target.write_text(_TARGET.format(name=f'"{name}"', grpc=faulty.grpc_endpoint, rest=faulty.rest_endpoint))
-        broke = _command(["--target", str(target), "--log", str(log), "--no-shrink", "--quiet", *arguments])
+        broke = _command(["--target", str(target), "--log", str(log), "--quiet", *arguments])
     if broke:
         raise ValueError(f"expected a run that judges {name}, got: {broke}")
     found = causes(fold(read_log(log)))
