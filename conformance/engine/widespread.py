@@ -9,6 +9,7 @@ only whether the fault is so general that nothing else can be said of its effect
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -85,7 +86,7 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(("projection.nested-path-keeps-its-record",), ("projection.paths-into-one-record-merge",)),
     # An option that is ignored is ignored in all of its forms.
     _Row(_OFFSETS, ("offsets.*", "avro.offset-*", "split.child-resumes", "split.beyond-*",
-                    "combination.none-is-repeated", "combination.children-*", *RESUMED),
+                    "combination.children-*", *RESUMED),
          ("an offset", "the child of a split stream")),
     _Row(("offsets.beyond-the-end-has-its-code",), ("split.beyond-the-child-has-its-code",)),
     _Row(("session.restriction-is-not-ignored", *_FILTERS), (*_FILTERS, "restriction.*", *DRAWN), ("row_restriction",)),
@@ -107,18 +108,26 @@ _TABLE: Final[Sequence[_Row]] = (
 def explained(result: Result, groups: Mapping[str, Sequence[Symptom]]) -> dict[str, str]:
     """For the key of each group that follows from a widespread fault the key of the group that leads there.
 
-    A group follows as a whole or not at all. Of several groups from which it could follow the first row decides.
+    A group follows as a whole or not at all: each of its findings follows from a group, and that of most leads. Of
+    several from which a finding could follow the first row decides.
     """
     has = {case.case_id: _features(case) for case in result.cases}
     parents: dict[str, str] = {}
+    leads: dict[str, dict[int, str]] = {key: {} for key in groups}
     for row in _TABLE:
         leading = _leading(row, result, groups)
         for place, lead in enumerate(leading):
             above = {lead, *leading[:place]}
             for key, symptoms in groups.items():
-                if key not in above and key not in parents and _follows(row, symptoms, has):
-                    parents[key] = lead
-    return {key: _last(lead, parents) for key, lead in parents.items() if _last(lead, parents) != key}
+                if key in above or key in parents or _last(lead, parents) == key:
+                    continue
+                found = leads[key] = {at: one for at, one in leads[key].items() if _last(one, parents) != key}
+                for at, one in enumerate(symptoms):
+                    if at not in found and _follows(row, one, has):
+                        found[at] = lead
+                if len(found) == len(symptoms):
+                    parents[key] = Counter(found.values()).most_common(1)[0][0]
+    return {key: _last(lead, parents) for key, lead in parents.items()}
 
 
 def _leading(row: _Row, result: Result, groups: Mapping[str, Sequence[Symptom]]) -> list[str]:
@@ -154,13 +163,12 @@ def _features(case: CaseJudged) -> frozenset[str]:
     )
 
 
-def _follows(row: _Row, symptoms: Sequence[Symptom], has: Mapping[str, frozenset[str]]) -> bool:
-    return all(
+def _follows(row: _Row, one: Symptom, has: Mapping[str, frozenset[str]]) -> bool:
+    return (
         one.finding is not None
         and matches(one.clause, row.effects)
         and row.said in one.finding.observed
         and not (row.on and matches(one.clause, DRAWN) and has[one.case_id].isdisjoint(row.on))
-        for one in symptoms
     )
 
 

@@ -140,3 +140,48 @@ def test_a_record_that_always_comes_whole_is_one_cause() -> None:
     (cause,) = found(*cases)
 
     assert cause.clause == "projection.nested-path-keeps-its-record"
+
+
+SPLIT = Request(2, "SplitReadStream", ("a split",))
+OFFSET = Request(1, "ReadRows", ("an offset",))
+
+
+def test_findings_of_one_clause_may_follow_from_several_widespread_faults() -> None:
+    """Each history shows one of two faults, both of which show everywhere else."""
+    cases = [
+        judged("a", fails("a", "offsets.inside-a-response", IGNORED)),
+        judged("b", fails("b", "split.children-are-the-parent", "4 and 5 rows")),
+        *(with_requests(judged(name, fails(name, "combination.none-is-repeated")), one)
+          for name, one in (("c", OFFSET), ("d", SPLIT), ("e", SPLIT))),
+    ]  # fmt: skip
+
+    assert {cause.clause: [echo.cases for echo in cause.echoes] for cause in found(*cases)} == {
+        "offsets.inside-a-response": [],
+        "split.children-are-the-parent": [("c", "d", "e")],
+    }
+
+
+def test_a_clause_of_which_one_finding_is_unexplained_stays_a_cause() -> None:
+    """What is unrelated is never an echo."""
+    cases = [
+        judged("a", fails("a", "offsets.inside-a-response", IGNORED)),
+        with_requests(judged("b", fails("b", "combination.none-is-repeated")), OFFSET),
+        served(judged("c", fails("c", "combination.none-is-repeated"))),
+    ]
+
+    assert [cause.cases for cause in found(*cases)] == [("a",), ("b", "c")]
+
+
+def test_of_two_faults_that_explain_each_other_one_leads() -> None:
+    """A split that is not honoured, in the case for servers that may ignore it and in all others."""
+    cases = [
+        judged("a", fails("a", "split.request-is-not-ignored", "4 and 5 rows")),
+        judged("b", fails("b", "split.children-are-the-parent", "8 and 9 rows")),
+    ]
+
+    (cause,) = found(*cases)
+
+    assert [cause.clause, *(echo.clause for echo in cause.echoes)] == [
+        "split.request-is-not-ignored",
+        "split.children-are-the-parent",
+    ]
