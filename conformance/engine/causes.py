@@ -36,6 +36,9 @@ PLAIN: Final = ("values.*", "types.*", "restriction.*", "combination.*", "histor
                 "offsets.inside-*", "offsets.between-*", "offsets.last-row", "offsets.end-yields-*")  # fmt: skip
 """The clauses whose findings are mended together, whatever the data is that each of them shows."""
 
+UNDESCRIBED: Final = "no metadata"
+"""What a finding says of a field without the metadata of its type: one cause, whatever the type is."""
+
 READERS: Final = ("readers.*",)
 """The clauses on what several readers make of one answer."""
 
@@ -191,6 +194,8 @@ class _Grouping:
         whole, finding = self._result.deviations[root.deviation], root.finding
         if finding is None:
             return f": {whole.outcome}: {whole.reason}"
+        if finding.observed.endswith(UNDESCRIBED) and root.clause.startswith("schema.metadata-"):
+            return f"schema.metadata: {whole.outcome}: {UNDESCRIBED}"
         if matches(root.clause, READERS) and finding.field:
             said = finding.observed.removeprefix(finding.field).removeprefix(":").strip()
             return f"{root.clause}: {whole.outcome}: {shape(said)}"

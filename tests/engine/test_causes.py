@@ -394,6 +394,18 @@ def test_the_key_is_the_same_in_a_smaller_run() -> None:
     assert alone[0].key.partition("~")[0] == "schema.order"
 
 
+def test_fields_without_the_metadata_of_their_type_are_one_cause() -> None:
+    """Metadata that is wrong otherwise is a cause of its own."""
+    none = [judged(name, fails(name, f"schema.metadata-{name}", "no metadata")) for name in ("json", "range")]
+    other = judged("other", fails("other", "schema.metadata-geography", "metadata {'encoding': 'WKB'}"))
+    plain = [judged(name, passing(name, "schema.metadata-plain")) for name in "pqrst"]
+
+    assert names(found(*none, other, *plain)) == [
+        ["schema.metadata-json", "schema.metadata-range"],
+        ["schema.metadata-geography"],
+    ]
+
+
 def test_every_failed_deviation_belongs_to_a_cause() -> None:
     """None is lost, whatever its outcome; an error of the suite is none."""
     verdicts = [

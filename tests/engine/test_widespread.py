@@ -104,18 +104,6 @@ def test_the_values_of_another_row_are_no_other_fault() -> None:
     assert len(found(*cases)) == 1
 
 
-def test_metadata_that_no_type_has_is_one_cause() -> None:
-    """The fields of no type are described; metadata that differs on one of them is a cause of its own."""
-    none = [judged(name, fails(name, f"schema.metadata-{name}", "a: no metadata")) for name in ("json", "range")]
-    other = judged("other", fails("other", "schema.metadata-geography", "b: metadata {'encoding': 'WKB'}"))
-    plain = [judged(name, passing(name, "schema.metadata-plain")) for name in "pqrst"]
-
-    assert [cause.clause for cause in found(*none, other, *plain)] == [
-        "schema.metadata-json",
-        "schema.metadata-geography",
-    ]
-
-
 @pytest.mark.parametrize(
     ("said", "count"),
     [("r: struct<start: timestamp[us], end: timestamp[us]>", 1), ("r: struct<from: date32, to: date32>", 2)],
@@ -185,3 +173,26 @@ def test_of_two_faults_that_explain_each_other_one_leads() -> None:
         "split.request-is-not-ignored",
         "split.children-are-the-parent",
     ]
+
+
+def test_null_that_counts_as_true_is_one_cause_whatever_the_form() -> None:
+    """Other rows without a NULL have another reason."""
+    cases = [
+        judged("a", fails("a", "restriction.null-is-not-true", "2 rows with NULL in a column that it compares")),
+        judged("b", fails("b", "restriction.like", "1 other row, such as {'a': None}")),
+        judged("c", fails("c", "restriction.between", "1 other row, such as {'a': 3}")),
+        *(judged(name, passing(name, "restriction.comparison")) for name in "pqrst"),
+    ]
+
+    assert [cause.clause for cause in found(*cases)] == ["restriction.between", "restriction.null-is-not-true"]
+
+
+def test_an_offset_beyond_the_end_that_is_accepted_is_so_for_children_and_in_histories() -> None:
+    """One check is missing."""
+    clauses = ("offsets.beyond-the-end-is-refused", "combination.beyond-the-end-is-refused",
+               "split.beyond-the-child-is-refused")  # fmt: skip
+    request = Request(1, "ReadRows", ("an offset",))
+
+    (cause,) = found(*(with_requests(judged(name, fails(name, name, "OK")), request) for name in clauses))
+
+    assert cause.clause == clauses[0]
