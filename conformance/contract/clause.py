@@ -80,7 +80,9 @@ ANY_BATCH: Final = PROFILES[:4]
 """The profiles of rules of the Arrow format about schemas and batches, wherever these occur."""
 
 MAX_FINDINGS: Final = 20
-"""The most findings kept per clause and case: more repetitions of one fault would add nothing."""
+"""The most findings kept per clause and case: more repetitions of one fault would add nothing. Beyond them, the first
+finding of each further call is kept, because it may explain what another clause says of that call.
+"""
 
 
 class Role(enum.StrEnum):

@@ -16,7 +16,8 @@ import dataclasses
 import functools
 import itertools
 import traceback
-from collections.abc import Hashable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Final, cast
 
 import pyarrow as pa
@@ -189,8 +190,7 @@ def _ask(view: View, clause: Clause, *, served: bool) -> Verdict | None:
         subjects = clause.over(view) if served or _aspect(clause) is not None else ()
         view.work += len(subjects)
         wanted = itertools.takewhile(lambda _: not view.given_up(), subjects)
-        found = (_finding(clause, subject, violation) for subject in wanted for violation in clause.check(subject))
-        if findings := tuple(itertools.islice(found, MAX_FINDINGS)):
+        if findings := tuple(_kept(clause, wanted)):
             return Verdict(case_id, clause.id, Outcome.FAIL, findings)
         if reason := view.given_up():
             return Verdict(case_id, clause.id, Outcome.UNTESTABLE, reason=reason)
@@ -198,6 +198,23 @@ def _ask(view: View, clause: Clause, *, served: bool) -> Verdict | None:
     except Exception as error:  # noqa: BLE001  # any exception becomes a verdict, and the case goes on
         view.broke["".join(traceback.format_exception(error))] = None
         return Verdict(case_id, clause.id, Outcome.ERROR, reason=reason_of(error))
+
+
+def _kept(clause: Clause, subjects: Iterable[Subject]) -> Iterator[Finding]:
+    """Yield the first findings, and then the first of each call that has none yet.
+
+    A call that has a finding is not looked at again, so that a fault in each of a million messages costs little.
+    """
+    calls: Counter[int | None] = Counter()
+    for subject in subjects:
+        if calls.total() >= MAX_FINDINGS and calls[subject.call]:
+            continue
+        for violation in clause.check(subject):
+            finding = _finding(clause, subject, violation)
+            if calls.total() >= MAX_FINDINGS and calls[finding.call]:
+                break
+            calls[finding.call] += 1
+            yield finding
 
 
 def _finding(clause: Clause, subject: Subject, violation: Violation) -> Finding:

@@ -294,6 +294,11 @@ class ReadView(CallView):
         """The number of rows that the responses declare."""
         return sum(response.row_count for response in self.responses)
 
+    @property
+    def rows_came(self) -> int:
+        """The number of rows in the responses, or the declared one if a response cannot be decoded as Arrow."""
+        return self.row_count if self.batches is None else sum(batch.num_rows for batch in self.batches)
+
     @remembered_property
     def batches(self) -> tuple[pa.RecordBatch, ...] | None:
         """The rows of every response as the suite decodes them, None if one of them cannot be decoded."""

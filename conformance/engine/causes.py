@@ -32,12 +32,20 @@ __all__ = ["Cause", "causes"]
 SERVED: Final = "status OK"
 """How the requirement of a clause begins that judges whether a request is served."""
 
-PLAIN: Final = ("values.*", "types.*", "restriction.*", "combination.*", "history.*", "buffers.size", "*-is-refused")
+PLAIN: Final = ("values.*", "types.*", "restriction.*", "combination.*", "history.*", "buffers.size", "*-is-refused",
+                "offsets.inside-*", "offsets.between-*", "offsets.last-row", "offsets.end-yields-*")  # fmt: skip
 """The clauses whose findings are mended together, whatever the data is that each of them shows."""
+
+UNDESCRIBED: Final = "no metadata"
+"""What a finding says of a field without the metadata of its type: one cause, whatever the type is."""
 
 READERS: Final = ("readers.*",)
 """The clauses on what several readers make of one answer."""
 
+CODES: Final = ("*-has-its-code",)
+"""The clauses on the status of a refusal, whose findings end with it."""
+
+_STATUS: Final = re.compile(r"\b[A-Z_]{5,}$")
 _VALUE: Final = re.compile(r"row #(?:\[#\])*: expected .*")
 
 
@@ -166,7 +174,7 @@ class _Grouping:
         refusal = self._refusal(root)
         if refusal is not None:
             key = refusal.key
-        elif root.finding is not None and (status := self._statuses.get((root.case_id, root.call))):
+        elif status := self._status(root):
             key = f"{root.clause}: {status}"
         elif root.finding is not None and matches(root.clause, PLAIN):
             key = root.clause
@@ -174,11 +182,20 @@ class _Grouping:
             key = self._kind(root)
         return self.groups.setdefault(key, _Group(key, refusal))
 
+    def _status(self, root: Symptom) -> str:
+        """The wrong status that a finding is about, whether or not the step permits it; empty if it is about none."""
+        if root.finding is None:
+            return ""
+        said = _STATUS.search(root.finding.observed) if matches(root.clause, CODES) else None
+        return said[0] if said is not None else self._statuses.get((root.case_id, root.call), "")
+
     def _kind(self, root: Symptom) -> str:
         """The clause and the class of a symptom, without the name of the reader and without the values of rows."""
         whole, finding = self._result.deviations[root.deviation], root.finding
         if finding is None:
             return f": {whole.outcome}: {whole.reason}"
+        if finding.observed.endswith(UNDESCRIBED) and root.clause.startswith("schema.metadata-"):
+            return f"schema.metadata: {whole.outcome}: {UNDESCRIBED}"
         if matches(root.clause, READERS) and finding.field:
             said = finding.observed.removeprefix(finding.field).removeprefix(":").strip()
             return f"{root.clause}: {whole.outcome}: {shape(said)}"
@@ -199,9 +216,7 @@ class _Grouping:
         """The cause that a group is."""
         own, echoes = self._parts(group.own), self._parts(group.echoes)
         if group.refusal is not None:
-            own = tuple(
-                sorted(own, key=lambda part: part.finding is None or not part.finding.required.startswith(SERVED))
-            )
+            own = tuple(sorted(own, key=_plainness))
         cases = tuple(sorted({one.case_id for one in group.own}, key=self._order.__getitem__))
         smallest = min(cases, key=self._size)
         clause = _clause(own)
@@ -274,6 +289,11 @@ class _Grouping:
             whole, clauses=clauses, text=text, cases=cases, count=len(members), replay=case.replay,
             finding=finding, evidence=shown,
         )  # fmt: skip
+
+
+def _plainness(part: Deviation) -> tuple[bool, int]:
+    """Of a refusal, what says that the request has to be served comes first, and what shows it in the most cases."""
+    return part.finding is None or not part.finding.required.startswith(SERVED), -len(part.cases)
 
 
 def _kept(group: _Group, clause: str) -> int:

@@ -50,7 +50,7 @@ ROWS: Final = ("rows.none-is-missing", "rows.none-is-repeated", "rows.none-is-fo
 """The clauses that compare the rows of plain reads with those of the table."""
 
 RESUMED: Final = ("combination.rows-*-place", "combination.streams-*", "combination.readers-*",
-                  "history.no-repeated-row", "history.no-reordered-resume")  # fmt: skip
+                  "combination.none-is-repeated", "history.no-repeated-row", "history.no-reordered-resume")  # fmt: skip
 """The clauses on drawn calls that fail where a read does not resume at its offset."""
 
 # Causes, effects, what they share. Effects of a row may be causes of a later one.

@@ -2,15 +2,16 @@
 
 The cases of a run seldom tell two options apart that always came together. So the smallest case of each of the first
 causes is put to the target again with one option less at a time: an option without which nothing fails is needed, any
-other is left out from then on. If two options are needed, each is tried alone as well. These cases are no part of the
-verdicts; what they told is an event of the log, so that every report agrees.
+other is left out from then on. If two options are needed, each is tried alone as well. Where such a case fails
+otherwise, another case of the cause is tried. These cases are no part of the verdicts; what they told is an event of
+the log, so that every report agrees.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -25,8 +26,10 @@ __all__ = ["CAUSES", "KEPT", "TRIES", "Isolator", "isolate"]
 
 CAUSES: Final = 3
 """The causes of a run for which cases are drawn: those that the first screen shows in full."""
+CASES: Final = 3
+"""The most cases of a cause that are tried in turn, until one tells its options apart."""
 TRIES: Final = 12
-"""The most cases that are drawn for one cause."""
+"""The most cases that are drawn for one case of a cause."""
 KEPT: Final = 200
 """The failing cases of a run that are kept for this: causes are known long before a campaign of millions ends."""
 
@@ -73,7 +76,7 @@ def isolate(case: Case, fails: Fails, *, most: int = TRIES) -> tuple[tuple[str, 
 
     None if the case has fewer than two options, or fails otherwise without one of them.
     """
-    present = [one for one in _OPTIONS if any(_has(step, one) for step in case.steps)]
+    present = _present(case)
     if len(present) < 2:
         return None
     tries = 0
@@ -102,12 +105,16 @@ def isolate(case: Case, fails: Fails, *, most: int = TRIES) -> tuple[tuple[str, 
     return tuple(one.name for one in needed), others, tries
 
 
+def _present(case: Case) -> list[_Option]:
+    return [one for one in _OPTIONS if any(_has(step, one) for step in case.steps)]
+
+
 def _has(step: Step, option: _Option) -> bool:
-    """True if a step has an option, and is no request that is refused because of its options."""
+    """True if a step has an option, and is no request that has to be refused, perhaps because of its options."""
     if not isinstance(step, CreateSession | ReadRows) or not isinstance(step, option.step):
         return False
     plain = option.step()
-    return step.expect.codes == ("OK",) and any(getattr(step, name) != getattr(plain, name) for name in option.fields)
+    return "OK" in step.expect.codes and any(getattr(step, name) != getattr(plain, name) for name in option.fields)
 
 
 def _without(case: Case, options: Sequence[_Option]) -> Case:
@@ -151,18 +158,25 @@ class Isolator:
         """Draw cases for the first causes, and say what they told."""
         if not self._judged:
             return
-        found: Mapping[str, Cause] = {
-            one.smallest: one for one in causes(fold([self._start, *self._judged]))[:CAUSES] if one.outcome in _ISOLATED
-        }
-        for case_id, cause in found.items():
-            try:
-                told = isolate(self._cases[case_id], partial(self._fails, _clauses_of(cause)))
-            except Exception as error:  # noqa: BLE001  # isolating is a convenience; the verdicts are valid without it
-                yield SuiteBroke(case_id, "".join(traceback.format_exception(error)))
-                continue
-            if told is not None:
-                needed, others, tries = told
-                yield CauseIsolated(case_id, cause.clause, needed, others, tries)
+        found = causes(fold([self._start, *self._judged]))[:CAUSES]
+        for cause in (one for one in found if one.outcome in _ISOLATED):
+            for case_id in self._candidates(cause):
+                try:
+                    told = isolate(self._cases[case_id], partial(self._fails, _clauses_of(cause)))
+                except Exception as error:  # noqa: BLE001  # isolating is a convenience; the verdicts are valid without it
+                    yield SuiteBroke(case_id, "".join(traceback.format_exception(error)))
+                    break
+                if told is not None:
+                    needed, others, tries = told
+                    yield CauseIsolated(case_id, cause.clause, needed, others, tries)
+                    break
+
+    def _candidates(self, cause: Cause) -> list[str]:
+        """The cases of a cause to try in turn: the smallest, then those with the fewest options to tell apart."""
+        showing = {case_id for part in cause.own if cause.clause in part.clauses for case_id in part.cases}
+        counted = {one: len(_present(self._cases[one])) for one in cause.cases if one in showing}
+        told_apart = sorted((one for one, count in counted.items() if count >= 2), key=counted.__getitem__)
+        return sorted(told_apart, key=lambda one: one != cause.smallest)[:CASES]
 
     def _fails(self, clauses: frozenset[str], case: Case) -> bool | None:
         work = self._step.take(CaseWork(case))

@@ -45,6 +45,8 @@ _TYPED: Final = "columns of type "
 
 _FIRST_LINE: Final = re.compile(r"\\[nr]|[\n\r]")
 """A line end, as it is or as :func:`conformance.contain.text.safe` writes it."""
+_WRAPPED: Final = re.compile(r"(?<=^UNKNOWN: )Exception (?:calling application|iterating responses): ")
+"""What gRPC's Python writes before the text of any exception that a server lets through."""
 _NAMES: Final = re.compile(r"\bprojects/[\w./:-]*\w|(?:[\w-]+[:.])*\bt_\w+_[0-9a-f]{8}(?:_[0-9a-f]{16})?_\d+\b")
 """Resources, and tables as :mod:`conformance.targets.seeding` names them; many servers quote them, each in its way."""
 
@@ -157,7 +159,7 @@ def _class_of(refused: str) -> str:
 
     Only the first line counts: databases repeat the query in those behind it.
     """
-    return shape(_NAMES.sub("'…'", _FIRST_LINE.split(refused, maxsplit=1)[0]))
+    return shape(_NAMES.sub("'…'", _WRAPPED.sub("", _FIRST_LINE.split(refused, maxsplit=1)[0])))
 
 
 def _class_among(classes: Iterable[tuple[str, str]], request: Request) -> str:
@@ -175,10 +177,10 @@ def _alike(one: str, other: str) -> bool:
     (status, *words), (other_status, *others) = one.split(), other.split()
     if status != other_status:
         return False
-    shared = min(len(words), len(others))
+    shared, longest = sorted((len(words), len(others)))
     before = next((place for place in range(shared) if words[place] != others[place]), shared)
     after = next((place for place in range(shared - before) if words[~place] != others[~place]), shared - before)
-    return before >= ALIKE and before + after >= max(ALIKE, shared - before - after)
+    return before >= ALIKE and before + after >= max(ALIKE, longest - before - after)
 
 
 def _features(case: CaseJudged, request: Request) -> tuple[str, ...]:

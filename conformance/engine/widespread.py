@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
@@ -41,7 +43,7 @@ class _Row:
     """``causes`` explain ``effects``; the first of them leads. With ``each``, one that fails everywhere is enough.
 
     They explain a drawn case only if its requests or its table have one of the features ``on``, if there are any, and
-    a finding only if its text has ``said``.
+    a finding only if the expression ``said`` is found in its text.
     """
 
     causes: tuple[str, ...]
@@ -78,12 +80,19 @@ _TABLE: Final[Sequence[_Row]] = (
          ("projection.only-the-selected", "projection.all-the-selected"), each=True),
     _Row(("schema.order",), ("projection.order-is-the-tables",)),
     _Row(("schema.metadata-*",), ("schema.metadata-*",)),
+    # A server that knows no time zone has none in a RANGE.
+    _Row(("types.timestamp-utc",), ("types.range",), said=r"timestamp\[us\]"),
+    # A record that comes whole whatever is selected of it does so for several paths, too.
+    _Row(("projection.nested-path-keeps-its-record",), ("projection.paths-into-one-record-merge",)),
     # An option that is ignored is ignored in all of its forms.
     _Row(_OFFSETS, ("offsets.*", "avro.offset-*", "split.child-resumes", "split.beyond-*",
-                    "combination.none-is-repeated", "combination.children-*", *RESUMED),
+                    "combination.children-*", *RESUMED),
          ("an offset", "the child of a split stream")),
+    _Row(("offsets.beyond-the-end-has-its-code",), ("split.beyond-the-child-has-its-code",)),
+    _Row(("offsets.beyond-the-end-is-refused",), ("combination.beyond-the-end-*", "split.beyond-the-child-is-refused")),
     _Row(("session.restriction-is-not-ignored", *_FILTERS), (*_FILTERS, "restriction.*", *DRAWN), ("row_restriction",)),
     _Row(_FILTERS, ("session.restriction-is-not-ignored",)),
+    _Row(("restriction.null-is-not-true",), (*_FILTERS, "restriction.[!m]*"), said="other row.*None"),
     _Row(("session.projection-is-not-ignored",), ("projection.*",)),
     _Row(("projection.only-the-selected",), ("session.projection-is-not-ignored",)),
     _Row(("split.request-is-not-ignored",), ("split.children-are-the-parent", "split.splitting-ends", *DRAWN),
@@ -101,7 +110,8 @@ _TABLE: Final[Sequence[_Row]] = (
 def explained(result: Result, groups: Mapping[str, Sequence[Symptom]]) -> dict[str, str]:
     """For the key of each group that follows from a widespread fault the key of the group that leads there.
 
-    A group follows as a whole or not at all. Of several groups from which it could follow the first row decides.
+    A group follows as a whole or not at all: each of its findings follows from a group, and that of most leads. Of
+    several from which a finding could follow the first row decides.
     """
     failing: dict[str, set[str]] = {}
     for symptoms in groups.values():
@@ -110,6 +120,7 @@ def explained(result: Result, groups: Mapping[str, Sequence[Symptom]]) -> dict[s
     has = {case.case_id: _features(case) for case in result.cases} if failing else {}
     clauses = tuple(CLAUSES)
     parents: dict[str, str] = {}
+    leads: dict[str, dict[int, str]] = {key: {} for key in groups}
     for row in _TABLE:
         order = _matching(row.causes, clauses)
         if failing.keys().isdisjoint(order):
@@ -118,9 +129,15 @@ def explained(result: Result, groups: Mapping[str, Sequence[Symptom]]) -> dict[s
         for place, lead in enumerate(leading):
             above = {lead, *leading[:place]}
             for key, symptoms in groups.items():
-                if key not in above and key not in parents and _follows(row, symptoms, has):
-                    parents[key] = lead
-    return {key: _last(lead, parents) for key, lead in parents.items() if _last(lead, parents) != key}
+                if key in above or key in parents or _last(lead, parents) == key:
+                    continue
+                found = leads[key] = {at: one for at, one in leads[key].items() if _last(one, parents) != key}
+                for at, one in enumerate(symptoms):
+                    if at not in found and _follows(row, one, has):
+                        found[at] = lead
+                if len(found) == len(symptoms):
+                    parents[key] = Counter(found.values()).most_common(1)[0][0]
+    return {key: _last(lead, parents) for key, lead in parents.items()}
 
 
 @functools.lru_cache(maxsize=256)
@@ -166,13 +183,12 @@ def _features(case: CaseJudged) -> frozenset[str]:
     )
 
 
-def _follows(row: _Row, symptoms: Sequence[Symptom], has: Mapping[str, frozenset[str]]) -> bool:
-    return all(
+def _follows(row: _Row, one: Symptom, has: Mapping[str, frozenset[str]]) -> bool:
+    return (
         one.finding is not None
         and matches(one.clause, row.effects)
-        and row.said in one.finding.observed
+        and re.search(row.said, one.finding.observed) is not None
         and not (row.on and matches(one.clause, DRAWN) and has[one.case_id].isdisjoint(row.on))
-        for one in symptoms
     )
 
 

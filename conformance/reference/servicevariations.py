@@ -13,7 +13,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import grpc
 import pyarrow as pa
@@ -27,7 +27,7 @@ from conformance.records import BqType
 from conformance.reference import restriction
 from conformance.reference.catalogue import Catalogue, Snapshot
 from conformance.reference.freedom import ServiceVariation, registering
-from conformance.reference.refusals import Reason, Refusal
+from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.service import DEFAULT_STREAMS, MAX_STREAMS, Service
 from conformance.reference.session import Session, Stream
 from conformance.reference.sql import NODES, Interpreter, SqlError, Value
@@ -42,6 +42,7 @@ SERVICE_VARIATIONS: Final[Mapping[str, ServiceVariation[Service]]] = MappingProx
 _variation: Final = registering(_REGISTER)
 
 _RETRY_INFO: Final = "https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto"
+_STATUS: Final = "https://github.com/googleapis/googleapis/blob/master/google/rpc/status.proto"
 _EMPTY_STREAMS: Final = "https://github.com/googleapis/python-bigquery-storage/issues/733"
 
 
@@ -106,6 +107,15 @@ class SplitBeforeTheRestriction(Service):
         self.sessions.add([left, right])
         primary, remainder = (proto.ReadStream(name=child.name) for child in (left, right))
         return proto.SplitReadStreamResponse(primary_stream=primary, remainder_stream=remainder)
+
+
+@_variation("errors.other-words", _STATUS)
+class OtherWords(Service):
+    """Refusals are worded otherwise than those of the service, and name what the client named."""
+
+    def refuse(self, reason: Reason, **facts: object) -> NoReturn:
+        code, _ = REFUSALS[reason]
+        raise Refusal(code, " · ".join(("no", *map(str, facts.values()))))
 
 
 class _Busy(Service):

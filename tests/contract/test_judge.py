@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+from collections.abc import Iterable
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -13,6 +15,7 @@ from conformance.contract.judge import Judge, Judged, judge, judge_view
 from conformance.contract.view import View
 from conformance.records import BqType, Call, CallEnd, Case, Column, Exchange, Mode, Outcome, Table, Verdict
 from conformance.reference.serializer import REFERENCE
+from tests.engine.samples import CallSubject, sample_call, sample_clause
 
 load_chapters()
 COLUMNS = (Column("n", BqType.INT64), Column("items", BqType.STRING, Mode.REPEATED), Column("f", BqType.FLOAT64))
@@ -90,15 +93,22 @@ def test_findings_carry_their_place() -> None:
     assert (finding.call, finding.response, finding.start, finding.end) == (1, 0, size - 8, size)
 
 
-def test_repetitions_of_one_fault_are_cut() -> None:
-    """A clause keeps twenty findings."""
-    (good,) = [call for call in exchange(rows()).calls if call.method == "SerializeBatch"]
-    marked = dataclasses.replace(good, responses=(good.responses[0] + bytes.fromhex("ffffffff00000000"),))
-    many = Exchange("c", "x", (exchange(rows()).calls[0], *[marked] * 50))
+def _spoilt_twice(subject: Any) -> Iterable[Violation]:
+    yield Violation("x", f"first of call {subject.call}")
+    yield Violation("x", f"second of call {subject.call}")
 
-    (failed,) = judge(CASE, many, rows(), clauses=[CLAUSES["framing.batch-without-end-of-stream"]])
 
-    assert len(failed.findings) == 20
+@pytest.mark.parametrize(("calls", "repeated"), [(5, 10), (30, 10)])
+def test_repetitions_of_one_fault_are_cut_and_each_call_keeps_a_finding(calls: int, repeated: int) -> None:
+    """Twenty findings are enough of one fault; but a reader that fails on the last call is explained by one there."""
+    call = sample_call()
+    over = [CallSubject(place // repeated, place % repeated, call) for place in range(calls * repeated)]
+    spoilt = sample_clause("demo.spoilt", over=lambda _view: over, check=_spoilt_twice)
+
+    (failed,) = judge(CASE, Exchange("c", "x", (call,) * calls), rows(), clauses=[spoilt])
+
+    assert [one.response for one in failed.findings[:20]] == [half // 2 for half in range(20)]
+    assert [one.call for one in failed.findings[20:]] == list(range(1, calls))
 
 
 def test_a_named_clause_that_was_not_observed_is_no_pass() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from conformance.contract.chapters.responses import MAX_RESPONSE
 from conformance.records import BqType, Column, CreateSession, Json, ReadRows, Table
-from tests.contract.exchanges import Answer, Deviation, Spoil, case_of, prove, read
+from tests.contract.exchanges import Answer, Deviation, Spoil, case_of, prove, read, verdicts
 
 WIDE = case_of(
     CreateSession(),
@@ -61,3 +61,16 @@ DEVIATIONS = (
 def test_one_lie_is_told_by_its_clause_alone(deviation: Deviation) -> None:
     """A single deviation from an obedient answer fails the clause on it, and no other."""
     prove(deviation)
+
+
+def test_the_rows_of_one_response_are_counted_whatever_it_declares() -> None:
+    """A server that leaves out the count is not said to send no row."""
+
+    def uncounted(answers: list[Answer]) -> None:
+        in_one(answers)
+        for response in read(answers).responses:
+            response.row_count = 0
+
+    found = {one.clause: one for one in verdicts(MANY, uncounted, response_rows=500) if one.findings}
+
+    assert found["responses.large-table-is-divided"].findings[0].observed == "one response of 1000 rows"

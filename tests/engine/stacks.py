@@ -17,14 +17,14 @@ import multiprocessing
 import os
 import random
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from types import TracebackType
-from typing import Final
+from typing import Final, TypeVar
 
 import pyarrow as pa
 
-from conformance.engine.casestep import CaseStep
+from conformance.engine.casestep import CaseStep, Reader
 from conformance.engine.causes import causes
 from conformance.engine.corpus import load_corpus
 from conformance.engine.owed import Owed, reference_target
@@ -43,6 +43,7 @@ from conformance.report.document import document
 from conformance.targets.spec import TargetKind
 from tests.engine.samples import started
 
+T = TypeVar("T")
 __all__ = ["STACKABLE", "Bench", "Repair", "drawn"]
 
 DEPTHS: Final = (2, 6)
@@ -96,12 +97,12 @@ class Bench(AbstractContextManager["Bench"]):
     ) -> None:
         self._owed.close()
 
-    def result(self, stack: Sequence[str], cases: Sequence[Case]) -> Result:
-        """The result of the reference with the mutants of ``stack`` on ``cases``."""
+    def result(self, stack: Sequence[str], cases: Sequence[Case], readers: Reader | None = None) -> Result:
+        """The result of the reference with the mutants of ``stack`` on ``cases``, read by ``readers`` if given."""
         with reference_target(mutant=STACKED_WITH.join(stack) or None) as target:
             jobs = [CaseJob(case, case.id) for case in cases]
             start = started(*(one.id for one in self._clauses), cases=[case.id for case in cases])
-            return fold(run(start, jobs, CaseStep(self._clauses, target), owed=self._owed))
+            return fold(run(start, jobs, CaseStep(self._clauses, target, readers), owed=self._owed))
 
     def cases_for(self, stack: Sequence[str], chosen: random.Random) -> list[Case]:
         """Some cases made for the clauses that the mutants break, and some others, in the order of the corpus."""
@@ -141,8 +142,21 @@ class Bench(AbstractContextManager["Bench"]):
             *(draw_case(number, index, profile="server") for index in range(4)),
             *(draw_scenario(number, index) for index in range(6)),
         ]
-        showing = sum(bool(self.result([name], cases).failed) for name in stack)
+        showing = sum(self._shows(name, cases) for name in stack)
         return len(causes(self.result(stack, cases))) / max(showing, 1)
+
+    def _shows(self, name: str, cases: Sequence[Case]) -> bool:
+        """True if a mutant fails one of the cases alone; those made for it come first, because one is enough."""
+
+        def made_for(case: Case) -> bool:
+            return any(_breaks(name, clause) for clause in case.clauses)
+
+        with reference_target(mutant=name) as target:
+            for case in sorted(cases, key=made_for, reverse=True):
+                start = started(*(one.id for one in self._clauses), cases=[case.id])
+                if fold(run(start, [CaseJob(case, case.id)], CaseStep(self._clauses, target))).failed:
+                    return True
+        return False
 
     def top_down(self, stack: Sequence[str], chosen: random.Random) -> int:
         """The runs that fail while the cause that stands first is repaired each time, until nothing fails.
@@ -234,6 +248,15 @@ def _of_numbers(task: tuple[int, Sequence[int]]) -> list[tuple[int, Repair]]:
     return found
 
 
+def _parallel(of: Callable[[tuple[int, Sequence[int]]], T], seed: int, count: int, size: int = 5) -> Iterator[T]:
+    """The results of a function on so many numbers, a few at a time on each core."""
+    tasks = [(seed, range(first, min(first + size, count))) for first in range(0, count, size)]
+    with closing(multiprocessing.get_context("spawn").Pool(os.cpu_count())) as pool:
+        for done, found in enumerate(pool.imap(of, tasks), 1):
+            yield found
+            print(f"{min(done * size, count)} of {count}", file=sys.stderr, flush=True)
+
+
 def main() -> None:
     """Draw stacks, print what fell, and end with status 1 if the score fell or a repair was called a regression."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -244,16 +267,12 @@ def main() -> None:
     if options.causes:
         _print_spread(options.seed, options.count)
         return
-    size = 5
-    tasks = [(options.seed, range(first, min(first + size, options.count))) for first in range(0, options.count, size)]
     repairs: list[tuple[int, Repair]] = []
-    with closing(multiprocessing.get_context("spawn").Pool(os.cpu_count())) as pool:
-        for done, found in enumerate(pool.imap(_of_numbers, tasks), 1):
-            repairs += found
-            for number, repair in found:
-                if repair.falls or repair.regressions or repair.hidden:
-                    print(number, _words(repair), flush=True)
-            print(f"{min(done * size, options.count)} of {options.count}", file=sys.stderr, flush=True)
+    for found in _parallel(_of_numbers, options.seed, options.count):
+        repairs += found
+        for number, repair in found:
+            if repair.falls or repair.regressions or repair.hidden:
+                print(number, _words(repair), flush=True)
     falls = sum(repair.falls for _, repair in repairs)
     regressions = sum(bool(repair.regressions) for _, repair in repairs)
     hidden = sum(bool(repair.hidden) for _, repair in repairs)
@@ -279,12 +298,19 @@ def _top_down(seed: int) -> int:
     return too_many
 
 
-def _print_spread(seed: int, count: int) -> None:
-    """Print how many causes the stacks have for each of their defects."""
+def _spreads(task: tuple[int, Sequence[int]]) -> list[tuple[int, float]]:
+    seed, numbers = task
     with Bench() as bench:
-        found = sorted(bench.spread(seed, number) for number in range(count))
-    shown = {"median": found[count // 2], "90th percentile": found[count * 9 // 10], "most": found[-1]}
+        return [(number, bench.spread(seed, number)) for number in numbers]
+
+
+def _print_spread(seed: int, count: int) -> None:
+    """Print how many causes the stacks have for each of their defects, and which stacks have the most."""
+    found = sorted(itertools.chain.from_iterable(_parallel(_spreads, seed, count)), key=lambda one: one[1])
+    values = [value for _, value in found]
+    shown = {"median": values[count // 2], "90th percentile": values[count * 9 // 10], "most": values[-1]}
     print("causes for each defect:", ", ".join(f"{name} {value:.2f}" for name, value in shown.items()))
+    print("the most have:", ", ".join(f"stack {number} {value:.2f}" for number, value in found[-5:]))
 
 
 def _words(repair: Repair) -> str:

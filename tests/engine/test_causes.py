@@ -105,6 +105,50 @@ class TestRefusals:
 
         assert [cause.cases for cause in found(*cases)] == [("a", "b"), ("c",)]
 
+    @pytest.mark.parametrize("wrapped", ["Exception calling application", "Exception iterating responses"])
+    def test_what_grpc_writes_before_an_exception_makes_no_texts_alike(self, wrapped: str) -> None:
+        """Servers in Python let exceptions through that have nothing in common but these words."""
+        cases = [
+            refusal("a", said=f"UNKNOWN: {wrapped}: list index out of range"),
+            refusal("b", said=f"UNKNOWN: {wrapped}: Decimal type with precision 77 does not fit"),
+            served(judged("d")),
+        ]
+
+        assert [cause.cases for cause in found(*cases)] == [("a",), ("b",)]
+
+    def test_a_long_text_is_not_like_a_short_one_of_the_same_beginning(self) -> None:
+        """What differs may be no longer than what both share, in each of them."""
+        cases = [
+            refusal("a", said="INTERNAL: cannot read orders"),
+            refusal("b", said="INTERNAL: cannot read from a disk that has been full since this morning"),
+            served(judged("d")),
+        ]
+
+        assert [cause.cases for cause in found(*cases)] == [("a",), ("b",)]
+
+    def test_the_clause_of_most_cases_names_the_refusals(self) -> None:
+        """Plain requests are refused, and one of them asks for compression."""
+        cases = [
+            refusal("a", clause="compression.request-is-served"),
+            *(refusal(name, clause="session.plain-request-is-served") for name in "bc"),
+            served(judged("d")),
+        ]
+
+        assert [cause.clause for cause in found(*cases)] == ["session.plain-request-is-served"]
+
+    def test_one_wrong_status_is_one_cause_whether_or_not_a_step_permits_it(self) -> None:
+        """The step of one case permits the status, and the recommended one is another."""
+        clause = "offsets.beyond-the-end-has-its-code"
+        cases = [
+            with_requests(
+                judged("a", fails("a", clause, "offset: OUT_OF_RANGE")),
+                Request(0, "ReadRows", refused="OUT_OF_RANGE: 5", owed=False),
+            ),
+            judged("b", fails("b", clause, "offset: OUT_OF_RANGE")),
+        ]
+
+        assert [cause.cases for cause in found(*cases)] == [("a", "b")]
+
     @pytest.mark.parametrize(
         "name", ["p:conformance.t_rows_{}_dd9bb304_1", "projects/p/locations/us/sessions/{}/streams/AF", "`t_{}`"]
     )
@@ -348,6 +392,18 @@ def test_the_key_is_the_same_in_a_smaller_run() -> None:
 
     assert alone[0].key in {cause.key for cause in every}
     assert alone[0].key.partition("~")[0] == "schema.order"
+
+
+def test_fields_without_the_metadata_of_their_type_are_one_cause() -> None:
+    """Metadata that is wrong otherwise is a cause of its own."""
+    none = [judged(name, fails(name, f"schema.metadata-{name}", "no metadata")) for name in ("json", "range")]
+    other = judged("other", fails("other", "schema.metadata-geography", "metadata {'encoding': 'WKB'}"))
+    plain = [judged(name, passing(name, "schema.metadata-plain")) for name in "pqrst"]
+
+    assert names(found(*none, other, *plain)) == [
+        ["schema.metadata-json", "schema.metadata-range"],
+        ["schema.metadata-geography"],
+    ]
 
 
 def test_every_failed_deviation_belongs_to_a_cause() -> None:

@@ -81,6 +81,23 @@ def asked_for(step: object) -> bool:
     return isinstance(step, CreateSession) and bool(step.row_restriction)
 
 
+def test_a_request_that_may_be_refused_loses_its_options_too() -> None:
+    """Else it would fail on, and an option that it takes would be called unneeded."""
+    session, *reads = CASE.steps
+    lenient = dataclasses.replace(session, expect=dataclasses.replace(RESTRICTED, codes=("OK", "INVALID_ARGUMENT")))
+    drawn: list[Case] = []
+
+    def fails(case: Case) -> bool:
+        drawn.append(case)
+        return "row_restriction" in asked(case)
+
+    found = isolate(dataclasses.replace(CASE, steps=(lenient, *reads)), fails)
+
+    assert found is not None
+    assert found[0] == ("row_restriction",)
+    assert {case.steps[0].expect.codes for case in drawn if not asked_for(case.steps[0])} == {("OK",)}
+
+
 @pytest.mark.parametrize("missing", ["row_restriction", "offset"])
 def test_nothing_is_said_if_a_drawn_case_fails_otherwise(missing: str) -> None:
     """Whether it would fail as the cause does cannot be seen then."""
@@ -129,6 +146,31 @@ def test_a_run_says_what_its_first_cause_takes_and_counts_no_drawn_case() -> Non
     assert told.needed == ("row_restriction", "an offset")
     assert len(result.cases) == 1
     assert told.sentence.endswith("it takes row_restriction together with an offset; neither alone fails")
+
+
+def test_another_case_is_tried_where_the_smallest_tells_nothing() -> None:
+    """The cases with the fewest options come next, and at most three are tried."""
+    clause = "offsets.last-row"
+    cases = [dataclasses.replace(CASE, id=name) for name in "abcde"]
+    session = CASE.steps[0]
+    assert isinstance(session, CreateSession)
+    cases[3] = dataclasses.replace(cases[3], steps=(dataclasses.replace(session, trace_id=""), *CASE.steps[1:]))
+    start = started(clause, cases=[one.id for one in cases])
+    tried: list[str] = []
+
+    class Unclear(Isolator):
+        def _fails(self, _clauses: frozenset[str], case: Case) -> bool | None:
+            tried.append(case.id)
+            return None
+
+    with reference_target() as target:
+        isolator = Unclear(start, CaseStep([one for one in all_clauses().values() if one.id == clause], target))
+        for one in cases:
+            isolator.note(one, judged(one.id, failing(one.id, clause, "3 rows")))
+
+        assert list(isolator.events()) == []
+
+    assert tried == ["a", "d", "b"]
 
 
 def test_a_cause_has_the_sentence_and_shards_keep_it() -> None:

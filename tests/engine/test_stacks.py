@@ -10,6 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from conformance.engine.causes import causes
+from conformance.generate import draw_case
+from conformance.readers import ReaderPool
 from tests.engine.stacks import Bench, drawn
 
 SEED = 20261129
@@ -47,3 +50,14 @@ def test_repairing_top_down_takes_no_more_runs_than_there_are_causes(bench: Benc
 def test_each_defect_of_a_stack_is_about_one_cause(bench: Bench) -> None:
     """With drawn cases and scenarios, which show one defect in many ways."""
     assert sum(bench.spread(SEED, number) for number in range(2)) <= 2 * 1.5
+
+
+def test_readers_that_cannot_read_faulty_bytes_are_no_cause_of_their_own(bench: Bench) -> None:
+    """One fault in the bytes of each of many sessions, on which readers end in errors and disagree."""
+    case = draw_case(0, 131, profile="server")
+
+    with ReaderPool(1, readers=("polars.stream", "pyarrow.slots", "pyarrow.stream")) as readers:
+        (cause,) = causes(bench.result(["schema.end-of-stream"], [case], readers))
+
+    assert cause.clause == "framing.schema-without-end-of-stream"
+    assert {"readers.read-without-error", "readers.agree"} <= {echo.clause for echo in cause.echoes}

@@ -42,6 +42,16 @@ def test_an_offset_that_is_always_ignored_is_one_cause() -> None:
     assert [echo.clause for echo in cause.echoes] == ["offsets.end-yields-nothing", "history.no-repeated-row"]
 
 
+def test_rows_that_are_wrong_after_an_offset_are_one_cause_of_each_place() -> None:
+    """Some reads begin at the first row, and others at one before."""
+    cases = [
+        judged("a", fails("a", "offsets.last-row", IGNORED)),
+        judged("b", fails("b", "offsets.last-row", "2 rows that are others")),
+    ]
+
+    assert [cause.cases for cause in found(*cases)] == [("a", "b")]
+
+
 def test_a_drawn_history_without_an_offset_does_not_follow() -> None:
     """What is unrelated is never an echo."""
     cases = [
@@ -92,3 +102,97 @@ def test_the_values_of_another_row_are_no_other_fault() -> None:
     ]
 
     assert len(found(*cases)) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "count"),
+    [("r: struct<start: timestamp[us], end: timestamp[us]>", 1), ("r: struct<from: date32, to: date32>", 2)],
+)
+def test_a_zone_that_is_missing_everywhere_explains_ranges_without_it(said: str, count: int) -> None:
+    """A RANGE that is wrong otherwise is a cause of its own."""
+    cases = [
+        judged("a", fails("a", "types.timestamp-utc", "t: no time zone")),
+        judged("b", fails("b", "types.range", said)),
+    ]
+
+    assert len(found(*cases)) == count
+
+
+def test_a_record_that_always_comes_whole_is_one_cause() -> None:
+    """Whether one path into it is selected or several."""
+    cases = [
+        judged("a", fails("a", "projection.paths-into-one-record-merge", "place: the fields ['town', 'zip']")),
+        judged("b", fails("b", "projection.nested-path-keeps-its-record", "place: the fields ['town', 'zip']")),
+    ]
+
+    (cause,) = found(*cases)
+
+    assert cause.clause == "projection.nested-path-keeps-its-record"
+
+
+SPLIT = Request(2, "SplitReadStream", ("a split",))
+OFFSET = Request(1, "ReadRows", ("an offset",))
+
+
+def test_findings_of_one_clause_may_follow_from_several_widespread_faults() -> None:
+    """Each history shows one of two faults, both of which show everywhere else."""
+    cases = [
+        judged("a", fails("a", "offsets.inside-a-response", IGNORED)),
+        judged("b", fails("b", "split.children-are-the-parent", "4 and 5 rows")),
+        *(with_requests(judged(name, fails(name, "combination.none-is-repeated")), one)
+          for name, one in (("c", OFFSET), ("d", SPLIT), ("e", SPLIT))),
+    ]  # fmt: skip
+
+    assert {cause.clause: [echo.cases for echo in cause.echoes] for cause in found(*cases)} == {
+        "offsets.inside-a-response": [],
+        "split.children-are-the-parent": [("c", "d", "e")],
+    }
+
+
+def test_a_clause_of_which_one_finding_is_unexplained_stays_a_cause() -> None:
+    """What is unrelated is never an echo."""
+    cases = [
+        judged("a", fails("a", "offsets.inside-a-response", IGNORED)),
+        with_requests(judged("b", fails("b", "combination.none-is-repeated")), OFFSET),
+        served(judged("c", fails("c", "combination.none-is-repeated"))),
+    ]
+
+    assert sorted(cause.cases for cause in found(*cases)) == [("a",), ("b", "c")]
+
+
+def test_of_two_faults_that_explain_each_other_one_leads() -> None:
+    """A split that is not honoured, in the case for servers that may ignore it and in all others."""
+    cases = [
+        judged("a", fails("a", "split.request-is-not-ignored", "4 and 5 rows")),
+        judged("b", fails("b", "split.children-are-the-parent", "8 and 9 rows")),
+    ]
+
+    (cause,) = found(*cases)
+
+    assert [cause.clause, *(echo.clause for echo in cause.echoes)] == [
+        "split.request-is-not-ignored",
+        "split.children-are-the-parent",
+    ]
+
+
+def test_null_that_counts_as_true_is_one_cause_whatever_the_form() -> None:
+    """Other rows without a NULL have another reason."""
+    cases = [
+        judged("a", fails("a", "restriction.null-is-not-true", "2 rows with NULL in a column that it compares")),
+        judged("b", fails("b", "restriction.like", "1 other row, such as {'a': None}")),
+        judged("c", fails("c", "restriction.between", "1 other row, such as {'a': 3}")),
+        *(judged(name, passing(name, "restriction.comparison")) for name in "pqrst"),
+    ]
+
+    assert {cause.clause for cause in found(*cases)} == {"restriction.between", "restriction.null-is-not-true"}
+
+
+def test_an_offset_beyond_the_end_that_is_accepted_is_so_for_children_and_in_histories() -> None:
+    """One check is missing."""
+    clauses = ("offsets.beyond-the-end-is-refused", "combination.beyond-the-end-is-refused",
+               "split.beyond-the-child-is-refused")  # fmt: skip
+    request = Request(1, "ReadRows", ("an offset",))
+
+    (cause,) = found(*(with_requests(judged(name, fails(name, name, "OK")), request) for name in clauses))
+
+    assert cause.clause == clauses[0]

@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import fnmatch
 import json
+import random
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -14,12 +15,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.reference.service import Service
+from tests.faults.blame import BLAME
 from tests.faults.catalogue import FAULTS
-from tests.faults.judging import costs, judge
+from tests.faults.judging import costs, first_cause, judge
 from tests.faults.page import REPORT, render
 from tests.fixtures import ROOT
 
 _REFERENCE: Final = "reference"
+BLAMED: Final = 33
+"""The seed by which the faults are drawn of which the first cause is looked at."""
 
 
 def _options() -> tuple[argparse.Namespace, list[str]]:
@@ -33,6 +37,7 @@ def _options() -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument("--folder", type=Path, default=ROOT / ".conformance/faults", help="where work is kept")
     parser.add_argument("--resume", action="store_true", help="keep what the folder has of an interrupted run")
     parser.add_argument("--only", metavar="GLOB", action="append", help="only faults whose name matches; repeatable")
+    parser.add_argument("--blame", type=int, metavar="N", help="look at the first cause of N faults, judged in full")
     return parser.parse_known_args()
 
 
@@ -68,6 +73,23 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> dict[str, Any]:
     return results
 
 
+def _blamed(options: argparse.Namespace, arguments: list[str]) -> dict[str, Any]:
+    """The first cause of each of so many faults, drawn from those of the table; a result is kept in the folder."""
+    folder = options.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = folder / "blame.json"
+    results: dict[str, Any] = json.loads(kept.read_text()) if options.resume and kept.exists() else {}
+    drawn = random.Random(BLAMED).sample(sorted(BLAME), min(options.blame, len(BLAME)))
+    for name in drawn:
+        if name not in results and any(fnmatch.fnmatch(name, glob) for glob in options.only or ["*"]):
+            with contextlib.chdir(folder):
+                first = first_cause(name, FAULTS[name].service, ["--no-readers", *arguments], folder=folder)
+            results[name] = None if first is None else dataclasses.asdict(first)
+            kept.write_text(json.dumps(results, indent=1))
+            print(f"{len(results)}/{len(drawn)} {name}: {first}", flush=True)
+    return results
+
+
 def _about(options: argparse.Namespace, arguments: list[str]) -> dict[str, Any]:
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, check=False, capture_output=True, text=True
@@ -85,9 +107,12 @@ def main() -> int:
     """One run; the exit status is 0 whatever it finds."""
     options, arguments = _options()
     report = json.loads(REPORT.read_text()) if REPORT.exists() else {"runs": []}
-    run = {**_about(options, arguments), "results": _run(options, arguments)}
-    before = [other for other in report["runs"] if other["label"] != options.label]
-    REPORT.write_text(json.dumps({"runs": [*before, run]}, indent=1, ensure_ascii=False) + "\n")
+    if options.blame:
+        report["blame"] = {**_about(options, arguments), "results": _blamed(options, arguments)}
+    else:
+        run = {**_about(options, arguments), "results": _run(options, arguments)}
+        report["runs"] = [*(other for other in report["runs"] if other["label"] != options.label), run]
+    REPORT.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     for path, text in render().items():
         path.write_text(text, encoding="utf-8")
     return 0

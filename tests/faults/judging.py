@@ -18,14 +18,18 @@ from unittest import mock
 import click
 
 from conformance.cli import run as running
+from conformance.engine.causes import causes
 from conformance.engine.events import CaseJudged, Event
+from conformance.engine.log import read_log
+from conformance.engine.result import fold
 from conformance.engine.selection import Plan, plan
 from conformance.records import Outcome
 from conformance.reference.catalogue import Catalogue
 from conformance.reference.server import ReferenceServer
 from conformance.reference.service import Service
+from tests.faults.blame import First
 
-__all__ = ["DEADLY", "Judged", "costs", "judge"]
+__all__ = ["DEADLY", "Judged", "costs", "first_cause", "judge"]
 
 DEADLY: Final = frozenset({Outcome.FAIL, Outcome.REFUSED, Outcome.CRASH})
 """Outcomes that kill a fault. A *hang* does not, because a loaded machine causes hangs too, and an *error* is the
@@ -70,6 +74,24 @@ def judge(
         stack.enter_context(mock.patch.object(running, "watch", lambda events, *_, **__: _until_dead(events, seen)))
         broke = _command(["--target", str(target), "--log", str(log), "--no-shrink", "--quiet", *arguments])
     return _judged(seen, broke, time.monotonic() - began)
+
+
+def first_cause(name: str, service: type[Service], arguments: Sequence[str], *, folder: Path) -> First | None:
+    """The first cause of a run to its end on a server of this class; None if nothing failed.
+
+    The run draws cases for its first causes, which it does only if it shrinks as well.
+
+    Raises:
+        ValueError: the run could not judge.
+    """
+    target, log = folder / f"{name}.toml", folder / f"{name}.jsonl"
+    with ReferenceServer(service=service(Catalogue())) as faulty:
+        target.write_text(_TARGET.format(name=f'"{name}"', grpc=faulty.grpc_endpoint, rest=faulty.rest_endpoint))
+        broke = _command(["--target", str(target), "--log", str(log), "--quiet", *arguments])
+    if broke:
+        raise ValueError(f"expected a run that judges {name}, got: {broke}")
+    found = causes(fold(read_log(log)))
+    return First(found[0].clause, found[0].title, found[0].contrast, len(found)) if found else None
 
 
 def costs(log: Path, events: Iterable[Mapping[str, Any]]) -> dict[str, float]:

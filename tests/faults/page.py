@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from tests.faults.blame import BLAME, First, Sense
 from tests.faults.catalogue import FAULTS, NOT_FAULTS, Fault
 from tests.fixtures import ROOT
 
@@ -21,15 +24,16 @@ _Run = Mapping[str, Any]
 def render() -> dict[Path, str]:
     """The page: what stands in it by hand, and the runs of the report."""
     head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
-    return {PAGE: head + MARK + page(json.loads(REPORT.read_text(encoding="utf-8"))["runs"])}
+    report = json.loads(REPORT.read_text(encoding="utf-8"))
+    return {PAGE: head + MARK + page(report["runs"], report.get("blame"))}
 
 
-def page(runs: Sequence[_Run]) -> str:
-    """The runs, the score of each, the results and the list."""
-    return "\n".join(_lines(runs)) + "\n"
+def page(runs: Sequence[_Run], blame: _Run | None = None) -> str:
+    """The runs, the score of each, the results, the first causes if they were looked at, and the list."""
+    return "\n".join(_lines(runs, blame)) + "\n"
 
 
-def _lines(runs: Sequence[_Run]) -> Iterator[str]:
+def _lines(runs: Sequence[_Run], blame: _Run | None) -> Iterator[str]:
     yield from ("", "## Results", "")
     yield from _table(("run", "date", "commit", "command", "died, of those that count"), map(_summary, runs))
     yield ""
@@ -38,8 +42,40 @@ def _lines(runs: Sequence[_Run]) -> Iterator[str]:
     yield ""
     labels = [run["label"] for run in runs]
     yield from _table(("fault", *labels), ([f"`{name}`", *(_result(run, name) for run in runs)] for name in FAULTS))
+    if blame is not None:
+        yield from _blamed(blame)
     yield from ("", "## The list", "")
     yield from _table(("fault", "the server", "acts on", "why a developer writes it"), map(_described, FAULTS.values()))
+
+
+def _blamed(run: _Run) -> Iterator[str]:
+    senses = {name: _sense(name, found) for name, found in run["results"].items() if found is not None}
+    count = Counter(senses.values())
+    near = count[Sense.RIGHT] + count[Sense.NEAR]
+    yield from ("", "## The first cause", "")
+    yield f"`{run['command']}` on {run['date']}, commit `{run['commit']}`, each fault judged to the end. The"
+    yield f"first cause is right in {count[Sense.RIGHT]} of {len(senses)} faults and right or near in {near}, by the"
+    yield f"table of `tests/faults/blame.py`; the median run has {_median(run)} causes."
+    survived = [f"`{name}`" for name in run["results"] if name not in senses]
+    if survived:
+        yield f"Nothing failed with {', '.join(survived)}."
+    yield ""
+    rows = [(f"`{name}`", sense, *_first(run["results"][name])) for name, sense in senses.items()]
+    yield from _table(("fault", "first cause", "its clause", "what it says", "causes"), rows)
+
+
+def _sense(name: str, found: Mapping[str, Any]) -> Sense:
+    return BLAME[name].of(First(**{**found, "contrast": tuple(found["contrast"])}))
+
+
+def _median(run: _Run) -> int:
+    found = [one["causes"] for one in run["results"].values() if one is not None]
+    return statistics.median_low(found) if found else 0
+
+
+def _first(found: Mapping[str, Any]) -> Sequence[str]:
+    said = "; ".join((found["title"], *found["contrast"]))
+    return (f"`{found['clause']}`", said, str(found["causes"]))
 
 
 def _summary(run: _Run) -> Sequence[str]:

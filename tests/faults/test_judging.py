@@ -9,7 +9,7 @@ import pytest
 
 from conformance.reference.service import Service
 from tests.faults.catalogue import FAULTS
-from tests.faults.judging import Judged, costs, judge
+from tests.faults.judging import Judged, costs, first_cause, judge
 
 _TWO = ["--no-readers", "--select", "session.plain", "--select", "types.int64"]
 
@@ -51,6 +51,23 @@ def test_a_fault_that_does_not_act_survives(tmp_path: Path) -> None:
     service = FAULTS["splits.remainder-split-from-root"].service
 
     assert not judge("split", service, _TWO, folder=tmp_path, cost={}).died
+
+
+def test_the_first_cause_is_that_of_a_whole_run(tmp_path: Path) -> None:
+    """A server without rows fails by what a developer would call missing rows, and a correct one has no cause."""
+    options = [*_TWO, "--no-smoke"]
+
+    first = first_cause("empty", _Empty, options, folder=tmp_path)
+
+    assert first is not None
+    assert first.clause == "session.rows-have-a-stream"
+    assert first_cause("reference", Service, options, folder=tmp_path) is None
+
+
+def test_a_run_without_causes_for_a_wrong_option_is_an_error(tmp_path: Path) -> None:
+    """It is not taken for a server without faults."""
+    with pytest.raises(ValueError, match="--no-such-option"):
+        first_cause("wrong", Service, ["--no-such-option"], folder=tmp_path)
 
 
 def test_a_run_that_cannot_start_does_not_count(tmp_path: Path) -> None:

@@ -44,3 +44,20 @@ def test_permitted_behaviour_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> 
 
     assert "1 of 1 (100 %)" in shown
     assert "**survived** (not a fault: the text permits it)" in shown
+
+
+def test_first_causes_are_counted_by_the_table() -> None:
+    """Right, near and wrong, and a fault that nothing found, with the words of the cause."""
+    first = {"title": "row 3 comes again", "contrast": ["in 2 of 4 cases"], "causes": 3}
+    results = {
+        "reads.avro-ignores-offset": {**first, "clause": "avro.offset-leaves-the-rest"},
+        "reads.shared-cursor": {**first, "clause": "history.no-lost-row"},
+        "reads.row-count-before-restriction": {**first, "clause": "values.nulls"},
+        "sessions.only-newest-64": None,
+    }
+
+    shown = page([], _run(results))
+
+    assert "right in 1 of 3 faults and right or near in 2," in shown
+    assert "Nothing failed with `sessions.only-newest-64`." in shown
+    assert "| `reads.shared-cursor` | near | `history.no-lost-row` | row 3 comes again; in 2 of 4 cases | 3 |" in shown

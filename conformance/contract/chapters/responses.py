@@ -103,4 +103,4 @@ def large_table_is_divided(read: ReadView) -> Iterator[Violation]:
     """A large table of small rows arrives in several responses, not in a single one."""
     if len(read.raw.responses) == 1:
         size = len(read.raw.responses[0])
-        yield Violation(f"several responses for {many(size, 'byte')}", f"one response of {many(read.row_count, 'row')}")
+        yield Violation(f"several responses for {many(size, 'byte')}", f"one response of {many(read.rows_came, 'row')}")

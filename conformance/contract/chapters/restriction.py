@@ -237,7 +237,7 @@ def bad_one_yields_no_rows(session: SessionView) -> Iterator[Violation]:
     """With a restriction that cannot be applied, no row is delivered; above all, not the unfiltered table."""
     for read in session.reads:
         if read.raw.responses:
-            observed = f"{many(len(read.raw.responses), 'response')} with {many(read.row_count, 'row')}"
+            observed = f"{many(len(read.raw.responses), 'response')} with {many(read.rows_came, 'row')}"
             yield Violation("no rows", observed, field="row_restriction", call=read.index)
 
 
