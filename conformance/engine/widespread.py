@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from conformance._globs import matches
@@ -113,10 +114,7 @@ def explained(result: Result, groups: Mapping[str, Sequence[Symptom]]) -> dict[s
     A group follows as a whole or not at all: each of its findings follows from a group, and that of most leads. Of
     several from which a finding could follow the first row decides.
     """
-    failing: dict[str, set[str]] = {}
-    for symptoms in groups.values():
-        for one in symptoms:
-            failing.setdefault(one.clause, set()).add(one.case_id)
+    failing = _failing(groups.values())
     has = {case.case_id: _features(case) for case in result.cases} if failing else {}
     clauses = tuple(CLAUSES)
     parents: dict[str, str] = {}
@@ -138,6 +136,14 @@ def explained(result: Result, groups: Mapping[str, Sequence[Symptom]]) -> dict[s
                 if len(found) == len(symptoms):
                     parents[key] = Counter(found.values()).most_common(1)[0][0]
     return {key: _last(lead, parents) for key, lead in parents.items()}
+
+
+def _failing(groups: Iterable[Sequence[Symptom]]) -> Mapping[str, Collection[str]]:
+    """The cases in which each clause fails."""
+    found: dict[str, set[str]] = {}
+    for one in itertools.chain.from_iterable(groups):
+        found.setdefault(one.clause, set()).add(one.case_id)
+    return found
 
 
 @functools.lru_cache(maxsize=256)
