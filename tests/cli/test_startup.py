@@ -186,8 +186,8 @@ def test_a_command_imports_nothing_that_it_does_not_use(
 
 def test_the_flight_server_and_the_stand_in_of_a_client_start_without_pandas(tmp_path: Path) -> None:
     """They convert values while they are imported; and mutants of BigQuery's service are no business of theirs."""
-    for module in ("conformance.reference.flight.__main__", "conformance.clients.flight.standin"):
-        imported = _imported(_SERVER.replace("conformance.reference.__main__", module), directory=tmp_path)
+    for module in ("conformance.reference.flight.serving", "conformance.clients.flight.standin"):
+        imported = _imported(_SERVER.replace("conformance.reference.serving", module), directory=tmp_path)
 
         assert "grpc" in imported
         assert not imported & (READERS | {"conformance.reference.mutants", "sqlglot", "fastavro", "hypothesis"})

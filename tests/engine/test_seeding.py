@@ -174,7 +174,7 @@ KEEPING = '''
 import sys
 from pathlib import Path
 
-from conformance.reference import __main__ as reference
+from conformance.reference import serving as reference
 from conformance.reference.catalogue import AlreadyExistsError, Catalogue
 
 names = Path(sys.argv[1])
