@@ -83,6 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"argument --mutant: {error.args[0]}")
     except RecordError as error:
         parser.error(f"argument --state: {error}")
+    except OSError as error:
+        parser.error(f"cannot serve: {error}")
 
 
 def _line(text: str) -> None:

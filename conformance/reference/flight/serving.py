@@ -73,6 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyError as error:
         name = "mutant" if options.scenario is None else "scenario"
         parser.error(f"argument --{name}: {error.args[0]}")
+    except OSError as error:
+        parser.error(f"cannot serve: {error}")
 
 
 def _line(text: str) -> None:
