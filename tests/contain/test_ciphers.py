@@ -9,7 +9,7 @@ from conformance.contain.ciphers import require_ciphers
 
 @pytest.mark.parametrize("named", ["xyz", "", "é"])
 def test_a_list_that_names_no_cipher_is_refused(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """gRPC itself would say only that it cannot bind, or that it cannot connect."""
+    """Of itself, gRPC would say only that it cannot bind, or that it cannot connect."""
     monkeypatch.setenv("GRPC_SSL_CIPHER_SUITES", named)
 
     with pytest.raises(ValueError, match=r"^expected GRPC_SSL_CIPHER_SUITES to name a cipher") as raised:
