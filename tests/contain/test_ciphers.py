@@ -18,7 +18,7 @@ def test_a_list_that_names_no_cipher_is_refused(named: str, monkeypatch: pytest.
     assert str(raised.value).endswith(f"but got {named!r}")
 
 
-@pytest.mark.parametrize("named", ["HIGH:!aNULL", "[ECDHE-RSA-AES128-GCM-SHA256|ECDHE-RSA-AES256-GCM-SHA384]"])
+@pytest.mark.parametrize("named", ["HIGH", "[ECDHE-RSA-AES128-GCM-SHA256|ECDHE-RSA-AES256-GCM-SHA384]"])
 def test_a_list_that_names_one_is_left_to_grpc(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second form is one that OpenSSL does not know."""
     monkeypatch.setenv("GRPC_SSL_CIPHER_SUITES", named)
