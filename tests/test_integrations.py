@@ -261,16 +261,14 @@ class TestContainer:
 
     def test_a_release_builds_it_from_a_digest_and_keeps_that(self) -> None:
         """A tag names other bytes later; who builds again needs the ones of the release."""
-        steps = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text("utf-8"))["jobs"]["container"][
-            "steps"
-        ]
+        jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8"))["jobs"]
+        steps = jobs["container"]["steps"]
         commands = "\n".join(step.get("run", "") for step in steps)
 
         assert "sed -n 's/^ARG BASE=//p' Containerfile" in commands
         assert '--build-arg "BASE=$(cat base-image.txt)"' in commands
-        assert [step["with"]["path"] for step in steps if "upload-artifact" in step.get("uses", "")] == [
-            "base-image.txt"
-        ]
+        kept = [step["with"]["path"] for step in steps if "upload-artifact" in step.get("uses", "")]
+        assert kept == ["base-image.txt"]
 
 
 def wheel_of(source: Path, into: Path) -> dict[str, int]:
