@@ -24,6 +24,10 @@ COMMANDS: Final = (
     r"python -m pip install (tox|'hatchling>=1\.27,<2')",
     r"python -m hatchling build --clean -d dist",
     r'test "\$TAG" = "v\$\(python -m hatchling version\)"',
+    r"docker buildx imagetools inspect .* > base-image\.txt",
+    r"grep -x '\.\*@sha256:\[0-9a-f\]\\{64\\}' base-image\.txt",
+    r'docker build --file Containerfile --tag conformance --build-arg "BASE=\$\(cat base-image\.txt\)" \.',
+    r"docker run --rm conformance --version",
 )
 """Every command of the workflows but tox."""
 

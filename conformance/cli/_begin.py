@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from conformance.cli._group import cli
 from conformance.contain.libraries import settle_grpc
-from conformance.contain.limits import collect_seldom
+from conformance.contain.limits import collect_seldom, release_large
 from conformance.contain.supervised import open_standard_streams
 
 if TYPE_CHECKING:
@@ -47,5 +47,6 @@ def begin(arguments: list[str] | None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a report has more than ASCII, and a locale may have no more
     collect_seldom()
+    release_large()
     settle_grpc()
     cli.main(args=arguments, prog_name="conformance")

@@ -8,6 +8,7 @@ space than they use, so that a limit on the total would cause false alarms.
 from __future__ import annotations
 
 import atexit
+import ctypes
 import gc
 import math
 import os
@@ -22,10 +23,13 @@ __all__ = [
     "limit_memory",
     "mapped_bytes",
     "no_core_dump",
+    "release_large",
     "unlimit_memory",
 ]
 
 _STATM: Final = "/proc/self/statm"
+_M_TRIM_THRESHOLD: Final = -1
+_M_MMAP_THRESHOLD: Final = -3
 
 
 def address_space() -> float:
@@ -85,6 +89,20 @@ def collect_seldom() -> None:
     gc.set_threshold(10_000)
     # Python looks for garbage among the objects that are not frozen; files are closed by their owners.
     atexit.register(gc.freeze)
+
+
+def release_large() -> None:
+    """Give memory of 4 MiB and more back to the system as soon as it is free, where the C library is glibc.
+
+    Of itself, glibc no longer does so once it has freed something large (mallopt(3), M_MMAP_THRESHOLD): after a target
+    with large messages, a process holds several times what it keeps of them.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):  # another C library
+        return
+    mallopt(_M_MMAP_THRESHOLD, 4 << 20)
+    mallopt(_M_TRIM_THRESHOLD, 8 << 20)  # it stays at 128 KiB otherwise, which makes small memory slow
 
 
 def no_core_dump() -> None:

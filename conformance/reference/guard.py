@@ -16,6 +16,7 @@ from typing import Final
 
 import grpc
 
+from conformance.contain.ciphers import require_ciphers
 from conformance.contract.rpcstatus import TRAILER, quota_status
 from conformance.disk.files import LARGEST_TEXT, read_whole
 from conformance.reference.refusals import Refusal
@@ -52,7 +53,11 @@ class ServerTls:
         return context
 
     def credentials(self) -> grpc.ServerCredentials:
-        """The credentials of a gRPC listener; raises :class:`OSError` if a file cannot be read."""
+        """The credentials of a gRPC listener; raises :class:`OSError` if a file cannot be read, or no cipher used."""
+        try:
+            require_ciphers()
+        except ValueError as error:
+            raise OSError(str(error)) from None
         pair = (read_whole(self.key, LARGEST_TEXT), read_whole(self.certificate, LARGEST_TEXT))
         clients = None if self.client_ca is None else read_whole(self.client_ca, LARGEST_TEXT)
         return grpc.ssl_server_credentials([pair], root_certificates=clients, require_client_auth=clients is not None)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from conformance._pandas import leave_pandas_out
 from conformance.contain.interrupts import stopping
-from conformance.contain.limits import collect_seldom
+from conformance.contain.limits import collect_seldom, release_large
 from conformance.records import RecordError
 from conformance.reference.delays import Delays
 from conformance.reference.guard import Guard, ServerTls
@@ -68,6 +68,7 @@ def serve(
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command; every project id exists, so ``--project`` is accepted and changes nothing."""
     collect_seldom()
+    release_large()
     leave_pandas_out(always=True)
     parser = argparse.ArgumentParser(prog="python -m conformance.reference", description=__doc__)
     parser.add_argument("--mutant", metavar="NAME", help="serve with this one deviation")
@@ -83,6 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"argument --mutant: {error.args[0]}")
     except RecordError as error:
         parser.error(f"argument --state: {error}")
+    except OSError as error:
+        parser.error(f"cannot serve: {error}")
 
 
 def _line(text: str) -> None:

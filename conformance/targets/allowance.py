@@ -45,8 +45,14 @@ class Allowance:
         return CallBudget(seconds, self._budget.responses, min(self._budget.bytes, max(0, self._bytes)))
 
     def count(self, call: Call) -> None:
-        """Take the responses of a call off what is left."""
+        """Take the responses of a call off what is left.
+
+        After a call with more than any answer, all others together may have what one may have: a target without measure
+        would otherwise have it kept as often as the case calls.
+        """
         self._bytes -= sum(map(len, call.responses))
+        if call.end is CallEnd.OVER_BUDGET:
+            self._bytes = min(self._bytes, self._budget.bytes)
 
 
 def late(call: Call) -> Call:

@@ -14,12 +14,14 @@ from conformance.contract.flight.decoding import Endpoint as FlightEndpoint
 from conformance.records import RecordError
 from conformance.targets.endpoint import Endpoint, Tls
 
-__all__ = ["REUSED", "ServerPlace", "Trust", "addressed", "place_at", "place_of", "places_of"]
+__all__ = ["MOST_LOCATIONS", "REUSED", "ServerPlace", "Trust", "addressed", "place_at", "place_of", "places_of"]
 
 REUSED: Final = frozenset({"", "arrow-flight-reuse-connection://?"})
 """The URIs of the connection on which the info came. The empty one means the same
 (https://github.com/apache/arrow/blob/main/format/Flight.proto, ``FlightEndpoint.location``).
 """
+MOST_LOCATIONS: Final = 100
+"""The locations of one endpoint that the driver looks at: it connects to each that it may try."""
 _PLAIN: Final = frozenset({"grpc", "grpc+tcp"})
 _TLS: Final = "grpc+tls"
 _SOCKET: Final = "grpc+unix"
@@ -126,8 +128,9 @@ def place_of(endpoint: FlightEndpoint, at: ServerPlace, trust: Trust) -> ServerP
 
 
 def places_of(endpoint: FlightEndpoint, at: ServerPlace, trust: Trust) -> list[ServerPlace]:
-    """Every place that the driver may try of those that an endpoint names, each once and in their order."""
-    found = [_same(place, at) for uri in endpoint.locations if (place := place_at(uri)) is not None]
+    """Every place that the driver may try of the first that an endpoint names, each once and in their order."""
+    named = dict.fromkeys(endpoint.locations[:MOST_LOCATIONS])
+    found = [_same(place, at) for uri in named if (place := place_at(uri)) is not None]
     return list(dict.fromkeys(one for one in found if one == at or trust.permits(one, at)))
 
 

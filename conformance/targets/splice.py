@@ -20,6 +20,9 @@ __all__ = ["Splice"]
 PIECE: Final = 1 << 16
 """Bytes read at a time: what a connection holds in each direction, if its reader is slow."""
 
+RECEIVED: Final = 1 << 14
+"""Bytes taken from the system at a time."""
+
 SHUTDOWN_SECONDS: Final = 0.1
 """How long a broken connection of gRPC over TLS waits for its client to end TLS too."""
 
@@ -123,6 +126,10 @@ class Splice:
             self.reason = error.strerror or str(error)
             await _close(writer)
             return
+        for side in (writer, to_there):
+            # asyncio takes 256 KiB at a time, whatever the limit: a thousand clients that only begin calls would hold
+            # as many times that. Transports of other loops and of TLS do not look at it.
+            side.transport.max_size = RECEIVED  # type: ignore[attr-defined]  # of the loops that read sockets
         port = int(to_there.get_extra_info("sockname")[1])
         line = self._lines[port] = _Line(self, writer, to_there, Frames() if self._framed else None)
         try:

@@ -14,6 +14,7 @@ from typing import Final
 
 import grpc
 
+from conformance.contain.ciphers import require_ciphers
 from conformance.contain.text import safe
 from conformance.disk.files import LARGEST_TEXT, read_whole
 from conformance.targets.endpoint import Tls
@@ -56,8 +57,13 @@ class SecureLine:
         """Read the files of ``tls``, relative to ``here``.
 
         Raises:
-            TargetError: one of them is not PEM, or certificate and key do not belong together.
+            TargetError: one of them is not PEM, certificate and key do not belong together, or gRPC is told to use
+                no cipher that it has.
         """
+        try:
+            require_ciphers()
+        except ValueError as error:
+            raise TargetError(str(error)) from None
         ca, certificate, key = (here / name if name else None for name in (tls.ca, tls.certificate, tls.key))
         context = ssl.create_default_context()
         try:

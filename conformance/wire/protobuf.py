@@ -61,6 +61,7 @@ _SIGNED: Final = frozenset({FieldKind.INT32, FieldKind.INT64, FieldKind.ENUM})
 _ZIGZAG: Final = frozenset({FieldKind.SINT32, FieldKind.SINT64})
 _MASK_64: Final = (1 << 64) - 1
 _LARGEST_NUMBER: Final = (1 << 29) - 1
+_WIRE_TYPES: Final = tuple(WireType)
 _LONGEST: Final = 10
 _LONGEST_32: Final = 5
 
@@ -126,7 +127,7 @@ class _ProtobufWalk:
         path = f"{part.path}.{declared.name if declared is not None else f'#{number}'}"
         if wire_type is WireType.EGROUP:
             raise self.broken(ProtobufRule.GROUP_NOT_STARTED, (start, at), path, f"the end of group {number}")
-        raw, value_start, end = self.raw(wire_type, number, at, part._replace(path=path))
+        raw, value_start, end = self.raw(wire_type, number, at, part, path)
         place = _FieldPlace(start, value_start, end)
         if declared is None:
             self.unknown(number, wire_type, place, path)
@@ -147,7 +148,7 @@ class _ProtobufWalk:
             raise self.broken(ProtobufRule.FIELD_NUMBER, (start, at), path, f"field number {number}")
         if code > WireType.I32:
             raise self.broken(ProtobufRule.WIRE_TYPE_UNKNOWN, (start, at), path, f"wire type {code} of field {number}")
-        return number, WireType(code), at
+        return number, _WIRE_TYPES[code], at
 
     def count(self, start: int, end: int, path: str) -> None:
         """Count one field or packed value."""
@@ -156,51 +157,51 @@ class _ProtobufWalk:
             raise self.broken(ProtobufRule.FIELDS, (start, end), path, observed)
         self._left -= 1
 
-    def raw(self, wire_type: WireType, number: int, at: int, part: _Part) -> tuple[int | memoryview, int, int]:
-        """The value as its wire type alone gives it, where it starts and where it ends.
+    def raw(
+        self, wire_type: WireType, number: int, at: int, part: _Part, path: str
+    ) -> tuple[int | memoryview, int, int]:
+        """The value of the field at ``path`` as its wire type alone gives it, where it starts and where it ends.
 
         A varint or a fixed-width value becomes an unsigned number, any other value a view of its bytes.
         """
         end = part.end
         if wire_type is WireType.VARINT:
-            value, after = self.varint(at, end, part.path)
+            value, after = self.varint(at, end, path)
             return value, at, after
         if wire_type is WireType.LEN:
-            length, start = self.varint(at, end, part.path, _LONGEST_32)
+            length, start = self.varint(at, end, path, _LONGEST_32)
             if length > end - start:
                 observed = f"a length of {length}, where {many(end - start, 'byte')} follow"
-                raise self.broken(ProtobufRule.LENGTH_BEYOND, (at, start), part.path, observed)
+                raise self.broken(ProtobufRule.LENGTH_BEYOND, (at, start), path, observed)
             return self.view[start : start + length], start, start + length
         if wire_type is WireType.SGROUP:
-            after = self.group(number, at, part)
+            after = self.group(number, at, part, path)
             return self.view[at:after], at, after
         width = 8 if wire_type is WireType.I64 else 4
         if width > end - at:
-            raise self.broken(
-                ProtobufRule.FIXED_TRUNCATED, (at, end), part.path, f"{many(end - at, 'byte')} of {width}"
-            )
+            raise self.broken(ProtobufRule.FIXED_TRUNCATED, (at, end), path, f"{many(end - at, 'byte')} of {width}")
         return int.from_bytes(self.view[at : at + width], "little"), at, at + width
 
-    def group(self, number: int, start: int, part: _Part) -> int:
+    def group(self, number: int, start: int, part: _Part, path: str) -> int:
         """Skip the group whose first field is at ``start``; returns the offset after its end."""
         started, at = [number], start
         while started:
             if at >= part.end:
                 observed = f"no end of group {started[-1]}"
-                raise self.broken(ProtobufRule.GROUP_NOT_ENDED, (start, part.end), part.path, observed)
+                raise self.broken(ProtobufRule.GROUP_NOT_ENDED, (start, part.end), path, observed)
             if part.depth + len(started) - 1 > MAX_DEPTH:
                 observed = f"{part.depth + len(started) - 1} messages and groups in one another"
-                raise self.broken(ProtobufRule.DEPTH, (at, part.end), part.path, observed)
-            inner, wire_type, after = self.tag(at, part.end, part.path)
+                raise self.broken(ProtobufRule.DEPTH, (at, part.end), path, observed)
+            inner, wire_type, after = self.tag(at, part.end, path)
             if wire_type is WireType.SGROUP:
                 started.append(inner)
             elif wire_type is not WireType.EGROUP:
-                _, _, after = self.raw(wire_type, inner, after, part)
+                _, _, after = self.raw(wire_type, inner, after, part, path)
             elif inner == started[-1]:
                 started.pop()
             else:
                 observed = f"the end of group {inner} in group {started[-1]}"
-                raise self.broken(ProtobufRule.GROUP_NOT_ENDED, (at, after), part.path, observed)
+                raise self.broken(ProtobufRule.GROUP_NOT_ENDED, (at, after), path, observed)
             at = after
         return at
 
@@ -209,6 +210,8 @@ class _ProtobufWalk:
     def varint(self, start: int, end: int, path: str, longest: int = _LONGEST) -> tuple[int, int]:
         """The unsigned varint at ``start``, and the offset after it."""
         view, value, shift, at = self.view, 0, 0, start
+        if start < end and view[start] < 0x80:  # most are one byte
+            return view[start], start + 1
         last = min(end, start + longest)
         while at < last:
             byte = view[at]

@@ -84,3 +84,19 @@ def test_garbage_is_not_collected_at_the_end() -> None:
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert run.stdout == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other allocators, and no /proc")
+def test_large_memory_goes_back_to_the_system() -> None:
+    """A block of 20 MiB that was freed while a later one is held is not in the process any more."""
+    lines = (
+        "from conformance.contain.limits import release_large",
+        "release_large()",
+        "for _ in range(3): blocks = [bytearray(20 << 20) for _ in range(9)]; kept = blocks.pop(); del blocks",
+        "small = bytearray(1000)",
+        "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmRSS')))",
+    )
+
+    run = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True)
+
+    assert int(run.stdout) < 80 << 10

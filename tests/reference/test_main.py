@@ -91,3 +91,15 @@ def test_an_unknown_mutant_is_a_usage_error() -> None:
 
     assert done.returncode == 2
     assert "no mutant is called 'no-such-lie'; `conformance serve --mutants` lists them all" in done.stderr
+
+
+@pytest.mark.parametrize("module", ["conformance.reference", "conformance.reference.flight"])
+def test_an_address_that_cannot_be_bound_is_a_usage_error(module: str) -> None:
+    """A sentence and status 2, as for other arguments."""
+    command = [sys.executable, "-m", module, "--host", "256.0.0.1"]
+
+    done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE, check=False)
+
+    assert done.returncode == 2
+    assert "error: cannot serve: " in done.stderr
+    assert "Traceback" not in done.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from conformance.records import Call, CallEnd
@@ -57,3 +59,14 @@ def test_a_call_that_was_not_made_hung() -> None:
 
     assert (made.status, made.end) == ("", CallEnd.DEADLINE)
     assert made.details == "the case's deadline had passed before this call could be made"
+
+
+@pytest.mark.usefixtures("clock")
+def test_after_a_flood_all_calls_together_have_what_one_may_have() -> None:
+    """Otherwise each call of a case would keep as much again."""
+    left = Allowance(CallBudget(2.0, 7, 100), until=10.0, case_bytes=1000)
+
+    left.count(dataclasses.replace(CALL, end=CallEnd.OVER_BUDGET))
+    assert left.left() == CallBudget(2.0, 7, 100)
+    left.count(CALL)
+    assert left.left() == CallBudget(2.0, 7, 95)

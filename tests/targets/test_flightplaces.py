@@ -22,7 +22,15 @@ from conformance.reference.guard import ServerTls
 from conformance.targets import TargetError, TargetSpec, load_target, open_target
 from conformance.targets.endpoint import Endpoint, Tls
 from conformance.targets.errors import TargetUnavailable
-from conformance.targets.flightplaces import ServerPlace, Trust, addressed, place_at, place_of, places_of
+from conformance.targets.flightplaces import (
+    MOST_LOCATIONS,
+    ServerPlace,
+    Trust,
+    addressed,
+    place_at,
+    place_of,
+    places_of,
+)
 from tests.certificates import make_certificates
 from tests.reference.flight.direct import FIXTURE, PUT_AND_GET, case_of
 
@@ -223,6 +231,14 @@ def test_every_place_that_can_be_tried_is_named_once() -> None:
     endpoint = dataclasses.replace(ENDPOINT, locations=(*uris, uris[0]))
 
     assert places_of(endpoint, HERE, Trust()) == [HERE, ServerPlace("127.0.0.1:5555")]
+
+
+def test_only_the_first_places_are_looked_at() -> None:
+    """A server may name a hundred thousand; each would be a connection."""
+    near = tuple(f"grpc://127.0.0.1:{port}" for port in range(5000, 5200))
+    endpoint = dataclasses.replace(ENDPOINT, locations=near)
+
+    assert len(places_of(endpoint, HERE, Trust())) == MOST_LOCATIONS
 
 
 @pytest.mark.parametrize(

@@ -98,3 +98,14 @@ def test_files_that_do_not_fit_are_named(certificates: Path, tls: Tls, named: st
         SecureLine.of(tls, certificates)
 
     assert f"expected PEM files that belong together: {named}: " in str(raised.value)
+
+
+def test_ciphers_that_grpc_lacks_are_named_on_both_sides(certificates: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a server that works would be judged dead, and one of the suite's own would not say why it ends."""
+    monkeypatch.setenv("GRPC_SSL_CIPHER_SUITES", "xyz")
+    tls = ServerTls(certificates / "server.pem", certificates / "server.key")
+
+    with pytest.raises(TargetError, match="expected GRPC_SSL_CIPHER_SUITES to name a cipher"):
+        SecureLine.of(Tls(ca="ca.pem"), certificates)
+    with pytest.raises(OSError, match="expected GRPC_SSL_CIPHER_SUITES to name a cipher"):
+        ReferenceServer(tls=tls)

@@ -27,34 +27,34 @@ _WITH_HOST: Final = frozenset({"http", "https"})
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class _Located:
-    """A location of an endpoint; ``field`` says which."""
+    """A location of an endpoint; ``field`` says which. ``parts`` is its URI in parts; None if it cannot be read."""
 
     call: int
     response: int
     field: str
     uri: str
-
-    @property
-    def parts(self) -> urllib.parse.SplitResult | None:
-        """The URI in its parts; None if it cannot be read."""
-        try:
-            parts = urllib.parse.urlsplit(self.uri)
-            _ = parts.port
-        except ValueError:
-            return None
-        return parts
+    parts: urllib.parse.SplitResult | None
 
 
 @about
 def _places(view: FlightView) -> list[_Located]:
     """Return every location but the empty one, which means the connection of the info."""
     return [
-        _Located(seen.call, seen.response, f"endpoint[{at}].location[{number}].uri", uri)
+        _Located(seen.call, seen.response, f"endpoint[{at}].location[{number}].uri", uri, _parts(uri))
         for seen in view.infos
         for at, endpoint in enumerate(seen.info.endpoints)
         for number, uri in enumerate(endpoint.locations)
         if uri
     ]
+
+
+def _parts(uri: str) -> urllib.parse.SplitResult | None:
+    try:
+        parts = urllib.parse.urlsplit(uri)
+        _ = parts.port
+    except ValueError:
+        return None
+    return parts
 
 
 @_clause("flight-location.is-a-uri", over=_places, breaks="clients in every language: the URI cannot be parsed")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from conformance._pandas import leave_pandas_out
 from conformance.contain.interrupts import stopping
-from conformance.contain.limits import collect_seldom
+from conformance.contain.limits import collect_seldom, release_large
 from conformance.reference.flight.deviations import flight_service, scenario_service
 from conformance.reference.flight.handshake import LOGIN
 from conformance.reference.flight.server import FlightServer
@@ -52,6 +52,7 @@ def serve_flight(
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command."""
     collect_seldom()
+    release_large()
     leave_pandas_out(always=True)
     parser = argparse.ArgumentParser(prog="python -m conformance.reference.flight", description=__doc__)
     parser.add_argument("--mutant", metavar="NAME", help="serve with this one deviation")
@@ -73,6 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyError as error:
         name = "mutant" if options.scenario is None else "scenario"
         parser.error(f"argument --{name}: {error.args[0]}")
+    except OSError as error:
+        parser.error(f"cannot serve: {error}")
 
 
 def _line(text: str) -> None:
