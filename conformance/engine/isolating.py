@@ -135,35 +135,37 @@ class Isolator:
 
 
 class _Trials:
-    """Puts cases to a target, the whole case first, and tells whether they fail as a cause does."""
+    """Puts cases to a target, each with fewer options than the last one that failed, and tells whether they fail as a
+    cause does.
+    """
 
     def __init__(self, step: CaseStep, clauses: frozenset[str]) -> None:
         self._step = step
         self._clauses = clauses
-        self._whole: View | None = None
+        self._failed: View | None = None
 
     def fails(self, case: Case) -> bool | None:
         """As :data:`Fails` says. A case on which nothing fails tells something only if it asked as much of the target
-        as the whole case.
+        as the last one that failed.
         """
         work = self._step.take(CaseWork(case))
         view = work.view
         if work.error is not None or view is None or view.exchange.untestable:
             return None
-        self._whole = self._whole or view
         verdicts = self._step.verdicts(work)
         if any(one.outcome in _ISOLATED for one in verdicts if one.clause in self._clauses):
+            self._failed = view
             return True
         clean = all(one.outcome in _CLEAN for one in verdicts)
-        return False if clean and _asks_as_much(view, self._whole) else None
+        return False if clean and (self._failed is None or _asks_as_much(view, self._failed)) else None
 
 
-def _asks_as_much(view: View, whole: View) -> bool:
-    """True if a case made every step that the whole case made, and none of its sessions has more streams, because the
-    rows of these would be fewer.
+def _asks_as_much(view: View, other: View) -> bool:
+    """True if a case made every step that the other made, and none of its sessions has more streams, because the rows
+    of these would be fewer.
     """
-    streams, before = _streams(view), _streams(whole)
-    return set(view.exchange.skipped_steps) <= set(whole.exchange.skipped_steps) and all(
+    streams, before = _streams(view), _streams(other)
+    return set(view.exchange.skipped_steps) <= set(other.exchange.skipped_steps) and all(
         step in streams and streams[step] <= count for step, count in before.items()
     )
 
