@@ -108,7 +108,8 @@ def main() -> int:
     options, arguments = _options()
     report = json.loads(REPORT.read_text()) if REPORT.exists() else {"runs": []}
     if options.blame:
-        report["blame"] = {**_about(options, arguments), "results": _blamed(options, arguments)}
+        drawn = min(options.blame, len(BLAME))
+        report["blame"] = {**_about(options, arguments), "drawn": drawn, "results": _blamed(options, arguments)}
     else:
         run = {**_about(options, arguments), "results": _run(options, arguments)}
         report["runs"] = [*(other for other in report["runs"] if other["label"] != options.label), run]

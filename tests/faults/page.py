@@ -56,6 +56,8 @@ def _blamed(run: _Run) -> Iterator[str]:
     yield f"`{run['command']}` on {run['date']}, commit `{run['commit']}`, each fault judged to the end. The"
     yield f"first cause is right in {count[Sense.RIGHT]} of {len(senses)} faults and right or near in {near}, by the"
     yield f"table of `tests/faults/blame.py`; the median run has {_median(run)} causes."
+    if run["drawn"] > len(run["results"]):
+        yield f"Of the {run['drawn']} faults that were drawn, {run['drawn'] - len(run['results'])} were not judged."
     survived = [f"`{name}`" for name in run["results"] if name not in senses]
     if survived:
         yield f"Nothing failed with {', '.join(survived)}."

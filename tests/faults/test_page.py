@@ -56,8 +56,9 @@ def test_first_causes_are_counted_by_the_table() -> None:
         "sessions.only-newest-64": None,
     }
 
-    shown = page([], _run(results))
+    shown = page([], _run(results) | {"drawn": 6})
 
     assert "right in 1 of 3 faults and right or near in 2," in shown
+    assert "Of the 6 faults that were drawn, 2 were not judged." in shown
     assert "Nothing failed with `sessions.only-newest-64`." in shown
     assert "| `reads.shared-cursor` | near | `history.no-lost-row` | row 3 comes again; in 2 of 4 cases | 3 |" in shown
