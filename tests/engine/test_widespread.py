@@ -129,22 +129,26 @@ APART = with_requests(
             [*WRONG, judged("c", fails("c", "offsets.last-row", IGNORED)), *right("de", BOTH), *right("xyz")],
             id="one is wrong without a restriction",
         ),
+        pytest.param(
+            [*WRONG, judged("c", fails("c", "history.no-repeated-row")), *right("de", BOTH), *right("xyz")],
+            id="a history without a restriction is wrong",
+        ),
     ],
 )
 def test_features_that_meet_explain_nothing_unless_the_fault_is_there_alone(cases: list[CaseJudged]) -> None:
-    """Then the places of offsets stay causes of their own."""
+    """Then the places of offsets stay causes of their own, and so does what is found elsewhere."""
     assert len(found(*cases)) == 2
 
 
 def test_a_child_that_never_resumes_does_not_in_drawn_histories() -> None:
-    """A history without a child does not follow."""
-    cases = [
-        judged("a", fails("a", "split.child-resumes", "8 rows that are others")),
-        with_requests(judged("b", fails("b", "history.no-repeated-row", "row 3 comes again")), CHILD),
-    ]
+    """A history without a child does not follow. Offsets into other streams are right."""
+    wrong = judged("b", fails("b", "history.no-repeated-row", "row 3 comes again"))
+    child = judged("a", fails("a", "split.child-resumes", "8 rows that are others"))
 
-    assert [cause.clause for cause in found(*cases)] == ["split.child-resumes"]
-    assert len(found(cases[0], served(judged("b", fails("b", "history.no-repeated-row", "row 3 comes again"))))) == 2
+    assert [cause.clause for cause in found(child, with_requests(wrong, CHILD), *right("xyz"))] == [
+        "split.child-resumes"
+    ]
+    assert len(found(child, served(wrong), *right("xyz"))) == 2
 
 
 def test_several_readers_with_one_error_are_one_cause() -> None:
