@@ -10,12 +10,11 @@ import pyarrow as pa
 import pytest
 
 from conformance.engine import isolating
-from conformance.engine.casestep import CaseStep, CaseWork
+from conformance.engine.casestep import CaseStep
 from conformance.engine.contrast import contrast
 from conformance.engine.dependence import Symptom
 from conformance.engine.events import CaseJudged, CauseIsolated, Event, RunEnded, RunStarted
 from conformance.engine.isolating import TRIES, Isolator, isolate
-from conformance.engine.leftout import options_of, without
 from conformance.engine.merge import merge
 from conformance.engine.owed import reference_target
 from conformance.engine.result import fold
@@ -40,7 +39,6 @@ from conformance.reference.service import Service
 from conformance.reference.session import Stream
 from tests.engine.samples import failing, judged, started
 
-JUDGED = ("rows", "restriction", "snapshot", "split", "offsets", "combination", "history")
 RESTRICTED = Expect(rows=(1,))
 CASE = Case(
     "a.b",
@@ -116,20 +114,6 @@ def test_a_snapshot_time_goes_where_the_restriction_is_gone() -> None:
     assert found is not None
     assert found[:2] == ((), ("row_restriction", "snapshot_time"))
     assert {step.expect for one in drawn if not (step := one.steps[1]).row_restriction} == {Expect()}
-
-
-@pytest.mark.parametrize("index", [0, 2, 9, 23, 36])
-def test_cases_with_one_option_less_are_right_for_the_reference(index: int) -> None:
-    """A failure of a drawn case is the server's: nothing fails on the correct one."""
-    case = draw_scenario(0, index)
-    clauses = [one for one in all_clauses().values() if one.chapter in JUDGED]
-
-    with reference_target() as target:
-        step = CaseStep(clauses, target)
-        for option in options_of(case):
-            drawn = without(case, [option])
-            verdicts = () if drawn is None else step.verdicts(step.take(CaseWork(drawn)))
-            assert [one for one in verdicts if one.outcome.fails_run] == [], option.name
 
 
 @pytest.mark.parametrize(
