@@ -96,7 +96,7 @@ def causes(result: Result) -> tuple[Cause, ...]:
     """The causes of a result's failures, those to fix first at the beginning.
 
     MUST comes before SHOULD before MAY; then the causes that keep clauses from being judged, by the number of these
-    clauses; then by the number of cases. Of a reader, those against conformance come first.
+    clauses; then by the number of cases that fail because of them. Of a reader, those against conformance come first.
     """
     found = _Grouping(result)
     made = [found.cause(group) for group in found.groups.values() if group.own]
@@ -105,7 +105,7 @@ def causes(result: Result) -> tuple[Cause, ...]:
 
     def order(one: Cause) -> tuple[int, ...]:
         asked = CLAUSES[one.clause].question if one.clause in CLAUSES else None
-        return questions.index(asked), levels.index(one.level), -len(one.blocks), -len(one.cases)
+        return questions.index(asked), levels.index(one.level), -len(one.blocks), -len(_failing(one))
 
     return tuple(sorted(made, key=order))
 
@@ -289,6 +289,11 @@ class _Grouping:
             whole, clauses=clauses, text=text, cases=cases, count=len(members), replay=case.replay,
             finding=finding, evidence=shown,
         )  # fmt: skip
+
+
+def _failing(cause: Cause) -> set[str]:
+    """The cases of a cause and of its echoes."""
+    return {case_id for part in (*cause.own, *cause.echoes) for case_id in part.cases}
 
 
 def _plainness(part: Deviation) -> tuple[bool, int]:

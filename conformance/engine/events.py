@@ -234,8 +234,8 @@ class CounterexampleSaved:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CauseIsolated:
-    """Cases that were drawn from ``case_id`` told which of its options the failure of ``clause`` takes: ``needed``, and
-    none of the ``others``. ``tries`` counts them; they have no verdicts.
+    """Cases that were drawn from ``case_id`` told which of its options the failure of ``clause`` takes: ``needed``; it
+    fails without the ``others``, too. ``tries`` counts the cases; they have no verdicts.
     """
 
     TAG: ClassVar[str] = "cause-isolated"
@@ -253,7 +253,7 @@ class CauseIsolated:
             return f"cases drawn for it fail without {', '.join(self.others)}, too"
         if len(self.needed) == 2:
             return f"cases drawn for it: it takes {' together with '.join(self.needed)}; neither alone fails"
-        without = f", and not {' or '.join(self.others)}" if self.others else ""
+        without = f"; it fails without {', '.join(self.others)}, too" if self.others else ""
         return f"cases drawn for it: of the options of {self.case_id} it takes {' and '.join(self.needed)}{without}"
 
 

@@ -2,25 +2,25 @@
 
 The cases of a run seldom tell two options apart that always came together. So the smallest case of each of the first
 causes is put to the target again with one option less at a time: an option without which nothing fails is needed, any
-other is left out from then on. If two options are needed, each is tried alone as well. Where such a case fails
-otherwise, another case of the cause is tried. These cases are no part of the verdicts; what they told is an event of
-the log, so that every report agrees.
+other is left out from then on. In the end each needed option is left out once more, of the needed ones alone. Where
+such a case fails otherwise or shows nothing, another case of the cause is tried. These cases are no part of the
+verdicts; what they told is an event of the log, so that every report agrees.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
+from conformance.contract.view import SessionView, View
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.causes import Cause, causes
 from conformance.engine.events import CaseJudged, CauseIsolated, RunStarted, SuiteBroke
+from conformance.engine.leftout import Option, left, options_of, without
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.result import fold
-from conformance.records import Case, CreateSession, Expect, Outcome, ProtocolName, ReadRows, Step
+from conformance.records import Case, Outcome, ProtocolName
 
 __all__ = ["CAUSES", "KEPT", "TRIES", "Isolator", "isolate"]
 
@@ -38,31 +38,6 @@ _ISOLATED: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.REFUSED})
 _CLEAN: Final = frozenset({Outcome.PASS, Outcome.UNTESTABLE, Outcome.UNSUPPORTED, Outcome.UNEXPECTED_PASS})
 
 
-class _Option(NamedTuple):
-    """An option: its name in sentences, the kind of step that has it, and the fields that it is made of."""
-
-    name: str
-    step: type
-    fields: tuple[str, ...]
-
-
-_OPTIONS: Final = (
-    _Option("snapshot_time", CreateSession, ("snapshot",)),
-    _Option("row_restriction", CreateSession, ("row_restriction", "restriction_bytes")),
-    _Option("selected_fields", CreateSession, ("selected_fields",)),
-    _Option("buffer_compression", CreateSession, ("buffer_compression",)),
-    _Option("response_compression", CreateSession, ("response_compression",)),
-    _Option("sample_percentage", CreateSession, ("sample_percentage",)),
-    _Option("max_stream_count", CreateSession, ("max_stream_count",)),
-    _Option("preferred_min_stream_count", CreateSession, ("preferred_min_stream_count",)),
-    _Option("trace_id", CreateSession, ("trace_id",)),
-    _Option("the parent of another project", CreateSession, ("parent",)),
-    _Option("an offset", ReadRows, ("offset",)),
-    _Option("an abandoned read", ReadRows, ("take",)),
-    _Option("a fault on the way", ReadRows, ("faults",)),
-    _Option("reads at the same time", ReadRows, ("times", "together", "alongside", "handed")),
-)
-
 Fails = Callable[[Case], bool | None]
 """True if a case fails as the cause does, False if nothing fails on it, None if neither can be said."""
 
@@ -72,22 +47,28 @@ class _Unclear(Exception):  # noqa: N818  # it ends a search, and nobody reports
 
 
 def isolate(case: Case, fails: Fails, *, most: int = TRIES) -> tuple[tuple[str, ...], tuple[str, ...], int] | None:
-    """The options that the failure takes, the other options of the case, and the number of cases that were drawn.
+    """The options that the failure takes, other options without which it fails too, and the number of cases drawn.
 
-    None if the case has fewer than two options, or fails otherwise without one of them.
+    Every option that is named was tried both ways: with the needed ones alone the case fails, and without any one of
+    them it does not. If there are two, neither alone fails. An option that the failing case still has, because it is
+    part of a request that has to be refused or comes with another option, is not named as left out.
+
+    None if there is nothing to name, or if one of the cases decides nothing.
     """
-    present = _present(case)
+    present = options_of(case)
     if len(present) < 2:
         return None
-    tries = 0
+    tried: dict[frozenset[str], bool] = {}
 
-    def still(kept: Iterable[_Option]) -> bool:
-        nonlocal tries
-        tries += 1
-        found = fails(_without(case, [one for one in present if one not in kept])) if tries <= most else None
-        if found is None:
-            raise _Unclear
-        return found
+    def still(kept: Sequence[Option]) -> bool:
+        names = frozenset(one.name for one in kept)
+        if names not in tried:
+            drawn = without(case, [one for one in present if one not in kept])
+            found = fails(drawn) if drawn is not None and len(tried) < most else None
+            if found is None:
+                raise _Unclear
+            tried[names] = found
+        return tried[names]
 
     try:
         needed = list(present)
@@ -97,40 +78,14 @@ def isolate(case: Case, fails: Fails, *, most: int = TRIES) -> tuple[tuple[str, 
             rest = [one for one in needed if one is not option]
             if still(rest):
                 needed = rest
-        if len(needed) == 2 and any(still([one]) for one in needed):
+        if any(still([one for one in needed if one is not option]) for option in needed):
             return None
     except _Unclear:
         return None
-    others = tuple(one.name for one in present if one not in needed)
-    return tuple(one.name for one in needed), others, tries
-
-
-def _present(case: Case) -> list[_Option]:
-    return [one for one in _OPTIONS if any(_has(step, one) for step in case.steps)]
-
-
-def _has(step: Step, option: _Option) -> bool:
-    """True if a step has an option, and is no request that has to be refused, perhaps because of its options."""
-    if not isinstance(step, CreateSession | ReadRows) or not isinstance(step, option.step):
-        return False
-    plain = option.step()
-    return "OK" in step.expect.codes and any(getattr(step, name) != getattr(plain, name) for name in option.fields)
-
-
-def _without(case: Case, options: Sequence[_Option]) -> Case:
-    """The case with these options as in a plain request; a request without a restriction has no known rows."""
-    return dataclasses.replace(case, steps=tuple(_reset(step, options) for step in case.steps))
-
-
-def _reset(step: Step, options: Sequence[_Option]) -> Step:
-    changes: dict[str, Any] = {}
-    for option in options:
-        if _has(step, option):
-            plain = option.step()
-            changes |= {name: getattr(plain, name) for name in option.fields}
-    if "row_restriction" in changes:
-        changes["expect"] = Expect()
-    return dataclasses.replace(step, **changes) if changes else step
+    smallest = without(case, [one for one in present if one not in needed])
+    assert smallest is not None, "the search ended on a case that fails"
+    others = tuple(one.name for one in present if one.name not in left(smallest))
+    return (tuple(one.name for one in needed), others, len(tried)) if needed or others else None
 
 
 def _clauses_of(cause: Cause) -> frozenset[str]:
@@ -162,7 +117,7 @@ class Isolator:
         for cause in (one for one in found if one.outcome in _ISOLATED):
             for case_id in self._candidates(cause):
                 try:
-                    told = isolate(self._cases[case_id], partial(self._fails, _clauses_of(cause)))
+                    told = isolate(self._cases[case_id], _Trials(self._step, _clauses_of(cause)).fails)
                 except Exception as error:  # noqa: BLE001  # isolating is a convenience; the verdicts are valid without it
                     yield SuiteBroke(case_id, "".join(traceback.format_exception(error)))
                     break
@@ -174,15 +129,48 @@ class Isolator:
     def _candidates(self, cause: Cause) -> list[str]:
         """The cases of a cause to try in turn: the smallest, then those with the fewest options to tell apart."""
         showing = {case_id for part in cause.own if cause.clause in part.clauses for case_id in part.cases}
-        counted = {one: len(_present(self._cases[one])) for one in cause.cases if one in showing}
+        counted = {one: len(options_of(self._cases[one])) for one in cause.cases if one in showing}
         told_apart = sorted((one for one, count in counted.items() if count >= 2), key=counted.__getitem__)
         return sorted(told_apart, key=lambda one: one != cause.smallest)[:CASES]
 
-    def _fails(self, clauses: frozenset[str], case: Case) -> bool | None:
+
+class _Trials:
+    """Puts cases to a target, each with fewer options than the last one that failed, and tells whether they fail as a
+    cause does.
+    """
+
+    def __init__(self, step: CaseStep, clauses: frozenset[str]) -> None:
+        self._step = step
+        self._clauses = clauses
+        self._failed: View | None = None
+
+    def fails(self, case: Case) -> bool | None:
+        """As :data:`Fails` says. A case on which nothing fails tells something only if it asked as much of the target
+        as the last one that failed.
+        """
         work = self._step.take(CaseWork(case))
-        if work.error is not None:
+        view = work.view
+        if work.error is not None or view is None or view.exchange.untestable:
             return None
         verdicts = self._step.verdicts(work)
-        if any(one.outcome in _ISOLATED for one in verdicts if one.clause in clauses):
+        if any(one.outcome in _ISOLATED for one in verdicts if one.clause in self._clauses):
+            self._failed = view
             return True
-        return False if all(one.outcome in _CLEAN for one in verdicts) else None
+        clean = all(one.outcome in _CLEAN for one in verdicts)
+        return False if clean and (self._failed is None or _asks_as_much(view, self._failed)) else None
+
+
+def _asks_as_much(view: View, other: View) -> bool:
+    """True if a case made every step that the other made, and none of its sessions has more streams, because the rows
+    of these would be fewer.
+    """
+    streams, before = _streams(view), _streams(other)
+    return set(view.exchange.skipped_steps) <= set(other.exchange.skipped_steps) and all(
+        step in streams and streams[step] <= count for step, count in before.items()
+    )
+
+
+def _streams(view: View) -> dict[int, int]:
+    """The number of streams of each session, by its step."""
+    sessions = (call for call in view.calls if isinstance(call, SessionView))
+    return {one.raw.step: len(one.session.streams) for one in sessions if one.session is not None}

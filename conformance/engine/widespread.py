@@ -28,6 +28,9 @@ __all__ = ["explained"]
 MOSTLY: Final = 0.75
 """The part of the verdicts of a row's causes that have to fail, so that its effects show nothing of their own."""
 
+MEETING: Final = 0.5
+"""As :data:`MOSTLY`, of the cases in which features meet, if the causes fail in no other case."""
+
 DRAWN: Final = ("combination.*", "history.*")
 """The clauses on drawn histories of calls, which judge again what other chapters judge alone."""
 
@@ -45,6 +48,8 @@ class _Row:
 
     They explain a drawn case only if its requests or its table have one of the features ``on``, if there are any, and
     a finding only if the expression ``said`` is found in its text.
+    With ``meet``, the causes that fail only in cases with a request that has all of these features are enough, if some
+    of the other cases could show them. They explain what is found in such cases alone.
     """
 
     causes: tuple[str, ...]
@@ -52,6 +57,7 @@ class _Row:
     on: tuple[str, ...] = ()
     each: bool = False
     said: str = ""
+    meet: tuple[str, ...] = ()
 
 
 _OFFSETS: Final = ("offsets.inside-a-response", "offsets.between-responses", "offsets.last-row",
@@ -64,6 +70,14 @@ _FILTERS: Final = (
 _UNKNOWN: Final = tuple(
     f"errors.{name}-is-refused" for name in ("unknown-stream", "unknown-session", "malformed-stream")
 )
+
+_MISPLACED: Final = (
+    "offsets.*", "avro.offset-*", "split.child-resumes", "split.beyond-*", "combination.children-*",
+    "combination.permitted-request-is-served", *RESUMED,
+)  # fmt: skip
+"""The clauses that fail where an offset is not the place that it names. The end of a stream, too, is elsewhere then, so
+that a read from there ends in a status that is right beyond the end; any other refusal is a cause of its own."""
+_CHILD: Final = "the child of a split stream"
 
 _TABLE: Final[Sequence[_Row]] = (
     # Bytes that cannot be decoded, and rows that are not those of the table, are wrong for whoever compares rows.
@@ -86,9 +100,10 @@ _TABLE: Final[Sequence[_Row]] = (
     # A record that comes whole whatever is selected of it does so for several paths, too.
     _Row(("projection.nested-path-keeps-its-record",), ("projection.paths-into-one-record-merge",)),
     # An option that is ignored is ignored in all of its forms.
-    _Row(_OFFSETS, ("offsets.*", "avro.offset-*", "split.child-resumes", "split.beyond-*",
-                    "combination.children-*", *RESUMED),
-         ("an offset", "the child of a split stream")),
+    _Row(_OFFSETS, _MISPLACED, ("an offset", _CHILD)),
+    # Offsets that count the rows before a restriction, or are lost on the way to it, are so at every place.
+    _Row(_OFFSETS, _MISPLACED, meet=("row_restriction", "an offset")),
+    _Row(("split.child-resumes",), ("combination.children-*", *RESUMED), (_CHILD,)),
     _Row(("offsets.beyond-the-end-has-its-code",), ("split.beyond-the-child-has-its-code",)),
     _Row(("offsets.beyond-the-end-is-refused",), ("combination.beyond-the-end-*", "split.beyond-the-child-is-refused")),
     _Row(("session.restriction-is-not-ignored", *_FILTERS), (*_FILTERS, "restriction.*", *DRAWN), ("row_restriction",)),
@@ -97,12 +112,12 @@ _TABLE: Final[Sequence[_Row]] = (
     _Row(("session.projection-is-not-ignored",), ("projection.*",)),
     _Row(("projection.only-the-selected",), ("session.projection-is-not-ignored",)),
     _Row(("split.request-is-not-ignored",), ("split.children-are-the-parent", "split.splitting-ends", *DRAWN),
-         ("a split", "the child of a split stream")),
+         ("a split", _CHILD)),
     _Row(("restriction.*-is-refused",), ("restriction.*-is-refused", "restriction.bad-one-yields-no-rows")),
     _Row(("snapshot.time-is-honoured",), ("snapshot.*", "session.snapshot-time-is-not-ignored", *DRAWN),
          ("snapshot_time",)),
     _Row(("snapshot.later-rows-stay-out", "snapshot.earlier-rows-are-there"), ("snapshot.*", *DRAWN), each=True),
-    _Row(("split.children-are-the-parent",), ("split.*", *DRAWN), ("a split", "the child of a split stream")),
+    _Row(("split.children-are-the-parent",), ("split.*", *DRAWN), ("a split", _CHILD)),
     _Row(_UNKNOWN, (*_UNKNOWN, "errors.split-of-unknown-stream-is-refused")),
     _Row(("avro.counts-are-the-rows",), ("avro.offset-leaves-the-rest",)),
 )  # fmt: skip
@@ -123,6 +138,7 @@ def explained(result: Result, groups: Mapping[str, Sequence[Symptom]]) -> dict[s
         order = _matching(row.causes, clauses)
         if failing.keys().isdisjoint(order):
             continue
+        met = _meeting(row, result)
         leading = _leading(row, order, failing, result, groups)
         for place, lead in enumerate(leading):
             above = {lead, *leading[:place]}
@@ -131,7 +147,7 @@ def explained(result: Result, groups: Mapping[str, Sequence[Symptom]]) -> dict[s
                     continue
                 found = leads[key] = {at: one for at, one in leads[key].items() if _last(one, parents) != key}
                 for at, one in enumerate(symptoms):
-                    if at not in found and _follows(row, one, has):
+                    if at not in found and one.case_id in met and _follows(row, one, has):
                         found[at] = lead
                 if len(found) == len(symptoms):
                     parents[key] = Counter(found.values()).most_common(1)[0][0]
@@ -163,19 +179,50 @@ def _leading(
 
     ``order`` are the clauses of the causes, and ``failing`` the cases in which a clause fails.
     """
+    wide = _only_there(row, order, failing, result) if row.meet else _everywhere(row, order, failing, result)
+    led = (key for clause in order if clause in wide for key in groups if _has(groups[key], clause))
+    return list(dict.fromkeys(led))
+
+
+def _everywhere(
+    row: _Row, order: Sequence[str], failing: Mapping[str, Collection[str]], result: Result
+) -> Collection[str]:
+    """The causes of a row that fail nearly wherever they could."""
     judged = {
         clause: sum(n for outcome, n in result.by_clause.get(clause, {}).items() if outcome not in NOT_JUDGED)
         for clause in order
     }
     parts = [{clause} for clause in order] if row.each else [set(order)]
-    wide = {
+    return {
         clause
         for part in parts
         if 0 < sum(judged[one] for one in part) * MOSTLY <= sum(len(failing.get(one, ())) for one in part)
         for clause in part
     }
-    led = (key for clause in order if clause in wide for key in groups if _has(groups[key], clause))
-    return list(dict.fromkeys(led))
+
+
+def _only_there(
+    row: _Row, order: Sequence[str], failing: Mapping[str, Collection[str]], result: Result
+) -> Collection[str]:
+    """The causes of a row that fail only where features meet; none unless they do so often, and pass elsewhere."""
+    met = _meeting(row, result)
+    found = {clause for clause in order if failing.get(clause) and met.issuperset(failing[clause])}
+    judged = {
+        case.case_id
+        for case in result.cases
+        if any(one.clause in found and one.outcome not in NOT_JUDGED for one in case.verdicts)
+    }
+    bad = {case_id for clause in found for case_id in failing[clause]}
+    return found if judged - met and len(judged & met) * MEETING <= len(bad) else ()
+
+
+def _meeting(row: _Row, result: Result) -> frozenset[str]:
+    """The cases with a request that has all features of a row that have to meet; every case if there are none."""
+    return frozenset(
+        case.case_id
+        for case in result.cases
+        if not row.meet or any(set(row.meet).issubset(one.asked) for one in case.requests)
+    )
 
 
 def _has(symptoms: Sequence[Symptom], clause: str) -> bool:

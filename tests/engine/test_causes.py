@@ -370,6 +370,17 @@ class TestOrder:
 
         assert [cause.clause for cause in found(*cases)] == ["schema.names", "schema.order", "body.padding-zero"]
 
+    def test_the_cases_of_echoes_count(self) -> None:
+        """They fail because of the cause, too."""
+        offset = Request(1, "ReadRows", ("an offset",))
+        cases = [
+            *(judged(name, fails(name, "schema.order")) for name in "ab"),
+            judged("c", fails("c", "offsets.last-row")),
+            *(with_requests(judged(name, fails(name, "history.no-repeated-row")), offset) for name in "de"),
+        ]
+
+        assert [cause.cases for cause in found(*cases)] == [("c",), ("a", "b")]
+
     def test_the_smallest_case_is_shown(self) -> None:
         """The fewest rows, then columns, then steps."""
         sizes = {"a": (9, 1, 1), "b": (1, 3, 1), "c": (1, 2, 9)}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable
 
+import pyarrow as pa
 import pytest
 
+from conformance.engine import isolating
 from conformance.engine.casestep import CaseStep
 from conformance.engine.contrast import contrast
 from conformance.engine.dependence import Symptom
-from conformance.engine.events import CauseIsolated, Event, RunEnded, RunStarted
+from conformance.engine.events import CaseJudged, CauseIsolated, Event, RunEnded, RunStarted
 from conformance.engine.isolating import TRIES, Isolator, isolate
 from conformance.engine.merge import merge
 from conformance.engine.owed import reference_target
@@ -18,7 +21,22 @@ from conformance.engine.result import fold
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import all_clauses
 from conformance.generate.scenariokinds import draw_scenario
-from conformance.records import Case, CreateSession, Expect, ReadRows, Table
+from conformance.records import (
+    AppendRows,
+    BqType,
+    Case,
+    Column,
+    CreateSession,
+    Expect,
+    Fault,
+    FaultKind,
+    ReadRows,
+    Recipe,
+    Table,
+)
+from conformance.reference.hosted import storage_target
+from conformance.reference.service import Service
+from conformance.reference.session import Stream
 from tests.engine.samples import failing, judged, started
 
 RESTRICTED = Expect(rows=(1,))
@@ -47,7 +65,55 @@ def test_two_options_that_only_together_fail_are_named() -> None:
     """Each of the others is left out, and each of the two is tried alone."""
     found = isolate(CASE, lambda case: {"row_restriction", "offset"} <= asked(case))
 
-    assert found == (("row_restriction", "an offset"), ("selected_fields", "trace_id"), 7)
+    assert found == (("row_restriction", "an offset"), ("selected_fields", "trace_id"), 6)
+
+
+def test_an_option_is_needed_only_if_nothing_fails_without_it_in_the_end() -> None:
+    """Here the offset hides the failure without a restriction; the restriction is not needed once the offset is out."""
+    assert isolate(CASE, lambda case: "row_restriction" in asked(case) or "offset" not in asked(case)) is None
+
+
+def test_an_option_that_a_request_to_be_refused_keeps_is_not_called_left_out() -> None:
+    """The last read of the case has an offset beyond the end in each of the drawn cases."""
+    found = isolate(CASE, lambda case: "row_restriction" in asked(case))
+
+    assert found is not None
+    assert found[:2] == (("row_restriction",), ("selected_fields", "trace_id"))
+
+
+@pytest.mark.parametrize("offset", ["3", "resume"])
+def test_an_option_that_another_one_brings_is_not_called_left_out(offset: str) -> None:
+    """After a fault on the way the driver reads on from an offset, whatever the case says of offsets."""
+    fault = Fault(FaultKind.STATUS, responses=1)
+    steps = (CreateSession(trace_id="t"), ReadRows(faults=(fault,)), ReadRows(offset=offset))
+
+    found = isolate(
+        dataclasses.replace(CASE, steps=steps), lambda case: any(getattr(step, "faults", ()) for step in case.steps)
+    )
+
+    assert found is not None
+    assert found[:2] == (("a fault on the way",), ("trace_id",))
+
+
+def test_nothing_is_said_where_only_cases_with_unknown_rows_would_tell() -> None:
+    """Which of the rows that came later a restriction keeps is not known, so it cannot do without its snapshot time."""
+    session = CreateSession(row_restriction="x > 1", snapshot="before-append", trace_id="t", expect=RESTRICTED)
+    case = dataclasses.replace(CASE, steps=(AppendRows(1), session, ReadRows()))
+
+    assert isolate(case, lambda one: getattr(one.steps[1], "row_restriction", "") != "") is None
+
+
+def test_a_snapshot_time_goes_where_the_restriction_is_gone() -> None:
+    """Every row of the table is known."""
+    session = CreateSession(row_restriction="x > 1", snapshot="before-append", expect=RESTRICTED)
+    case = dataclasses.replace(CASE, steps=(AppendRows(1), session, ReadRows()))
+    drawn: list[Case] = []
+
+    found = isolate(case, lambda one: not drawn.append(one))
+
+    assert found is not None
+    assert found[:2] == ((), ("row_restriction", "snapshot_time"))
+    assert {step.expect for one in drawn if not (step := one.steps[1]).row_restriction} == {Expect()}
 
 
 @pytest.mark.parametrize(
@@ -148,7 +214,49 @@ def test_a_run_says_what_its_first_cause_takes_and_counts_no_drawn_case() -> Non
     assert told.sentence.endswith("it takes row_restriction together with an offset; neither alone fails")
 
 
-def test_another_case_is_tried_where_the_smallest_tells_nothing() -> None:
+class Short(Service):
+    """Loses the rows of a stream behind the thirtieth, and the last one of every resumed read."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        """The rows of the fault."""
+        end = stream.rows.num_rows - 1 if offset else 30
+        return stream.rows.slice(0, end).slice(offset)
+
+
+def told_of(session: CreateSession, *reads: ReadRows) -> list[CauseIsolated]:
+    """What drawn cases tell of a failing case with 80 rows."""
+    case = Case("a.b", "80 rows", Table((Column("x", BqType.INT64),), recipe=Recipe(80)), steps=(session, *reads))
+    clauses = [one for one in all_clauses().values() if one.chapter in ("rows", "offsets")]
+    start = started(*(one.id for one in clauses), cases=[case.id])
+    with contextlib.closing(storage_target(make=Short)) as target:
+        step = CaseStep(clauses, target)
+        events = list(run(start, [CaseJob(case, case.id)], step, isolator=Isolator(start, step)))
+    assert any(one.outcome.fails_run for event in events if isinstance(event, CaseJudged) for one in event.verdicts)
+    return [one for one in events if isinstance(one, CauseIsolated)]
+
+
+def test_a_pass_on_shorter_streams_decides_nothing() -> None:
+    """Without max_stream_count the session has several streams, and none of them is long enough to lose rows."""
+    assert told_of(CreateSession(max_stream_count=1, trace_id="t"), ReadRows()) == []
+
+
+def test_a_pass_without_a_step_of_the_failing_case_decides_nothing() -> None:
+    """Without preferred_min_stream_count there is no sixth stream to resume."""
+    session = CreateSession(preferred_min_stream_count=8, trace_id="t")
+
+    assert told_of(session, ReadRows(), ReadRows(stream="5", offset="last")) == []
+
+
+def test_a_pass_that_asked_as_much_decides() -> None:
+    """The offset is needed, and the identifier of traces is not."""
+    (told,) = told_of(CreateSession(trace_id="t"), ReadRows(), ReadRows(offset="last"))
+
+    assert (
+        told.sentence == "cases drawn for it: of the options of a.b it takes an offset; it fails without trace_id, too"
+    )
+
+
+def test_another_case_is_tried_where_the_smallest_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cases with the fewest options come next, and at most three are tried."""
     clause = "offsets.last-row"
     cases = [dataclasses.replace(CASE, id=name) for name in "abcde"]
@@ -158,13 +266,13 @@ def test_another_case_is_tried_where_the_smallest_tells_nothing() -> None:
     start = started(clause, cases=[one.id for one in cases])
     tried: list[str] = []
 
-    class Unclear(Isolator):
-        def _fails(self, _clauses: frozenset[str], case: Case) -> bool | None:
-            tried.append(case.id)
-            return None
+    def unclear(case: Case, _fails: object) -> None:
+        tried.append(case.id)
+
+    monkeypatch.setattr(isolating, "isolate", unclear)
 
     with reference_target() as target:
-        isolator = Unclear(start, CaseStep([one for one in all_clauses().values() if one.id == clause], target))
+        isolator = Isolator(start, CaseStep([one for one in all_clauses().values() if one.id == clause], target))
         for one in cases:
             isolator.note(one, judged(one.id, failing(one.id, clause, "3 rows")))
 
@@ -182,4 +290,7 @@ def test_a_cause_has_the_sentence_and_shards_keep_it() -> None:
 
     assert contrast(fold(log), [symptom])[-1] == told.sentence
     assert told in merge([log])
-    assert told.sentence == "cases drawn for it: of the options of a it takes row_restriction, and not trace_id"
+    assert (
+        told.sentence
+        == "cases drawn for it: of the options of a it takes row_restriction; it fails without trace_id, too"
+    )

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.engine import blocking, widespread
-from conformance.engine.events import Request
+from conformance.engine.events import CaseJudged, Request
 from tests.engine.samples import judged, passing
 from tests.engine.test_causes import fails, found, refusal, served, with_requests
 
@@ -71,6 +71,84 @@ def test_an_offset_that_is_honoured_elsewhere_explains_nothing() -> None:
     ]
 
     assert len(found(*cases)) == 2
+
+
+BOTH = Request(1, "ReadRows", ("row_restriction", "an offset"))
+CHILD = Request(2, "ReadRows", ("the child of a split stream",))
+
+
+def restricted(name: str, clause: str, text: str) -> CaseJudged:
+    """A case that fails, with a read from an offset under a restriction."""
+    return with_requests(judged(name, fails(name, clause, text)), BOTH)
+
+
+def test_offsets_that_are_wrong_only_under_a_restriction_are_one_cause() -> None:
+    """The drawn history has such a read too, and half of the cases that could show the fault do."""
+    cases = [
+        restricted("a", "offsets.end-yields-nothing", "1 response of 3 rows"),
+        restricted("b", "offsets.last-row", IGNORED),
+        restricted("c", "history.no-repeated-row", "row 3 comes again"),
+        restricted("i", "combination.permitted-request-is-served", "OUT_OF_RANGE: beyond the end"),
+        *(with_requests(judged(name, passing(name, "offsets.last-row")), BOTH) for name in "de"),
+        *(judged(name, passing(name, "offsets.last-row")) for name in "fgh"),
+    ]
+
+    (cause,) = found(*cases)
+
+    assert cause.clause == "offsets.last-row"
+    assert [echo.clause for echo in cause.echoes] == [
+        "offsets.end-yields-nothing",
+        "history.no-repeated-row",
+        "combination.permitted-request-is-served",
+    ]
+
+
+def right(names: str, *requests: Request) -> list[CaseJudged]:
+    """Cases in which the last row is right."""
+    return [with_requests(judged(name, passing(name, "offsets.last-row")), *requests) for name in names]
+
+
+WRONG = [
+    restricted("a", "offsets.end-yields-nothing", "1 response of 3 rows"),
+    restricted("b", "offsets.last-row", IGNORED),
+]
+APART = with_requests(
+    judged("b", fails("b", "offsets.last-row", IGNORED)),
+    Request(1, "ReadRows", ("row_restriction",)),
+    Request(2, "ReadRows", ("an offset",)),
+)
+
+
+@pytest.mark.parametrize(
+    "cases",
+    [
+        pytest.param([*WRONG, *right("de", BOTH)], id="no case shows that other offsets are right"),
+        pytest.param([*WRONG, *right("defgh", BOTH), *right("xyz")], id="most of the cases with both are right"),
+        pytest.param([WRONG[0], APART, *right("de", BOTH), *right("xyz")], id="no request of a case has both"),
+        pytest.param(
+            [*WRONG, judged("c", fails("c", "offsets.last-row", IGNORED)), *right("de", BOTH), *right("xyz")],
+            id="one is wrong without a restriction",
+        ),
+        pytest.param(
+            [*WRONG, judged("c", fails("c", "history.no-repeated-row")), *right("de", BOTH), *right("xyz")],
+            id="a history without a restriction is wrong",
+        ),
+    ],
+)
+def test_features_that_meet_explain_nothing_unless_the_fault_is_there_alone(cases: list[CaseJudged]) -> None:
+    """Then the places of offsets stay causes of their own, and so does what is found elsewhere."""
+    assert len(found(*cases)) == 2
+
+
+def test_a_child_that_never_resumes_does_not_in_drawn_histories() -> None:
+    """A history without a child does not follow. Offsets into other streams are right."""
+    wrong = judged("b", fails("b", "history.no-repeated-row", "row 3 comes again"))
+    child = judged("a", fails("a", "split.child-resumes", "8 rows that are others"))
+
+    assert [cause.clause for cause in found(child, with_requests(wrong, CHILD), *right("xyz"))] == [
+        "split.child-resumes"
+    ]
+    assert len(found(child, served(wrong), *right("xyz"))) == 2
 
 
 def test_several_readers_with_one_error_are_one_cause() -> None:

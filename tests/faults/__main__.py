@@ -108,7 +108,12 @@ def main() -> int:
     options, arguments = _options()
     report = json.loads(REPORT.read_text()) if REPORT.exists() else {"runs": []}
     if options.blame:
-        report["blame"] = {**_about(options, arguments), "results": _blamed(options, arguments)}
+        about = _about(options, arguments)
+        found = {name: {"commit": about["commit"], "first": one} for name, one in _blamed(options, arguments).items()}
+        # What only some of the faults are judged for stands beside what earlier commits made of the others.
+        kept = report["blame"]["results"] if options.only and "blame" in report else {}
+        drawn = min(options.blame, len(BLAME))
+        report["blame"] = {**about, "drawn": drawn, "results": {**kept, **found}}
     else:
         run = {**_about(options, arguments), "results": _run(options, arguments)}
         report["runs"] = [*(other for other in report["runs"] if other["label"] != options.label), run]

@@ -52,7 +52,7 @@ class Blame:
             return Sense.RIGHT
         if not matches(first.clause, self.near):
             return Sense.WRONG
-        taken = [said.partition(", and not ")[0] for said in first.contrast if " fail without " not in said]
+        taken = [said.partition("; it fails without ")[0] for said in first.contrast if " fail without " not in said]
         named = self.features and any(all(one in said for one in self.features) for said in taken)
         return Sense.RIGHT if named else Sense.NEAR
 

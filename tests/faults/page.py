@@ -49,28 +49,37 @@ def _lines(runs: Sequence[_Run], blame: _Run | None) -> Iterator[str]:
 
 
 def _blamed(run: _Run) -> Iterator[str]:
-    senses = {name: _sense(name, found) for name, found in run["results"].items() if found is not None}
+    firsts = {name: one["first"] for name, one in run["results"].items() if one["first"] is not None}
+    senses = {name: _sense(name, found) for name, found in firsts.items()}
     count = Counter(senses.values())
     near = count[Sense.RIGHT] + count[Sense.NEAR]
     yield from ("", "## The first cause", "")
-    yield f"`{run['command']}` on {run['date']}, commit `{run['commit']}`, each fault judged to the end. The"
+    yield f"`{run['command']}`, last on {run['date']}, commit `{run['commit']}`, each fault judged to the end. The"
     yield f"first cause is right in {count[Sense.RIGHT]} of {len(senses)} faults and right or near in {near}, by the"
-    yield f"table of `tests/faults/blame.py`; the median run has {_median(run)} causes."
+    yield f"table of `tests/faults/blame.py`; the median run has {_median(firsts)} causes."
+    if run["drawn"] > len(run["results"]):
+        yield f"Of the {run['drawn']} faults that were drawn, {run['drawn'] - len(run['results'])} were not judged."
+    commits = Counter(one["commit"] for one in run["results"].values())
+    if len(commits) > 1:
+        yield f"The faults were judged at {len(commits)} commits, which the table names, so these figures are joined:"
+        yield "no commit has them alone."
     survived = [f"`{name}`" for name in run["results"] if name not in senses]
     if survived:
         yield f"Nothing failed with {', '.join(survived)}."
     yield ""
-    rows = [(f"`{name}`", sense, *_first(run["results"][name])) for name, sense in senses.items()]
-    yield from _table(("fault", "first cause", "its clause", "what it says", "causes"), rows)
+    rows = [
+        (f"`{name}`", sense, *_first(firsts[name]), f"`{run['results'][name]['commit']}`")
+        for name, sense in senses.items()
+    ]
+    yield from _table(("fault", "first cause", "its clause", "what it says", "causes", "commit"), rows)
 
 
 def _sense(name: str, found: Mapping[str, Any]) -> Sense:
     return BLAME[name].of(First(**{**found, "contrast": tuple(found["contrast"])}))
 
 
-def _median(run: _Run) -> int:
-    found = [one["causes"] for one in run["results"].values() if one is not None]
-    return statistics.median_low(found) if found else 0
+def _median(firsts: Mapping[str, Any]) -> int:
+    return statistics.median_low([one["causes"] for one in firsts.values()]) if firsts else 0
 
 
 def _first(found: Mapping[str, Any]) -> Sequence[str]:

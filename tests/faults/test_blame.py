@@ -22,7 +22,11 @@ TOGETHER = "the failing requests alone ask for row_restriction together with an 
         ("history.no-lost-row", (TOGETHER,), Sense.RIGHT),
         ("history.no-lost-row", ("the failing requests alone ask for an offset",), Sense.NEAR),
         ("history.no-lost-row", ("an offset", "row_restriction"), Sense.NEAR),
-        ("history.no-lost-row", ("of its options it takes an offset, and not row_restriction",), Sense.NEAR),
+        (
+            "history.no-lost-row",
+            ("of its options it takes an offset; it fails without row_restriction, too",),
+            Sense.NEAR,
+        ),
         ("history.no-lost-row", ("cases drawn for it fail without row_restriction, an offset, too",), Sense.NEAR),
         ("values.nulls", (TOGETHER,), Sense.WRONG),
     ],

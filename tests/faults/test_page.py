@@ -49,15 +49,36 @@ def test_permitted_behaviour_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> 
 def test_first_causes_are_counted_by_the_table() -> None:
     """Right, near and wrong, and a fault that nothing found, with the words of the cause."""
     first = {"title": "row 3 comes again", "contrast": ["in 2 of 4 cases"], "causes": 3}
-    results = {
+    found = {
         "reads.avro-ignores-offset": {**first, "clause": "avro.offset-leaves-the-rest"},
         "reads.shared-cursor": {**first, "clause": "history.no-lost-row"},
         "reads.row-count-before-restriction": {**first, "clause": "values.nulls"},
         "sessions.only-newest-64": None,
     }
+    results = {name: {"commit": "abc", "first": one} for name, one in found.items()}
 
-    shown = page([], _run(results))
+    shown = page([], _run(results) | {"drawn": 6})
 
     assert "right in 1 of 3 faults and right or near in 2," in shown
+    assert "Of the 6 faults that were drawn, 2 were not judged." in shown
     assert "Nothing failed with `sessions.only-newest-64`." in shown
-    assert "| `reads.shared-cursor` | near | `history.no-lost-row` | row 3 comes again; in 2 of 4 cases | 3 |" in shown
+    assert (
+        "| `reads.shared-cursor` | near | `history.no-lost-row` | row 3 comes again; in 2 of 4 cases | 3 | `abc` |"
+        in shown
+    )
+    assert "joined" not in shown
+
+
+def test_first_causes_of_several_commits_are_said_to_be_joined() -> None:
+    """The figure is of no commit alone."""
+    first = {"clause": "avro.offset-leaves-the-rest", "title": "3 rows", "contrast": [], "causes": 1}
+    results = {
+        "reads.avro-ignores-offset": {"commit": "abc", "first": first},
+        "reads.shared-cursor": {"commit": "def", "first": first},
+    }
+
+    shown = page([], _run(results) | {"drawn": 2})
+
+    assert "The faults were judged at 2 commits" in shown
+    assert "| `reads.avro-ignores-offset` | right | `avro.offset-leaves-the-rest` | 3 rows | 1 | `abc` |" in shown
+    assert "| `reads.shared-cursor` | wrong | `avro.offset-leaves-the-rest` | 3 rows | 1 | `def` |" in shown

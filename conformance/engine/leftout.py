@@ -1,0 +1,97 @@
+"""The options of a case, and the case without some of them.
+
+A case without an option has to be right for a correct server, or it shows nothing of a faulty one. So the rows that a
+session was known to yield go with the options that chose them, and there is no such case where the rest of these
+options keeps other rows than are known.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+from conformance.records import Case, CreateSession, Expect, ReadRows, Step
+
+__all__ = ["Option", "left", "options_of", "without"]
+
+
+class Option(NamedTuple):
+    """An option: its name in sentences, the kind of step that has it, and the fields that it is made of.
+
+    ``brings`` are the names of other options that its requests have as well.
+    """
+
+    name: str
+    step: type
+    fields: tuple[str, ...]
+    brings: tuple[str, ...] = ()
+
+
+_OFFSET: Final = "an offset"
+_ABANDONED: Final = "an abandoned read"
+_OPTIONS: Final = (
+    Option("row_restriction", CreateSession, ("row_restriction", "restriction_bytes")),
+    # After the restriction: which rows a restriction keeps is known at the snapshot time alone.
+    Option("snapshot_time", CreateSession, ("snapshot",)),
+    Option("selected_fields", CreateSession, ("selected_fields",)),
+    Option("buffer_compression", CreateSession, ("buffer_compression",)),
+    Option("response_compression", CreateSession, ("response_compression",)),
+    Option("sample_percentage", CreateSession, ("sample_percentage",)),
+    Option("trace_id", CreateSession, ("trace_id",)),
+    Option("the parent of another project", CreateSession, ("parent",)),
+    Option(_OFFSET, ReadRows, ("offset",)),
+    Option(_ABANDONED, ReadRows, ("take",)),
+    # The driver reads on from the row after the last one that came.
+    Option("a fault on the way", ReadRows, ("faults",), brings=(_OFFSET, _ABANDONED)),
+    Option("reads at the same time", ReadRows, ("times", "together", "alongside", "handed")),
+    # Last, because a case without them often shows nothing: its streams are shorter.
+    Option("max_stream_count", CreateSession, ("max_stream_count",)),
+    Option("preferred_min_stream_count", CreateSession, ("preferred_min_stream_count",)),
+)
+
+
+def options_of(case: Case) -> list[Option]:
+    """The options of a case that can be left out, in the order in which to try that."""
+    return [one for one in _OPTIONS if any(_has(step, one) and _is_free(step) for step in case.steps)]
+
+
+def left(case: Case) -> frozenset[str]:
+    """The names of all options that the requests of a case have, also those that cannot be left out."""
+    found = [one for one in _OPTIONS if any(_has(step, one) for step in case.steps)]
+    return frozenset(name for one in found for name in (one.name, *one.brings))
+
+
+def without(case: Case, options: Sequence[Option]) -> Case | None:
+    """The case with these options as in a plain request; None if it is not known what a session then yields."""
+    steps = [_reset(step, options) for step in case.steps]
+    known = [step for step in steps if step is not None]
+    return dataclasses.replace(case, steps=tuple(known)) if len(known) == len(steps) else None
+
+
+def _has(step: Step, option: Option) -> bool:
+    if not isinstance(step, option.step):
+        return False
+    plain = option.step()
+    return any(getattr(step, name) != getattr(plain, name) for name in option.fields)
+
+
+def _is_free(step: Step) -> bool:
+    """True if a step is no request that has to be refused, perhaps because of its options."""
+    return isinstance(step, CreateSession | ReadRows) and "OK" in step.expect.codes
+
+
+def _reset(step: Step, options: Iterable[Option]) -> Step | None:
+    changes: dict[str, Any] = {}
+    for option in options:
+        if _has(step, option) and _is_free(step):
+            plain = option.step()
+            changes |= {name: getattr(plain, name) for name in option.fields}
+    if not changes:
+        return step
+    if not changes.keys().isdisjoint({"row_restriction", "snapshot"}):
+        assert isinstance(step, CreateSession)
+        if step.expect.rows is not None and changes.get("row_restriction", step.row_restriction):
+            return None
+        changes["expect"] = Expect()
+    return dataclasses.replace(step, **changes)
