@@ -1,7 +1,8 @@
 """Digests of a version's written bytes, for recording: a run on another machine or another day gives the same digests.
 
-One JSON file per version maps each case to the digest of its values and of the bytes of each writing. A version does
-not change after its release, so that a difference from its record comes from this suite, a wheel or the machine.
+One JSON file per version maps each case to the digest of its values and of the bytes of each writing; versions hardly
+differ, so that all but the oldest have only the cases that differ from the version before. A version does not change
+after its release, so that a difference from its record comes from this suite, a wheel or the machine.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from conformance.disk.files import read_text, write_whole
 from conformance.drift.judging import content_digest
@@ -19,8 +21,10 @@ from conformance.drift.versions import DriftError, VersionAnswer
 
 __all__ = ["Digests", "check_digests", "digests_of", "read_digests", "write_digests"]
 
-FORMAT: Final = 1
-"""The version of the file format; it increases when a reader of the old format would misread the new one."""
+FORMAT: Final = 2
+"""The version of the file format; it increases when a reader of the old format would misread the new one. The first
+had every case in each file.
+"""
 
 VALUES: Final = "values"
 
@@ -58,26 +62,63 @@ def _digest(answer: VersionAnswer, name: str) -> str:
 
 
 def write_digests(folder: Path, version: str, digests: Digests) -> None:
-    """Record the digests of ``version`` in ``folder``, one line per case."""
+    """Record the digests of ``version`` in ``folder``, one line per case, and write all others anew beside them.
+
+    Raises:
+        DriftError: the digests of another version cannot be read.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    head = json.dumps({"format": FORMAT, "pyarrow": version, "seed": digests.seed})[1:-1]
-    lines = [f"  {json.dumps(case)}: {json.dumps(one)}" for case, one in sorted(digests.cases.items())]
-    text = "{" + head + ', "cases": {\n' + ",\n".join(lines) + "\n}}\n"
-    write_whole(folder / f"{version}.json", text.encode())
+    known = {path.stem: read_digests(folder, path.stem) for path in folder.glob("*.json") if path.stem != version}
+    known[version] = digests
+    before, of_before = "", Digests(digests.seed, {})
+    for name, one in sorted(known.items(), key=lambda item: _release(item[0])):
+        extends = one.seed == of_before.seed and one.cases.keys() >= of_before.cases.keys()
+        write_whole(folder / f"{name}.json", _text(name, one, before if extends else "", of_before).encode())
+        before, of_before = name, one
+
+
+def _release(version: str) -> tuple[Sequence[int], str]:
+    return [int(part) for part in re.findall(r"\d+", version)], version
+
+
+def _text(version: str, one: Digests, base: str, of_base: Digests) -> str:
+    """The file of a version; without a ``base``, it has every case."""
+    known = of_base.cases if base else {}
+    cases = {case: found for case, found in sorted(one.cases.items()) if found != known.get(case)}
+    head = json.dumps({"format": FORMAT, "pyarrow": version, "seed": one.seed} | ({"base": base} if base else {}))[1:-1]
+    lines = ",\n".join(f"  {json.dumps(case)}: {json.dumps(found)}" for case, found in cases.items())
+    return "{" + head + ', "cases": {\n' + lines + "\n}}\n"
 
 
 def read_digests(folder: Path, version: str) -> Digests:
     """The recorded digests of ``version``; raises :class:`DriftError` if they are missing or cannot be read."""
     path = folder / f"{version}.json"
+    document = _document(path)
+    try:
+        base, found = document.get("base", ""), Digests(document["seed"], document["cases"])
+        known = _earlier(folder, base, version) if base else {}
+        return Digests(found.seed, {**known, **found.cases})
+    except (KeyError, TypeError) as error:
+        raise DriftError(f"{path}: expected recorded digests: {error!r}") from None
+
+
+def _earlier(folder: Path, base: str, version: str) -> Mapping[str, Mapping[str, str]]:
+    """The cases of the version that the file of ``version`` names: one before it, in the same folder."""
+    if Path(base).name != base or _release(base) >= _release(version):
+        raise TypeError(f"expected an earlier version as base, got {base!r}")
+    return read_digests(folder, base).cases
+
+
+def _document(path: Path) -> Any:
     try:
         document = json.loads(read_text(path))
-        if document["format"] != FORMAT:
+        if document["format"] not in (1, FORMAT):
             raise DriftError(f"{path}: expected format {FORMAT}, got {document['format']}")
-        return Digests(document["seed"], document["cases"])
     except OSError as error:
         raise DriftError(f"{path}: cannot read: {error.strerror}; record it with conformance drift --record") from None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise DriftError(f"{path}: expected recorded digests: {error!r}") from None
+    return document
 
 
 def check_digests(version: str, recorded: Digests, now: Digests) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,37 @@ def test_what_was_recorded_is_read_again(tmp_path: Path) -> None:
 
     assert read_digests(tmp_path, "24.0.0") == found
     assert len((tmp_path / "24.0.0.json").read_text().splitlines()) == 4
+
+
+def test_a_later_version_has_the_cases_that_differ_from_the_one_before(tmp_path: Path) -> None:
+    """Whichever is recorded first, and if the oldest is recorded again."""
+    old = Digests(0, {"a": {"values": "1"}, "b": {"values": "2"}})
+    new = Digests(0, {"a": {"values": "1"}, "b": {"values": "3"}, "c": {"values": "4"}})
+    again = Digests(0, {"a": {"values": "5"}, "b": {"values": "2"}})
+    for version, digests in (("24.0.0", new), ("9.0.0", old), ("24.0.0", new), ("9.0.0", again)):
+        write_digests(tmp_path, version, digests)
+
+    assert (read_digests(tmp_path, "9.0.0"), read_digests(tmp_path, "24.0.0")) == (again, new)
+    write_digests(tmp_path, "9.0.0", old)
+    assert json.loads((tmp_path / "24.0.0.json").read_text())["cases"].keys() == {"b", "c"}
+
+
+def test_a_version_without_some_cases_or_of_another_seed_stands_alone(tmp_path: Path) -> None:
+    """The file of another version would add to it what it does not have."""
+    write_digests(tmp_path, "9.0.0", Digests(0, {"a": {"values": "1"}, "b": {"values": "2"}}))
+    for other in (Digests(0, {"a": {"values": "1"}}), Digests(1, {"a": {"values": "1"}, "b": {"values": "2"}})):
+        write_digests(tmp_path, "24.0.0", other)
+
+        assert read_digests(tmp_path, "24.0.0") == other
+
+
+@pytest.mark.parametrize("base", ["../9.0.0", "24.0.0", "25.0.0"])
+def test_a_base_is_an_earlier_version_in_the_same_folder(base: str, tmp_path: Path) -> None:
+    """A record from elsewhere leads to no other file, and to no loop."""
+    (tmp_path / "24.0.0.json").write_text('{"format": 2, "seed": 0, "base": "BASE", "cases": {}}'.replace("BASE", base))
+
+    with pytest.raises(DriftError, match="an earlier version as base"):
+        read_digests(tmp_path, "24.0.0")
 
 
 def test_every_difference_from_the_record_is_told() -> None:
