@@ -8,6 +8,7 @@ and output carry tables, and REST is not mentioned.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import sys
 import threading
@@ -77,17 +78,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--tables-on-stdin", action="store_true", help="take tables as lines of JSON, not over REST")
     parser.add_argument("--state", metavar="FILE", type=Path, help="keep tables and sessions there for the next start")
     options = parser.parse_args(arguments)
-    stdin = options.tables_on_stdin
+    stdin, say = options.tables_on_stdin, functools.partial(print, flush=True)
     try:
-        serve(mutant=options.mutant, host=options.host, say=_line, tables_on_stdin=stdin, state=options.state)
+        serve(mutant=options.mutant, host=options.host, say=say, tables_on_stdin=stdin, state=options.state)
     except KeyError as error:
         parser.error(f"argument --mutant: {error.args[0]}")
     except RecordError as error:
         parser.error(f"argument --state: {error}")
     except OSError as error:
         parser.error(f"cannot serve: {error}")
-
-
-def _line(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()

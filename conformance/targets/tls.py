@@ -57,8 +57,8 @@ class SecureLine:
         """Read the files of ``tls``, relative to ``here``.
 
         Raises:
-            TargetError: one of them is not PEM, certificate and key do not belong together, or gRPC is told to use
-                no cipher that it has.
+            TargetError: one of them is not PEM, certificate and key do not belong together, or the environment names
+                no cipher that gRPC has.
         """
         try:
             require_ciphers()

@@ -171,6 +171,7 @@ def test_a_started_server_that_keeps_its_tables_gets_the_same_verdicts(over_rest
 
 KEEPING = '''
 """The reference, which remembers the names of its tables in a file, as a server with a data directory does."""
+import functools
 import sys
 from pathlib import Path
 
@@ -192,7 +193,7 @@ def create_table(self, table, columns):
 
 
 Catalogue.create_table = create_table
-reference.serve(say=reference._line)
+reference.serve(say=functools.partial(print, flush=True))
 '''
 
 

@@ -7,8 +7,8 @@ line before it: ``{"event": "rest.listen", "port": …}``.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         serve_flight(
             mutant=options.mutant,
             host=options.host,
-            say=_line,
+            say=functools.partial(print, flush=True),
             login=login,
             scenario=options.scenario,
             clock=options.clock,
@@ -76,8 +76,3 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"argument --{name}: {error.args[0]}")
     except OSError as error:
         parser.error(f"cannot serve: {error}")
-
-
-def _line(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
