@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import os
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 from typing import Final
 
@@ -66,16 +67,18 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["CONFORMANCE_ADAPTERS"] = str(Path(os.devnull, "adapters"))
 
 
-def pytest_collection() -> None:
-    """Collect no garbage while tests are collected: nothing of them is any."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage while tests are collected, and leave them out of every collection of it afterwards: they stay,
+    and are a million objects.
+    """
     gc.disable()
-
-
-def pytest_collection_finish() -> None:
-    """Leave the collected tests out of every collection of garbage: they stay, and are a million objects."""
-    gc.freeze()
-    gc.set_threshold(10_000)
-    gc.enable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(10_000)
+        gc.enable()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
