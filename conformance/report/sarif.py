@@ -1,6 +1,6 @@
 """SARIF 2.1.0 (OASIS), for services that show the findings of analysis tools beside the code.
 
-Clauses are rules and deviations are results; an expected failure is a result that is suppressed. A reason for which
+Deviations are results, and their clauses are rules; an expected failure is a suppressed result. A reason for which
 clauses were not judged is a notification about the run, so that no reader counts it as a finding.
 """
 
@@ -39,8 +39,8 @@ def write_sarif(result: Result, path: Path) -> None:
 def sarif(report: Report) -> dict[str, Any]:
     """``report`` as a SARIF log with one run."""
     deviations = [item for item in report.deviations if item.outcome not in NOT_JUDGED]
-    used = [*report.run.clauses, *(clause for item in report.deviations for clause in item.clauses)]
-    rules = {clause: place for place, clause in enumerate(dict.fromkeys(used))}
+    # The texts of all clauses take half a megabyte: a log holds those of its results.
+    rules = {clause: place for place, clause in enumerate(dict.fromkeys(item.clauses[0] for item in deviations))}
     run = {
         "tool": {
             "driver": {"name": "conformance", "version": report.run.suite, "rules": [_rule(clause) for clause in rules]}
@@ -50,7 +50,7 @@ def sarif(report: Report) -> dict[str, Any]:
             {
                 # The tool succeeded if it came to its end; findings are no failure of the tool.
                 "executionSuccessful": report.complete and not report.broke,
-                "toolExecutionNotifications": list(_notifications(report, rules)),
+                "toolExecutionNotifications": list(_notifications(report)),
             }
         ],
         "results": [_result(report, item, rules) for item in deviations],
@@ -136,7 +136,7 @@ def _uri(path: str) -> str:
     return f"file://{text}" if pure.is_absolute() else text
 
 
-def _notifications(report: Report, rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+def _notifications(report: Report) -> Iterator[dict[str, Any]]:
     for item in report.deviations:
         if item.outcome in NOT_JUDGED:
             clause = item.clauses[0]
@@ -144,7 +144,7 @@ def _notifications(report: Report, rules: Mapping[str, int]) -> Iterator[dict[st
             yield {
                 "level": "note",
                 "message": {"text": in_sarif(f"not judged: {clause}{more}: {item.text}")},
-                "associatedRule": {"id": clause, "index": rules[clause]},
+                "associatedRule": {"id": clause},
             }
     for problem in report.problems:
         yield {

@@ -16,7 +16,7 @@ from conformance.contract.clause import CLAUSES
 from conformance.contract.closed import Question
 from conformance.disk.files import data_file
 from conformance.engine.causes import Cause, causes
-from conformance.engine.events import CLIENT_PROFILE, READ_PROFILE, WRITE_PROFILE, RunStarted
+from conformance.engine.events import CLIENT_PROFILE, READ_PROFILE, WRITE_PROFILE, CaseJudged, RunStarted
 from conformance.engine.provenance import Provenance
 from conformance.engine.result import NOT_JUDGED, Deviation, Result
 from conformance.engine.selection import LeftOut
@@ -251,17 +251,17 @@ def _left_out(left_out: Sequence[LeftOut]) -> list[str]:
     return [f"{_many(count, kind)}: {reason}" for (kind, reason), count in counts.items()]
 
 
-def replay_command(result: Result, deviation: Deviation | Cause) -> str:
-    """The command that shows a deviation, or the smallest case of a cause, again with every byte of the exchange."""
+def replay_command(result: Result, shown: Deviation | Cause | CaseJudged) -> str:
+    """The command that shows a case, that of a deviation or the smallest of a cause, again with every byte."""
     if (words := _REPLAYED_BY.get(result.start.profile)) is not None:
         command, who, what = words
         flight = ["--flight"] if any(one.startswith(_OF_FLIGHT) for one in result.start.clauses) else []
         named = result.start.target_file
         subject = ["--program" if named.endswith(".toml") else who, named]  # a program of the user's own, by its file
-        return shlex.join(["conformance", command, *flight, *subject, what, deviation.replay])
+        return shlex.join(["conformance", command, *flight, *subject, what, shown.replay])
     # A recording has no target file: its log is judged again.
     target = ["--target", _named(result.start)] if result.start.target_file else []
-    return shlex.join(["conformance", "replay", deviation.replay, *target])
+    return shlex.join(["conformance", "replay", shown.replay, *target])
 
 
 def _named(start: RunStarted) -> str:

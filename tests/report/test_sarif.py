@@ -193,13 +193,14 @@ def test_it_fits_the_schema(name: str) -> None:
     ids = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     notes = [one["associatedRule"] for one in run["invocations"][0]["toolExecutionNotifications"]]
     assert all(ids[one["ruleIndex"]] == one["ruleId"] for one in run["results"])
-    assert all(ids[one["index"]] == one["id"] for one in notes)
+    assert set(ids) == {one["ruleId"] for one in run["results"]}
     assert len(run["results"]) + len(notes) == len(report.deviations)
 
 
 def test_a_rule_explains_its_clause() -> None:
-    """With the requirement, the level, the source and who breaks, and the address of the source."""
-    (rule,) = run_of(report_of(clauses=["framing.batch-single-message"]))["tool"]["driver"]["rules"]
+    """With the requirement, the level, the source and who breaks, and its address; a clause that passed has none."""
+    broken = failing("a", "framing.batch-single-message", "2 messages")
+    (rule,) = run_of(report_of(broken, passing("a", "rows.none-is-missing")))["tool"]["driver"]["rules"]
     clause = CLAUSES["framing.batch-single-message"]
 
     assert rule["helpUri"] == clause.source
