@@ -22,6 +22,7 @@ from conformance.contain.command import run_command
 from conformance.contain.errors import CannotStart
 from conformance.contain.importing import import_environment
 from conformance.contain.text import safe
+from conformance.disk.cache import cache_directory
 from conformance.disk.files import write_whole
 from conformance.disk.locks import held
 from conformance.records import to_json
@@ -32,10 +33,10 @@ from conformance.targets.installing import FOREIGN, Places, Say, install, missin
 from conformance.targets.interpreters import find_interpreter
 from conformance.targets.spec import Start, TargetSpec
 
-__all__ = ["Environment", "ask_version", "command_environment", "fill", "find", "plan", "prepare"]
+__all__ = ["Environment", "ask_version", "command_environment", "environments", "fill", "find", "plan", "prepare"]
 
-CACHE: Final = Path(".conformance") / "envs"
-"""The directory of all environments, below the current directory; ``CONFORMANCE_CACHE`` names another one."""
+VARIABLE: Final = "CONFORMANCE_CACHE"
+"""The environment variable that names the directory of all environments."""
 
 RECORD: Final = "made.json"
 
@@ -69,6 +70,11 @@ def platform_name() -> str:
     return f"{sys.platform}-{platform.machine().lower()}"
 
 
+def environments() -> Path:
+    """The directory of all environments: the one that ``CONFORMANCE_CACHE`` names, or one in the user's cache."""
+    return cache_directory("environments", VARIABLE)
+
+
 def directory(spec: TargetSpec) -> Path:
     """The directory of the target's environment; its name changes with the environment's definition and its sources.
 
@@ -78,8 +84,7 @@ def directory(spec: TargetSpec) -> Path:
     made_of = [to_json(wanted), wanted.interpreter or sysconfig.get_python_version(), platform_name()]
     made_of += contents(wanted, spec.here, spec.file)
     digest = hashlib.sha256(json.dumps(made_of, sort_keys=True).encode()).hexdigest()[:12]
-    cache = Path(os.environ.get("CONFORMANCE_CACHE", CACHE))
-    return cache.absolute() / f"{spec.name}-{digest}"
+    return environments() / f"{spec.name}-{digest}"
 
 
 def find(spec: TargetSpec) -> Environment:

@@ -19,7 +19,7 @@ import pytest
 
 from adapters.building import cache_directory, find
 from adapters.spec import placeholders, shipped
-from conformance.targets.environment import CACHE
+from conformance.targets.environment import environments
 from publish.tables.ipc import DRIFT_FINDINGS, IPC_FINDINGS, PROGRAMS, DriftFinding, IpcFinding
 from tests.fixtures import ROOT
 
@@ -58,9 +58,7 @@ def _python(program: Path, version: str, _scratch: Path) -> list[str]:
     found = importlib.metadata.version(package) if importlib.util.find_spec(library) else None
     if library == "pyarrow" and found != version:
         # The last file of a complete environment is its record.
-        made = sorted(
-            Path(os.environ.get("CONFORMANCE_CACHE", CACHE)).absolute().glob(f"pyarrow-{version}-*/made.json")
-        )
+        made = sorted(environments().glob(f"pyarrow-{version}-*/made.json"))
         if made:
             return [str(made[-1].parent / "venv" / "bin" / "python"), str(program)]
     _needs(found, version, package)

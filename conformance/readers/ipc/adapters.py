@@ -12,7 +12,6 @@ import dataclasses
 import hashlib
 import importlib.util
 import json
-import os
 import shlex
 import sys
 import tomllib
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import conformance
+from conformance.disk.cache import cache_directory
 from conformance.readers.ipc.info import Unavailable
 
 __all__ = [
@@ -99,8 +99,7 @@ def load_adapter(file: Path) -> Adapter:
 
 def builds() -> Path:
     """The directory of all builds: the one that ``CONFORMANCE_ADAPTERS`` names, or one in the user's cache."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get(VARIABLE) or Path(cache, "arrow-conformance", "adapters")).absolute()
+    return cache_directory("adapters", VARIABLE)
 
 
 def build_directory(adapter: Adapter, root: Path | None = None) -> Path:
