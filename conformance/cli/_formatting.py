@@ -37,7 +37,8 @@ HEADINGS: Final = {
     "The service itself": ("project", "max-bytes", "estimate"),
     "What is printed": ("all", "format"),
     "Files that are written": (
-        *("log", "exchanges", "json", "html", "junit", "sarif", "badge", "badges", "github", "step-summary", "out"),
+        *("log", "exchanges", "json", "html", "open", "junit", "sarif", "badge", "badges", "github"),
+        *("step-summary", "out"),
     ),
     "What decides the exit status": ("gate",),
 }

@@ -18,7 +18,7 @@ from conformance.cli._options import FILE, FOLDER
 from conformance.contain.text import safe
 from conformance.disk.files import DiskError
 from conformance.engine.result import Result
-from conformance.engine.session import last_log
+from conformance.engine.session import STATE, last_log
 from conformance.report.overview import print_concise, print_overview
 from conformance.report.terminal import print_report, terminal
 
@@ -34,7 +34,8 @@ class Outputs:
     """The path for each report format; None for a format that was not requested.
 
     ``shown`` says how much of the report is on the screen. With ``github``, annotations
-    are printed before the report. ``step_summary`` is the file to which the summary for the job is appended.
+    are printed before the report. ``step_summary`` is the file to which the summary for the job is appended. With
+    ``opened``, a browser shows the HTML report at the end.
     """
 
     junit: Path | None = None
@@ -46,6 +47,7 @@ class Outputs:
     step_summary: Path | None = None
     github: bool = False
     shown: str = SCREEN
+    opened: bool = False
 
     def write(self, result: Result) -> list[DiskError]:
         """Write every requested file; returns an error for each file that could not be written."""
@@ -79,8 +81,20 @@ def reported(result: Result, outputs: Outputs, run: Path | None = None) -> list[
 
     The files come first, so that closing standard output (``| head``) does not prevent one.
     """
+    if outputs.opened and outputs.html is None:
+        outputs = dataclasses.replace(outputs, html=STATE / f"{'report' if run is None else run.stem}.html")
     failures = outputs.write(result)
-    return [*_printed(result, outputs, run), *failures]
+    failures += _printed(result, outputs, run)
+    if outputs.opened and outputs.html is not None and outputs.html.is_file():
+        _open(outputs.html)
+    return failures
+
+
+def _open(page: Path) -> None:
+    import webbrowser  # noqa: PLC0415  # only here
+
+    found = webbrowser.open(page.absolute().as_uri())
+    click.echo(f"page: {page}{'' if found else ' (no browser was found here)'}", err=True)
 
 
 def print_result(result: Result, *, complete: bool = False, shown: str = SCREEN, run: Path | None = None) -> None:
@@ -145,6 +159,12 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--junit", metavar="FILE", type=FILE, help="Write JUnit XML.")
     @click.option("--json", "json_", metavar="FILE", type=FILE, help="Write the JSON report.")
     @click.option("--html", metavar="FILE", type=FILE, help="Write the HTML report, one self-contained file.")
+    @click.option(
+        "--open",
+        "opened",
+        is_flag=True,
+        help="Show the HTML report in a browser; it is in .conformance unless --html is given.",
+    )
     @click.option("--sarif", metavar="FILE", type=FILE, help="Write SARIF 2.1.0.")
     @click.option("--badge", metavar="FILE", type=FILE, help="Write an SVG badge.")
     @click.option("--badges", metavar="DIR", type=FOLDER, help="Write an SVG badge for each profile of a server.")
@@ -162,6 +182,7 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         json_: Path | None,
         html: Path | None,
         sarif: Path | None,
+        opened: bool,
         badge: Path | None,
         badges: Path | None,
         github: bool | None,
@@ -176,7 +197,7 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         summary = os.environ.get("GITHUB_STEP_SUMMARY") if github else None
         shown = COMPLETE if complete else shown_as or SCREEN
         written = Path(summary) if summary else None
-        outputs = Outputs(junit, json_, html, badge, badges, sarif, written, github, shown)
+        outputs = Outputs(junit, json_, html, badge, badges, sarif, written, github, shown, opened)
         return function(outputs=outputs, **arguments)
 
     return with_outputs

@@ -60,7 +60,13 @@ def _head(number: int, cause: Cause, width: int) -> Line:
     room = width - len(head) - len(name) - len(level) - 2
     place = f"{cause.smallest}{call}{more}"
     rest = next((f"  {one}" for one in (place, f"{cause.smallest}{more}", cause.smallest) if len(one) <= room), "")
-    return (head, "bold red"), (name, "bold"), (level, "red"), (rest, "")
+    return (head, "bold red"), (name, _linked(cause.clause)), (level, "red"), (rest, "")
+
+
+def _linked(clause_id: str) -> str:
+    """The style of a clause's name: a terminal that shows links (OSC 8) leads to the source of the requirement."""
+    clause = EXPLAINED.get(clause_id)
+    return f"bold link {clause.source}" if clause is not None and "://" in clause.source else "bold"
 
 
 def _role(cause: Cause) -> str:

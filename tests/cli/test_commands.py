@@ -50,6 +50,28 @@ class TestRun:
         assert [(user / path).stat().st_size > 200 for path in files.values()] == [True] * 4
         jsonschema.validate(json.loads((user / files["json"]).read_text()), report_schema())
 
+    @pytest.mark.parametrize(
+        ("options", "page"),
+        [
+            (["--open"], ".conformance/liar.html"),
+            (["--open", "--html", "mine.html"], "mine.html"),
+            (["--open", "--log", "mine.jsonl"], ".conformance/mine.html"),
+        ],
+    )
+    @pytest.mark.parametrize("found", [True, False])
+    def test_a_browser_shows_the_page(
+        self, user: Path, monkeypatch: pytest.MonkeyPatch, *, options: list[str], page: str, found: bool
+    ) -> None:
+        """With --html its file, otherwise one next to the logs; where there is no browser, its path is left."""
+        opened: list[str] = []
+        monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or found)
+
+        result = run("--target", "liar.toml", *options)
+
+        assert opened == [(user / page).as_uri()]
+        assert (user / page).read_text().startswith("<!doctype html>")
+        assert f"page: {page}{'' if found else ' (no browser was found here)'}\n" in result.output
+
     def test_generated_cases_are_added_and_failing_ones_saved(self, user: Path) -> None:
         """A counterexample is a case file that replays."""
         result = run("--target", "liar.toml", "--cases", "2", "--seed", "5")

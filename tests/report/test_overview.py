@@ -8,7 +8,7 @@ import math
 
 import pytest
 
-from conformance.contract.clause import Role, load_chapters
+from conformance.contract.clause import CLAUSES, Role, load_chapters
 from conformance.contract.wholecase import WHOLE_CASE
 from conformance.engine.events import RunEnded
 from conformance.engine.result import Result, fold
@@ -51,6 +51,21 @@ def many_causes(count: int) -> Result:
 def test_ten_causes_fit_a_terminal() -> None:
     """Whatever their texts, and whatever else there is to say."""
     assert lines_on_screen(printed(many_causes(10))) <= LINES
+
+
+@pytest.mark.parametrize("shows_links", [True, False])
+def test_a_clause_leads_to_its_source(*, shows_links: bool) -> None:
+    """In a terminal, as a link that those without OSC 8 do not show; a file or a pipe has plain text."""
+    buffer = io.StringIO()
+    options = {"force_terminal": True, "color_system": "standard", "legacy_windows": False} if shows_links else {}
+    console = terminal(file=buffer, width=COLUMNS, **options)
+    load_chapters()
+
+    print_overview(console, many_causes(1))
+
+    source = CLAUSES["body.padding-zero"].source
+    assert (f";{source}\x1b\\" in buffer.getvalue()) == shows_links
+    assert ("\x1b" in buffer.getvalue()) == shows_links
 
 
 def test_more_than_ten_are_counted_and_fit_as_well() -> None:
