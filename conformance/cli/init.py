@@ -54,7 +54,7 @@ TABLES: Final = "tables"
 
 WITHOUT_REST: Final = (
     "expected a way to make the table of each case: BigQuery's REST API, or without it --seed program or preloaded;"
-    " without any, use --kind program, which judges the messages that your server would send (docs/implementers.md),"
+    " without any, use --kind program, which judges the messages that your server would send (docs/serializers.md),"
     " or --grpc, with which only the cases run that need no table"
 )
 ENDPOINT: Final = ("tls", "ca", "token_command", "token_variable")

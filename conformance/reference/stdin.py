@@ -1,6 +1,6 @@
 """Tables for the reference on its standard input: the messages that a server sends and gets that seeds itself.
 
-A server without REST is filled in this way (docs/implementers.md). The messages are those of
+A server without REST is filled in this way (docs/seeding.md). The messages are those of
 ``conformance/targets/protocol.schema.json``; every line is one request, and its answer is one line.
 """
 

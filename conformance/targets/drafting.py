@@ -1,6 +1,6 @@
 """The text of a target file: what ``conformance init`` writes for a new target.
 
-It holds the keys with which a target begins; docs/implementers.md explains the others, which the owner adds by hand.
+It holds the keys with which a target begins; docs/target-file.md explains the others, which the owner adds by hand.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from conformance.targets.spec import Seed, TargetSpec
 
 __all__ = ["target_text"]
 
-_HEAD = "# A target of the conformance suite: docs/implementers.md explains every key.\n"
+_HEAD = "# A target of the conformance suite: docs/target-file.md explains every key.\n"
 
 
 def target_text(spec: TargetSpec) -> str:
@@ -23,7 +23,7 @@ def target_text(spec: TargetSpec) -> str:
     >>> from conformance.targets.spec import Endpoint, TargetKind
     >>> endpoint = Endpoint("localhost:9060", "http://localhost:9050")
     >>> print(target_text(TargetSpec("mine", TargetKind.SERVER, endpoint=endpoint)))
-    # A target of the conformance suite: docs/implementers.md explains every key.
+    # A target of the conformance suite: docs/target-file.md explains every key.
     name = "mine"
     kind = "server"
     <BLANKLINE>
@@ -72,7 +72,7 @@ def _seeding(seed: Seed) -> Iterator[str]:
     if seed.paths != Seed().paths:
         yield from (
             "",
-            "# How rows get into a table, tried in this order: docs/implementers.md explains each way.",
+            "# How rows get into a table, tried in this order: docs/seeding.md explains each way.",
             "[seed]",
         )
         yield f"paths = {_array(seed.paths)}"

@@ -25,8 +25,8 @@ NAMES = [path.relative_to(ROOT).as_posix() for path in GUIDES]
 
 
 LONG: Final = (
-    *("clients", "flight", "implementers", "interruptions", "ipc", "recording", "replay"),
-    *("scenarios", "truth"),
+    *("ci", "clients", "flight", "implementers", "interruptions", "ipc", "recording", "replay"),
+    *("scenarios", "seeding", "serializers", "target-file", "truth"),
 )
 """Guides with many commands, or long ones: they are followed where there is time, in the environment ``guides``."""
 
@@ -156,7 +156,7 @@ def _check_message(line: str, where: str) -> None:
 @pytest.mark.slow(env="studies")
 def test_the_workflow_of_a_vendor_runs(tmp_path: Path, endpoint: Mapping[str, str]) -> None:
     """The action of the repository ends well with the inputs of the guide, and leaves what the last step keeps."""
-    guide = ROOT / "docs" / "implementers.md"
+    guide = ROOT / "docs" / "ci.md"
     desk = Desk(tmp_path, endpoint)
 
     for block in blocks(guide):
@@ -175,9 +175,7 @@ def test_the_workflow_of_a_vendor_runs(tmp_path: Path, endpoint: Mapping[str, st
 
 def test_the_hook_of_the_guide_is_the_hook_of_the_repository() -> None:
     """Its id, and a version that was released."""
-    (block,) = (
-        block for block in blocks(ROOT / "docs" / "implementers.md") if block.title == ".pre-commit-config.yaml"
-    )
+    (block,) = (block for block in blocks(ROOT / "docs" / "ci.md") if block.title == ".pre-commit-config.yaml")
     (repository,) = yaml.safe_load(block.text)["repos"]
 
     assert repository["hooks"] == [{"id": HOOK["id"]}]

@@ -103,7 +103,7 @@ def test_a_path_is_told_from_a_package_by_its_beginning() -> None:
 
 def test_the_guide_shows_every_key_and_every_placeholder(target_file: Write) -> None:
     """The example of the guide is a target file with all that there is to install."""
-    (text,) = (block.text for block in blocks(ROOT / "docs" / "implementers.md") if block.title == "everything.toml")
+    (text,) = (block.text for block in blocks(ROOT / "docs" / "target-file.md") if block.title == "everything.toml")
 
     target_file(text)
 
