@@ -35,12 +35,13 @@ def command(*, paths: tuple[Path, ...], out: Path) -> None:
     \b
     Exit status: 0 written; 1 written, but no cell held in each run; 2 unusable input.
     """  # noqa: D301  # click wants the character, not the escape
-    runs = [(str(path), _digest(path), report_at(path)) for path in paths]
-    gate = make_gate(runs)
+    # A file that is no report is refused before all of it is read for its digest.
+    reports = [report_at(path) for path in paths]
+    gate = make_gate([(str(path), _digest(path), report) for path, report in zip(paths, reports, strict=True)])
     write_gate(gate, out)
     reasons = Counter(kind for item in gate.left_out for kind in [item.kind] * len(item.clauses))
     others = "".join(f", {count} {kind.replace('-', ' ')}" for kind, count in sorted(reasons.items()))
-    every = f"each of {len(runs)} runs" if len(runs) > 1 else "1 run"
+    every = f"each of {len(reports)} runs" if len(reports) > 1 else "1 run"
     click.echo(f"{out}: {many(len(gate.cells), 'cell')} held in {every}{others}")
     sys.exit(0 if gate.cells else 1)
 

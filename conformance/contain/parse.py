@@ -49,7 +49,9 @@ def parse_json(
     """
     # Two counts in C are enough for nearly every document; only a suspicious one is scanned token by token.
     suspicious = data.count(b"[") + data.count(b"{") > depth or data.count(b",") >= values
-    if suspicious and not _is_plain(data, depth=depth, values=values):
+    # A value has two texts at most. More are not taken out all at once: what is between them would be objects, too.
+    many_texts = data.count(b'"') > 4 * min(values, VALUES)
+    if suspicious and (many_texts or not _is_plain(data, depth=depth, values=values)):
         _check(data, depth=depth, values=values)
     try:
         return json.loads(data, parse_int=numbers, parse_float=numbers)

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-__all__ = ["FIRST_SECONDS", "MOST", "is_pipe", "kept", "something_came", "write_pipe"]
+__all__ = ["FIRST_SECONDS", "MOST", "is_pipe", "kept", "open_pipe", "something_came", "write_pipe"]
 
 FIRST_SECONDS: Final = 10.0
 """Seconds to wait for the first byte of a pipe, or for somebody who reads from it."""
@@ -58,7 +58,7 @@ def kept(path: Path) -> Path:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not something_came(descriptor):
-            raise OSError(errno.EPIPE, f"nothing came through the {kind} within {FIRST_SECONDS:g} s", str(path))
+            raise OSError(errno.ETIMEDOUT, f"nothing came through the {kind} within {FIRST_SECONDS:g} s", str(path))
         os.set_blocking(descriptor, True)
         with tempfile.TemporaryFile() as file:
             while chunk := os.read(descriptor, _CHUNK):
@@ -85,7 +85,7 @@ def write_pipe(path: Path, content: bytes) -> None:
     Raises:
         OSError: nobody opened the pipe for reading, or read on, within :data:`FIRST_SECONDS`.
     """
-    descriptor = _opened(path)
+    descriptor = open_pipe(path)
     try:
         poll = select.poll()
         poll.register(descriptor, select.POLLOUT)
@@ -98,7 +98,12 @@ def write_pipe(path: Path, content: bytes) -> None:
         os.close(descriptor)
 
 
-def _opened(path: Path) -> int:
+def open_pipe(path: Path) -> int:
+    """A descriptor of the pipe at ``path``, open for writing and not blocking.
+
+    Raises:
+        OSError: nobody opened the pipe for reading within :data:`FIRST_SECONDS`.
+    """
     until = time.monotonic() + FIRST_SECONDS
     while True:
         try:
@@ -112,4 +117,4 @@ def _opened(path: Path) -> int:
 
 
 def _unread(path: Path) -> OSError:
-    return OSError(errno.EPIPE, f"nobody read from the pipe within {FIRST_SECONDS:g} s", str(path))
+    return OSError(errno.ETIMEDOUT, f"nobody read from the pipe within {FIRST_SECONDS:g} s", str(path))

@@ -23,6 +23,7 @@ from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contain.text import safe, safe_values
 from conformance.disk.files import DiskError
 from conformance.disk.lines import LineFile, line_of
+from conformance.disk.pipes import kept
 from conformance.engine.events import EVENTS, CaseJudged, Event, ExchangeRecorded, RunEnded, RunStarted
 from conformance.generate.casefile import check_foreign
 from conformance.records import FORMAT, RecordError, from_json, to_json
@@ -153,7 +154,7 @@ def read_log(path: Path) -> Iterator[Event]:
     """
     suite = ended = ""
     digest = hashlib.sha256()
-    with path.open("rb") as file:
+    with kept(path).open("rb") as file:
         for number in count(1):
             line = file.readline(LONGEST + 1)
             if len(line) > LONGEST:

@@ -28,6 +28,8 @@ YAML: Final = ".yaml"
 SUFFIXES: Final = (JSON, YAML)
 LARGEST_CASE: Final = 16 << 20
 """The most bytes of a case file: a case with more rows has a recipe."""
+MOST_ITEMS: Final = 500_000
+"""The most items of all lists and mappings in a case file: a YAML item takes 350 bytes while it is read."""
 SHALLOW_BRACKETS: Final = 1500
 """Brackets of a text that is read in C; 20,000 levels fit into a stack of 8 MiB, and no case of the suite has 1500."""
 SHALLOW_COLUMNS: Final = 960
@@ -53,6 +55,11 @@ def parse(path: Path) -> Any:
     check_suffix(path)
     try:
         text = read_text(path, LARGEST_CASE)
+        # An upper bound: each item has one of these, and so has many a text.
+        if sum(map(text.count, ("\n", ",", "- ", "[", "{"))) > MOST_ITEMS:
+            raise CaseFileError(
+                path, f"expected at most {MOST_ITEMS} items but got more: a case with more rows has a recipe"
+            )
         if path.suffix == JSON:
             return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_whole)
         return _load(text)

@@ -22,7 +22,7 @@ __all__ = ["INDEX", "PreloadedWay", "read_index"]
 
 INDEX: Final = "index.json"
 """The name of the index in the directory that ``conformance tables`` writes."""
-VALUES: Final = 10_000_000
+VALUES: Final = 2_000_000
 
 _APPENDED: Final = "a preloaded table cannot be appended to, and the case does that"
 

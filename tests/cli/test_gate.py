@@ -121,3 +121,14 @@ def test_a_gate_of_another_target_is_refused(here: Path, user: Path) -> None:
 
     assert result.exit_code == 2
     assert "expected a run of mine, of which the gate is, got one of honest" in result.output
+
+
+def test_a_file_that_is_no_report_is_not_read_to_its_end(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be hundreds of gigabytes long: its digest is made after its content was accepted."""
+    (user / "log.jsonl").write_bytes(b"\0" * 1000)
+    monkeypatch.setattr("hashlib.file_digest", lambda *_: pytest.fail("all of it was read"))
+
+    result = conformance_("gate", "log.jsonl")
+
+    assert result.exit_code == 2
+    assert result.output.startswith("Error: ")

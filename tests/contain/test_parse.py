@@ -56,6 +56,20 @@ def test_a_long_string_is_walked_in_little_memory() -> None:
     assert peak < 2 * len(document)
 
 
+def test_many_short_strings_are_counted_in_little_memory() -> None:
+    """They are refused before anything is made of the rest."""
+    document = b"[" + b",".join([b'""'] * 300_000) + b"]"
+    tracemalloc.start()
+    try:
+        with pytest.raises(ForeignJsonError, match="expected JSON of at most 1000 values but got more"):
+            parse_json(document, values=1000)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert peak < len(document) // 4
+
+
 def test_brackets_and_commas_in_strings_do_not_count() -> None:
     """A text may hold anything, escaped quotes included."""
     assert parse_json(b'["' + b'[,\\"' * 1000 + b'"]', depth=2, values=2) == ['[,"' * 1000]

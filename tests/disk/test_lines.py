@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.disk import pipes
 from conformance.disk.files import DiskError
 from conformance.disk.lines import LineFile, line_of
 from conformance.disk.locks import InUseError
@@ -50,6 +51,16 @@ def test_a_pipe_is_not_cut(tmp_path: Path) -> None:
         file.append(b"1\n")
 
         assert end.readline() == b"1\n"
+
+
+def test_a_pipe_that_nobody_reads_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opening it would otherwise take as long as nobody comes."""
+    monkeypatch.setattr(pipes, "FIRST_SECONDS", 0)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    with pytest.raises(DiskError, match="nobody read from the pipe"), LineFile(pipe, advice="wait"):
+        pytest.fail("opened")
 
 
 def test_one_process_at_a_time_writes(tmp_path: Path) -> None:

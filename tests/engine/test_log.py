@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+from conformance.disk import pipes
 from conformance.disk.files import DiskError
 from conformance.disk.locks import InUseError
 from conformance.engine import log as log_module
@@ -115,6 +117,16 @@ def test_a_log_without_an_event_is_refused(tmp_path: Path, content: bytes) -> No
 
     with pytest.raises(LogError, match="contains no event: the run was cut short before it began"):
         list(read_log(path))
+
+
+def test_a_pipe_through_which_nothing_comes_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log of the run before may be one, if somebody put it there."""
+    monkeypatch.setattr(pipes, "FIRST_SECONDS", 0)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    with pytest.raises(OSError, match="nothing came through the pipe"):
+        list(read_log(pipe))
 
 
 def test_a_log_in_a_log_is_refused(tmp_path: Path) -> None:

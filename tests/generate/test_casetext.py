@@ -35,6 +35,22 @@ def test_deep_text_does_not_reach_the_parser_in_c(text: str) -> None:
     assert not casetext._is_shallow(text)
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("case.yaml", "- a\n" * 4), ("case.yaml", "- - - - a"), ("case.yaml", "[a,a,a,a,a]"), ("case.json", "[[],[],[]]")],
+)
+def test_many_items_are_refused_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
+    """Each of them takes a hundred times its bytes while it is read."""
+    monkeypatch.setattr(casetext, "MOST_ITEMS", 3)
+    path = tmp_path / name
+    path.write_text(text)
+
+    with pytest.raises(CaseFileError, match="expected at most 3 items but got more"):
+        parse(path)
+
+
 def test_columns_that_grow_line_by_line_are_bounded() -> None:
     """Nesting by indentation alone is seen as well: each level needs a longer line."""
     assert not casetext._is_shallow("\n".join(" " * depth + "-" for depth in range(1000)))
