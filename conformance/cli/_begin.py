@@ -40,6 +40,8 @@ def _forgiving(stream: TextIO) -> TextIO:
 def begin(arguments: list[str] | None) -> None:
     """Run the command line; see :func:`conformance.cli.main`."""
     open_standard_streams()
+    if sys.stdin is None:  # it was closed when Python started, and is /dev/null now
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # a descriptor, for the whole life
     stream = sys.stderr
     if isinstance(stream, io.TextIOWrapper) and stream is sys.__stderr__:
         sys.stderr = _forgiving(stream)

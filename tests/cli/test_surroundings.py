@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from conformance.cli import _group, main
+from conformance.cli import _begin, _group, main
 
 
 def told(monkeypatch: pytest.MonkeyPatch, space: float, *words: str) -> tuple[int, str]:
@@ -76,3 +77,14 @@ def test_how_grpc_waits_is_not_asked_of_the_environment(monkeypatch: pytest.Monk
 
     assert "GRPC_POLL_STRATEGY" not in os.environ
     assert os.environ["GRPC_VERBOSITY"] == "INFO"
+
+
+def test_a_closed_standard_input_is_an_empty_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python has none then, and a command that reads from it would end with a traceback."""
+    found = []
+    monkeypatch.setattr("sys.stdin", None)
+    monkeypatch.setattr("conformance.cli._group.cli.main", lambda **_: found.append(sys.stdin.fileno()))
+
+    _begin.begin([])
+
+    assert found == [0]

@@ -25,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--jobs", metavar="N", type=int, default=1, help="attacks at a time; more than one disturbs what is measured"
     )
+    parser.add_argument("--write", action="store_true", help="put the rows of these attacks into the table")
     asked = parser.parse_args(arguments)
     chosen = attacks(asked.globs)
     if not chosen:
@@ -44,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not asked.globs:
         skipped = [name for name, attack in chosen.items() if attack.slow and not spark]
         table.FILE.write_text(table.text(done, skipped), encoding="utf-8")
+    elif asked.write:
+        table.FILE.write_text(table.renewed(table.FILE.read_text(encoding="utf-8"), done), encoding="utf-8")
     return int(good < len(done))
 
 

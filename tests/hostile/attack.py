@@ -33,6 +33,7 @@ MODULES: Final = (
     "texts",
     "processes",
     "disk",
+    "small",
     "surroundings",
     "spark",
 )

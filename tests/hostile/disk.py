@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -459,6 +460,30 @@ def pattern_of_links(place: Path, cookie: str) -> Command:
     for number in range(10):
         (place / "links" / f"{number}").symlink_to(".")
     return Command(["check", "links/" + "*/" * 9 + "*"])
+
+
+@register("disk.log-of-before-is-a-pipe", Part.COMMAND, Expected(status=(2,), says="nobody read from the pipe"))
+def log_of_before_is_a_pipe(place: Path, cookie: str) -> Command:
+    """Where the log of a run is written stands a pipe that nobody reads."""
+    (place / ".conformance").mkdir()
+    os.mkfifo(place / ".conformance" / "reference.jsonl")
+    return Command(["run", "--select", "types.int64", "--no-readers"])
+
+
+@register("disk.explained-log-is-a-pipe", Part.COMMAND, Expected(status=(2,), says="nothing came through the pipe"))
+def explained_log_is_a_pipe(place: Path, cookie: str) -> Command:
+    """The last log is a pipe into which nobody writes."""
+    (place / ".conformance").mkdir()
+    os.mkfifo(place / ".conformance" / "reference.jsonl")
+    return Command(["explain", "1"])
+
+
+@register("disk.gate-of-a-sparse-file", Part.COMMAND, Expected(status=(2,), says="at most 64 MiB"))
+def gate_of_a_sparse_file(place: Path, cookie: str) -> Command:
+    """A gate is to be made from a file of 200 GB without content."""
+    with (place / "run.jsonl").open("wb") as file:
+        file.truncate(200_000_000_000)
+    return Command(["gate", "run.jsonl"])
 
 
 @register("disk.history-of-sessions-before", Part.COMMAND, Expected(status=(0,), says="in 39000 calls"))

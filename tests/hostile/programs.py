@@ -154,6 +154,12 @@ def million_batches(answer: dict[str, Any]) -> dict[str, Any]:
     return {**answer, "batches": [""] * 1_000_000}
 
 
+@_answer("program.ten-million-batches", BROKE, deadline=20.0)
+def ten_million_batches(answer: dict[str, Any]) -> bytes:
+    """An answer contains ten million empty batches, in 30 MB."""
+    return json.dumps({**answer, "batches": []}).encode()[:-2] + b'"",' * 10_000_000 + b'""]}\n'
+
+
 @_answer("program.hundred-thousand-real-batches", Expected(("fail", "hang", "refused")), deadline=20.0)
 def hundred_thousand_real_batches(answer: dict[str, Any]) -> dict[str, Any]:
     """An answer contains the right batch 100,000 times."""

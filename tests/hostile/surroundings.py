@@ -61,6 +61,22 @@ def grpc_without_polling(place: Path, cookie: str) -> Command:
     return Command(words, environment={"GRPC_POLL_STRATEGY": "none"})
 
 
+@register("process.ciphers-that-do-not-exist", Part.COMMAND, Expected(status=(2,), says="GRPC_SSL_CIPHER_SUITES"))
+def ciphers_that_do_not_exist(place: Path, cookie: str) -> Command:
+    """By a variable of the environment, gRPC is to use a cipher that nobody has, with a server behind TLS."""
+    (place / "target.toml").write_text(
+        'name = "x"\nkind = "server"\n[endpoint]\ngrpc = "localhost:1"\nrest = "http://localhost:1"\n[endpoint.tls]\n',
+        encoding="utf-8",
+    )
+    return Command(["run", "--target", "target.toml"], environment={"GRPC_SSL_CIPHER_SUITES": "NONE-SUCH"})
+
+
+@register("process.closed-input-to-read", Part.COMMAND, Expected(status=(2,), says="an empty file"))
+def closed_input_to_read(place: Path, cookie: str) -> Command:
+    """Standard input is closed, and the bytes to judge were to come from there."""
+    return Command(["check", "-"], wrap=["/bin/sh", "-c", 'exec "$@" <&-', "sh"])
+
+
 @register("process.full-standard-error", Part.COMMAND, Expected(status=(1,)))
 def full_standard_error(place: Path, cookie: str) -> Command:
     """Standard error is on a full disk; the file has a finding."""
@@ -101,6 +117,23 @@ def flight_endpoints_elsewhere(place: Path, cookie: str) -> Command:
         'name = "x"\nkind = "flight"\n[start]\ncommand = ["{python}", "server.py"]\ngrace = 0.5\n'
         f'environment = {{ PYTHONPATH = "{ROOT}" }}\n'
         '[ready]\ngrpc_event = "grpc.listen"\n[flight]\nseeding = "put"\nheaders = { x-api-key = "open sesame" }\n',
+        encoding="utf-8",
+    )
+    return Command(["run", "--target", "target.toml", "--select", "flight.e*", "--level", "must"])
+
+
+@register("process.flight-endpoint-of-many-locations", Part.COMMAND, Expected(status=(0, 1)), deadline=40.0)
+def flight_endpoint_of_many_locations(place: Path, cookie: str) -> Command:
+    """A Flight server names 100,000 places for each ticket, at none of which anybody is."""
+    many = '(*(f"grpc://127.0.0.1:1/{number}" for number in range(100_000)),)'
+    begin, _, end = SENDS_ELSEWHERE.partition("service.locations = ")
+    (place / "server.py").write_text(
+        f"{begin}service.locations = {many}\n{end.partition(chr(10))[2]}", encoding="utf-8"
+    )
+    (place / "target.toml").write_text(
+        'name = "x"\nkind = "flight"\n[start]\ncommand = ["{python}", "server.py"]\ngrace = 0.5\n'
+        f'environment = {{ PYTHONPATH = "{ROOT}" }}\n'
+        '[ready]\ngrpc_event = "grpc.listen"\n[flight]\nseeding = "put"\n[deadlines]\ncall = 2.0\ncase = 4.0\n',
         encoding="utf-8",
     )
     return Command(["run", "--target", "target.toml", "--select", "flight.e*", "--level", "must"])

@@ -12,7 +12,7 @@ from typing import Final
 from tests.hostile.attack import Attack, attacks
 from tests.hostile.measure import GONE_AFTER_KILL_SECONDS, GONE_SECONDS, GRACE_SECONDS, PEAK_BYTES, Measured
 
-__all__ = ["FILE", "described", "render", "text"]
+__all__ = ["FILE", "described", "render", "renewed", "row_of", "text"]
 
 FILE: Final = Path(__file__).resolve().parents[2] / "docs" / "hostile.md"
 
@@ -40,6 +40,13 @@ Measured with Python {python} on {machine}, {cores} cores.
 """
 
 
+_COLUMNS: Final = (
+    "| attack | does | outcome | beyond | peak | orphans | valid | |",
+    "|---|---|---|---:|---:|---:|---|---|",
+)
+_ALONE: Final = "alone"
+
+
 def text(measured: Iterable[Measured], skipped: Sequence[str] = ()) -> str:
     """The document; ``skipped`` are attacks that could not run here."""
     rows = list(measured)
@@ -58,9 +65,8 @@ def text(measured: Iterable[Measured], skipped: Sequence[str] = ()) -> str:
     ]
     kinds = dict.fromkeys(one.attack.kind for one in rows)
     for kind in kinds:
-        parts.append(f"\n## {kind}\n\n| attack | does | outcome | beyond | peak | orphans | valid | |")
-        parts.append("|---|---|---|---:|---:|---:|---|---|")
-        parts += [_row(one) for one in rows if one.attack.kind == kind]
+        parts += [f"\n## {kind}\n", *_COLUMNS]
+        parts += [row_of(one) for one in rows if one.attack.kind == kind]
     missed = [one for one in rows if one.faults]
     if missed:
         parts.append("\n## Attacks that missed a limit\n")
@@ -69,6 +75,38 @@ def text(measured: Iterable[Measured], skipped: Sequence[str] = ()) -> str:
         names = ", ".join(f"`{name}`" for name in skipped)
         parts.append(f"\nNot run here, because Spark is not installed: {names}.")
     return "\n".join(parts) + "\n"
+
+
+def renewed(document: str, measured: Iterable[Measured]) -> str:
+    """The document with the rows of attacks that were measured again, or for the first time, without the others."""
+    lines = document.splitlines()
+    for one in measured:
+        row, heading = row_of(one, alone=True), f"## {one.attack.kind}"
+        place = next((place for place, line in enumerate(lines) if line.startswith(f"| `{one.attack.id}` |")), None)
+        if place is not None:
+            lines[place] = row
+            continue
+        if heading not in lines:
+            lines += ["", heading, "", *_COLUMNS]
+        last = max(place for place, line in enumerate(_section(lines, heading)) if line.startswith("|"))
+        lines.insert(lines.index(heading) + last + 1, row)
+    rows = [line for line in lines if line.startswith("| `")]
+    alone = sum(line.endswith(f" {_ALONE} |") for line in rows)
+    good = sum("**missed**" not in line for line in rows)
+    told = f"**{good} of {len(rows)} attacks** have the expected outcome, within every limit."
+    place = next(place for place, line in enumerate(lines) if re.match(r"\*\*\d+ of \d+ attacks\*\*", line))
+    lines[place : lines.index("", place)] = [
+        f"{told} Measured *{_ALONE}*, when they",
+        f"were added or changed: {alone}; all others in one run.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _section(lines: Sequence[str], heading: str) -> list[str]:
+    """The lines from a heading to the next one."""
+    begin = lines.index(heading)
+    end = next((place for place in range(begin + 1, len(lines)) if lines[place].startswith("## ")), len(lines))
+    return list(lines[begin:end])
 
 
 def render() -> dict[Path, str]:
@@ -82,10 +120,11 @@ def described(document: str, attacks: Mapping[str, Attack]) -> str:
     return rows.sub(lambda row: f"| `{row['id']}` | {_cell(attacks[row['id']].does)} |", document)
 
 
-def _row(one: Measured) -> str:
+def row_of(one: Measured, *, alone: bool = False) -> str:
+    """The row of an attack; ``alone`` says that it was not measured together with all others."""
     peak = max(0, one.peak - one.attack.own) >> 20
     valid = "no" if one.invalid else "yes"
-    state = "**missed**" if one.faults else ""
+    state = "**missed**" if one.faults else _ALONE if alone else ""
     cells = (f"`{one.attack.id}`", _cell(one.attack.does), one.outcome, f"{one.beyond:.1f} s", f"{peak} MiB")
     return f"| {' | '.join(cells)} | {len(one.orphans)} | {valid} | {state} |"
 
