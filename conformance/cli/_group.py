@@ -177,9 +177,9 @@ class LazyGroup(click.Group):
             return super().make_context(info_name, args or ["--help"], parent, **extra)
         except click.UsageError as error:
             raise _one_sentence(error, info_name or "conformance") from error
-        except OSError as error:  # from --help and --version, which print at once
-            if isinstance(error, BrokenPipeError):
-                raise
+        except BrokenPipeError:  # from --help and --version, which print at once
+            raise _unread() from None
+        except OSError as error:
             raise Unusable(_unprinted() or _sentence(error)) from error
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -191,10 +191,8 @@ class LazyGroup(click.Group):
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Interrupted from None
-        except ModuleNotFoundError as error:
-            if error.name is None or error.name.startswith("conformance"):
-                raise
-            raise Unusable(missing(error.name)) from error
+        except BrokenPipeError:
+            raise _unread() from None
         except click.UsageError as error:
             raise _one_sentence(error, f"{ctx.command_path} {ctx.invoked_subcommand or ''}".rstrip()) from error
         except click.ClickException as error:
@@ -202,14 +200,19 @@ class LazyGroup(click.Group):
             error.message = safe(error.message)  # type: ignore[misc]  # click has no other way to change a message
             raise
         except Exception as error:
-            if isinstance(error, click.exceptions.Exit | click.Abort | BrokenPipeError):
+            if isinstance(error, click.exceptions.Exit | click.Abort):
                 raise
-            if _is_unusable(error):
-                raise Unusable(_sentence(error)) from error
-            raise SuiteBrokeError(error) from error
+            raise _ending(error) from error
         finally:
             if sentence := _unprinted():
                 raise Unusable(sentence)
+
+
+def _ending(error: Exception) -> Exception:
+    """The error with which a command ends that ``error`` ended: one of the user's, or a defect of the suite."""
+    if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("conformance"):
+        return Unusable(missing(error.name))
+    return Unusable(_sentence(error)) if _is_unusable(error) else SuiteBrokeError(error)
 
 
 def _one_sentence(error: click.UsageError, command: str) -> Unusable:
@@ -233,6 +236,17 @@ def _sentence(error: Exception) -> str:
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
+def _unread() -> click.exceptions.Exit:
+    """The end of a command whose output nobody reads on, as behind ``| head``: without words, as somebody wanted it."""
+    _forget_output()
+    return click.exceptions.Exit(2)
+
+
+def _forget_output() -> None:
+    """Let what is left for standard output go nowhere: Python flushes it at its exit, which would print an error."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _unprinted() -> str:
     """A sentence if printed output cannot be written, else empty; without this, Python would fail at its exit."""
     if sys.stdout is None:  # closed by the parent process
@@ -240,10 +254,10 @@ def _unprinted() -> str:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
+        _forget_output()
         return ""
     except OSError as error:
-        # Python flushes standard output again at its exit, which would fail and print a second error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         return f"standard output: cannot be written: {error.strerror or error}"
     return ""
 

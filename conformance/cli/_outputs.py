@@ -123,8 +123,8 @@ def _printed(result: Result, outputs: Outputs, run: Path | None) -> list[DiskErr
             for line in annotation_commands(document(result)):
                 click.echo(line)
         print_result(result, shown=outputs.shown, run=run)
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError:  # nobody reads on: the status still says what was found
+        return []
     except OSError as error:
         return [DiskError(error.errno or 0, error.strerror or str(error), "standard output")]
     return []

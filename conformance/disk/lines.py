@@ -12,7 +12,7 @@ from typing import IO, Any, Self
 
 from conformance.disk.files import naming
 from conformance.disk.locks import held
-from conformance.disk.pipes import is_pipe, open_pipe
+from conformance.disk.pipes import open_end
 
 __all__ = ["LineFile", "line_of"]
 
@@ -56,7 +56,7 @@ class LineFile:
                 return False
             self.path.replace(path)
             self._file.close()
-            self._file = self._stack.enter_context(self.path.open("ab", buffering=0))
+            self._file = self._stack.enter_context(open_end(self.path))
             return True
 
     def truncate(self, size: int) -> None:
@@ -71,18 +71,11 @@ class LineFile:
         try:
             with naming(self.path):
                 # Unbuffered: a buffer would try to write again, and fail again, when the file is closed.
-                self._file = self._stack.enter_context(self._opened())
+                self._file = self._stack.enter_context(open_end(self.path))
         except BaseException:
             self._stack.close()
             raise
         return self
-
-    def _opened(self) -> IO[bytes]:
-        if not is_pipe(self.path):
-            return self.path.open("ab", buffering=0)
-        descriptor = open_pipe(self.path)  # which has an end, even if nobody reads from the pipe
-        os.set_blocking(descriptor, True)
-        return os.fdopen(descriptor, "wb", buffering=0)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

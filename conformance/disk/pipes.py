@@ -13,9 +13,9 @@ import stat
 import tempfile
 import time
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
-__all__ = ["FIRST_SECONDS", "MOST", "is_pipe", "kept", "open_pipe", "something_came", "write_pipe"]
+__all__ = ["FIRST_SECONDS", "MOST", "is_pipe", "kept", "open_end", "open_pipe", "something_came", "write_pipe"]
 
 FIRST_SECONDS: Final = 10.0
 """Seconds to wait for the first byte of a pipe, or for somebody who reads from it."""
@@ -96,6 +96,19 @@ def write_pipe(path: Path, content: bytes) -> None:
             rest = rest[os.write(descriptor, rest[:_CHUNK]) :]
     finally:
         os.close(descriptor)
+
+
+def open_end(path: Path) -> IO[bytes]:
+    """The file at ``path``, open for appending and without a buffer.
+
+    Raises:
+        OSError: it cannot be opened, or it is a pipe that nobody opened for reading within :data:`FIRST_SECONDS`.
+    """
+    if not is_pipe(path):
+        return path.open("ab", buffering=0)
+    descriptor = open_pipe(path)
+    os.set_blocking(descriptor, True)
+    return os.fdopen(descriptor, "wb", buffering=0)
 
 
 def open_pipe(path: Path) -> int:

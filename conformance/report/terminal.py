@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -42,13 +44,19 @@ _PROFILE = 22
 """The same for the names of profiles."""
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Say that nobody reads on; rich itself would end the process with status 1, which means findings here."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
 def terminal(**options: Any) -> Console:
     """A console for reports: it prints texts unchanged, without markup, emoji codes or colours for numbers.
 
     It wraps nothing itself: :mod:`conformance.report.layout` breaks lines at the console's width, which is that of the
     terminal.
     """
-    return Console(soft_wrap=True, markup=False, emoji=False, highlight=False, **{"width": columns()} | options)
+    return _Console(soft_wrap=True, markup=False, emoji=False, highlight=False, **{"width": columns()} | options)
 
 
 def say(

@@ -478,6 +478,16 @@ def explained_log_is_a_pipe(place: Path, cookie: str) -> Command:
     return Command(["explain", "1"])
 
 
+@register(
+    "disk.summary-is-a-pipe", Part.COMMAND, Expected(status=(2,), says="nobody read from the pipe"), deadline=25.0
+)
+def summary_is_a_pipe(place: Path, cookie: str) -> Command:
+    """The file for the summary of a job is a pipe that nobody reads."""
+    os.mkfifo(place / "summary.md")
+    words = ["run", "--select", "types.int64", "--no-readers"]
+    return Command(words, environment={"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "summary.md"})
+
+
 @register("disk.gate-of-a-sparse-file", Part.COMMAND, Expected(status=(2,), says="at most 64 MiB"))
 def gate_of_a_sparse_file(place: Path, cookie: str) -> Command:
     """A gate is to be made from a file of 200 GB without content."""

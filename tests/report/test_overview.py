@@ -68,6 +68,20 @@ def test_a_clause_leads_to_its_source(*, shows_links: bool) -> None:
     assert ("\x1b" in buffer.getvalue()) == shows_links
 
 
+class Unread(io.StringIO):
+    """A pipe whose reader has gone."""
+
+    def write(self, text: str) -> int:
+        """Fail as the system does."""
+        raise BrokenPipeError(f"{len(text)} characters that nobody reads")
+
+
+def test_a_reader_that_went_away_ends_the_printing_alone() -> None:
+    """By itself, the library that prints would end the process with status 1, which says that there are findings."""
+    with pytest.raises(BrokenPipeError):
+        print_overview(terminal(file=Unread(), width=COLUMNS), many_causes(1))
+
+
 def test_more_than_ten_are_counted_and_fit_as_well() -> None:
     """The rest is in the complete report."""
     text = printed(many_causes(57))
