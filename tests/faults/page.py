@@ -1,4 +1,4 @@
-"""The table of ``docs/faults.md``: each fault, and what every recorded run made of it."""
+"""The table of ``docs/dev/faults.md``: each fault, and what every recorded run made of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.fixtures import ROOT
 __all__ = ["REPORT", "page", "render"]
 
 REPORT: Final = ROOT / "reports" / "faults.json"
-PAGE: Final = ROOT / "docs" / "faults.md"
+PAGE: Final = ROOT / "docs" / "dev" / "faults.md"
 MARK: Final = "<!-- the rest is written by python -m tests.faults -->\n"
 _Run = Mapping[str, Any]
 

@@ -464,7 +464,7 @@ def pattern_of_links(place: Path, cookie: str) -> Command:
 
 @register("disk.log-of-before-is-a-pipe", Part.COMMAND, Expected(status=(2,), says="nobody read from the pipe"))
 def log_of_before_is_a_pipe(place: Path, cookie: str) -> Command:
-    """Where the log of a run is written stands a pipe that nobody reads."""
+    """The file for the log of a run is a pipe that nobody reads."""
     (place / ".conformance").mkdir()
     os.mkfifo(place / ".conformance" / "reference.jsonl")
     return Command(["run", "--select", "types.int64", "--no-readers"])

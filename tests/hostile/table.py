@@ -1,4 +1,4 @@
-"""``docs/hostile.md``: every attack with its outcome and its cost."""
+"""``docs/dev/hostile.md``: every attack with its outcome and its cost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.hostile.measure import GONE_AFTER_KILL_SECONDS, GONE_SECONDS, GRACE_S
 
 __all__ = ["FILE", "described", "render", "renewed", "row_of", "text"]
 
-FILE: Final = Path(__file__).resolve().parents[2] / "docs" / "hostile.md"
+FILE: Final = Path(__file__).resolve().parents[2] / "docs" / "dev" / "hostile.md"
 
 _HEAD: Final = """\
 # Attacks on the suite

@@ -27,7 +27,7 @@ from tests.mutation.scoring import Entry, Result, counted, document, entries, ju
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 REPORT = ROOT / "reports/mutation.json"
-PAGE = ROOT / "docs/mutation.md"
+PAGE = ROOT / "docs/dev/mutation.md"
 # The tables of the page follow this line; the text before it is written by hand.
 MARK = "<!-- the rest is written by python -m tests.mutation -->\n"
 # The limit on the recorded seconds of all tests that are run on one mutant.

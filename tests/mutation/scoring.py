@@ -152,7 +152,7 @@ def _row(result: Result) -> dict[str, Any]:
 
 
 def page(results: Sequence[Result], named: Sequence[Result], about: Mapping[str, Any]) -> str:
-    """The tables of `docs/mutation.md`: score by package, mutants made by hand, survivors, equivalent mutants."""
+    """The tables of `docs/dev/mutation.md`: score by package, mutants made by hand, survivors, equivalent mutants."""
     survivors = [result for result in results if result.outcome == "survived"]
     parts = [
         _about(about, counted(results)),
