@@ -1,4 +1,4 @@
-"""``python -m tests.faults``: judge every fault, write ``reports/faults.json`` and the table of ``docs/dev/faults.md``."""
+"""``python -m tests.faults``: judge faults, write ``reports/faults.json`` and the table of ``docs/dev/faults.md``."""
 
 from __future__ import annotations
 

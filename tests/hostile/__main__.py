@@ -1,4 +1,4 @@
-"""``python -m tests.hostile [GLOB…]``: attack the suite, print a line for each attack, write ``docs/dev/hostile.md``."""
+"""``python -m tests.hostile [GLOB…]``: attack the suite, print a line for each, write ``docs/dev/hostile.md``."""
 
 from __future__ import annotations
 
