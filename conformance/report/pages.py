@@ -10,7 +10,7 @@ import functools
 import hashlib
 import importlib.resources
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import jinja2
@@ -18,26 +18,39 @@ from markupsafe import Markup
 
 from conformance.engine.events import Evidence, Line
 
-__all__ = ["LARGEST", "page", "page_within", "script"]
+__all__ = ["LARGEST", "TEMPLATES", "Fill", "environment", "page", "page_within", "script"]
 
 LARGEST: Final = 500_000
 """The most bytes of a page, if leaving out evidence can bring it about: it opens at once on a phone."""
 _LINES: Final = (40, 8, 0)
 """Lines of evidence for each finding, one after another until the page is small enough."""
 
+Fill = Callable[..., str]
+"""What fills a template: :func:`page`, or a function of the same arguments that puts the page into a site."""
+TEMPLATES: Final = jinja2.PackageLoader("conformance.report")
+
+
+def environment(loader: jinja2.BaseLoader, **names: Any) -> jinja2.Environment:
+    """An environment that escapes every value and refuses undefined names, with ``names`` known in every template.
+
+    Its ``clause_page`` gives the address of a clause's own page; it is empty unless a site has such pages.
+    """
+    made = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.filters["joined"] = _joined
+    made.filters["around"] = _around
+    made.globals.update({"clause_page": _no_page, **names})
+    return made
+
+
+def _no_page(_clause: str) -> str:
+    return ""
+
 
 @functools.cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("conformance.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["joined"] = _joined
-    environment.filters["around"] = _around
-    return environment
+def _own() -> jinja2.Environment:
+    return environment(TEMPLATES)
 
 
 def _around(evidence: Evidence, most: int) -> Sequence[Line]:
@@ -58,20 +71,20 @@ def _joined(text: str) -> str:
     return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
 
 
-def page(template: str, **values: Any) -> str:
-    """The template ``templates/TEMPLATE.html.j2`` filled with ``values``."""
+def page(template: str, *, among: jinja2.Environment | None = None, **values: Any) -> str:
+    """The template ``TEMPLATE.html.j2`` filled with ``values``: one of this package, or of the environment ``among``."""
     text = script()
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     # The text is ours and holds no end tag, so that it is the script, byte for byte, of which the digest is.
     own = {"script": Markup(text), "script_hash": f"sha256-{digest}"}  # noqa: S704
-    return _environment().get_template(f"{template}.html.j2").render(**own, **values)
+    return (among or _own()).get_template(f"{template}.html.j2").render(**own, **values)
 
 
-def page_within(template: str, **values: Any) -> str:
-    """As :func:`page`, with ``most``, the lines of evidence for a finding: so many that the page is not too large."""
+def page_within(template: str, *, fill: Fill = page, **values: Any) -> str:
+    """As ``fill``, with ``most``, the lines of evidence for a finding: so many that the page is not too large."""
     made = ""
     for most in _LINES:
-        made = page(template, most=most, **values)
+        made = fill(template, most=most, **values)
         if len(made.encode("utf-8", "backslashreplace")) <= LARGEST:
             break
     return made
