@@ -106,25 +106,27 @@ def _step(difference: VersionDifference) -> str:
 # --- the matrix -------------------------------------------------------------------------------------
 
 
-def _kinds(drift: Drift) -> list[str]:
-    return list(dict.fromkeys(kind for kinds in drift.counts.values() for kind in kinds))
+def _kinds(document: Document) -> list[str]:
+    return list(dict.fromkeys(row["class"] for row in document["matrix"]))
 
 
-def _mattering(drift: Drift) -> set[tuple[str, str, str, VersionChange]]:
-    return {(one.old, one.new, one.kind, one.change) for one in drift.differences if one.matters}
-
-
-def cell(drift: Drift, step: Step, kind: str) -> str:
-    """The result for a class in a step: ``=``, or each other change with its count, with ``!`` in front if it
-    matters.
-    """
-    counts, bad = drift.counts.get(step, {}).get(kind, {}), _mattering(drift)
-    parts = [
-        f"{'!' if (*step, kind, change) in bad else ''}{sign}{counts[change]}"
-        for change, sign in SIGNS.items()
-        if counts.get(change) and change is not VersionChange.EQUAL
-    ]
-    return " ".join(parts) or ("=" if counts else "")
+def _cells(document: Document) -> Mapping[tuple[str, str, str], list[str]]:
+    """By step and class: ``=``, or each other change with its count, with ``!`` in front if it matters."""
+    bad = {
+        (group["from"], group["to"], kind, group["change"])
+        for group in document["groups"]
+        if group["matters"]
+        for kind in group["classes"]
+    }
+    found = {}
+    for row in document["matrix"]:
+        at, counts = (row["from"], row["to"], row["class"]), row["counts"]
+        found[at] = [
+            f"{'!' if (*at, change) in bad else ''}{sign}{counts[change]}"
+            for change, sign in SIGNS.items()
+            if counts.get(change) and change is not VersionChange.EQUAL
+        ] or ["="]
+    return found
 
 
 # --- text -------------------------------------------------------------------------------------------
@@ -134,11 +136,11 @@ def as_text(drift: Drift, *, every: bool = False, known: Known = frozenset()) ->
     """The complete comparison, the decision first and last; with ``every``, each difference instead of one for each
     group.
     """
-    decided = decision(drift, known)
+    decided, document = decision(drift, known), as_json(drift)
     lists = _listed(drift, every=every)
-    facts = [f"  {line}" for line in _standing(as_json(drift))]
+    facts = [f"  {line}" for line in _standing(document)]
     standing = [f"\n{_FACTS}", *facts] if facts else []
-    return "\n".join([decided, "", *_head(drift), "", *_matrix(drift), *standing, *lists, "", decided])
+    return "\n".join([decided, "", *_head(drift), "", *_matrix(document), *standing, *lists, "", decided])
 
 
 def decision(drift: Drift, known: Known = frozenset()) -> str:
@@ -190,10 +192,10 @@ def _head(drift: Drift) -> Iterator[str]:
         yield f"not compared: {reason}"
 
 
-def _matrix(drift: Drift) -> Iterator[str]:
-    kinds, steps = _kinds(drift), drift.steps
+def _matrix(document: Document) -> Iterator[str]:
+    cells, steps = _cells(document), list(pairwise(document["versions"]))
     rows = [["", *(f"{old} → {new}" for old, new in steps)]]
-    rows += [[kind, *(cell(drift, step, kind) for step in steps)] for kind in kinds]
+    rows += [[kind, *(" ".join(cells.get((*step, kind), ())) for step in steps)] for kind in _kinds(document)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(steps) + 1)]
     for row in rows:
         yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
@@ -356,24 +358,12 @@ def write_html(drift: Drift, path: Path) -> None:
 
 def html(document: Document, *, fill: Fill = page) -> str:
     """The page of a comparison, from its JSON form; ``fill`` fills the template."""
-    kinds = dict.fromkeys(row["class"] for row in document["matrix"])
-    counts = {(row["from"], row["to"], row["class"]): row["counts"] for row in document["matrix"]}
-    bad = {
-        (group["from"], group["to"], kind, group["change"])
-        for group in document["groups"]
-        if group["matters"]
-        for kind in group["classes"]
-    }
+    cells, absent = _cells(document), SIGNS[VersionChange.ABSENT]
 
     def cell(step: Step, kind: str) -> tuple[str, str]:
-        found = counts.get((*step, kind), {})
-        parts = [
-            (f"{'!' if (*step, kind, change) in bad else ''}{sign}{found[change]}")
-            for change, sign in SIGNS.items()
-            if found.get(change) and change not in (VersionChange.EQUAL, VersionChange.ABSENT)
-        ]
-        text = " ".join(parts) or ("=" if found.get(VersionChange.EQUAL) else "")
-        return text, "bad" if "!" in text else "changed" if parts else "same"
+        shown = [part for part in cells.get((*step, kind), ()) if not part.startswith(absent)]
+        text = " ".join(shown)
+        return text, "bad" if "!" in text else "same" if text in ("", "=") else "changed"
 
     return fill(
         "drift",
@@ -381,7 +371,7 @@ def html(document: Document, *, fill: Fill = page) -> str:
         head=document.get("head") or _older_head(document),
         verdict=document.get("decision") or _older_decision(document),
         steps=list(pairwise(document["versions"])),
-        kinds=list(kinds),
+        kinds=_kinds(document),
         cell=cell,
         signs={change: sign for change, sign in SIGNS.items() if change is not VersionChange.ABSENT},
         facts=_FACTS,
@@ -398,7 +388,7 @@ def _older_head(document: Document) -> list[str]:
     """The lines at the head of a comparison by suite 0.1, whose JSON form has none."""
     inputs = ", ".join(f"{count} {kind}" for kind, count in document["inputs"].items())
     return [
-        f"pyarrow {' → '.join(document['versions'])}",
+        f"pyarrow {' → '.join(document['versions'])}, compared by suite {document['suite']}",
         f"seed {document['seed']}: {document['writings']} writings of {document['cases']} cases; read: {inputs}",
     ]
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from conformance.engine.events import Evidence, Line
 
@@ -24,6 +24,7 @@ LARGEST: Final = 500_000
 """The most bytes of a page, if leaving out evidence can bring it about: it opens at once on a phone."""
 _LINES: Final = (40, 8, 0)
 """Lines of evidence for each finding, one after another until the page is small enough."""
+_CODE: Final = re.compile(r"``?([^`\n]+?)``?")
 
 Fill = Callable[..., str]
 """What fills a template: :func:`page`, or a function of the same arguments that puts the page into a site."""
@@ -40,6 +41,7 @@ def environment(loader: jinja2.BaseLoader, **names: Any) -> jinja2.Environment:
     )
     made.filters["joined"] = _joined
     made.filters["around"] = _around
+    made.filters["prose"] = _prose
     made.globals.update({"clause_page": _no_page, **names})
     return made
 
@@ -64,6 +66,12 @@ def _around(evidence: Evidence, most: int) -> Sequence[Line]:
 def script() -> str:
     """The script of every page."""
     return (importlib.resources.files("conformance.report") / "templates" / "page.js").read_text(encoding="utf-8")
+
+
+def _prose(text: str) -> Markup:
+    """The paragraphs of a docstring, with what stands between backticks as code."""
+    code = _CODE.sub(r"<code>\1</code>", str(escape(_joined(text))))
+    return Markup(code)  # noqa: S704  # escaped before
 
 
 def _joined(text: str) -> str:
