@@ -38,6 +38,7 @@ _MOVED: Final[Mapping[str, str]] = {
     "reports/drift.json": "drift/drift.json",
 }
 _LINK: Final = re.compile(r"(?<=\]\()(?P<path>[^)\s#]*)(?P<anchor>#[^)\s]*)?(?=\)|\s+\")")
+_NAMED: Final = re.compile(r"\[(?P<text>[\w-]+(\.md)?)\]\((?P<path>[\w/.-]+\.md)")
 _FENCE: Final = re.compile(r"^(?: {0,8})(`{3,}|~{3,})")
 
 
@@ -75,8 +76,19 @@ class Links:
         for line in markdown.splitlines(keepends=True):
             if mark := _FENCE.match(line):
                 fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
-            lines.append(line if fence or mark else _LINK.sub(lambda found: self._led(found, source), line))
+            if not fence and not mark:
+                named = _NAMED.sub(lambda found: self._titled(found, source), line)
+                line = _LINK.sub(lambda found: self._led(found, source), named)  # noqa: PLW2901  # with links rewritten
+            lines.append(line)
         return "".join(lines)
+
+    def _titled(self, found: re.Match[str], source: str) -> str:
+        """A link whose text is the name of a guide's file, with the title of that guide."""
+        path = ROOT / "docs" / posixpath.normpath(posixpath.join(posixpath.dirname(source), found["path"]))
+        if path.name.removesuffix(".md") not in (found["text"], found["text"].removesuffix(".md")) or not path.exists():
+            return found[0]
+        title = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").strip()
+        return f"[{title}]({found['path']}"
 
     def _led(self, found: re.Match[str], source: str) -> str:
         path, anchor = found["path"], found["anchor"] or ""
@@ -135,13 +147,14 @@ def _rewriting(links: Links) -> Callable[..., str]:
     return rewrite
 
 
-def _finding(found: list[Found]) -> Callable[..., None]:
-    def note(_html: str, *, page: Any, **_: Any) -> None:
+def _finding(found: list[Found]) -> Callable[..., str]:
+    def note(html: str, *, page: Any, **_: Any) -> str:
         place = f"docs/{page.url}"
         found.append(Found("guide", page.title, "", place))
         for item in _headings(page.toc):
             if item.level > 1:
                 found.append(Found("guide", f"{page.title}: {item.title}", "", f"{place}#{item.id}"))
+        return html.replace("<th></th>", "<td></td>")  # a corner of a table is no head
 
     return note
 
