@@ -96,7 +96,7 @@ class Implementation:
 
     @cached_property
     def title(self) -> tuple[str, str]:
-        """The name and the version apart, as the two lines of a column's head; the version is empty if none is known."""
+        """The name and the version, the two lines of a column's head; the version is empty if none is known."""
         target, version = self.report.run.target, self.report.run.provenance.target.version
         name = target.removesuffix(version).rstrip(" -") if version else ""
         return (name, version) if name else (target, "")
@@ -181,12 +181,14 @@ class MatrixRow:
 
     @property
     def shows(self) -> tuple[str, ...]:
-        """What a filter finds it by: *fails* somewhere, *differs* between implementations, between *versions* of one."""
+        """The filters that show it: it *fails* somewhere, *differs* between implementations, or between *versions*."""
         found = ["fails"] if self.fails_somewhere else []
         judged: dict[str, set[str]] = {}
         for entry in self.entries:
             if entry.state not in (_ABSENT, _NOT_OFFERED, _SILENT):
-                judged.setdefault(entry.implementation.title[0], set()).add("passes" if entry.passes else entry.state.key)
+                judged.setdefault(entry.implementation.title[0], set()).add(
+                    "passes" if entry.passes else entry.state.key
+                )
         found += ["differs"] if len(set().union(*judged.values())) > 1 else []
         return (*found, *(["versions"] if any(len(states) > 1 for states in judged.values()) else []))
 

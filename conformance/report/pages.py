@@ -80,7 +80,7 @@ def _joined(text: str) -> str:
 
 
 def page(template: str, *, among: jinja2.Environment | None = None, **values: Any) -> str:
-    """The template ``TEMPLATE.html.j2`` filled with ``values``: one of this package, or of the environment ``among``."""
+    """The template ``TEMPLATE.html.j2`` filled with ``values``, of this package or of ``among``."""
     text = script()
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     # The text is ours and holds no end tag, so that it is the script, byte for byte, of which the digest is.

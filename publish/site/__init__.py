@@ -2,6 +2,6 @@
 
     python -m publish.site [--into DIR] [--no-docs]
 
-Nothing is judged here. Pages of reports are those of :mod:`conformance.report`, below the header of the site; the guides
-of ``docs/`` are made by mkdocs-material.
+Nothing is judged here. Pages of reports are those of :mod:`conformance.report`, below the header of the site; the
+guides of ``docs/`` are made by mkdocs-material.
 """

@@ -23,11 +23,14 @@ from publish.site.published import Published
 __all__ = ["main", "make"]
 
 
-def make(into: Path, published: Published, *, docs: bool = True) -> None:
-    """Write the site into the folder ``into``, which holds nothing else afterwards; without ``docs``, no guides."""
+def make(into: Path, published: Published, *, docs: bool = True, clauses: frozenset[str] | None = None) -> None:
+    """Write the site into the folder ``into``, which holds nothing else afterwards.
+
+    Without ``docs`` it has no guides; ``clauses`` are those that get a page, all by default.
+    """
     if into.exists():
         shutil.rmtree(into)
-    site = Site(into, clause_ids())
+    site = Site(into, clause_ids() if clauses is None else clauses, docs=docs)
     write_boards(site, published)
     write_products(site, published)
     write_clauses(site, published)
@@ -39,7 +42,7 @@ def make(into: Path, published: Published, *, docs: bool = True) -> None:
         drift_html(drift, fill=site.fill("drift/index.html", [("this comparison as JSON", "drift/drift.json")])),
     )
     write_search(site, published, mapped, write_guides(site, published) if docs else ())
-    write_front(site, published, mapped, docs=docs)
+    write_front(site, published, mapped)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

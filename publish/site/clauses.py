@@ -33,12 +33,14 @@ def write_clauses(site: Site, published: Published) -> None:
     cases = sorted(load_corpus(data_file("cases"), None).values(), key=lambda case: case.id)
     killers: dict[str, list[str]] = {}
     for mutant in PROVEN_MUTANTS.values():
-        for clause in mutant.kills:
-            killers.setdefault(clause, []).append(mutant.name)
+        for killed in mutant.kills:
+            killers.setdefault(killed, []).append(mutant.name)
     consequences = published.loaded("clients.json")
     harmed = {row.get("clause") for row in consequences["situations"]}
-    for clause in (*all_clauses().values(), EXPLAINED[WHOLE_CASE]):
-        about = [(board, entry) for board, entry in published.entries.get(clause.id, ()) if entry.state.sign not in SILENT]
+    shown = [clause for clause in (*all_clauses().values(), EXPLAINED[WHOLE_CASE]) if clause.id in site.clauses]
+    for clause in shown:
+        cells = published.entries.get(clause.id, ())
+        about = [(board, entry) for board, entry in cells if entry.state.sign not in SILENT]
         site.show(
             clause_path(clause.id),
             "clause",
@@ -51,15 +53,15 @@ def write_clauses(site: Site, published: Published) -> None:
             mutants=sorted(killers.get(clause.id, ())),
             measured=measured(consequences, clause.id) if clause.id in harmed else "",
         )
-    grouped = itertools.groupby([*all_clauses().values(), EXPLAINED[WHOLE_CASE]], lambda clause: clause.chapter)
+    grouped = itertools.groupby(shown, lambda clause: clause.chapter)
     failing = {
-        clause: sum(entry.state.key == "fails" for _, entry in entries) for clause, entries in published.entries.items()
+        name: sum(entry.state.key == "fails" for _, entry in entries) for name, entries in published.entries.items()
     }
     site.show(
         "clauses/index.html",
         "clauselist",
         chapters=[(name, list(members)) for name, members in grouped],
         failing=failing,
-        levels=[(level, sum(clause.level is level for clause in all_clauses().values())) for level in Level],
+        levels=[(level, sum(clause.level is level for clause in shown)) for level in Level],
         path=clause_path,
     )

@@ -40,9 +40,7 @@ _SHOWN: Final[Mapping[Consequence, tuple[str, str, str]]] = {
     Consequence.UNHARMED: ("fine", "·", "fine"),
     Consequence.UNABLE: ("na", "", "not asked"),
 }
-KINDS: Final = {
-    one: Kind(key, sign, words, MARKS[one][1]) for one, (key, sign, words) in _SHOWN.items()
-}
+KINDS: Final = {one: Kind(key, sign, words, MARKS[one][1]) for one, (key, sign, words) in _SHOWN.items()}
 """The classes, the gravest first."""
 UNMEASURED: Final = Kind("na", "?", "not measured", "not measured: the fault is new or has changed since")
 _GRAVITY: Final = [*KINDS]

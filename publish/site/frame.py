@@ -47,6 +47,8 @@ class Site:
     into: Path
     clauses: frozenset[str] = frozenset()
     """The clauses that have a page."""
+    docs: bool = True
+    """True if the site has the guides."""
 
     def fill(self, here: str, crumbs: Sequence[tuple[str, str]] = ()) -> Fill:
         """What fills the templates of the page ``here``; ``crumbs`` are links above its content."""
@@ -58,7 +60,7 @@ class Site:
         def clause_page(clause: str) -> str:
             return to(clause_path(clause)) if clause in self.clauses else ""
 
-        surroundings = {"to": to, "here": here, "crumbs": crumbs, "clause_page": clause_page}
+        surroundings = {"to": to, "here": here, "crumbs": crumbs, "clause_page": clause_page, "guides": self.docs}
 
         def fill(template: str, **values: Any) -> str:
             return page(template, among=_templates(), **surroundings, **values)

@@ -24,7 +24,7 @@ class Door:
     links: tuple[tuple[str, str], ...]
 
 
-DOORS: Final = (
+DOORS: Final[tuple[Door, ...]] = (
     Door(
         "You write a server: a BigQuery emulator, or Arrow Flight",
         "conformance run --target grpc://localhost:9060",
@@ -53,10 +53,10 @@ DOORS: Final = (
 """The doors, by what a visitor does."""
 
 
-def write_front(site: Site, published: Published, mapped: Sequence[Mapped], *, docs: bool) -> None:
+def write_front(site: Site, published: Published, mapped: Sequence[Mapped]) -> None:
     """Write the front page; without the guides there are no links to them."""
     doors = DOORS
-    if not docs:
+    if not site.docs:
         doors = tuple(
             dataclasses.replace(door, links=tuple(link for link in door.links if not link[1].startswith("docs/")))
             for door in DOORS
@@ -72,7 +72,6 @@ def write_front(site: Site, published: Published, mapped: Sequence[Mapped], *, d
         kinds=[kind for kind in KINDS.values() if kind.key != "na"],
         suite=conformance.__version__,
         dates=(min(published.dates), max(published.dates)),
-        docs=docs,
     )
 
 
@@ -88,7 +87,7 @@ class Found:
 
 def write_search(site: Site, published: Published, mapped: Sequence[Mapped], guides: Iterable[Found]) -> None:
     """Write the page of everything: implementations, clients, guides and clauses."""
-    site.show("search.html", "search", found=[*_found(published, mapped), *guides, *_clauses()])
+    site.show("search.html", "search", found=[*_found(published, mapped), *guides, *_clauses(site)])
 
 
 def _found(published: Published, mapped: Sequence[Mapped]) -> Iterator[Found]:
@@ -102,9 +101,7 @@ def _found(published: Published, mapped: Sequence[Mapped]) -> Iterator[Found]:
             yield Found("client", f"{client.name} {client.version}", client.package, client.page)
 
 
-def _clauses() -> Iterator[Found]:
-    for clause in all_clauses().values():
+def _clauses(site: Site) -> Iterator[Found]:
+    for clause in (clause for clause in all_clauses().values() if clause.id in site.clauses):
         sentence = " ".join(clause.explanation.split("\n\n")[0].split())
         yield Found("clause", clause.id, sentence, clause_path(clause.id))
-
-

@@ -108,7 +108,10 @@ class Links:
 
 
 def left_out(path: str) -> bool:
-    """True for a file below ``docs`` that the site does not have there: its own pages, and the reports to maintainers."""
+    """True for a file below ``docs`` that is no guide of the site: it has a page of its own, or must not be published.
+
+    SECURITY.md keeps the reports to maintainers, in ``docs/disclosure``, inside the repository until they are sent.
+    """
     return f"docs/{path}" in LEFT_OUT or path.startswith(("disclosure/", "examples/"))
 
 
@@ -151,9 +154,8 @@ def _finding(found: list[Found]) -> Callable[..., str]:
     def note(html: str, *, page: Any, **_: Any) -> str:
         place = f"docs/{page.url}"
         found.append(Found("guide", page.title, "", place))
-        for item in _headings(page.toc):
-            if item.level > 1:
-                found.append(Found("guide", f"{page.title}: {item.title}", "", f"{place}#{item.id}"))
+        below = [item for item in _headings(page.toc) if item.level > 1]
+        found.extend(Found("guide", f"{page.title}: {item.title}", "", f"{place}#{item.id}") for item in below)
         return html.replace("<th></th>", "<td></td>")  # a corner of a table is no head
 
     return note

@@ -1,4 +1,4 @@
-"""What the site shows: the reports by board, the implementations with their reports, and the two matrices of clients."""
+"""What the site shows: the reports by board, and the implementations with their reports."""
 
 from __future__ import annotations
 
