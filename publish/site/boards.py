@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from conformance.report.html import html as report_html
 from conformance.report.matrix import Matrix
 from conformance.report.series import Series, series_of
 from conformance.report.site import html as matrix_html
-from publish.site.frame import Site, clause_path
+from publish.site.frame import LIBRARIES, Site, clause_path
 from publish.site.published import Board, Product, Published, Result
 
-__all__ = ["LIBRARIES", "write_boards", "write_products"]
-
-LIBRARIES: Final = ("readers", "writers", "serializers")
-"""The boards about libraries, which one page leads to."""
+__all__ = ["write_boards", "write_products"]
 
 
 def write_boards(site: Site, published: Published) -> None:

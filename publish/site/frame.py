@@ -14,7 +14,7 @@ import jinja2
 from conformance.disk.files import write_whole
 from conformance.report.pages import TEMPLATES, Fill, environment, page
 
-__all__ = ["HEADER", "Site", "clause_path"]
+__all__ = ["HEADER", "LIBRARIES", "Site", "clause_path"]
 
 HEADER: Final = (
     ("Servers", "servers/index.html"),
@@ -25,6 +25,9 @@ HEADER: Final = (
     ("Docs", "docs/index.html"),
 )
 """The links of the header."""
+
+LIBRARIES: Final = ("readers", "writers", "serializers")
+"""The folders of the boards about libraries, which one page of the header leads to."""
 
 
 def clause_path(clause: str) -> str:
@@ -60,7 +63,15 @@ class Site:
         def clause_page(clause: str) -> str:
             return to(clause_path(clause)) if clause in self.clauses else ""
 
-        surroundings = {"to": to, "here": here, "crumbs": crumbs, "clause_page": clause_page, "guides": self.docs}
+        folder = here.partition("/")[0]
+        surroundings = {
+            "under": "libraries" if folder in LIBRARIES else folder,
+            "to": to,
+            "here": here,
+            "crumbs": crumbs,
+            "clause_page": clause_page,
+            "guides": self.docs,
+        }
 
         def fill(template: str, **values: Any) -> str:
             return page(template, among=_templates(), **surroundings, **values)
