@@ -17,6 +17,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from conformance.engine.events import Evidence, Line
+from conformance.report.summary import Cell
 
 __all__ = ["LARGEST", "TEMPLATES", "Fill", "environment", "page", "page_within", "script"]
 
@@ -42,6 +43,7 @@ def environment(loader: jinja2.BaseLoader, **names: Any) -> jinja2.Environment:
     made.filters["joined"] = _joined
     made.filters["around"] = _around
     made.filters["prose"] = _prose
+    made.filters["shade"] = _shade
     made.globals.update({"clause_page": _no_page, **names})
     return made
 
@@ -66,6 +68,14 @@ def _around(evidence: Evidence, most: int) -> Sequence[Line]:
 def script() -> str:
     """The script of every page."""
     return (importlib.resources.files("conformance.report") / "templates" / "page.js").read_text(encoding="utf-8")
+
+
+def _shade(cell: Cell) -> str:
+    """The class of a cell of a heat map: the more of its judged clauses fail, the higher the number."""
+    failed, judged = cell.failed + cell.expected, cell.total - cell.not_judged
+    if failed:
+        return f"heat{min(3, 1 + 4 * failed // judged)}"
+    return "heat0" if judged else "unjudged" if cell.total else "none"
 
 
 def _prose(text: str) -> Markup:

@@ -62,21 +62,9 @@ def html(
         anchor=clause_anchor,
         clauses=EXPLAINED,
         section=section_of,
-        shade=_shade,
         questions=QUESTIONS.replace("*", "") if any(question for _, (question, _) in matrix.columns) else "",
         legend=LEGEND,
     )
-
-
-def _shade(cell: Cell) -> str:
-    """The class of a cell of the heat map: the more of its judged clauses fail, the higher the number."""
-    if not cell.total:
-        return "none"
-    judged = cell.total - cell.not_judged
-    failed = cell.failed + cell.expected
-    if not failed:
-        return "heat0" if judged else "unjudged"
-    return f"heat{min(3, 1 + 4 * failed // judged)}"
 
 
 def write_site(matrix: Matrix, path: Path) -> None:
