@@ -12,6 +12,7 @@ import importlib.resources
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
+from urllib.parse import quote
 
 import jinja2
 from markupsafe import Markup, escape
@@ -44,6 +45,7 @@ def environment(loader: jinja2.BaseLoader, **names: Any) -> jinja2.Environment:
     made.filters["around"] = _around
     made.filters["prose"] = _prose
     made.filters["shade"] = _shade
+    made.filters["quoted"] = _quoted
     made.globals.update({"clause_page": _no_page, **names})
     return made
 
@@ -76,6 +78,11 @@ def _shade(cell: Cell) -> str:
     if failed:
         return f"heat{min(3, 1 + 4 * failed // judged)}"
     return "heat0" if judged else "unjudged" if cell.total else "none"
+
+
+def _quoted(text: str) -> str:
+    """``text`` as a part of an address, whatever a foreign report holds."""
+    return quote(text, errors="replace")
 
 
 def _prose(text: str) -> Markup:
