@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from conformance.report.html import html as report_html
 from conformance.report.matrix import Matrix
@@ -14,6 +14,9 @@ from publish.site.frame import LIBRARIES, Site, clause_path
 from publish.site.published import Board, Product, Published, Result
 
 __all__ = ["write_boards", "write_products"]
+
+_ASKED: Final = {"readers": "read --reader", "writers": "write --writer"}
+"""The command and the option that name an implementation of a board; all others are targets."""
 
 
 def write_boards(site: Site, published: Published) -> None:
@@ -66,7 +69,7 @@ def write_products(site: Site, published: Published) -> None:
             "product",
             crumbs=list(boards),
             product=product,
-            homepage=next(_homepages(published, product), ""),
+            homepage=next(iter([*_homepages(published, product)][::-1]), ""),
             starts=list(_starts(published, product)),
             series=dict(_series(product)),
         )
@@ -80,13 +83,13 @@ def _homepages(published: Published, product: Product) -> Iterator[str]:
 
 
 def _starts(published: Published, product: Product) -> Iterator[Mapping[str, Any]]:
-    """For each report how the run was started, and the target file with what is installed and started."""
+    """For each report the command that judges it, and the target file with what is installed and started."""
     for result in product.results:
         run = result.item.report.run
         text, _ = published.target(result)
         yield {
             "result": result,
-            "command": run.provenance.command or f"conformance run --target {run.target_file}",
+            "command": f"conformance {_ASKED.get(result.board.slug, 'run --target')} {run.target_file}",
             "start": " ".join(run.provenance.target.command),
             "file": Path(run.target_file).name if text else "",
             "text": text,

@@ -21,7 +21,7 @@ from publish.site.frame import HEADER, Site, clause_path
 from publish.site.front import Found
 from publish.site.published import BOARDS, Published
 
-__all__ = ["Links", "write_guides"]
+__all__ = ["Links", "left_out", "linked", "write_guides"]
 
 CONFIGURED: Final = Path(__file__).with_name("mkdocs.yml")
 LEFT_OUT: Final[Mapping[str, str]] = {
@@ -39,6 +39,8 @@ _MOVED: Final[Mapping[str, str]] = {
 }
 _LINK: Final = re.compile(r"(?<=\]\()(?P<path>[^)\s#]*)(?P<anchor>#[^)\s]*)?(?=\)|\s+\")")
 _NAMED: Final = re.compile(r"\[(?P<text>[\w-]+(\.md)?)\]\((?P<path>[\w/.-]+\.md)")
+_CODE: Final = re.compile(r"<a\b.*?</a>|<code>([a-z][a-z0-9-]*\.[a-z0-9.-]+)</code>", re.DOTALL)
+"""A link, or else code that may be the id of a clause."""
 _FENCE: Final = re.compile(r"^(?: {0,8})(`{3,}|~{3,})")
 
 
@@ -156,9 +158,19 @@ def _finding(found: list[Found]) -> Callable[..., str]:
         found.append(Found("guide", page.title, "", place))
         below = [item for item in _headings(page.toc) if item.level > 1]
         found.extend(Found("guide", f"{page.title}: {item.title}", "", f"{place}#{item.id}") for item in below)
-        return html.replace("<th></th>", "<td></td>")  # a corner of a table is no head
+        up = "../" * (place.count("/"))
+        return linked(html, up).replace("<th></th>", "<td></td>")  # a corner of a table is no head
 
     return note
+
+
+def linked(html: str, up: str) -> str:
+    """The text with a link behind the id of each clause; ``up`` leads to the root of the site."""
+
+    def link(found: re.Match[str]) -> str:
+        return f'<a href="{up}{clause_path(found[1])}">{found[0]}</a>' if found[1] in all_clauses() else found[0]
+
+    return _CODE.sub(link, html)
 
 
 def _headings(items: Iterable[Any]) -> Iterable[Any]:

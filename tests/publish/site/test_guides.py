@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from publish.site.guides import Links, left_out
+from publish.site.guides import Links, left_out, linked
 from publish.site.published import Published
 
 LINKS = Links(Published())
@@ -56,3 +56,13 @@ def test_reports_to_maintainers_are_not_published() -> None:
     assert left_out("disclosure/README.md")
     assert left_out("clauses.md")
     assert not left_out("index.md")
+
+
+def test_the_id_of_a_clause_leads_to_its_page() -> None:
+    """Unless it is a link already; other code is left as it is."""
+    known, other = "<code>body.buffer-count</code>", "<code>pyarrow.ipc</code>"
+
+    assert linked(f"<td>{known}, {other}</td>", "../") == (
+        f"<td>{known}, {other}</td>".replace(known, f'<a href="../clauses/body.buffer-count.html">{known}</a>')
+    )
+    assert linked(f'<a href="x">the {known} of</a>', "../") == f'<a href="x">the {known} of</a>'
