@@ -18,6 +18,8 @@ __all__ = ["FRONT", "faults"]
 
 FRONT: Final = 300_000
 """The most bytes of the front page."""
+NAMED: Final = ("canonical", "prev", "next", "edit", "alternate")
+"""Relations of ``<link>`` that name a page without loading it."""
 _ID: Final = re.compile(r"""<[a-zA-Z][^<>]*?\s(?:id|name)=("[^"]*"|'[^']*'|[^\s>"']+)""")
 _TAG: Final = re.compile(r"<[a-zA-Z][^<>]*>")
 _LEADING: Final = re.compile(r"""\s(href|src|action|srcset|poster)=("[^"]*"|'[^']*'|[^\s>"']+)""")
@@ -59,7 +61,3 @@ def _links(text: str) -> set[tuple[str, bool]]:
             only_named = element == "a" or (element == "link" and relation is not None and relation[1] in NAMED)
             found.add((unescape(value.strip("\"'")), not only_named))
     return found
-
-
-NAMED: Final = ("canonical", "prev", "next", "edit", "alternate")
-"""Relations of ``<link>`` that name a page without loading it."""

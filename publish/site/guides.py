@@ -33,9 +33,10 @@ LEFT_OUT: Final[Mapping[str, str]] = {
 _MOVED: Final[Mapping[str, str]] = {
     **LEFT_OUT,
     "reports/README.md": "servers/index.html",
-    "reports/clients.json": "clients/clients.json",
-    "reports/flight-clients.json": "clients/flight-clients.json",
-    "reports/drift.json": "drift/drift.json",
+    "reports": "index.html",
+    "reports/clients.json": "clients/index.html",
+    "reports/flight-clients.json": "clients/flight.html",
+    "reports/drift.json": "drift/index.html",
 }
 _LINK: Final = re.compile(r"(?<=\]\()(?P<path>[^)\s#]*)(?P<anchor>#[^)\s]*)?(?=\)|\s+\")")
 _NAMED: Final = re.compile(r"\[(?P<text>[\w-]+(\.md)?)\]\((?P<path>[\w/.-]+\.md)")
@@ -64,7 +65,7 @@ class Links:
             moved.setdefault(posixpath.normpath(f"reports/{board.folder}/README.md"), f"{board.slug}/index.html")
         for result in self.published.results:
             file = posixpath.normpath(f"reports/{result.board.folder}/{result.item.slug}.json")
-            moved[file] = f"{result.board.slug}/{result.item.slug}.json"
+            moved[file] = result.page
         return moved
 
     @cached_property

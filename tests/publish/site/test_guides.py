@@ -14,8 +14,8 @@ CODE = "https://github.com/OWNER/REPO/blob/main"
 @pytest.mark.parametrize(
     ("source", "link", "led"),
     [
-        ("results.md", "../reports/bqemulator-1.4.0.json", "../servers/bqemulator-1.4.0.json"),
-        ("results.md", "../reports/polars.json", "../serializers/polars.json"),
+        ("results.md", "../reports/bqemulator-1.4.0.json", "../servers/bqemulator-1.4.0.html"),
+        ("results.md", "../reports/polars.json", "../serializers/polars.html"),
         ("results.md", "../reports/README.md", "../servers/index.html"),
         ("results.md", "../reports/flight/README.md", "../flight/index.html"),
         ("dev/testing.md", "../../reports/readers/README.md", "../../readers/index.html"),
