@@ -23,6 +23,7 @@ from conformance.disk.files import write_whole
 from conformance.engine.selection import all_clauses
 from conformance.engine.session import STATE
 from conformance.engine.standing import Standing
+from conformance.report.badge import badge_svg
 from conformance.report.diff import compare
 from conformance.report.reading import read_report
 
@@ -171,8 +172,15 @@ def complaints(report: dict[str, object], *, perfect: bool) -> list[str]:
 
 def matrix(shown: Sequence[Path], folder: Path) -> list[str]:
     """Make the matrix of the reports ``shown``; returns why it could not be made, if so."""
-    outputs = ("--html", str(folder), "--markdown", str(folder / "README.md"))
+    write_badges(shown)
+    outputs = ("--markdown", str(folder / "README.md"))
     return [f"the matrix in {folder} could not be made"] if conformance("matrix", *map(str, shown), *outputs)[0] else []
+
+
+def write_badges(shown: Sequence[Path]) -> None:
+    """Write the badge of each report beside it; `tox -e site` makes the pages."""
+    for path in shown:
+        write_whole(path.with_suffix(".svg"), badge_svg(read_report(path)))
 
 
 def main() -> None:

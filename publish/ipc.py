@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
-from publish.emulators import complaints
+from publish.emulators import complaints, write_badges
 
 ROLES: Final = {"read": ("readers", IPC_READERS), "write": ("writers", IPC_WRITERS)}
 """The folder of reports and the implementations, by command."""
@@ -39,7 +39,7 @@ def judge(command: str, reports: Path, options: Sequence[str]) -> list[str]:
     folder = reports / folder_name
     folder.mkdir(parents=True, exist_ok=True)
     for name in known:
-        for ending in ("json", "html", "svg"):
+        for ending in ("json", "svg"):
             (folder / f"{name}.{ending}").unlink(missing_ok=True)
     began = time.monotonic()
     status = run(command, "--level", "should", "--reports", str(folder), *options)
@@ -52,8 +52,8 @@ def judge(command: str, reports: Path, options: Sequence[str]) -> list[str]:
         for path in shown
         for text in complaints(json.loads(path.read_text(encoding="utf-8")), perfect=False)
     ]
-    outputs = ("--html", str(folder), "--markdown", str(folder / "README.md"))
-    if run("matrix", *map(str, shown), *outputs):
+    write_badges(shown)
+    if run("matrix", *map(str, shown), "--markdown", str(folder / "README.md")):
         wrong.append(f"the matrix of {folder_name} could not be made")
     absent = [name for name in known if folder / f"{name}.json" not in shown]
     if absent:

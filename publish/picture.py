@@ -1,9 +1,9 @@
 """The picture of a report at the top of the README: one report, with one finding open.
 
-The picture is a screenshot of a published HTML report by a headless Chromium. It shows the head of the report and the
-finding on ``CLAUSE``, without its lists of cases; everything else on the page is hidden.
+The picture is a screenshot of the page of a published report by a headless Chromium. It shows the head of the report
+and the finding on ``CLAUSE``, without its lists of cases; everything else on the page is hidden.
 
-    python -m publish.picture [REPORT.html CLAUSE PICTURE.png]
+    python -m publish.picture [REPORT.json CLAUSE PICTURE.png]
 """
 
 from __future__ import annotations
@@ -15,9 +15,13 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from conformance.engine.selection import all_clauses
+from conformance.report.html import html
+from conformance.report.reading import read_report
+
 ROOT: Final = Path(__file__).resolve().parents[1]
 PICTURED: Final = (
-    str(ROOT / "reports" / "bqemulator-1.4.0.html"),
+    str(ROOT / "reports" / "bqemulator-1.4.0.json"),
     "framing.schema-without-end-of-stream",
     str(ROOT / "docs" / "report.png"),
 )
@@ -34,7 +38,8 @@ COLOURS: Final = "32"
 _HIDDEN: Final = """
 <style>
 main { padding-bottom: 0; }
-main > .wide, .controls, main > h2, main > p:not(.verdict), footer, .head, section:not(.failed), .cause h3 + p,
+main > .wide, main > table, .controls, main > h2, main > p:not(.verdict), footer, .head, section:not(.failed),
+.cause h3 + p, .tiles,
 summary .text, .bars dt:nth-of-type(n+2), .bars dd:nth-of-type(n+2),
 .body .facts dt:nth-of-type(4), .body .facts dd:nth-of-type(4),
 .facts dt:nth-of-type(n+7), .facts dd:nth-of-type(n+7), details:not([open]) { display: none; }
@@ -62,7 +67,8 @@ def main(report: str, clause: str, picture: str) -> None:
         sys.exit(f"expected a browser to take the picture with: one of {', '.join(BROWSERS)}")
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "report.html"
-        page.write_text(opened(Path(report).read_text(encoding="utf-8"), clause), encoding="utf-8")
+        all_clauses()
+        page.write_text(opened(html(read_report(Path(report))), clause), encoding="utf-8")
         options = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder}/user")
         size = f"--window-size={SIZE[0]},{SIZE[1]}"
         command = [browser, *options, size, f"--screenshot={Path(picture).resolve()}", page.as_uri()]

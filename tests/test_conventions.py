@@ -50,8 +50,8 @@ def environments() -> set[str]:
 
 
 def test_the_workflows_are_there() -> None:
-    """One for the tests and one for a release."""
-    assert [path.stem for path in WORKFLOWS] == ["ci", "release"]
+    """One for the tests, one for a release and one for the site."""
+    assert [path.stem for path in WORKFLOWS] == ["ci", "release", "site"]
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
 
 

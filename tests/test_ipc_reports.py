@@ -48,7 +48,6 @@ def test_a_published_report_is_whole(path: Path) -> None:
 def test_a_published_report_is_small(path: Path) -> None:
     """The ids of the cases, and evidence for the first of each deviation alone."""
     assert path.stat().st_size < 1_000_000
-    assert path.with_suffix(".html").stat().st_size < 1_000_000
 
 
 @pytest.mark.parametrize("role", ["readers", "writers"])
@@ -60,12 +59,10 @@ def test_the_published_files_name_no_machine(role: str) -> None:
 
 @pytest.mark.parametrize("role", ["readers", "writers"])
 def test_the_matrix_has_them_all(role: str) -> None:
-    """One page for every published report, and a table in Markdown."""
-    page = (REPORTS / role / "index.html").read_text(encoding="utf-8")
+    """A table in Markdown."""
     table = (REPORTS / role / "README.md").read_text(encoding="utf-8")
 
     for path in (REPORTS / role).glob("*.json"):
-        assert f'href="{path.name}"' in page
         assert f"| {in_markdown(read_report(path).run.target)} |" in table
 
 
@@ -96,5 +93,6 @@ def test_an_unfit_report_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         return 0
 
     monkeypatch.setattr(ipc, "run", run)
+    monkeypatch.setattr(ipc, "write_badges", lambda _shown: None)
 
     assert ipc.judge("read", tmp_path, ()) == ["polars: the run was cut short"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,9 +22,9 @@ from conformance.drift.comparing import VersionChange, VersionDifference
 from conformance.drift.run import WRITTEN, Drift, Step
 from conformance.drift.userfiles import OWN_KIND
 from conformance.drift.versions import DriftError
-from conformance.report.pages import page
+from conformance.report.pages import Fill, page
 
-__all__ = ["Group", "Known", "as_json", "as_text", "decision", "groups", "read_known", "unknown", "write_html"]
+__all__ = ["Group", "Known", "as_json", "as_text", "decision", "groups", "html", "read_known", "unknown", "write_html"]
 
 FORMAT: Final = 1
 """The version of the JSON form; it is raised when a reader of the old form would misread the new one."""
@@ -45,6 +46,9 @@ SIGNS: Final = {
     VersionChange.ABSENT: "-",
 }
 """The sign of each change in a cell of the matrix."""
+
+Document = Mapping[str, Any]
+"""The JSON form of a comparison (:func:`as_json`)."""
 
 SHOWN: Final = 3
 """Ids and places shown for a group; the JSON has all of them."""
@@ -102,25 +106,27 @@ def _step(difference: VersionDifference) -> str:
 # --- the matrix -------------------------------------------------------------------------------------
 
 
-def _kinds(drift: Drift) -> list[str]:
-    return list(dict.fromkeys(kind for kinds in drift.counts.values() for kind in kinds))
+def _kinds(document: Document) -> list[str]:
+    return list(dict.fromkeys(row["class"] for row in document["matrix"]))
 
 
-def _mattering(drift: Drift) -> set[tuple[str, str, str, VersionChange]]:
-    return {(one.old, one.new, one.kind, one.change) for one in drift.differences if one.matters}
-
-
-def cell(drift: Drift, step: Step, kind: str) -> str:
-    """The result for a class in a step: ``=``, or each other change with its count, with ``!`` in front if it
-    matters.
-    """
-    counts, bad = drift.counts.get(step, {}).get(kind, {}), _mattering(drift)
-    parts = [
-        f"{'!' if (*step, kind, change) in bad else ''}{sign}{counts[change]}"
-        for change, sign in SIGNS.items()
-        if counts.get(change) and change is not VersionChange.EQUAL
-    ]
-    return " ".join(parts) or ("=" if counts else "")
+def _cells(document: Document) -> Mapping[tuple[str, str, str], list[str]]:
+    """By step and class: ``=``, or each other change with its count, with ``!`` in front if it matters."""
+    bad = {
+        (group["from"], group["to"], kind, group["change"])
+        for group in document["groups"]
+        if group["matters"]
+        for kind in group["classes"]
+    }
+    found = {}
+    for row in document["matrix"]:
+        at, counts = (row["from"], row["to"], row["class"]), row["counts"]
+        found[at] = [
+            f"{'!' if (*at, change) in bad else ''}{sign}{counts[change]}"
+            for change, sign in SIGNS.items()
+            if counts.get(change) and change is not VersionChange.EQUAL
+        ] or ["="]
+    return found
 
 
 # --- text -------------------------------------------------------------------------------------------
@@ -130,9 +136,11 @@ def as_text(drift: Drift, *, every: bool = False, known: Known = frozenset()) ->
     """The complete comparison, the decision first and last; with ``every``, each difference instead of one for each
     group.
     """
-    decided = decision(drift, known)
+    decided, document = decision(drift, known), as_json(drift)
     lists = _listed(drift, every=every)
-    return "\n".join([decided, "", *_head(drift), "", *_matrix(drift), *_standing(drift), *lists, "", decided])
+    facts = [f"  {line}" for line in _standing(document)]
+    standing = [f"\n{_FACTS}", *facts] if facts else []
+    return "\n".join([decided, "", *_head(drift), "", *_matrix(document), *standing, *lists, "", decided])
 
 
 def decision(drift: Drift, known: Known = frozenset()) -> str:
@@ -184,10 +192,10 @@ def _head(drift: Drift) -> Iterator[str]:
         yield f"not compared: {reason}"
 
 
-def _matrix(drift: Drift) -> Iterator[str]:
-    kinds, steps = _kinds(drift), drift.steps
+def _matrix(document: Document) -> Iterator[str]:
+    cells, steps = _cells(document), list(pairwise(document["versions"]))
     rows = [["", *(f"{old} → {new}" for old, new in steps)]]
-    rows += [[kind, *(cell(drift, step, kind) for step in steps)] for kind in kinds]
+    rows += [[kind, *(" ".join(cells.get((*step, kind), ())) for step in steps)] for kind in _kinds(document)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(steps) + 1)]
     for row in rows:
         yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
@@ -195,28 +203,29 @@ def _matrix(drift: Drift) -> Iterator[str]:
     yield "; ".join(f"{sign} {change}" for change, sign in SIGNS.items()) + "; ! the change matters"
 
 
-def _standing(drift: Drift) -> Iterator[str]:
+_FACTS: Final = "Facts about single versions, without drift"
+
+
+def _standing(document: Document) -> Iterator[str]:
     """Facts about single versions that are not drift: features that they lack, and rules that their output breaks."""
     said: dict[str, list[str]] = {}
-    for version in drift.versions:
-        for line in _alone(drift, version):
+    for version in document["versions"]:
+        for line in _alone(document, version):
             said.setdefault(line, []).append(version)
-    if said:
-        yield "\nFacts about single versions, without drift"
     for line, versions in said.items():
-        where = "every version" if versions == list(drift.versions) else ", ".join(versions)
-        yield f"  {where}: {line}"
+        where = "every version" if versions == list(document["versions"]) else ", ".join(versions)
+        yield f"{where}: {line}"
 
 
-def _alone(drift: Drift, version: str) -> Iterator[str]:
-    lacking = ", ".join(text.rpartition(" has no ")[2] for text in drift.lacking[version])
+def _alone(document: Document, version: str) -> Iterator[str]:
+    lacking = ", ".join(text.rpartition(" has no ")[2] for text in document["lacking"][version])
     if lacking:
         yield f"lacks {lacking}: not applicable"
-    for rule, cases in drift.broken[version].items():
+    for rule, cases in document["broken"][version].items():
         yield f"breaks {rule}: {cases[0]}{_more(cases)}"
-    if spills := drift.spills[version]:
+    if spills := document["spills"][version]:
         yield f"writes memory from outside its buffers: {spills[0]}{_more(spills)}"
-    if misread := drift.misread[version]:
+    if misread := document["misread"][version]:
         yield f"does not read back what it wrote: {misread[0]}{_more(misread)}"
 
 
@@ -296,6 +305,8 @@ def as_json(drift: Drift) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "suite": conformance.__version__,
+        "decision": decision(drift),
+        "head": list(_head(drift)),
         "versions": list(drift.versions),
         "seed": drift.plan.seed,
         "cases": drift.recipes,
@@ -342,22 +353,50 @@ def _grouped(drift: Drift, group: Group) -> dict[str, Any]:
 
 def write_html(drift: Drift, path: Path) -> None:
     """Write the comparison as one self-contained page."""
-    filled = page(
+    write_whole(path, html(as_json(drift)) + "\n")
+
+
+def html(document: Document, *, fill: Fill = page) -> str:
+    """The page of a comparison, from its JSON form; ``fill`` fills the template."""
+    cells, absent = _cells(document), SIGNS[VersionChange.ABSENT]
+
+    def cell(step: Step, kind: str) -> tuple[str, str]:
+        shown = [part for part in cells.get((*step, kind), ()) if not part.startswith(absent)]
+        text = " ".join(shown)
+        return text, "bad" if "!" in text else "same" if text in ("", "=") else "changed"
+
+    return fill(
         "drift",
-        drift=drift,
-        head=list(_head(drift)),
-        verdict=decision(drift),
-        kinds=_kinds(drift),
-        cell=lambda step, kind: cell(drift, step, kind),
-        signs=SIGNS,
-        standing=[line.strip() for line in _standing(drift)],
-        lists=_lists(groups(drift)),
+        document=document,
+        head=document.get("head") or _older_head(document),
+        verdict=document.get("decision") or _older_decision(document),
+        steps=list(pairwise(document["versions"])),
+        kinds=_kinds(document),
+        cell=cell,
+        signs={change: sign for change, sign in SIGNS.items() if change is not VersionChange.ABSENT},
+        facts=_FACTS,
+        standing=list(_standing(document)),
+        lists=[
+            (title, [group for group in document["groups"] if group["matters"] is matters])
+            for title, matters in (("Differences that matter", True), ("Other differences", False))
+        ],
+        shown=SHOWN,
     )
-    write_whole(path, filled + "\n")
 
 
-def _lists(found: Sequence[Group]) -> list[tuple[str, list[Group]]]:
+def _older_head(document: Document) -> list[str]:
+    """The lines at the head of a comparison by suite 0.1, whose JSON form has none."""
+    inputs = ", ".join(f"{count} {kind}" for kind, count in document["inputs"].items())
     return [
-        ("Differences that matter", [group for group in found if group.first.matters]),
-        ("Other differences", [group for group in found if not group.first.matters]),
+        f"pyarrow {' → '.join(document['versions'])}, compared by suite {document['suite']}",
+        f"seed {document['seed']}: {document['writings']} writings of {document['cases']} cases; read: {inputs}",
     ]
+
+
+def _older_decision(document: Document) -> str:
+    """The decision of such a comparison, without the number of changes that do not matter."""
+    counts: Counter[str] = Counter()
+    for group in document["groups"]:
+        counts[group["change"]] += len(group["cases"]) if group["matters"] else 0
+    found = ", ".join(f"{counts[change]} {change}" for change in VersionChange if counts[change])
+    return f"STOP: {found}" if found else "LOOK HERE: nothing that matters changed"

@@ -17,7 +17,7 @@ from conformance.engine.standing import Standing
 from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
 from conformance.report.document import DeviationResult, Report, document
-from conformance.report.pages import page_within
+from conformance.report.pages import Fill, page, page_within
 from conformance.report.summary import header, level_of, question_of, section_of, summarise
 
 __all__ = ["clause_anchor", "html", "write_html"]
@@ -30,11 +30,12 @@ _SECTIONS: Final = (
 )
 
 
-def html(report: Report) -> str:
-    """The page of ``report``."""
+def html(report: Report, *, fill: Fill = page) -> str:
+    """The page of ``report``; ``fill`` fills its template."""
     sections = [(key, title, list(report.grouped(outcomes))) for key, title, outcomes in _SECTIONS]
     return page_within(
         "report",
+        fill=fill,
         report=report,
         header=header(report.run, report.remarks),
         badge=badge_svg(report),

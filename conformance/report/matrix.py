@@ -95,6 +95,18 @@ class Implementation:
     report: Report
 
     @cached_property
+    def title(self) -> tuple[str, str]:
+        """The name and the version, the two lines of a column's head; the version is empty if none is known."""
+        target, version = self.report.run.target, self.report.run.provenance.target.version
+        name = target.removesuffix(version).rstrip(" -") if version else ""
+        return (name, version) if name else (target, "")
+
+    @property
+    def must(self) -> Cell:
+        """Its MUST clauses, whatever question they answer."""
+        return sum((cell for (_, level), cell in self.counted.items() if level is Level.MUST), Cell())
+
+    @cached_property
     def outcomes(self) -> dict[str, Outcome]:
         """The worst outcome of each clause that has a verdict."""
         return dict(self.report.worst)
@@ -144,6 +156,11 @@ class Entry:
         return f"{self.implementation.slug}--{self.clause}"
 
     @property
+    def passes(self) -> bool:
+        """True if the clause passes, at least where it was judged."""
+        return self.state in (_HOLDS, _PARTLY)
+
+    @property
     def count(self) -> int:
         """The number of distinct deviations that are failures."""
         return sum(item.outcome not in NOT_JUDGED for item in self.deviations)
@@ -161,6 +178,19 @@ class MatrixRow:
     def fails_somewhere(self) -> bool:
         """True if the clause fails in an implementation, expected or not."""
         return any(entry.state in (_FAILS, _EXPECTED, _BROKE) for entry in self.entries)
+
+    @property
+    def shows(self) -> tuple[str, ...]:
+        """The filters that show it: it *fails* somewhere, *differs* between implementations, or between *versions*."""
+        found = ["fails"] if self.fails_somewhere else []
+        judged: dict[str, set[str]] = {}
+        for entry in self.entries:
+            if entry.state not in (_ABSENT, _NOT_OFFERED, _SILENT):
+                judged.setdefault(entry.implementation.title[0], set()).add(
+                    "passes" if entry.passes else entry.state.key
+                )
+        found += ["differs"] if len(set().union(*judged.values())) > 1 else []
+        return (*found, *(["versions"] if any(len(states) > 1 for states in judged.values()) else []))
 
     @property
     def holds_everywhere(self) -> bool:
@@ -200,6 +230,16 @@ class Matrix:
         plain = not found or any(question is None for question, _ in found)
         shown = [key for key in COLUMNS if key in found or (plain and key[0] is None)]
         return [(f"{question or ''} {level.upper()}".strip(), (question, level)) for question, level in shown]
+
+    @property
+    def sorted(self) -> list[Implementation]:
+        """The implementations by the share of their MUST clauses that pass, then by the share that fails."""
+
+        def rank(item: Implementation) -> tuple[float, float]:
+            cell = item.must
+            return (-cell.passed / (cell.total or 1), cell.failed / (cell.total or 1))
+
+        return sorted(self.implementations, key=rank)
 
     @property
     def rows(self) -> Iterator[MatrixRow]:

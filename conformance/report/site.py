@@ -5,7 +5,7 @@ table.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +15,7 @@ from conformance.report.escaping import in_markdown
 from conformance.report.html import clause_anchor
 from conformance.report.html import html as report_html
 from conformance.report.matrix import CLAUSE_TEXTS, INDEX, LEGEND, Entry, Implementation, Matrix
-from conformance.report.pages import page
+from conformance.report.pages import Fill, page
 from conformance.report.summary import Cell, section_of
 
 __all__ = ["html", "markdown", "write_site"]
@@ -32,28 +32,35 @@ Links = Mapping[str, Sequence[tuple[str, str]]]
 """Files as (text, relative address), by the implementation's slug."""
 
 
-def html(matrix: Matrix, links: Links | None = None) -> str:
+def html(
+    matrix: Matrix,
+    links: Links | None = None,
+    *,
+    texts: Callable[[str], str] | None = None,
+    fill: Fill = page,
+    title: str = "Implementations and clauses",
+) -> str:
     """The page of ``matrix``; ``links`` are the files next to it, among them the page of each report.
 
-    With such pages, a cell links to the evidence in the report's own page, and a clause to the page of their texts;
-    otherwise all of that is in this page.
+    With such pages, a cell links to the evidence in the report's own page, and a clause to its text at the address that
+    ``texts`` gives; otherwise all of that is in this page. ``fill`` fills the template.
     """
     pages = links is not None
 
     def address(entry: Entry) -> str:
         return f"{_page_of(entry.implementation)}#{clause_anchor(entry.clause)}" if pages else f"#{entry.anchor}"
 
-    return page(
+    return fill(
         "matrix",
+        title=title,
         matrix=matrix,
         links={item.slug: [] for item in matrix.implementations} if links is None else links,
         pages=pages,
         address=address,
-        texts=f"{CLAUSE_TEXTS}.html" if pages else "",
+        texts=texts or (lambda clause: f"{f'{CLAUSE_TEXTS}.html' if pages else ''}#{clause_anchor(clause)}"),
         most=_LINES,
         anchor=clause_anchor,
         clauses=EXPLAINED,
-        cell=Cell(),
         section=section_of,
         questions=QUESTIONS.replace("*", "") if any(question for _, (question, _) in matrix.columns) else "",
         legend=LEGEND,

@@ -90,7 +90,7 @@ def findings() -> Iterator[str]:
     """A line per finding: implementation and version, the finding, the clauses."""
     for finding in IPC_FINDINGS:
         clauses = ", ".join(f"`{clause}`" for clause in finding.clauses)
-        page = f"[report](../reports/{finding.report}.html), {_program(finding)}"
+        page = f"[report](../reports/{finding.report}.json), {_program(finding)}"
         yield f"- {_report(finding.report)['run']['target']}: {finding.what} ({clauses}; {page})\n"
 
 
@@ -133,7 +133,7 @@ def _read(report: Mapping[str, Any] | None, name: str) -> list[str]:
     legal, malformed = (
         [each for each in report["clauses"] if each.get("question") == question] for question in Question
     )
-    page = f"../reports/readers/{name}.html"
+    page = f"../reports/readers/{name}.json"
     ends = _many(legal, Outcome.CRASH) + _many(legal, Outcome.HANG)
     return [
         f"[{_passed(legal)}]({page})",
@@ -152,7 +152,7 @@ def _written(report: Mapping[str, Any] | None, name: str) -> list[str]:
     clauses = report["clauses"]
     ends = _many(clauses, Outcome.CRASH) + _many(clauses, Outcome.HANG)
     wrong = _many(clauses, Outcome.FAIL, "written.rows")
-    return [f"[{_passed(clauses)}](../reports/writers/{name}.html)", str(ends), str(wrong)]
+    return [f"[{_passed(clauses)}](../reports/writers/{name}.json)", str(ends), str(wrong)]
 
 
 def _passed(clauses: Sequence[Mapping[str, Any]]) -> str:

@@ -8,6 +8,8 @@ from typing import Final
 
 import pytest
 
+from conformance.report.html import html
+from conformance.report.reading import read_report
 from publish import picture
 from tests.docs.words import prose, uses
 from tests.fixtures import ROOT
@@ -59,7 +61,7 @@ def test_the_picture_can_be_made_again() -> None:
     """The published report has the finding of the picture, and the page opens it."""
     report, clause, _ = picture.PICTURED
 
-    page = picture.opened(Path(report).read_text(encoding="utf-8"), clause)
+    page = picture.opened(html(read_report(Path(report))), clause)
 
     assert page.count("<details open") == 1
     assert page.index("<details open") < page.index(f'id="clause--{clause}"')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 
@@ -9,11 +10,12 @@ import pytest
 
 from conformance.contract.clause import load_chapters
 from conformance.engine.events import CaseJudged, Evidence, Line
+from conformance.engine.provenance import Identity, Provenance
 from conformance.engine.standing import Standing
 from conformance.records import Finding, Outcome, Verdict
 from conformance.report.document import write_json
 from conformance.report.html import write_html
-from conformance.report.matrix import Matrix, MatrixError, load_matrix, state_of
+from conformance.report.matrix import Implementation, Matrix, MatrixError, build, load_matrix, state_of
 from conformance.report.site import html, markdown, write_site
 from tests.engine.samples import failing, passing
 from tests.report.pages import ParsedPage, faults
@@ -195,3 +197,55 @@ def test_every_standing_has_a_state() -> None:
     assert {standing for standing, key in looks.items() if key == "fails"} == {Standing.FAILED}
     assert state_of(Standing.NOT_JUDGED, Outcome.ERROR).key == "broke"
     assert state_of(None, None).key == "absent"
+
+
+@pytest.mark.parametrize(
+    ("target", "version", "title"),
+    [
+        ("bqemulator-1.4.0", "1.4.0", ("bqemulator", "1.4.0")),
+        ("polars 2.1.0", "2.1.0", ("polars", "2.1.0")),
+        ("mine", "", ("mine", "")),
+        ("1.0", "1.0", ("1.0", "")),
+        ("mine", "1.0", ("mine", "1.0")),
+    ],
+)
+def test_a_head_has_name_and_version_in_two_lines(
+    matrix: Matrix, target: str, version: str, title: tuple[str, str]
+) -> None:
+    """Whether or not the name of the target ends with the version."""
+    assert of_version(matrix.implementations[0], target, version).title == title
+
+
+def of_version(item: Implementation, target: str, version: str) -> Implementation:
+    """The same report on another target."""
+    run = dataclasses.replace(item.report.run, target=target, provenance=Provenance(target=Identity(version=version)))
+    return Implementation(item.slug, dataclasses.replace(item.report, run=run))
+
+
+def test_the_best_implementation_is_first(matrix: Matrix) -> None:
+    """By the share of the required clauses that pass; the columns keep their order."""
+    turned = dataclasses.replace(matrix, implementations=matrix.implementations[::-1])
+
+    assert [item.slug for item in matrix.sorted] == [item.slug for item in turned.sorted] == ["good", "bad"]
+
+
+def test_a_filter_finds_what_fails_and_what_differs(matrix: Matrix) -> None:
+    """What passes everywhere is found by none, and the page says it of each row."""
+    good, bad = matrix.implementations
+    versions = build([of_version(good, "x-1", "1"), of_version(bad, "x-2", "2")])
+
+    assert {row.clause: row.shows for row in matrix.rows} == {
+        "framing.x": ("fails", "differs"),
+        "rows.x": (),
+        "types.x": (),
+    }
+    assert 'data-shows="fails differs"' in html(matrix)
+    assert {row.clause: row.shows for row in versions.rows}["framing.x"] == ("fails", "differs", "versions")
+
+
+def test_a_chapter_shows_how_many_clauses_fail(matrix: Matrix) -> None:
+    """A number leads to the chapter; where none fails there is a sign."""
+    (table,) = re.findall(r'<table class="heat">.*?</table>', html(matrix), re.DOTALL)
+
+    assert '<td class="heat3"><a href="#framing">1</a></td>' in table
+    assert '<td class="heat0">✓</td>' in table

@@ -29,11 +29,11 @@ def test_a_reader_is_one_line() -> None:
 
 
 def test_a_cell_counts_a_group() -> None:
-    """The page has a row for each reader and a column for each group."""
+    """The page has a row for each reader, with its answers by group."""
     (a, _) = REPORT.readers
 
     assert (a.cell("types"), a.cell("shapes"), a.cell("rows")) == ("1 rows, 1 other rows", "1 cannot", "")
-    assert "<td>1 rows, 1 other rows</td>" in html(REPORT)
+    assert "<span><b>types</b> 1 rows, 1 other rows</span>" in html(REPORT)
 
 
 def test_the_table_is_in_the_json_report() -> None:

@@ -11,13 +11,17 @@
   if (controls) {
     const search = controls.querySelector("[type=search]");
     const only = controls.querySelector("[type=checkbox]");
-    const order = controls.querySelector("select");
+    const order = controls.querySelector("select:not([data-by])");
+    const choices = all("select[data-by]", controls); // each item names in data-KEY what it is shown for
+    const asked = new URLSearchParams(location.search).get("q");
+    if (asked !== null) search.value = asked;
     const count = controls.querySelector("output");
     const filter = () => {
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
       for (const { element, text } of items) {
-        element.hidden = (only?.checked && !element.dataset.item) || !words.every((word) => text.includes(word));
+        const chosen = choices.every(({ value, dataset }) => !value || (element.dataset[dataset.by] ?? "").split(" ").includes(value));
+        element.hidden = (only?.checked && !element.dataset.item) || !chosen || !words.every((word) => text.includes(word));
         shown += !element.hidden;
       }
       for (const group of [...causes, ...groups]) group.hidden = !hasShown(group);
@@ -25,6 +29,7 @@
     };
     search.addEventListener("input", filter);
     only?.addEventListener("change", filter);
+    choices.forEach((choice) => choice.addEventListener("change", filter));
     order?.addEventListener("change", () => {
       for (const group of groups) {
         const within = all("[data-item]", group);

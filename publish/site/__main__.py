@@ -1,0 +1,65 @@
+"""The command ``python -m publish.site``: make the site, and check it as a whole."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from conformance.report.drift import html as drift_html
+from publish.generated import ROOT
+from publish.site.boards import write_boards, write_products
+from publish.site.checking import faults
+from publish.site.clauses import clause_ids, write_clauses
+from publish.site.consequences import write_clients
+from publish.site.frame import Site
+from publish.site.front import write_front, write_search
+from publish.site.guides import write_guides
+from publish.site.published import Published
+
+__all__ = ["main", "make"]
+
+
+def make(into: Path, published: Published, *, docs: bool = True, clauses: frozenset[str] | None = None) -> None:
+    """Write the site into the folder ``into``, which holds nothing else afterwards.
+
+    Without ``docs`` it has no guides; ``clauses`` are those that get a page, all by default.
+    """
+    if into.exists():
+        shutil.rmtree(into)
+    site = Site(into, clause_ids() if clauses is None else clauses, docs=docs)
+    write_boards(site, published)
+    write_products(site, published)
+    write_clauses(site, published)
+    mapped = write_clients(site, published)
+    drift = published.loaded("drift.json")
+    site.write("drift/drift.json", (published.reports / "drift.json").read_bytes())
+    site.write(
+        "drift/index.html",
+        drift_html(drift, fill=site.fill("drift/index.html", [("this comparison as JSON", "drift/drift.json")])),
+    )
+    write_search(site, published, mapped, write_guides(site, published) if docs else ())
+    write_front(site, published, mapped)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit status, 1 if a link, an anchor or the size of a page is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--into", type=Path, default=ROOT / "site", help="the folder, which is made anew")
+    parser.add_argument("--no-docs", action="store_true", help="leave the guides out, which need mkdocs-material")
+    options = parser.parse_args(arguments)
+    began = time.monotonic()
+    make(options.into, Published(), docs=not options.no_docs)
+    pages = [*options.into.rglob("*.html")]
+    wrong = [*faults(options.into)]
+    for text in wrong:
+        print(text, file=sys.stderr)
+    print(f"{len(pages)} pages in {options.into} after {time.monotonic() - began:.0f} s, {len(wrong)} faults")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""The front page, and the page on which everything is found."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import conformance
+from conformance.engine.selection import all_clauses
+from publish.site.consequences import KINDS, Mapped, picture
+from publish.site.frame import Site, clause_path
+from publish.site.published import Published
+
+__all__ = ["Found", "write_front", "write_search"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Door:
+    """Who a visitor is, the command that is for them, and where it leads."""
+
+    who: str
+    command: str
+    links: tuple[tuple[str, str], ...]
+
+
+DOORS: Final[tuple[Door, ...]] = (
+    Door(
+        "You write a server: a BigQuery emulator, or Arrow Flight",
+        "conformance run --target grpc://localhost:9060",
+        (
+            ("Storage Read servers", "servers/index.html"),
+            ("Flight servers", "flight/index.html"),
+            ("guide", "docs/implementers.html"),
+        ),
+    ),
+    Door(
+        "You write or choose an Arrow library",
+        "conformance check file.arrow",
+        (("libraries", "libraries/index.html"), ("guide", "docs/ipc.html")),
+    ),
+    Door(
+        "You write a client",
+        "conformance clients",
+        (("clients before faulty servers", "clients/index.html"), ("guide", "docs/clients.html")),
+    ),
+    Door(
+        "You upgrade pyarrow",
+        "conformance drift --from 18.1.0 --to 26.0.1",
+        (("drift of seven versions", "drift/index.html"), ("guide", "docs/drift.html")),
+    ),
+)
+"""The doors, by what a visitor does."""
+
+
+def write_front(site: Site, published: Published, mapped: Sequence[Mapped]) -> None:
+    """Write the front page; without the guides there are no links to them."""
+    doors = DOORS
+    if not site.docs:
+        doors = tuple(
+            dataclasses.replace(door, links=tuple(link for link in door.links if not link[1].startswith("docs/")))
+            for door in DOORS
+        )
+    site.show(
+        "index.html",
+        "front",
+        doors=doors,
+        matrices=published.matrices,
+        implementations=len(published.results),
+        clauses=len(all_clauses()),
+        pictures=[(one, picture(one)) for one in mapped],
+        kinds=[kind for kind in KINDS.values() if kind.key != "na"],
+        suite=conformance.__version__,
+        dates=(min(published.dates), max(published.dates)),
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Found:
+    """One thing that the search finds."""
+
+    kind: str
+    name: str
+    text: str
+    place: str
+
+
+def write_search(site: Site, published: Published, mapped: Sequence[Mapped], guides: Iterable[Found]) -> None:
+    """Write the page of everything: implementations, clients, guides and clauses."""
+    site.show("search.html", "search", found=[*_found(published, mapped), *guides, *_clauses(site)])
+
+
+def _found(published: Published, mapped: Sequence[Mapped]) -> Iterator[Found]:
+    for product in published.products.values():
+        roles = ", ".join(dict.fromkeys(result.board.title for result in product.results))
+        yield Found("implementation", product.name, roles, product.page)
+    for result in published.results:
+        yield Found("report", result.item.report.run.target, result.board.title, result.page)
+    for one in mapped:
+        for client in one.clients:
+            yield Found("client", f"{client.name} {client.version}", client.package, client.page)
+
+
+def _clauses(site: Site) -> Iterator[Found]:
+    for clause in (clause for clause in all_clauses().values() if clause.id in site.clauses):
+        sentence = " ".join(clause.explanation.split("\n\n")[0].split())
+        yield Found("clause", clause.id, sentence, clause_path(clause.id))

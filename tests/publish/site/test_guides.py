@@ -1,0 +1,68 @@
+"""Links of the guides lead to the same things in the site."""
+
+from __future__ import annotations
+
+import pytest
+
+from publish.site.guides import Links, left_out, linked
+from publish.site.published import Published
+
+LINKS = Links(Published())
+CODE = "https://github.com/OWNER/REPO/blob/main"
+
+
+@pytest.mark.parametrize(
+    ("source", "link", "led"),
+    [
+        ("results.md", "../reports/bqemulator-1.4.0.json", "../servers/bqemulator-1.4.0.html"),
+        ("results.md", "../reports/polars.json", "../serializers/polars.html"),
+        ("results.md", "../reports/README.md", "../servers/index.html"),
+        ("results.md", "../reports/flight/README.md", "../flight/index.html"),
+        ("dev/testing.md", "../../reports/readers/README.md", "../../readers/index.html"),
+        ("flight.md", "clauses.md#flight-info", "../clauses/index.html#flight-info"),
+        ("faq.md", "clauses.md#errorsbad-parent-is-refused", "../clauses/errors.bad-parent-is-refused.html"),
+        ("clients.md", "consequences.md#paths", "../clients/index.html"),
+        ("clients.md", "flight-consequences.md", "../clients/flight.html"),
+        ("faq.md", "../CONTRIBUTING.md#releases", f"{CODE}/CONTRIBUTING.md#releases"),
+        ("dev/testing.md", "../../tox.ini", f"{CODE}/tox.ini"),
+        ("results.md", "disclosure/go-panic.md", f"{CODE}/docs/disclosure/go-panic.md"),
+        ("faq.md", "terms.md#evidence", "terms.md#evidence"),
+        ("faq.md", "https://example.org/clauses.md", "https://example.org/clauses.md"),
+        ("faq.md", "#below", "#below"),
+    ],
+)
+def test_a_link_is_rewritten(source: str, link: str, led: str) -> None:
+    """To a page of the site, to the repository, or not at all."""
+    assert LINKS.rewritten(f"see [this]({link}).\n", source) == f"see [this]({led}).\n"
+
+
+def test_code_is_left_as_it_is() -> None:
+    """Inside a fence nothing is a link."""
+    text = "````\n```\n[a](../tox.ini)\n```\n````\n[a](../tox.ini)\n"
+
+    assert LINKS.rewritten(text, "faq.md") == f"````\n```\n[a](../tox.ini)\n```\n````\n[a]({CODE}/tox.ini)\n"
+
+
+def test_a_link_that_says_a_file_says_its_title() -> None:
+    """A visitor of the site sees no files."""
+    assert LINKS.rewritten("[faq.md](faq.md), [terms](terms.md#x)\n", "index.md").startswith(
+        "[Questions](faq.md), [Terms]("
+    )
+    assert LINKS.rewritten("[the answers](faq.md)\n", "index.md") == "[the answers](faq.md)\n"
+
+
+def test_reports_to_maintainers_are_not_published() -> None:
+    """SECURITY.md keeps them inside the repository until they are sent."""
+    assert left_out("disclosure/README.md")
+    assert left_out("clauses.md")
+    assert not left_out("index.md")
+
+
+def test_the_id_of_a_clause_leads_to_its_page() -> None:
+    """Unless it is a link already; other code is left as it is."""
+    known, other = "<code>body.buffer-count</code>", "<code>pyarrow.ipc</code>"
+
+    assert linked(f"<td>{known}, {other}</td>", "../") == (
+        f"<td>{known}, {other}</td>".replace(known, f'<a href="../clauses/body.buffer-count.html">{known}</a>')
+    )
+    assert linked(f'<a href="x">the {known} of</a>', "../") == f'<a href="x">the {known} of</a>'
