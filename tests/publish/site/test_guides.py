@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from publish.site.guides import Links, left_out, linked
+from publish.generated import ROOT
+from publish.site.guides import CONFIGURED, Links, left_out, linked
 from publish.site.published import Published
 
 LINKS = Links(Published())
@@ -66,3 +69,15 @@ def test_the_id_of_a_clause_leads_to_its_page() -> None:
         f"<td>{known}, {other}</td>".replace(known, f'<a href="../clauses/body.buffer-count.html">{known}</a>')
     )
     assert linked(f'<a href="x">the {known} of</a>', "../") == f'<a href="x">the {known} of</a>'
+
+
+def test_every_guide_is_in_the_navigation() -> None:
+    """A guide that is left out is found by a search alone; one that is gone leaves a dead entry."""
+    named = re.findall(r"(?m)^ +- (?:[^:\n]+: )?([\w/-]+\.md)$", CONFIGURED.read_text(encoding="utf-8"))
+    guides = [
+        path.relative_to(ROOT / "docs").as_posix()
+        for folder in ("docs", "docs/dev")
+        for path in (ROOT / folder).glob("*.md")
+    ]
+
+    assert sorted(named) == sorted(guide for guide in guides if not left_out(guide))
