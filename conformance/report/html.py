@@ -18,7 +18,7 @@ from conformance.records import Level, Outcome
 from conformance.report.badge import badge_svg
 from conformance.report.document import DeviationResult, Report, document
 from conformance.report.pages import Fill, page, page_within
-from conformance.report.summary import header, level_of, question_of, section_of, summarise
+from conformance.report.summary import header, headline, level_of, question_of, section_of, summarise
 
 __all__ = ["clause_anchor", "html", "write_html"]
 
@@ -38,6 +38,7 @@ def html(report: Report, *, fill: Fill = page) -> str:
         fill=fill,
         report=report,
         header=header(report.run, report.remarks),
+        headline=headline(report.run, report.standings, len(report.causes[0].blocks) if report.causes else 0),
         badge=badge_svg(report),
         rows=summarise(report.standings),
         groups=sorted({item.group for reader in report.readers for item in reader.answers}),

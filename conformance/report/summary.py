@@ -32,6 +32,7 @@ __all__ = [
     "counted",
     "digests_of",
     "header",
+    "headline",
     "level_of",
     "numbers_line",
     "question_of",
@@ -166,6 +167,24 @@ def numbers_line(start: RunStarted, standings: Mapping[str, ClauseStanding]) -> 
         f"{f'{question} ' if question else ''}{level.upper()} {cell.numbers(left)}"
         for (question, level), cell in counted(standings).items()
     )
+
+
+def headline(start: RunStarted, standings: Mapping[str, ClauseStanding], blocked: int = 0) -> str:
+    """The result in plain words: *52 of 294 required clauses fail. Repairing the first cause lets 14 more be judged.*
+
+    ``blocked`` are the clauses that the first cause keeps from being judged. A run of some cases counts the clauses
+    that its selection reached.
+    """
+    must = sum((cell for (_, level), cell in counted(standings).items() if level is Level.MUST), Cell())
+    narrowed = bool(start.select or start.capability or start.shard)
+    asked = must.total - must.not_judged if narrowed else must.total
+    required = "required clause" + ("" if asked == 1 else "s")
+    reached = f"{required} that this selection reaches" if narrowed else required
+    found = f"{must.failed or 'None'} of {asked} {reached} {'fail' if must.failed > 1 else 'fails'}"
+    expected = f"; {must.expected} {'fails' if must.expected == 1 else 'fail'} as expected" if must.expected else ""
+    left = f"; {must.not_judged} {'was' if must.not_judged == 1 else 'were'} not judged"
+    more = f" Repairing the first cause lets {blocked} more be judged." if blocked else ""
+    return f"{found}{expected}{left if must.not_judged and not narrowed else ''}.{more}"
 
 
 def counted(standings: Mapping[str, ClauseStanding]) -> dict[tuple[Question | None, Level], Cell]:

@@ -1,0 +1,56 @@
+"""The result of a run in plain words."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from conformance.contract.clause import load_chapters
+from conformance.engine.standing import ClauseStanding, Standing
+from conformance.report.summary import headline
+from tests.engine.samples import started
+
+
+def standings(*found: Standing) -> dict[str, ClauseStanding]:
+    """A MUST clause with each of these standings; a SHOULD clause that fails is no required one."""
+    load_chapters()
+    required = {f"rows.x{number}": ClauseStanding(standing) for number, standing in enumerate(found)}
+    return {**required, "body.padding-zero": ClauseStanding(Standing.FAILED)}
+
+
+PASSED, FAILED = Standing.HELD, Standing.FAILED
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ((PASSED, PASSED), "None of 2 required clauses fails."),
+        ((PASSED, Standing.HELD_WHERE_JUDGED, FAILED), "1 of 3 required clauses fails."),
+        ((FAILED, FAILED), "2 of 2 required clauses fail."),
+        ((FAILED,), "1 of 1 required clause fails."),
+        ((PASSED, FAILED, Standing.NOT_JUDGED), "1 of 3 required clauses fails; 1 was not judged."),
+        ((PASSED, *[Standing.NOT_JUDGED] * 2), "None of 3 required clauses fails; 2 were not judged."),
+        ((PASSED, Standing.EXPECTED), "None of 2 required clauses fails; 1 fails as expected."),
+        ((PASSED, Standing.NOT_OFFERED), "None of 1 required clause fails."),
+    ],
+)
+def test_required_clauses_are_counted(found: tuple[Standing, ...], said: str) -> None:
+    """What was not judged is no pass, and what is not offered is not asked."""
+    assert headline(started(), standings(*found)) == said
+
+
+def test_the_first_cause_says_how_much_it_hides() -> None:
+    """The work that pays most."""
+    assert headline(started(), standings(PASSED, FAILED), 14) == (
+        "1 of 2 required clauses fails. Repairing the first cause lets 14 more be judged."
+    )
+
+
+def test_a_selection_speaks_of_what_it_reaches() -> None:
+    """Most clauses are about other cases."""
+    narrowed = dataclasses.replace(started(), select=("types.*",))
+
+    assert headline(narrowed, standings(PASSED, FAILED, *[Standing.NOT_JUDGED] * 50)) == (
+        "1 of 2 required clauses that this selection reaches fails."
+    )
