@@ -304,6 +304,9 @@ def verdict_line(result: Result) -> str:
         return f"INCOMPLETE: the run was cut short after {scope}"
     if not judged:
         return f"FAILED: nothing was judged on {cases}"
+    if result.served_nothing:
+        calls = _many(sum(case.calls for case in result.cases), "call")
+        return f"FAILED: the server answered {calls} with refusals or nothing, so that a pass says nothing; {scope}"
     if not result.fails:
         return f"PASSED: {scope}, nothing unexpected"
     errors = result.listed(Outcome.ERROR)

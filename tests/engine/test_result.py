@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -85,6 +86,24 @@ def test_the_exit_status_follows_the_outcomes(outcome: Outcome, *, fails: bool) 
     verdicts = [passing("a", "rows.once"), Verdict("a", FRAMING, outcome, reason="so it was")]
 
     assert fold([started(FRAMING, "rows.once"), judged("a", *verdicts), END]).fails is fails
+
+
+@pytest.mark.parametrize(
+    ("changed", "fails"),
+    [
+        ({}, True),
+        ({"select": ("flight.*",)}, False),
+        ({"not_offered": ()}, False),
+        ({"profile": "server"}, False),
+    ],
+)
+def test_a_flight_server_that_serves_nothing_fails(changed: dict[str, Any], *, fails: bool) -> None:
+    """It may leave out each method, and its refusals pass; a selection may be about refusals alone."""
+    start = dataclasses.replace(started(FRAMING), **{"profile": "flight", "not_offered": ("put",)} | changed)
+    case = dataclasses.replace(judged("a", passing("a", FRAMING)), calls=3)
+
+    assert fold([start, case, END]).fails is fails
+    assert not fold([start, dataclasses.replace(case, received=1), END]).fails
 
 
 def test_a_log_that_breaks_off_is_incomplete_and_fails() -> None:
