@@ -270,17 +270,19 @@ def _unprinted() -> str:
 @click.version_option(conformance.__version__, prog_name="conformance")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """The conformance suite for the BigQuery Storage Read API and the Arrow bytes under it.
+    """Test servers of the BigQuery Storage Read API and of Arrow Flight, their clients, and Arrow IPC libraries.
 
     \b
     Judge the embedded reference server, then yours:
       conformance run
+      conformance run --target 'grpc://localhost:9060?rest=http://localhost:9050'
       conformance init
       conformance run --target mine.toml --html report.html
     Look at one failure, byte by byte:
       conformance explain framing.batch-single-message
       conformance replay CASE --target mine.toml
     No server at hand, only bytes:
+      conformance check data.arrow
       conformance check --schema schema.bin --batch batch.bin
     """  # noqa: D301  # click wants the character, not the escape
     command = ctx.invoked_subcommand or ""

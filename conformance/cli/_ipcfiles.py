@@ -94,7 +94,6 @@ class Checked:
         """The result for the file as text for people: each finding with the bytes around it."""
         clauses = all_clauses()
         regions = functools.cache(lambda: regions_of(self.data, None))
-        yield from unjudged(self.verdicts)
         for finding in self.findings:
             clause = clauses[finding.clause]
             yield f"{clause.id}  [{clause.level.upper()}]"
@@ -110,6 +109,7 @@ class Checked:
             if clause.breaks:
                 yield f"  breaks    {clause.breaks}"
             yield ""
+        yield from unjudged(self.verdicts)
         yield f"{self.name}: {counted(self.failed, self.passed)} ({self.kind}, {self.profile})"
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
+import re
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -42,9 +43,13 @@ __all__ = [
     "known_names",
     "limits_of",
     "run_options",
+    "skipped",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_NAME: Final = "\0"
+"""The place of an implementation's name in a reason; no reason has this character."""
 
 ANSWER_SECONDS: Final = 2.0
 """The limit of a Python library: its slowest answer to a legal input of the default run took 0.06 s (2026-11-26; the
@@ -137,8 +142,8 @@ def judge_each(
         Unusable: none is installed.
     """
     absent = pool.absent()
-    for name, why in absent.items():
-        click.echo(f"{name}: skipped, {why}", err=True)
+    for line in skipped(absent):
+        click.echo(line, err=True)
     here = [name for name in pool.names if name not in absent]
     if not here:
         raise Unusable(f"expected at least one installed {role}, got none; the lines above say what is missing")
@@ -239,3 +244,13 @@ def _reported(results: Mapping[str, Result], outputs: Outputs, logs: Mapping[str
             failures += Outputs(step_summary=outputs.step_summary).write(result)
             click.echo(f"{name:<{width}}  {result.start.target}: {verdict_line(result)}")
     return failures
+
+
+def skipped(absent: Mapping[str, str]) -> Iterator[str]:
+    """A line for each reason why implementations are absent, by name: reasons that differ in the name alone are one."""
+    groups: dict[str, list[str]] = {}
+    for name, why in absent.items():
+        reason = re.sub(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", _NAME, why)
+        groups.setdefault(reason, []).append(name)
+    for reason, names in groups.items():
+        yield f"{', '.join(names)}: skipped, {reason.replace(_NAME, ' '.join(names))}"

@@ -162,7 +162,6 @@ def _check_messages(files: tuple[Path, ...], profile: str, level: Level, *, as_j
 
 def _lines(verdicts: list[Verdict], files: tuple[Path, ...], contents: list[bytes]) -> Iterator[str]:
     failed = [verdict for verdict in verdicts if verdict.outcome is Outcome.FAIL]
-    yield from unjudged(verdicts)
     for verdict in failed:
         clause = all_clauses()[verdict.clause]
         for finding in verdict.findings:
@@ -173,6 +172,7 @@ def _lines(verdicts: list[Verdict], files: tuple[Path, ...], contents: list[byte
             if clause.breaks:
                 yield f"  breaks    {clause.breaks}"
             yield ""
+    yield from unjudged(verdicts)
 
 
 def _finding(finding: Finding, files: tuple[Path, ...], contents: list[bytes]) -> Iterator[str]:

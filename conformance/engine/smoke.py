@@ -100,9 +100,8 @@ def smoke(spec: TargetSpec, target: Target, cases: Iterable[Case]) -> str:
         )
     if not any(one.answered for one in attempts):
         raise TargetError(
-            f"{spec.file}: expected to put a table into {spec.name} and to ask for its rows, but it could not be asked"
-            f" ({seen}); the suite's own target {own.name} serves the same tables, so change the target file or the"
-            " server, or go on with --no-smoke"
+            f"{spec.file}: no table can be made in {spec.name}: {attempts[0].observed}; the same tables can be made in"
+            f" the suite's own target {own.name}, so change the target or the server, or go on with --no-smoke"
         )
     return (
         f"{NO_ROW} {' or '.join(one.case_id for one in attempts)} ({seen}), which {own.name} serves here, so"

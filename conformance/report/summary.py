@@ -213,6 +213,7 @@ def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
     generated = f", {start.generated} generated ({start.profile})" if start.generated else ""
     generated += f", {_many(start.scenarios, 'scenario')}" if start.scenarios else ""
     clauses = f"{len(start.clauses)} of {start.all_clauses} clauses"
+    down = "" if start.level == Level.MAY else f" down to level {start.level}"
     options = {"select": start.select, "clause": start.clause, "capability": start.capability}
     globs = [f"--{option} {glob}" for option, given in options.items() for glob in given]
     narrowed = f" [{' '.join(globs)}]" if globs else ""
@@ -225,7 +226,7 @@ def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
         ),
         *([("date", known.began)] if known.began else []),
         ("target", f"{start.target} ({start.target_file})" if start.target_file else start.target),
-        ("selection", f"{corpus}{generated}, {clauses} down to level {start.level}{narrowed}"),
+        ("selection", f"{corpus}{generated}, {clauses}{down}{narrowed}"),
         *(
             [("shard", f"{start.shard}: a part of the run; `conformance report` merges the logs")]
             if start.shard

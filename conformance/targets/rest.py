@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 import urllib.parse
 from collections.abc import Callable, Mapping
@@ -180,4 +181,6 @@ def _message(body: bytes) -> str:
     except (ForeignJsonError, KeyError, TypeError):
         said = None
     text = said if isinstance(said, str) and said else body[: 4 * SHOWN].decode("utf-8", "backslashreplace")
+    if text.lstrip().startswith("<"):  # a page of another server: its text says what happened, its markup nothing
+        text = " ".join(re.sub(r"<[^>]*>", " ", text).split())
     return safe(text, SHOWN) or "with an empty body"

@@ -47,7 +47,7 @@ from conformance.targets.starting import Starter
 if TYPE_CHECKING:
     from conformance.targets.seeding import Seeder
 
-__all__ = ["ServerTarget"]
+__all__ = ["NO_REST", "ServerTarget"]
 
 MADE_UP: Final = "/google.cloud.bigquery.storage.v1.BigQueryRead/MadeUp5f0c2a91"
 """A method that no server has."""
@@ -61,7 +61,10 @@ LONGEST_WAIT: Final = 60.0
 GIVE_UP_AFTER: Final = 3
 """After so many consecutive cases that the set-up kept from being asked, no further case is put."""
 
-NO_REST: Final = "cannot seed: the target file names no [endpoint] rest, through which the suite makes the case's table"
+NO_REST: Final = (
+    "cannot seed: the target names no REST API, through which the suite makes the case's table ([endpoint] rest in a"
+    " file, ?rest=http://HOST:PORT in a URL)"
+)
 
 
 class ServerTarget:

@@ -32,6 +32,8 @@ _ALERT: Final = b"\x15\x03"
 SILENT: Final = "no gRPC connection"
 """The reason while a server starts: the address does not answer as gRPC does."""
 
+ANOTHER: Final = "another protocol than gRPC is spoken there, such as the HTTP/1.1 of a REST API"
+
 NOBODY: Final = "nothing listens there (Connection refused)"
 
 _WANTED_CERTIFICATE: Final = ("CERTIFICATE_REQUIRED", "HANDSHAKE_FAILURE")
@@ -152,14 +154,14 @@ def http2_refusal(endpoint: str, seconds: float, secure: SecureLine | None = Non
                 if secure is not None and not head:
                     raise ssl.SSLEOFError(ssl.SSL_ERROR_EOF, "EOF")  # as other servers end it
     except TimeoutError:
-        return f"{SILENT} within {seconds:g} s", False
+        return f"{SILENT}: the server accepts it and sends nothing", False
     except (OSError, ValueError) as error:
         return explained(error, secure, host), True
     if len(head) == len(_NO_SETTINGS) and head[3] == _SETTINGS:
         return "", False
     if secure is None and head.startswith(_ALERT):
         return "the server speaks TLS there, and the target file has no [endpoint.tls]", True
-    return SILENT, False
+    return (ANOTHER, True) if head else (SILENT, False)
 
 
 def _connected(endpoint: str, seconds: float) -> socket.socket:

@@ -37,7 +37,7 @@ class Confirmed:
         age = f", the oldest on {self.oldest}" if self.oldest else ""
         against = f"; it contradicts {self.contradicted}" if self.contradicted else ""
         must = f"{self.confirmed} of {self.must} MUST clauses"
-        return f"The service itself has confirmed {must} in a run of this suite{age}{against}."
+        return f"BigQuery itself has confirmed {must} in a run of this suite{age}{against}."
 
 
 def shipped_packs(folder: Path | None = None) -> tuple[Path, ...]:

@@ -9,6 +9,7 @@ from typing import Final
 from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
+from conformance.records import ProtocolName
 from conformance.reference.proven import PROVEN_MUTANTS
 from publish.tables.blocks import filled
 
@@ -24,6 +25,10 @@ def text() -> str:
 
 
 def _proven() -> Iterator[str]:
-    clauses, cases = len(all_clauses()), len(load_corpus(data_file("cases"), None))
+    cases, read = (len(load_corpus(data_file("cases"), protocol)) for protocol in (None, ProtocolName.STORAGE_READ))
+    parts = f"{read} for Storage Read, {cases - read} for Flight"
     proof = "[the proof](docs/results.md#the-proof)"
-    yield f"  Today that is {clauses} clauses, {cases} cases and {len(PROVEN_MUTANTS)} mutants ({proof}).\n"
+    yield (
+        f"  Today there are {len(all_clauses())} clauses, {cases} cases ({parts}) and {len(PROVEN_MUTANTS)} mutants"
+        f" ({proof}).\n"
+    )

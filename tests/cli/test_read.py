@@ -12,6 +12,7 @@ import click.testing
 import pytest
 
 from conformance.cli._group import cli
+from conformance.cli._many import skipped
 from conformance.disk.archives import pack, unpack
 from conformance.engine.reading import ReaderTask
 from tests.engine import ipc_library
@@ -50,6 +51,20 @@ def test_a_glob_names_readers(tmp_path: Path) -> None:
 
     assert "absent: skipped" not in read(folder, "--reader", "stand*").output
     assert "absent: skipped" in read(folder, "--reader", "*").output
+
+
+def test_reasons_that_differ_in_the_name_alone_are_one_line() -> None:
+    """Six adapters that are not built need one command; a name inside of a path is no name."""
+    absent = {
+        "arrow-go": "not built in /arrow-go: run python -m adapters arrow-go, or ask",
+        "far": "no such library",
+        "flechette": "not built in /arrow-go: run python -m adapters flechette",
+    }
+
+    assert list(skipped(absent)) == [
+        "arrow-go, flechette: skipped, not built in /arrow-go: run python -m adapters arrow-go flechette",
+        "far: skipped, no such library",
+    ]
 
 
 def test_findings_are_status_1(tmp_path: Path) -> None:

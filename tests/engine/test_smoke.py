@@ -89,9 +89,8 @@ def test_a_target_that_cannot_be_asked_is_an_unusable_input() -> None:
         smoke(SPEC, Answering("cannot seed: HTTP 500"), CASES)
 
     assert str(error.value) == (
-        "mine.toml: expected to put a table into mine and to ask for its rows, but it could not be asked (cannot seed:"
-        " HTTP 500); the suite's own target pyarrow serves the same tables, so change the target file or the server,"
-        " or go on with --no-smoke"
+        "mine.toml: no table can be made in mine: cannot seed: HTTP 500; the same tables can be made in the suite's own"
+        " target pyarrow, so change the target or the server, or go on with --no-smoke"
     )
 
 

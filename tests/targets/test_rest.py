@@ -103,6 +103,7 @@ def test_what_is_no_object_is_quoted(serve: Serve, connect: Connect, body: bytes
         (b'{"error": {"message": {"a": 1}}}', '{"error": {"message": {"a": 1}}}'),
         (b"{}", "{}"),
         (b"", "with an empty body"),
+        (b"<!DOCTYPE HTML>\n<html>\n <p class='a'>No such\n method.</p></html>\n", "No such method."),
         (b"\x1b[31mno\xff", "\\x1b[31mno\\xff"),
         (DEEP, "[" * 500 + "… (1500 more characters)"),
         (b'{"error": ' + DEEP + b"}", '{"error": ' + "[" * 490 + "… (1500 more characters)"),

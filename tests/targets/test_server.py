@@ -16,7 +16,7 @@ from conformance.contain.child import Child
 from conformance.records import AppendRows, Call, CallEnd, CreateSession, Exchange, ReadRows
 from conformance.targets import TargetSpec, TargetUnavailable, open_target
 from conformance.targets.calls import CallBudget, Caller
-from conformance.targets.server import ServerTarget
+from conformance.targets.server import NO_REST, ServerTarget
 from conformance.targets.spec import Ready
 from tests.patience import LONG, patiently, still_running
 from tests.targets.conftest import Write, case_of, table_of
@@ -407,6 +407,6 @@ def test_without_rest_only_cases_without_a_table_are_put(endpoint: TargetSpec, f
 
     assert (needing.calls, needing.untestable) == (
         (),
-        "cannot seed: the target file names no [endpoint] rest, through which the suite makes the case's table",
+        NO_REST,
     )
     assert (free.untestable, [call.method for call in free.calls]) == ("", ["CreateReadSession"])

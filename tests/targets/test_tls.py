@@ -16,6 +16,7 @@ from conformance.targets.tls import SecureLine, explained, http2_refusal
 from conformance.targets.transport import HttpClient
 from tests.certificates import make_certificates
 from tests.patience import LONG
+from tests.targets.raw_server import Serve, answering
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,24 @@ def test_each_side_may_expect_no_tls(certificates: Path) -> None:
         "no gRPC connection",  # grpcio's server may end the connection without an alert
     )
     assert fitting == ("", False)
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"<!DOCTYPE HTML>", b"?"])
+def test_another_protocol_is_named_and_final(serve: Serve, answer: bytes) -> None:
+    """A REST API at the port of gRPC is reported at once: it will not turn into a gRPC server."""
+    address = serve(answering(answer)).base.removeprefix("http://")
+
+    assert http2_refusal(address, LONG) == (
+        "another protocol than gRPC is spoken there, such as the HTTP/1.1 of a REST API",
+        True,
+    )
+
+
+def test_a_silent_server_may_be_starting(serve: Serve) -> None:
+    """It accepts the connection and sends nothing within the time."""
+    address = serve(lambda peer: peer.wait()).base.removeprefix("http://")
+
+    assert http2_refusal(address, 0.01) == ("no gRPC connection: the server accepts it and sends nothing", False)
 
 
 def _refused(code: int, message: str) -> ssl.SSLCertVerificationError:

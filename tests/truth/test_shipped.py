@@ -14,7 +14,7 @@ from conformance.truth.shipped import Confirmed, confirmed, shipped_packs
 def test_no_pack_ships_today() -> None:
     """Nobody has put the suite to the service, and the sentence says so."""
     assert confirmed().sentence == (
-        f"The service itself has confirmed 0 of {confirmed().must} MUST clauses in a run of this suite."
+        f"BigQuery itself has confirmed 0 of {confirmed().must} MUST clauses in a run of this suite."
     )
 
 
@@ -47,6 +47,6 @@ def test_a_pack_of_another_server_does_not_count(pack: Path, tmp_path: Path) -> 
 def test_a_contradiction_is_in_the_sentence() -> None:
     """It is not hidden behind the number that are held."""
     assert Confirmed(7, 275, "2026-03-02", 2).sentence == (
-        "The service itself has confirmed 7 of 275 MUST clauses in a run of this suite, the oldest on 2026-03-02; "
+        "BigQuery itself has confirmed 7 of 275 MUST clauses in a run of this suite, the oldest on 2026-03-02; "
         "it contradicts 2."
     )

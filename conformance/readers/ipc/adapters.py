@@ -144,7 +144,7 @@ def ready_command(adapter: Adapter) -> list[str]:
         return [str(part) for part in json.loads(record.read_text(encoding="utf-8"))["command"]]
     except (OSError, ValueError, KeyError, TypeError):
         hint = f"run {_builder(adapter)}, which says what is missing"
-        raise Unavailable(f"not built in {record.parent}: {hint}") from None
+        raise Unavailable(f"not built in {record.parent.parent}: {hint}") from None
 
 
 def ready_version(adapter: Adapter) -> str:

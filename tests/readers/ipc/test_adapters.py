@@ -85,7 +85,7 @@ def test_built_of_something_else(adapter: Adapter, tmp_path: Path) -> None:
     file = adapter.here / "adapter.toml"
 
     file.write_text(FILE + "# changed\n")
-    with pytest.raises(Unavailable, match=r"not built in .*far-[0-9a-f]{12}: run python -m adapters far"):
+    with pytest.raises(Unavailable, match=r"not built in .*: run python -m adapters far"):
         ready_command(adapter)
     file.write_text(FILE)
 
