@@ -98,7 +98,10 @@ def _same(value: Any) -> Any:
 def _scalar(kind: type, arrow: pa.DataType) -> _Codec:
     def read(value: Any, path: str) -> Any:
         if kind is float and type(value) is int:
-            return float(value)
+            try:
+                return float(value)
+            except OverflowError:
+                raise RecordError(path, "a number that a float can hold", f"{value.bit_length()} bits") from None
         if kind is float and isinstance(value, str) and value in NO_NUMBERS:
             return NO_NUMBERS[value]
         if type(value) is not kind:

@@ -70,3 +70,17 @@ def test_another_text_is_no_float() -> None:
     """Only the three texts stand for floats."""
     with pytest.raises(RecordError, match=r"expected float but got 'nan'"):
         from_json(Scale, {"weight": "nan"})
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Weight:
+    """A record with a float."""
+
+    kilograms: float
+
+
+def test_an_integer_that_no_float_holds_is_refused() -> None:
+    """JSON has no limit, and Python's conversion raises another error."""
+    assert from_json(Weight, {"kilograms": 10**300}) == Weight(1e300)
+    with pytest.raises(RecordError, match=r"Weight\.kilograms: expected a number that a float can hold"):
+        from_json(Weight, {"kilograms": 10**400})

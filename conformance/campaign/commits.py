@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from conformance.campaign.job import Range
 from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
 from conformance.contain.parse import ForeignJsonError, parse_object
-from conformance.disk.files import naming, write_whole
+from conformance.disk.files import LARGEST_TEXT, naming, read_whole, write_whole
 from conformance.targets.errors import TargetError
 
 __all__ = ["Commit", "CommitError", "Tally", "committed", "files_of", "manifest_of", "sweep", "write_file"]
@@ -148,7 +148,7 @@ def _manifest(layout: RunFiles, span: Range) -> Path:
 def _read(path: Path) -> dict[str, Any]:
     """The manifest at ``path``; raises :class:`CommitError` if the file is not one."""
     try:
-        found = parse_object(path.read_bytes())
+        found = parse_object(read_whole(path, LARGEST_TEXT))
     except ForeignJsonError as error:
         raise CommitError(path, str(error)) from None
     if missing := sorted({"number", "files", "cases"} - set(found)):

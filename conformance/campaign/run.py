@@ -25,6 +25,7 @@ from conformance.campaign.shrinking import shrink_failures
 from conformance.campaign.source import PLAN_FORMAT, PlanSource, options, ranges, shares
 from conformance.campaign.stages import SUMMARY, RangeTask
 from conformance.contain.parse import ForeignJsonError, parse_object
+from conformance.disk.files import LARGEST_TEXT, read_whole
 from conformance.records import RecordError, from_json, to_json
 from conformance.targets import TargetError
 
@@ -79,7 +80,7 @@ def store_job(layout: RunFiles, job: CampaignJob, *, size: int) -> int:
     if not path.exists():
         write_file(path, json.dumps({"job": to_json(job), "range": size}, indent=1).encode())
     try:
-        return int(parse_object(path.read_bytes())["range"])
+        return int(parse_object(read_whole(path, LARGEST_TEXT))["range"])
     except (ForeignJsonError, KeyError, TypeError, ValueError):
         raise TargetError(
             f"{path}: expected the arguments of this campaign; remove {layout.run} to begin again"
@@ -128,7 +129,7 @@ class Campaign:
             failed = [row["cell"] for row in covered.join(failing, "index").select("cell").distinct().collect()]
             write_file(path, json.dumps(to_json(weigh(self.job, reached, failed))).encode())
         try:
-            return from_json(Weights, parse_object(path.read_bytes()))
+            return from_json(Weights, parse_object(read_whole(path, LARGEST_TEXT)))
         except (ForeignJsonError, RecordError) as error:
             raise TargetError(f"{path}: expected the weights of this campaign: {error}; remove it") from None
 

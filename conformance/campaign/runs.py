@@ -7,6 +7,7 @@ from pathlib import Path
 from conformance.campaign.job import CampaignJob
 from conformance.campaign.layout import RunFiles
 from conformance.contain.parse import ForeignJsonError, parse_object
+from conformance.disk.files import LARGEST_TEXT, read_whole
 from conformance.records import RecordError, from_json
 from conformance.targets.errors import TargetError
 
@@ -21,7 +22,7 @@ def load_job(run: Path) -> CampaignJob:
     """The arguments of the run whose directory is ``run``."""
     path = run / "run.json"
     try:
-        return from_json(CampaignJob, parse_object(path.read_bytes()).get("job"))
+        return from_json(CampaignJob, parse_object(read_whole(path, LARGEST_TEXT)).get("job"))
     except (ForeignJsonError, RecordError) as error:
         raise RunError(f"{path}: expected the arguments of a campaign of this version: {error}") from None
 

@@ -66,9 +66,9 @@ ANY_PORT: Final = ("127.0.0.1", 0)
 @click.option("--tls-key", metavar="FILE", type=FILE, help="The key of the certificate.")
 @click.option("--client-ca", metavar="FILE", type=FILE, help="Require client certificates that this authority signed.")
 @click.option("--upstream-tls", is_flag=True, help="Speak TLS with the server; the options below imply it.")
-@click.option("--upstream-ca", metavar="FILE", type=FILE, help="Authorities to trust, instead of the system's.")
-@click.option("--upstream-certificate", metavar="FILE", type=FILE, help="The client certificate for the server.")
-@click.option("--upstream-key", metavar="FILE", type=FILE, help="The key of the client certificate.")
+@click.option("--upstream-ca", metavar="FILE", type=EXISTING, help="Authorities to trust, instead of the system's.")
+@click.option("--upstream-certificate", metavar="FILE", type=EXISTING, help="The client certificate for the server.")
+@click.option("--upstream-key", metavar="FILE", type=EXISTING, help="The key of the client certificate.")
 @click.option("--upstream-server-name", metavar="NAME", help="The name that the server's certificate must have.")
 @click.option(
     "--keep-call",

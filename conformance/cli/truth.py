@@ -18,7 +18,7 @@ from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.records import Level, RecordError, to_json
-from conformance.truth.checking import aged, changed_cases, period, problems
+from conformance.truth.checking import aged, before, changed_cases, period, problems
 from conformance.truth.judging import findings_of
 from conformance.truth.making import answers_of, make_pack
 from conformance.truth.pack import Pack, read_pack
@@ -154,7 +154,7 @@ def check(*, folder: Path, age: str | None, day: dt.datetime | None) -> None:
     old = 0
     if longest is not None:
         today = (day or dt.datetime.now(dt.UTC)).date()
-        for case_id, last, regions in aged(pack, today - longest):
+        for case_id, last, regions in aged(pack, before(today, longest)):
             click.echo(f"confirm again: {case_id}, last on {last} in {', '.join(regions)}")
             old += 1
     findings = pack.findings

@@ -78,6 +78,12 @@ class Cause:
         return _clause(self.own)
 
 
+BLOCKED: Final = 10
+"""The cases as which a clause counts that a cause keeps from being judged: a cause that blocks one clause on one case
+stays behind a fault in three hundred cases, and a refusal that blocks ninety clauses stays before it.
+"""
+
+
 @dataclasses.dataclass(slots=True)
 class _Group:
     """A cause in the making: its symptoms and those that follow from them, and the refusal that it is, if it is one.
@@ -95,8 +101,9 @@ class _Group:
 def causes(result: Result) -> tuple[Cause, ...]:
     """The causes of a result's failures, those to fix first at the beginning.
 
-    MUST comes before SHOULD before MAY; then the causes that keep clauses from being judged, by the number of these
-    clauses; then by the number of cases that fail because of them. Of a reader, those against conformance come first.
+    MUST comes before SHOULD before MAY; then the causes by what their repair gains: the cases that fail because of
+    them, and the clauses that they keep from being judged, each of which counts as ten cases. Of a reader, those
+    against conformance come first.
     """
     found = _Grouping(result)
     made = [found.cause(group) for group in found.groups.values() if group.own]
@@ -105,7 +112,8 @@ def causes(result: Result) -> tuple[Cause, ...]:
 
     def order(one: Cause) -> tuple[int, ...]:
         asked = CLAUSES[one.clause].question if one.clause in CLAUSES else None
-        return questions.index(asked), levels.index(one.level), -len(one.blocks), -len(_failing(one))
+        gain = len(_failing(one)) + BLOCKED * len(one.blocks)
+        return questions.index(asked), levels.index(one.level), -gain
 
     return tuple(sorted(made, key=order))
 
@@ -198,6 +206,8 @@ class _Grouping:
             return f"schema.metadata: {whole.outcome}: {UNDESCRIBED}"
         if matches(root.clause, READERS) and finding.field:
             said = finding.observed.removeprefix(finding.field).removeprefix(":").strip()
+            if ": expected " in said:  # what it does wrong, and not in which columns
+                said = said.partition(":")[0]
             return f"{root.clause}: {whole.outcome}: {shape(said)}"
         return f"{root.clause}: {whole.outcome}: {_VALUE.sub('row #: other values', whole.reason)}"
 

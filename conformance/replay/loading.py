@@ -96,11 +96,15 @@ def from_message(message: dict[str, Any], default: str) -> Iterator[Held]:
     else:
         found = [held(from_json(Case, message.get("case")), from_json(Exchange, message.get("exchange")))]
     plan = faults_of(message)
+    try:
+        slow = float(message.get("slow") or 0)
+    except (OverflowError, TypeError, ValueError):
+        raise RecordError("slow", "a number of seconds", message["slow"]) from None
     for one in found:
         name = str(message.get("name") or one.name)
         table = str(message.get("table") or "")
         tapes = Tapes(renamed(tape, table, default) for tape in one.tapes) if table else one.tapes
-        yield Held(name, tapes, plan, float(message.get("slow") or 0), one.flight)
+        yield Held(name, tapes, plan, slow, one.flight)
 
 
 def faults_of(message: dict[str, Any]) -> tuple[Fault, ...]:

@@ -89,10 +89,11 @@ def _digest(key: str, top: Path, where: str) -> str:
     digest, total = hashlib.sha256(), 0
     try:
         for path in _files(top, (*_NEVER, *_NOT_SOURCES.get(key, ()))):
-            content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
-            total += len(content)
+            # The size before the content: a sparse file may be larger than the memory.
+            total += path.lstat().st_size
             if total > MOST:
                 raise TargetError(f"{where}: expected sources of at most {MOST >> 20} MiB but {top} has more")
+            content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
             name = os.fsencode(path.relative_to(top))
             digest.update(b"%d %b %d %b" % (len(name), name, len(content), content))
     except OSError as error:

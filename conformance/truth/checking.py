@@ -21,7 +21,7 @@ from conformance.truth.pack import Pack, Taken, digest
 from conformance.truth.references import UnresolvedError, kept, undefined
 from conformance.truth.scanning import leaks
 
-__all__ = ["aged", "changed_cases", "period", "problems"]
+__all__ = ["aged", "before", "changed_cases", "period", "problems"]
 
 _INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _PERIOD: Final = re.compile(r"([1-9]\d{0,4})d")
@@ -141,10 +141,15 @@ def period(text: str) -> dt.timedelta:
     return dt.timedelta(days=int(match[1]))
 
 
-def aged(pack: Pack, before: dt.date) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def before(day: dt.date, age: dt.timedelta) -> dt.date:
+    """The day that is ``age`` before ``day``; the first one of the calendar if there is none."""
+    return day - age if age < day - dt.date.min else dt.date.min
+
+
+def aged(pack: Pack, earliest: dt.date) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Each case whose answer was last confirmed before a day: the case, the day, the regions. Replaced ones do not
     count.
     """
     for one in sorted(pack.findings.answers, key=lambda one: (one.last, one.case_id)):
-        if not one.replaced and dt.date.fromisoformat(one.last) < before:
+        if not one.replaced and dt.date.fromisoformat(one.last) < earliest:
             yield one.case_id, one.last, one.regions

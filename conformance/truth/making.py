@@ -50,6 +50,8 @@ def indeterminate(case: Case, exchange: Exchange) -> str:
     if exchange.untestable:
         return f"not asked: {exchange.untestable.partition(':')[0]}"
     for index, call in enumerate(exchange.calls):
+        if not 0 <= call.step < len(case.steps):
+            return f"not asked: call {index}, {call.method}, belongs to no step of a case"
         step = case.steps[call.step]
         permitted = () if isinstance(step, QuietStep) else step.expect.codes
         word = _ENDS.get(call.end) or ("" if call.status in permitted else _STATUSES.get(call.status, ""))

@@ -370,6 +370,19 @@ class TestOrder:
 
         assert [cause.clause for cause in found(*cases)] == ["schema.names", "schema.order", "body.padding-zero"]
 
+    def test_a_fault_in_many_cases_comes_before_one_that_blocks_a_clause(self) -> None:
+        """A blocked clause counts as ten cases: otherwise a rare refusal would lead the list of a broken server."""
+        many = [judged(f"many-{number}", fails(f"many-{number}", "schema.order")) for number in range(10)]
+        rare = dataclasses.replace(judged("d", fails("d", "body.buffer-count")), blocked=("types.bool",))
+
+        assert [cause.clause for cause in found(*many, rare)] == ["body.buffer-count", "schema.order"]
+        assert [
+            cause.clause for cause in found(*many, *(judged(name, fails(name, "schema.order")) for name in "xy"), rare)
+        ] == [
+            "schema.order",
+            "body.buffer-count",
+        ]
+
     def test_the_cases_of_echoes_count(self) -> None:
         """They fail because of the cause, too."""
         offset = Request(1, "ReadRows", ("an offset",))

@@ -55,6 +55,15 @@ def test_one_case_of_a_message() -> None:
     assert (one.name, one.slow, one.table) == ("mine", 2.0, TABLE)
 
 
+@pytest.mark.parametrize("slow", [10**400, "fast", [1]])
+def test_a_pace_that_is_no_number_is_refused(slow: object) -> None:
+    """A server would otherwise end its connection without an answer."""
+    exchange = of_calls(create(bytes_of(SCHEMA), [stream()]), read(stream(), [ONE]))
+
+    with pytest.raises(RecordError, match="slow"):
+        list(from_message({"case": to_json(case()), "exchange": to_json(exchange), "slow": slow}, "1"))
+
+
 def test_a_message_with_an_unknown_key_is_refused() -> None:
     """The error names the keys that there are."""
     with pytest.raises(RecordError, match="one of the keys case, exchange, faults, name, only, path, slow, table"):

@@ -109,3 +109,13 @@ def test_a_folder_that_is_too_large_for_sources_is_refused(tmp_path: Path, monke
 
     with pytest.raises(TargetError, match=r"environment\.java: '\.': expected sources of at most 0 MiB but /"):
         of(tmp_path, java=".")
+
+
+def test_a_file_larger_than_all_sources_may_be_is_not_read(tmp_path: Path) -> None:
+    """It may be sparse, and larger than the memory."""
+    write(tmp_path, "server/go.mod")
+    with (tmp_path / "server" / "big").open("wb") as file:
+        file.truncate(1 << 40)
+
+    with pytest.raises(TargetError, match="expected sources of at most"):
+        of(tmp_path, go="./server")

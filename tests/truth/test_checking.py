@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conformance.truth.checking import aged, changed_cases, period, problems
+from conformance.truth.checking import aged, before, changed_cases, period, problems
 from conformance.truth.pack import PackError, read_pack
 from conformance.truth.scanning import leaks
 from tests.truth.packs import FEW, cases, load, save
@@ -136,3 +136,9 @@ def test_a_line_that_is_no_json_is_named(pack: Path, tmp_path: Path) -> None:
     with pytest.raises(PackError, match=rf"1.jsonl, line {2 + len(FEW)}: expected a JSON object"):
         read_pack(tmp_path)
     assert json.loads((tmp_path / "verdicts.json").read_text())["format"] == 1
+
+
+def test_an_age_before_the_calendar_is_its_first_day() -> None:
+    """Nothing is older."""
+    assert before(dt.date(1, 1, 1), period("90d")) == dt.date.min
+    assert before(dt.date(2026, 11, 28), period("90d")) == dt.date(2026, 8, 30)

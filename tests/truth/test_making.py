@@ -94,6 +94,14 @@ def test_a_call_without_an_end_is_indeterminate(runs: Runs) -> None:
     ]
 
 
+def test_a_call_of_no_step_is_indeterminate(runs: Runs) -> None:
+    """As in the log of a client, which was asked by nobody."""
+    one = runs[0][0]
+    calls = (dataclasses.replace(one.exchange.calls[0], step=len(one.case.steps)),)
+
+    assert "belongs to no step" in indeterminate(one.case, dataclasses.replace(one.exchange, calls=calls))
+
+
 def test_a_case_that_was_not_asked_is_indeterminate(runs: Runs) -> None:
     """The reason is given without the text of the server, which may name a project."""
     one = runs[0][0]

@@ -12,6 +12,7 @@ import dataclasses
 import hashlib
 import importlib.util
 import json
+import re
 import shlex
 import sys
 import tomllib
@@ -23,6 +24,7 @@ from conformance.disk.cache import cache_directory
 from conformance.readers.ipc.info import Unavailable
 
 __all__ = [
+    "NAME",
     "RECORD",
     "VARIABLE",
     "Adapter",
@@ -38,6 +40,8 @@ __all__ = [
 ]
 
 VARIABLE: Final = "CONFORMANCE_ADAPTERS"
+NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+"""The name of an adapter, and of a path of a client."""
 """The variable that names the directory of all builds, if it is not that of the user's cache."""
 RECORD: Final = "built.json"
 
@@ -91,6 +95,8 @@ def load_adapter(file: Path) -> Adapter:
     for key in ("name", "title", "language"):
         if not isinstance(reported.get(key), str) or not reported[key]:
             raise AdapterError(f"{file}: expected {key} to be a text but got {reported.get(key)!r}")
+    if not NAME.fullmatch(reported["name"]):  # files are named after it
+        raise AdapterError(f"{file}: expected a name of letters, digits, '.', '_' and '-' but got {reported['name']!r}")
     sources = reported.get("sources", [])
     if not isinstance(sources, list) or not all(isinstance(pattern, str) for pattern in sources):
         raise AdapterError(f"{file}: expected sources to be a list of texts but got {sources!r}")

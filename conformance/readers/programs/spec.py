@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from conformance.readers.info import LossKind, ReaderInfo, ReaderLoss, Takes
 from conformance.readers.ipc.adapters import (
+    NAME,
     Adapter,
     AdapterError,
     adapters_directory,
@@ -95,6 +96,8 @@ def _direct(file: Path, reported: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _info(where: str, adapter: Adapter, package: str, path: str, given: Any) -> ReaderInfo:
+    if not NAME.fullmatch(path):
+        raise AdapterError(f"{where}: expected a name of letters, digits, '.', '_' and '-' but got {path!r}")
     if not isinstance(given, dict) or not isinstance(given.get("title"), str):
         raise AdapterError(f"{where}: expected a table with a title but got {given!r}")
     if unknown := sorted(given.keys() - _KEYS):

@@ -162,3 +162,13 @@ def test_inside_an_installed_package(adapter: Adapter, tmp_path: Path, monkeypat
 
     with pytest.raises(Unavailable, match=f"run PYTHONPATH={re.escape(str(tmp_path))} python -m adapters far"):
         ready_command(adapter)
+
+
+@pytest.mark.parametrize("name", ["../far", "a/b", ".far", "far\\n", "a" * 101])
+def test_a_name_is_no_path(tmp_path: Path, name: str) -> None:
+    """Logs and reports are named after it."""
+    file = tmp_path / "adapter.toml"
+    file.write_text(FILE.replace('"far"', f'"{name}"', 1))
+
+    with pytest.raises(AdapterError, match="expected a name of letters, digits"):
+        load_adapter(file)
