@@ -56,7 +56,7 @@ def test_a_glob_names_readers(tmp_path: Path) -> None:
 def test_reasons_that_differ_in_the_name_alone_are_one_line() -> None:
     """Six adapters that are not built need one command; a name inside of a path is no name."""
     absent = {
-        "arrow-go": "not built in /arrow-go: run python -m adapters arrow-go, or ask",
+        "arrow-go": "not built in /arrow-go: run python -m adapters arrow-go",
         "far": "no such library",
         "flechette": "not built in /arrow-go: run python -m adapters flechette",
     }
