@@ -42,7 +42,8 @@ main > .wide, main > table, .controls, main > h2, main > p:not(.verdict), footer
 .cause h3 + p, .tiles,
 summary .text, .bars dt:nth-of-type(n+2), .bars dd:nth-of-type(n+2),
 .body .facts dt:nth-of-type(4), .body .facts dd:nth-of-type(4),
-.facts dt:nth-of-type(n+7), .facts dd:nth-of-type(n+7), details:not([open]) { display: none; }
+.body .facts dt:nth-of-type(6), .body .facts dd:nth-of-type(6),
+.facts dt:nth-of-type(n+8), .facts dd:nth-of-type(n+8), details:not([open]) { display: none; }
 </style>
 </head>"""
 
