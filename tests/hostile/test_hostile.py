@@ -55,6 +55,7 @@ TRIED: Final = (
     "process.closed-output",
     "process.no-locale",
     "process.secrets-in-the-environment",
+    "small.case-of-many-items",
     "disk.log-on-a-full-disk",
     "disk.home-of-an-earlier-run",
     "disk.deadline-nan",
