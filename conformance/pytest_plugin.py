@@ -221,7 +221,9 @@ class ClauseItem(pytest.Item):
         unclaimed = [item for item in result.failed if not set(item.clauses) & set(result.start.clauses)]
         lines += _report(result, unclaimed)
         if result.fails and not result.failed and not lines:
-            lines = ["nothing was judged in this run"]
+            from conformance.report.summary import verdict_line  # noqa: PLC0415  # as above
+
+            lines = [verdict_line(result)]
         if lines:
             raise ClauseFailedError("\n".join(lines))
 

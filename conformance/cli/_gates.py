@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from conformance.cli._options import EXISTING
+from conformance.cli._outputs import tell
 from conformance.contain.text import many
 from conformance.engine.result import Result
 from conformance.report.document import document
@@ -48,7 +49,7 @@ def fails_by(gate: tuple[Path, Gate] | None, result: Result) -> bool:
     except GateError as error:
         raise GateError(f"{path}: {error}") from None
     for line in _lines(passage, path, runs=len(content.runs)):
-        click.echo(line)
+        tell(line)
     return passage.fails
 
 

@@ -20,7 +20,7 @@ from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted
 from conformance.cli._numbers import SECONDS
 from conformance.cli._options import FOLDER, level_option
-from conformance.cli._outputs import Outputs, conclude, reported
+from conformance.cli._outputs import Outputs, conclude, reported, tell
 from conformance.cli._progress import Progress, progress, quiet_option, watch
 from conformance.disk.files import DiskError
 from conformance.engine.events import CaseJudged, Event
@@ -242,7 +242,7 @@ def _reported(results: Mapping[str, Result], outputs: Outputs, logs: Mapping[str
             failures += reported(result, outputs, logs[name])
         else:
             failures += Outputs(step_summary=outputs.step_summary).write(result)
-            click.echo(f"{name:<{width}}  {result.start.target}: {verdict_line(result)}")
+            tell(f"{name:<{width}}  {result.start.target}: {verdict_line(result)}")
     return failures
 
 

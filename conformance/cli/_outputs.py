@@ -8,6 +8,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -22,7 +23,7 @@ from conformance.engine.session import STATE, last_log
 from conformance.report.overview import print_concise, print_overview
 from conformance.report.terminal import print_report, terminal
 
-__all__ = ["Outputs", "all_option", "conclude", "output_options", "print_result", "reported"]
+__all__ = ["Outputs", "all_option", "conclude", "output_options", "print_result", "reported", "tell"]
 
 
 SCREEN, CONCISE, COMPLETE = "screen", "concise", "complete"
@@ -113,6 +114,12 @@ def _is_last(run: Path) -> bool:
     return last is not None and run.exists() and last.samefile(run)
 
 
+def tell(line: str) -> None:
+    """Print a line about a result. Where nobody reads on, the status still says what was found."""
+    with suppress(BrokenPipeError):
+        click.echo(line)
+
+
 def _printed(result: Result, outputs: Outputs, run: Path | None) -> list[DiskError]:
     try:
         if outputs.github:
@@ -163,7 +170,7 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--open",
         "opened",
         is_flag=True,
-        help="Show the HTML report in a browser; it is in .conformance unless --html is given.",
+        help="Show the HTML report in a browser, if one is made; it is in .conformance unless --html is given.",
     )
     @click.option("--sarif", metavar="FILE", type=FILE, help="Write SARIF 2.1.0.")
     @click.option("--badge", metavar="FILE", type=FILE, help="Write an SVG badge.")

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from conformance.cli._common import known_scenario
 from conformance.cli._group import Unusable
-from conformance.cli._options import FILE
+from conformance.cli._options import EXISTING, FILE
 from conformance.contain.text import unknown
 from conformance.disk.files import read_text
 from conformance.reference.delays import Delays
@@ -36,9 +36,9 @@ OF_FLIGHT = frozenset(
 @click.option("--mutants", "list_mutants", is_flag=True, help="List the mutants and exit.")
 @click.option("--scenario", metavar="NAME", help="With --flight: serve a scenario of Arrow's integration tests.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind.")
-@click.option("--tls-certificate", metavar="FILE", type=FILE, help="Speak TLS on both ports, with this PEM file.")
-@click.option("--tls-key", metavar="FILE", type=FILE, help="The key of the certificate.")
-@click.option("--client-ca", metavar="FILE", type=FILE, help="Require client certificates that this authority signed.")
+@click.option("--tls-certificate", metavar="FILE", type=EXISTING, help="Speak TLS on both ports, with this PEM file.")
+@click.option("--tls-key", metavar="FILE", type=EXISTING, help="The key of the certificate.")
+@click.option("--client-ca", metavar="FILE", type=EXISTING, help="Require client certificates of this authority.")
 @click.option("--socket", metavar="PATH", type=click.Path(path_type=Path), help="Listen at PATH, with --flight.")
 @click.option("--token-file", metavar="FILE", type=FILE, help="Require one of the tokens in FILE, one in each line.")
 @click.option("--token-calls", metavar="N", type=COUNT, help="Let each token expire after N gRPC calls.")

@@ -17,14 +17,23 @@ def cache_directory(part: str, variable: str) -> Path:
     the user's cache.
 
     The user's cache is ``XDG_CACHE_HOME`` if that is an absolute path, ``~/.cache`` otherwise (XDG Base Directory
-    Specification 0.8). A user without a home has a cache below the current directory, in ``.conformance``.
+    Specification 0.8). A user without a home, as in a container that knows no such user and has ``HOME=/``, has a cache
+    below the current directory, in ``.conformance``.
     """
     if named := os.environ.get(variable):
         return Path(named).absolute()
     shared = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if not shared.is_absolute():
-        try:
-            shared = Path.home() / ".cache"
-        except RuntimeError:
+        home = _home()
+        if home is None:
             return Path(".conformance", part).absolute()
+        shared = home / ".cache"
     return (shared / NAME / part).absolute()
+
+
+def _home() -> Path | None:
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    return home if home.is_absolute() and home != Path(home.anchor) else None

@@ -12,7 +12,7 @@ from typing import IO, Any, Self
 
 from conformance.disk.files import naming
 from conformance.disk.locks import held
-from conformance.disk.pipes import open_end
+from conformance.disk.pipes import open_end, write_all
 
 __all__ = ["LineFile", "line_of"]
 
@@ -42,10 +42,8 @@ class LineFile:
     def append(self, line: bytes) -> None:
         """Write a line to its end."""
         assert self._file is not None, "lines are appended inside the context"
-        left = memoryview(line)
         with naming(self.path):
-            while left:
-                left = left[self._file.write(left) :]
+            write_all(self._file, line)
 
     def set_aside(self, path: Path) -> bool:
         """Give what it holds the name ``path``, and go on with an empty file; False if there is nothing to keep."""

@@ -15,7 +15,17 @@ import time
 from pathlib import Path
 from typing import IO, Final
 
-__all__ = ["FIRST_SECONDS", "MOST", "is_pipe", "kept", "open_end", "open_pipe", "something_came", "write_pipe"]
+__all__ = [
+    "FIRST_SECONDS",
+    "MOST",
+    "is_pipe",
+    "kept",
+    "open_end",
+    "open_pipe",
+    "something_came",
+    "write_all",
+    "write_pipe",
+]
 
 FIRST_SECONDS: Final = 10.0
 """Seconds to wait for the first byte of a pipe, or for somebody who reads from it."""
@@ -109,6 +119,13 @@ def open_end(path: Path) -> IO[bytes]:
     descriptor = open_pipe(path)
     os.set_blocking(descriptor, True)
     return os.fdopen(descriptor, "wb", buffering=0)
+
+
+def write_all(file: IO[bytes], content: bytes) -> None:
+    """Write to a file without a buffer, which may take less than it is given."""
+    left = memoryview(content)
+    while left:
+        left = left[file.write(left) :]
 
 
 def open_pipe(path: Path) -> int:

@@ -21,7 +21,7 @@ from conformance.engine.blocking import blocked, call_in
 from conformance.engine.contrast import contrast
 from conformance.engine.dependence import Symptom, causes_within
 from conformance.engine.events import CaseJudged
-from conformance.engine.outcomes import WHOLE_CASE, finding_class, reason_classes, shape
+from conformance.engine.outcomes import WHOLE_CASE, finding_class, first_line, reason_classes, shape
 from conformance.engine.refusals import Refusal, refusals
 from conformance.engine.result import NOT_JUDGED, RANK, Deviation, Result
 from conformance.engine.widespread import explained
@@ -352,8 +352,9 @@ def _level(clause: str) -> Level:
 
 
 def _title(deviation: Deviation) -> str:
+    text = first_line(deviation.text)
     if deviation.finding is None:
-        return deviation.text
+        return text
     field = deviation.finding.field
-    named = not field or deviation.text.startswith(f"{field} ")
-    return f"{'' if named else f'{field}: '}{deviation.text}; required: {deviation.finding.required}"
+    named = not field or text.startswith(f"{field} ")
+    return f"{'' if named else f'{field}: '}{text}; required: {deviation.finding.required}"

@@ -25,6 +25,7 @@ __all__ = [
     "WHOLE_CASE",
     "answer_that",
     "finding_class",
+    "first_line",
     "reason_classes",
     "refine",
     "shape",
@@ -72,6 +73,13 @@ _RUN = re.compile(r"(['#]…?'?)(?:, \1)+")
 
 MAX_CLASS: Final = 120
 """The longest reason class in characters: enough to distinguish failures, short enough for a line of a TOML file."""
+
+
+def first_line(text: str) -> str:
+    """``text`` up to its first line end outside of quotes, for a heading: what a program says behind it is a trace."""
+    hidden = _QUOTED.sub(lambda found: "'" * len(found[0]), text)
+    end = _LINES.search(hidden)
+    return text if end is None else f"{text[: end.start()]}…"
 
 
 def shape(text: str) -> str:

@@ -161,24 +161,29 @@ class Result:
 
     @cached_property
     def served_nothing(self) -> bool:
-        """True if a Flight server answered all calls of a whole run without a byte.
+        """True if a Flight server answered all calls of a whole run without a byte, although cases ask for more.
 
         It may leave out every method, so that refusals pass; but then they say nothing about it. Who puts tables into
         a server may get empty answers alone. A server of Storage Read has rows in its smoke phase, or is not judged.
         """
         start = self.start
         whole = not (start.select or start.capability or start.shard) and "put" in start.not_offered
-        asked = any(case.calls for case in self.cases)
-        return start.profile == "flight" and whole and asked and not any(case.received for case in self.cases)
+        asked = any(case.calls for case in self.cases) and not any(case.received for case in self.cases)
+        # Cases that ask for refusals alone are judged by these; any other finds nothing to judge.
+        return start.profile == "flight" and whole and asked and Outcome.UNTESTABLE in self.outcomes
+
+    @property
+    def judged_nothing(self) -> bool:
+        """True if every verdict says why something was not judged."""
+        return NOT_JUDGED.issuperset(self.outcomes)
 
     @property
     def fails(self) -> bool:
         """True if the run exits with status 1: an unexpected outcome, a stale entry, a log that is cut short, or
         nothing judged or served.
         """
-        judged = any(outcome not in NOT_JUDGED for outcome in self.outcomes)
         surprises = any(outcome.fails_run for outcome in self.outcomes)
-        useless = not self.complete or not judged or self.served_nothing
+        useless = not self.complete or self.judged_nothing or self.served_nothing
         return surprises or any(item.fails_run for item in self.problems) or useless
 
 

@@ -28,8 +28,11 @@ YAML: Final = ".yaml"
 SUFFIXES: Final = (JSON, YAML)
 LARGEST_CASE: Final = 16 << 20
 """The most bytes of a case file: a case with more rows has a recipe."""
-MOST_ITEMS: Final = 500_000
-"""The most items of all lists and mappings in a case file: a YAML item takes 350 bytes while it is read."""
+MOST_PARTS: Final = 1_000_000
+"""The most lines, commas, dashes and brackets of a case file. Each item of a list or a mapping has one or two of them,
+and a YAML item takes 350 bytes while it is read.
+"""
+_PARTS: Final = ("\n", ",", "- ", "[", "{")
 SHALLOW_BRACKETS: Final = 1500
 """Brackets of a text that is read in C; 20,000 levels fit into a stack of 8 MiB, and no case of the suite has 1500."""
 SHALLOW_COLUMNS: Final = 960
@@ -55,10 +58,10 @@ def parse(path: Path) -> Any:
     check_suffix(path)
     try:
         text = read_text(path, LARGEST_CASE)
-        # An upper bound: each item has one of these, and so has many a text.
-        if sum(map(text.count, ("\n", ",", "- ", "[", "{"))) > MOST_ITEMS:
+        if sum(map(text.count, _PARTS)) > MOST_PARTS:
             raise CaseFileError(
-                path, f"expected at most {MOST_ITEMS} items but got more: a case with more rows has a recipe"
+                path,
+                f"expected at most {MOST_PARTS} lines, commas, dashes and brackets: many rows have a recipe",
             )
         if path.suffix == JSON:
             return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_whole)

@@ -180,6 +180,13 @@ class Report:
     readers: tuple[ReaderResult, ...] = ()
     questions: tuple[QuestionResult, ...] = ()
 
+    @property
+    def shows_nothing(self) -> bool:
+        """True if the run fails although nothing in it does: nothing was judged or served, and a pass says nothing."""
+        return self.failed and not (
+            any(item.outcome.fails_run for item in self.deviations) or self.problems or self.broke
+        )
+
     def parts(self, parts: Sequence[CausePart]) -> list[DeviationResult]:
         """The deviations of a cause, as its cases show them."""
         return [part.narrowed or self.deviations[part.deviation] for part in parts]

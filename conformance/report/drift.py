@@ -368,8 +368,8 @@ def html(document: Document, *, fill: Fill = page) -> str:
     return fill(
         "drift",
         document=document,
-        head=document.get("head") or _older_head(document),
-        verdict=document.get("decision") or _older_decision(document),
+        head=document["head"],
+        verdict=document["decision"],
         steps=list(pairwise(document["versions"])),
         kinds=_kinds(document),
         cell=cell,
@@ -382,21 +382,3 @@ def html(document: Document, *, fill: Fill = page) -> str:
         ],
         shown=SHOWN,
     )
-
-
-def _older_head(document: Document) -> list[str]:
-    """The lines at the head of a comparison by suite 0.1, whose JSON form has none."""
-    inputs = ", ".join(f"{count} {kind}" for kind, count in document["inputs"].items())
-    return [
-        f"pyarrow {' → '.join(document['versions'])}, compared by suite {document['suite']}",
-        f"seed {document['seed']}: {document['writings']} writings of {document['cases']} cases; read: {inputs}",
-    ]
-
-
-def _older_decision(document: Document) -> str:
-    """The decision of such a comparison, without the number of changes that do not matter."""
-    counts: Counter[str] = Counter()
-    for group in document["groups"]:
-        counts[group["change"]] += len(group["cases"]) if group["matters"] else 0
-    found = ", ".join(f"{counts[change]} {change}" for change in VersionChange if counts[change])
-    return f"STOP: {found}" if found else "LOOK HERE: nothing that matters changed"

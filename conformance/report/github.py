@@ -14,7 +14,7 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.wholecase import EXPLAINED
 from conformance.disk.files import naming
-from conformance.disk.pipes import open_end
+from conformance.disk.pipes import open_end, write_all
 from conformance.engine.expectations import ProblemKind
 from conformance.engine.result import NOT_JUDGED, Result
 from conformance.records import Level, Outcome
@@ -78,10 +78,9 @@ def append_summary(result: Result, path: Path) -> None:
     Raises:
         DiskError: the file cannot be written.
     """
-    left = memoryview(step_summary(document(result)).encode("utf-8", "backslashreplace"))
+    content = step_summary(document(result)).encode("utf-8", "backslashreplace")
     with naming(path), open_end(path) as file:
-        while left:
-            left = left[file.write(left) :]
+        write_all(file, content)
 
 
 def step_summary(report: Report) -> str:

@@ -38,7 +38,7 @@ def html(report: Report, *, fill: Fill = page) -> str:
         fill=fill,
         report=report,
         header=header(report.run, report.remarks),
-        headline=headline(report.run, report.standings, len(report.causes[0].blocks) if report.causes else 0),
+        headline="" if report.shows_nothing else headline(report.run, report.standings, _hidden(report)),
         badge=badge_svg(report),
         rows=summarise(report.standings),
         groups=sorted({item.group for reader in report.readers for item in reader.answers}),
@@ -50,6 +50,11 @@ def html(report: Report, *, fill: Fill = page) -> str:
         anchor=clause_anchor,
         question=question_of,
     )
+
+
+def _hidden(report: Report) -> int:
+    """The number of clauses that the first cause keeps from being judged."""
+    return len(report.causes[0].blocks) if report.causes else 0
 
 
 def _held(report: Report) -> dict[str, list[tuple[str, Level, str]]]:

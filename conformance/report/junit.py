@@ -110,6 +110,9 @@ def _of_the_run(suite: ET.Element, result: Result) -> Iterator[str]:
         if problem.fails_run:
             test = ET.SubElement(suite, "testcase", classname="expected-failures", name=f"entry {problem.index}")
             yield _add(test, "failure", problem.kind, problem.text)
+    if result.judged_nothing:
+        test = ET.SubElement(suite, "testcase", classname="run", name="judged")
+        yield _add(test, "failure", "nothing-judged", "nothing was judged in this run")
     if result.served_nothing:
         test = ET.SubElement(suite, "testcase", classname="run", name="served")
         yield _add(test, "failure", "nothing-served", "the server answered each call with a refusal or nothing")

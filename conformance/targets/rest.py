@@ -182,5 +182,5 @@ def _message(body: bytes) -> str:
         said = None
     text = said if isinstance(said, str) and said else body[: 4 * SHOWN].decode("utf-8", "backslashreplace")
     if text.lstrip().startswith("<"):  # a page of another server: its text says what happened, its markup nothing
-        text = " ".join(re.sub(r"<[^>]*>", " ", text).split())
+        text = " ".join(re.sub(r"<[^>]*>", " ", text).split()) or "with a page without text"
     return safe(text, SHOWN) or "with an empty body"

@@ -32,7 +32,10 @@ _ALERT: Final = b"\x15\x03"
 SILENT: Final = "no gRPC connection"
 """The reason while a server starts: the address does not answer as gRPC does."""
 
-ANOTHER: Final = "another protocol than gRPC is spoken there, such as the HTTP/1.1 of a REST API"
+ANOTHER: Final = "HTTP/1.1 is spoken there and not gRPC, as by a REST API"
+_HTTP1: Final = b"HTTP/1."
+_STATUS: Final = slice(len(b"HTTP/1.1 "), len(b"HTTP/1.1 200"))
+_NOT_YET: Final = (b"502", b"503", b"504")
 
 NOBODY: Final = "nothing listens there (Connection refused)"
 
@@ -149,7 +152,7 @@ def http2_refusal(endpoint: str, seconds: float, secure: SecureLine | None = Non
             with line:
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it may have ended at any byte
                     line.sendall(_PREFACE + _NO_SETTINGS)
-                    while len(head) < len(_NO_SETTINGS) and (more := line.recv(len(_NO_SETTINGS) - len(head))):
+                    while len(head) < _most(head) and (more := line.recv(_most(head) - len(head))):
                         head += more
                 if secure is not None and not head:
                     raise ssl.SSLEOFError(ssl.SSL_ERROR_EOF, "EOF")  # as other servers end it
@@ -161,7 +164,13 @@ def http2_refusal(endpoint: str, seconds: float, secure: SecureLine | None = Non
         return "", False
     if secure is None and head.startswith(_ALERT):
         return "the server speaks TLS there, and the target file has no [endpoint.tls]", True
-    return (ANOTHER, True) if head else (SILENT, False)
+    # A gateway answers so while the server behind it starts.
+    return (ANOTHER, True) if head.startswith(_HTTP1) and head[_STATUS] not in _NOT_YET else (SILENT, False)
+
+
+def _most(head: bytes) -> int:
+    """The bytes that tell what answers: the head of an HTTP/2 frame, or the status of an HTTP/1 answer."""
+    return _STATUS.stop if head.startswith(_HTTP1) else len(_NO_SETTINGS)
 
 
 def _connected(endpoint: str, seconds: float) -> socket.socket:

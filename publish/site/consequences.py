@@ -1,5 +1,5 @@
-"""What clients make of faulty servers: a heat map of faults and clients, a page with the paths of each client, and the
-picture of both on the front page.
+"""The effects of faulty servers on clients: a heat map, a page with the paths of each client, and the picture of both
+on the front page.
 """
 
 from __future__ import annotations
@@ -94,17 +94,17 @@ class Mapped:
         return [(name, list(members)) for name, members in groupby(rows, key=lambda row: str(row["group"]))]
 
     def worst(self, row: Mapping[str, Any], client: Client) -> Kind:
-        """What the paths of a client make of a fault, at the worst."""
+        """The worst effect of a fault on the paths of a client."""
         found = [one for path, _ in client.paths for one in _classes(row, path)]
         return KINDS[min(found, key=_GRAVITY.index)] if found else UNMEASURED
 
     def of(self, row: Mapping[str, Any], path: str) -> Kind:
-        """What one path makes of a fault; the worse of two rounds that differ."""
+        """The effect of a fault on one path; the worse of two rounds that differ."""
         found = _classes(row, path)
         return KINDS[min(found, key=_GRAVITY.index)] if found else UNMEASURED
 
     def shares(self, client: Client) -> list[tuple[Kind, int]]:
-        """The faults by what the client makes of them at the worst, the gravest first; without those not asked."""
+        """The faults by their worst effect on the client, the gravest first; without those not asked."""
         counts = Counter(self.worst(row, client) for _, rows in self.groups for row in rows)
         return [(kind, counts[kind]) for kind in KINDS.values() if counts[kind] and kind.key != "na"]
 
@@ -132,8 +132,8 @@ def _classes(row: Mapping[str, Any], path: str) -> Sequence[Consequence]:
 def write_clients(site: Site, published: Published) -> list[Mapped]:
     """Write the heat map of each protocol, and the page of each client."""
     made = [
-        Mapped("index", "What BigQuery clients make of faulty servers", published.loaded("clients.json")),
-        Mapped("flight", "What Flight clients make of faulty servers", published.loaded("flight-clients.json")),
+        Mapped("index", "Faulty servers and BigQuery clients", published.loaded("clients.json")),
+        Mapped("flight", "Faulty servers and Flight clients", published.loaded("flight-clients.json")),
     ]
     between = [("Storage Read clients", "clients/index.html"), ("Flight clients", "clients/flight.html")]
     for mapped, data in zip(made, ("clients.json", "flight-clients.json"), strict=True):

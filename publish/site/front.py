@@ -26,13 +26,14 @@ class Door:
 
 DOORS: Final[tuple[Door, ...]] = (
     Door(
-        "You write a server: a BigQuery emulator, or Arrow Flight",
-        "conformance run --target grpc://localhost:9060",
-        (
-            ("Storage Read servers", "servers/index.html"),
-            ("Flight servers", "flight/index.html"),
-            ("guide", "docs/implementers.html"),
-        ),
+        "You write a BigQuery emulator",
+        "conformance run --target 'grpc://localhost:9060?rest=http://localhost:9050'",
+        (("Storage Read servers", "servers/index.html"), ("guide", "docs/implementers.html")),
+    ),
+    Door(
+        "You write an Arrow Flight server",
+        "conformance run --target grpc+tcp://localhost:8815",
+        (("Flight servers", "flight/index.html"), ("guide", "docs/flight.html")),
     ),
     Door(
         "You write or choose an Arrow library",

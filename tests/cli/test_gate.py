@@ -132,3 +132,15 @@ def test_a_file_that_is_no_report_is_not_read_to_its_end(user: Path, monkeypatch
 
     assert result.exit_code == 2
     assert result.output.startswith("Error: ")
+
+
+def test_a_reader_that_goes_away_does_not_change_the_status(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gate decides, as where its lines are read."""
+
+    def unread(*_: object, **__: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("conformance.cli._outputs.click.echo", unread)
+
+    assert conformance_("report", "1.jsonl", "--gate", "gate.toml").exit_code == 0
+    assert conformance_("report", "faulty.jsonl", "--gate", "gate.toml").exit_code == 1

@@ -16,6 +16,7 @@ import pytest
 from conformance.contain import secrets
 from conformance.contain.child import Child
 from conformance.contract import proto
+from conformance.disk import pipes
 from conformance.engine.events import ExchangeRecorded, RunEnded
 from conformance.engine.log import read_log
 from conformance.reference.guard import Guard, ServerTls
@@ -211,3 +212,18 @@ def test_wrong_input_is_one_sentence(here: Path, arguments: list[str], said: str
     assert result.exit_code == 2
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "option",
+    [*(f"--upstream-{name}" for name in ("ca", "certificate", "key")), "--tls-certificate", "--tls-key", "--client-ca"],
+)
+def test_a_pipe_as_a_certificate_is_not_waited_for(here: Path, monkeypatch: pytest.MonkeyPatch, option: str) -> None:
+    """Nobody writes into it, and the library that reads it would wait without an end."""
+    monkeypatch.setattr(pipes, "FIRST_SECONDS", 0)
+    os.mkfifo(here / "pipe")
+
+    result = conformance_("record", "--upstream", "127.0.0.1:1", "--out", "out", option, "pipe", "--", "true")
+
+    assert result.exit_code == 2
+    assert "nothing came through the pipe" in result.output

@@ -88,3 +88,19 @@ def test_a_closed_standard_input_is_an_empty_one(monkeypatch: pytest.MonkeyPatch
     _begin.begin([])
 
     assert found == [0]
+
+
+@pytest.mark.parametrize("step", ["make_context", "invoke"])
+def test_a_reader_that_goes_away_is_no_finding(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind ``| head`` a command that prints alone ends with 2 and without a sentence; 1 would mean findings."""
+
+    def unread(*_: object, **__: object) -> None:
+        raise BrokenPipeError
+
+    forgotten = []
+    monkeypatch.setattr(f"click.Group.{step}", unread)
+    monkeypatch.setattr(_group, "_forget_output", lambda: forgotten.append(True))
+
+    done = CliRunner().invoke(_group.cli, ["clauses"])
+
+    assert (done.exit_code, done.output, forgotten) == (2, "", [True])

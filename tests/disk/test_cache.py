@@ -36,17 +36,26 @@ def test_a_relative_cache_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 
 def test_a_variable_names_the_directory_of_one_part(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """It stands before all others, and may be relative."""
+    """It comes before all others, and may be relative."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OF_THE_PART", "here")
 
     assert cache_directory("part", "OF_THE_PART") == tmp_path / "here"
 
 
+@pytest.mark.parametrize("home", ["/", "", "relative"])
 def test_a_user_without_a_home_has_a_cache_in_the_current_directory(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: str
 ) -> None:
-    """As in a container whose user has no entry."""
+    """As in a container: ``HOME`` is the root there, in which the user may not write."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", home)
+
+    assert cache_directory("part", "OF_THE_PART") == tmp_path / ".conformance" / "part"
+
+
+def test_a_user_whom_the_system_does_not_know_has_it_there_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Python cannot find a home then."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Path, "home", _no_home)
 

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from conformance.contract.clause import Clause, Violation
 from conformance.contract.view import View
-from conformance.engine.events import CaseJudged, RunStarted
+from conformance.engine.events import CaseJudged, RunEnded, RunStarted
+from conformance.engine.result import Result, fold
 from conformance.records import (
     BqType,
     Call,
@@ -119,6 +120,14 @@ def started(*clauses: str, cases: Iterable[str] = (), expectations: Iterable[Exp
 def judged(case_id: str, *verdicts: Verdict) -> CaseJudged:
     """The event of one case with ``verdicts``."""
     return CaseJudged(case_id, f"Case {case_id}", case_id, verdicts, seconds=0.5)
+
+
+def served_nothing() -> Result:
+    """A run on a Flight server that refused all calls, of which one clause passed and one saw nothing."""
+    start = dataclasses.replace(started("framing.x", "rows.once"), profile="flight", not_offered=("put",))
+    refused = dataclasses.replace(judged("a", passing("a", "framing.x")), calls=3)
+    owed = judged("b", Verdict("b", "rows.once", Outcome.UNTESTABLE, reason="nothing in the exchange shows it"))
+    return fold([start, refused, owed, RunEnded(2.0)])
 
 
 class FakeTarget:

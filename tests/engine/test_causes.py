@@ -186,6 +186,21 @@ def test_a_title_names_the_reader_once(observed: str) -> None:
     assert cause.title == f"polars{'' if observed.startswith('polars') else ':'} loses rows; required: the rows"
 
 
+@pytest.mark.parametrize(
+    ("observed", "shown"),
+    [
+        (r"a panic: nil pointer\n\ngoroutine 362 [running]:\n\tserver.go:975", "a panic: nil pointer…"),
+        (r"'two\nlines' and not 'one\nline'", r"'two\nlines' and not 'one\nline'"),
+    ],
+)
+def test_a_title_has_the_first_line_of_what_a_program_says(observed: str, shown: str) -> None:
+    """Behind it is a trace, which the finding shows in full; a line end in a value is part of the value."""
+    (cause,) = found(judged("a", fails("a", "readers.agree", observed, field="", required="the rows")))
+
+    assert cause.title == f"{shown}; required: the rows"
+    assert cause.own[0].text == observed
+
+
 class TestEchoes:
     """What follows from another finding belongs to its cause."""
 

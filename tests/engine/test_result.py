@@ -99,11 +99,14 @@ def test_the_exit_status_follows_the_outcomes(outcome: Outcome, *, fails: bool) 
 )
 def test_a_flight_server_that_serves_nothing_fails(changed: dict[str, Any], *, fails: bool) -> None:
     """It may leave out each method, and its refusals pass; a selection may be about refusals alone."""
-    start = dataclasses.replace(started(FRAMING), **{"profile": "flight", "not_offered": ("put",)} | changed)
+    flies: dict[str, Any] = {"profile": "flight", "not_offered": ("put",)} | changed
+    start = dataclasses.replace(started(FRAMING, "rows.once"), **flies)
     case = dataclasses.replace(judged("a", passing("a", FRAMING)), calls=3)
+    owed = dataclasses.replace(judged("b", Verdict("b", "rows.once", Outcome.UNTESTABLE, reason="no rows")), calls=1)
 
-    assert fold([start, case, END]).fails is fails
-    assert not fold([start, dataclasses.replace(case, received=1), END]).fails
+    assert fold([start, case, owed, END]).fails is fails
+    assert not fold([start, dataclasses.replace(case, received=1), owed, END]).fails
+    assert not fold([start, case, END]).fails, "every case asks for refusals, and got them"
 
 
 def test_a_log_that_breaks_off_is_incomplete_and_fails() -> None:

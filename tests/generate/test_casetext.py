@@ -43,11 +43,11 @@ def test_many_items_are_refused_before_they_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
     """Each of them takes a hundred times its bytes while it is read."""
-    monkeypatch.setattr(casetext, "MOST_ITEMS", 3)
+    monkeypatch.setattr(casetext, "MOST_PARTS", 3)
     path = tmp_path / name
     path.write_text(text)
 
-    with pytest.raises(CaseFileError, match="expected at most 3 items but got more"):
+    with pytest.raises(CaseFileError, match="expected at most 3 lines, commas"):
         parse(path)
 
 

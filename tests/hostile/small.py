@@ -46,7 +46,7 @@ def report_of_short_keys(place: Path, cookie: str) -> Command:
     return Command(["diff", "run.json", "run.json"])
 
 
-@register("small.case-of-many-items", Part.COMMAND, Expected(status=(2,), says="at most 500000 items"))
+@register("small.case-of-many-items", Part.COMMAND, Expected(status=(2,), says="at most 1000000 lines"))
 def case_of_many_items(place: Path, cookie: str) -> Command:
     """A case file in YAML is a list of three million texts, in 12 MB."""
     (place / "cases").mkdir()

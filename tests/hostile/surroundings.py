@@ -109,17 +109,22 @@ with FlightServer(service) as server:
 """
 
 
-@register("process.flight-endpoints-elsewhere", Part.COMMAND, Expected(status=(0, 1), says="was not tried"))
-def flight_endpoints_elsewhere(place: Path, cookie: str) -> Command:
-    """A Flight server names a port and a socket of other programs as the places of its tickets; headers are secret."""
-    (place / "server.py").write_text(SENDS_ELSEWHERE, encoding="utf-8")
+def _flight(place: Path, server: str, more: str) -> Command:
+    """A run against a Flight server of the folder, with ``more`` at the end of its target file."""
+    (place / "server.py").write_text(server, encoding="utf-8")
     (place / "target.toml").write_text(
         'name = "x"\nkind = "flight"\n[start]\ncommand = ["{python}", "server.py"]\ngrace = 0.5\n'
         f'environment = {{ PYTHONPATH = "{ROOT}" }}\n'
-        '[ready]\ngrpc_event = "grpc.listen"\n[flight]\nseeding = "put"\nheaders = { x-api-key = "open sesame" }\n',
+        f'[ready]\ngrpc_event = "grpc.listen"\n[flight]\nseeding = "put"\n{more}\n',
         encoding="utf-8",
     )
     return Command(["run", "--target", "target.toml", "--select", "flight.e*", "--level", "must"])
+
+
+@register("process.flight-endpoints-elsewhere", Part.COMMAND, Expected(status=(0, 1), says="was not tried"))
+def flight_endpoints_elsewhere(place: Path, cookie: str) -> Command:
+    """A Flight server names a port and a socket of other programs as the places of its tickets; headers are secret."""
+    return _flight(place, SENDS_ELSEWHERE, 'headers = { x-api-key = "open sesame" }')
 
 
 @register("process.flight-endpoint-of-many-locations", Part.COMMAND, Expected(status=(0, 1)), deadline=40.0)
@@ -127,16 +132,8 @@ def flight_endpoint_of_many_locations(place: Path, cookie: str) -> Command:
     """A Flight server names 100,000 places for each ticket, at none of which anybody is."""
     many = '(*(f"grpc://127.0.0.1:1/{number}" for number in range(100_000)),)'
     begin, _, end = SENDS_ELSEWHERE.partition("service.locations = ")
-    (place / "server.py").write_text(
-        f"{begin}service.locations = {many}\n{end.partition(chr(10))[2]}", encoding="utf-8"
-    )
-    (place / "target.toml").write_text(
-        'name = "x"\nkind = "flight"\n[start]\ncommand = ["{python}", "server.py"]\ngrace = 0.5\n'
-        f'environment = {{ PYTHONPATH = "{ROOT}" }}\n'
-        '[ready]\ngrpc_event = "grpc.listen"\n[flight]\nseeding = "put"\n[deadlines]\ncall = 2.0\ncase = 4.0\n',
-        encoding="utf-8",
-    )
-    return Command(["run", "--target", "target.toml", "--select", "flight.e*", "--level", "must"])
+    server = f"{begin}service.locations = {many}\n{end.partition(chr(10))[2]}"
+    return _flight(place, server, "[deadlines]\ncall = 2.0\ncase = 4.0")
 
 
 @register("process.state-is-a-pickle", Part.COMMAND, Expected(status=(2,), says="status 2"))

@@ -108,6 +108,7 @@ class Browser:
 
     def open(self, page: Path, *, width: int = 1280, dark: bool = False, script: bool = True) -> None:
         """Load a page from a file and wait until it is complete."""
+        assert page.is_file(), f"{page} is not there: the browser would show a page of its own"
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
         self.media("screen", dark=dark)
         self.ask("Emulation.setScriptExecutionDisabled", value=not script)

@@ -11,7 +11,7 @@ from conformance.engine.result import Result, fold
 from conformance.records import Finding, Outcome, Verdict
 from conformance.report.junit import MOST_FINDINGS, junit_xml
 from conformance.targets import ExpectedFailure
-from tests.engine.samples import failing, judged, passing, started
+from tests.engine.samples import failing, judged, passing, served_nothing, started
 
 
 def run_of(*verdicts: Verdict, expectations: tuple[ExpectedFailure, ...] = ()) -> Result:
@@ -168,3 +168,18 @@ def test_what_xml_cannot_hold_is_escaped() -> None:
     failure = failure_of(run_of(failing("a", "framing.x", "status \x00\x1b[31m\ud800 <&>")), "a")
 
     assert failure.get("message") == r"framing.x: status \x00\x1b[31m\ud800 <&>"
+
+
+def test_a_flight_server_that_served_nothing_is_a_failure() -> None:
+    """Its refusals alone would be green."""
+    result = served_nothing()
+
+    assert failure_of(result, "served").get("type") == "nothing-served"
+    assert counts(result) == {"tests": "3", "failures": "1", "errors": "0", "skipped": "1"}
+
+
+def test_a_run_that_judged_nothing_is_a_failure() -> None:
+    """Skipped tests alone would be green."""
+    result = run_of(Verdict("a", "framing.x", Outcome.UNTESTABLE, reason="no rows"))
+
+    assert failure_of(result, "judged").get("type") == "nothing-judged"

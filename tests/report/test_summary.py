@@ -8,8 +8,11 @@ import pytest
 
 from conformance.contract.clause import load_chapters
 from conformance.engine.standing import ClauseStanding, Standing
+from conformance.report.badge import GREY, badge_svg
+from conformance.report.document import document
+from conformance.report.html import html
 from conformance.report.summary import headline
-from tests.engine.samples import started
+from tests.engine.samples import served_nothing, started
 
 
 def standings(*found: Standing) -> dict[str, ClauseStanding]:
@@ -54,3 +57,13 @@ def test_a_selection_speaks_of_what_it_reaches() -> None:
     assert headline(narrowed, standings(PASSED, FAILED, *[Standing.NOT_JUDGED] * 50)) == (
         "1 of 2 required clauses that this selection reaches fails."
     )
+
+
+def test_a_run_that_served_nothing_is_not_shown_as_a_pass() -> None:
+    """Its passes are refusals: the badge is grey, and the page begins with the reason."""
+    report = document(served_nothing())
+
+    assert report.shows_nothing
+    assert GREY in badge_svg(report)
+    assert "required clauses" not in html(report)
+    assert ">FAILED: the server answered 3 calls with refusals or nothing" in html(report)

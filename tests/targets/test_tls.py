@@ -59,15 +59,20 @@ def test_each_side_may_expect_no_tls(certificates: Path) -> None:
     assert fitting == ("", False)
 
 
-@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"<!DOCTYPE HTML>", b"?"])
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"HTTP/1.0 404 Not Found\r\n\r\n"])
 def test_another_protocol_is_named_and_final(serve: Serve, answer: bytes) -> None:
     """A REST API at the port of gRPC is reported at once: it will not turn into a gRPC server."""
     address = serve(answering(answer)).base.removeprefix("http://")
 
-    assert http2_refusal(address, LONG) == (
-        "another protocol than gRPC is spoken there, such as the HTTP/1.1 of a REST API",
-        True,
-    )
+    assert http2_refusal(address, LONG) == ("HTTP/1.1 is spoken there and not gRPC, as by a REST API", True)
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 503 Down\r\n\r\n", b"HTTP/1.1 502", b"<!DOCTYPE HTML>", b"?"])
+def test_a_server_that_may_still_start_is_asked_again(serve: Serve, answer: bytes) -> None:
+    """A gateway answers so while its server starts, and who ends the connection within its first bytes says nothing."""
+    address = serve(answering(answer)).base.removeprefix("http://")
+
+    assert http2_refusal(address, LONG) == ("no gRPC connection", False)
 
 
 def test_a_silent_server_may_be_starting(serve: Serve) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import dataclasses
 import datetime as dt
 import json
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conformance.disk import pipes
 from conformance.truth.checking import aged, before, changed_cases, period, problems
-from conformance.truth.pack import PackError, read_pack
+from conformance.truth.pack import RECORDINGS, PackError, read_pack
 from conformance.truth.scanning import leaks
 from tests.truth.packs import FEW, cases, load, save
 
@@ -142,3 +145,15 @@ def test_an_age_before_the_calendar_is_its_first_day() -> None:
     """Nothing is older."""
     assert before(dt.date(1, 1, 1), period("90d")) == dt.date.min
     assert before(dt.date(2026, 11, 28), period("90d")) == dt.date(2026, 8, 30)
+
+
+def test_a_pipe_in_a_pack_is_not_waited_for(pack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody writes into it."""
+    monkeypatch.setattr(pipes, "FIRST_SECONDS", 0)
+    copy = shutil.copytree(pack, tmp_path / "copy")
+    recording = next((copy / RECORDINGS).iterdir())
+    recording.unlink()
+    os.mkfifo(recording)
+
+    with pytest.raises(OSError, match="nothing came through the pipe"):
+        read_pack(copy)

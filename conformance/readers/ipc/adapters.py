@@ -40,9 +40,9 @@ __all__ = [
 ]
 
 VARIABLE: Final = "CONFORMANCE_ADAPTERS"
+"""The variable that names the directory of all builds, if it is not that of the user's cache."""
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 """The name of an adapter, and of a path of a client."""
-"""The variable that names the directory of all builds, if it is not that of the user's cache."""
 RECORD: Final = "built.json"
 
 _FILES: Final = ("adapter.toml", "client.toml", "flight.toml")

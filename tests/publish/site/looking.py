@@ -28,7 +28,7 @@ _OUTSIDE: Final = """(() => {
 
 
 def outside(browser: Browser, page: Path, width: int) -> list[str]:
-    """The elements that stand out of the page at the right, with everything open; in a frame that scrolls none does."""
+    """The elements that reach beyond the page at the right, with everything open; in a frame that scrolls none does."""
     browser.open(page, width=width)
     browser.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
     found = browser.evaluate(_OUTSIDE)

@@ -15,7 +15,7 @@ def mapped(*rows: dict[str, str]) -> Mapped:
     names = ("x-go.a", "x-go.b", "x-java.a")
     return Mapped(
         "index",
-        "What clients make of it",
+        "Effects on clients",
         {
             "clients": [{"name": name, "package": "p", "version": "1", "title": name} for name in names],
             "situations": [

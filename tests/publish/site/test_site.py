@@ -1,4 +1,4 @@
-"""A small site as a whole: its links, its sizes, what it makes of hostile names, and how it looks in a browser."""
+"""A small site as a whole: its links, its sizes, hostile names in it, and how it looks in a browser."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from publish.site.__main__ import make
 from publish.site.checking import faults
 from publish.site.frame import HEADER
+from publish.site.published import Published
 from tests.publish.site.looking import outside
 from tests.publish.site.samples import EVIL, SERVER, small_site
 from tests.report.browser import CHROMIUM, Browser
@@ -94,7 +96,7 @@ def test_drift_begins_with_the_decision(site: Path) -> None:
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
-def test_no_element_stands_out_of_a_page(site: Path) -> None:
+def test_no_element_is_wider_than_its_page(site: Path) -> None:
     """On a phone and on a desktop; nothing is complained of, and nothing but the page is asked for."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name, Browser(Path(name)) as browser:
         for page in PAGES:
@@ -117,3 +119,13 @@ def test_the_search_of_any_page_finds_a_clause(site: Path) -> None:
         )
 
         assert names == ["reader.survives"]
+
+
+def test_a_folder_with_other_things_is_left_as_it_is(tmp_path: Path) -> None:
+    """The command makes its folder anew, and a wrong word must not cost a home directory."""
+    (tmp_path / "index.html").write_text("mine")
+
+    with pytest.raises(FileExistsError, match="expected an empty folder or a site"):
+        make(tmp_path, Published())
+
+    assert (tmp_path / "index.html").read_text() == "mine"

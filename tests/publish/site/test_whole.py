@@ -41,7 +41,7 @@ KINDS: Final = (
     "clients/bigquery-go.html",
     "clients/flight-rust.html",
     "drift/index.html",
-    *(("docs/index.html", "docs/results.html", "docs/implementers.html", "docs/hostile.html") if GUIDES else ()),
+    *(("docs/index.html", "docs/results.html", "docs/implementers.html", "docs/dev/hostile.html") if GUIDES else ()),
 )
 """Pages of every kind, those with much on them first of all."""
 
@@ -71,7 +71,7 @@ def test_every_link_and_anchor_leads_somewhere(site: Path) -> None:
 
 @needs_browser
 @pytest.mark.parametrize("page", KINDS)
-def test_no_element_stands_out_of_a_page(browser: Browser, site: Path, page: str) -> None:
+def test_no_element_is_wider_than_its_page(browser: Browser, site: Path, page: str) -> None:
     """From a small phone to a large screen; nothing is complained of, and nothing is asked of another host."""
     for width in WIDTHS:
         assert outside(browser, site / page, width) == [], width
@@ -107,7 +107,7 @@ def test_axe_finds_nothing(browser: Browser, site: Path, page: str, width: int, 
 @needs_browser
 @pytest.mark.skipif(not GUIDES, reason="mkdocs-material is not installed")
 def test_the_guides_are_searched_from_disk(browser: Browser, site: Path) -> None:
-    """A browser starts no worker there; the frame that stands in for it answers."""
+    """A browser starts no worker there; a frame answers in its place."""
     browser.open(site / "docs" / "index.html")
     browser.evaluate(
         "(() => { const field = document.querySelector('.md-search__input'); field.focus(); field.value = 'mutant';"
