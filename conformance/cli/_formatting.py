@@ -10,7 +10,7 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -139,9 +139,17 @@ def _kept(lines: Sequence[str], room: int) -> Iterator[str]:
 
 
 class HelpContext(click.Context):
-    """The context of every command: its help has these texts."""
+    """The context of every command: its help has these texts, and no output of it replaces an input."""
 
     formatter_class = _Formatter
+
+    def invoke(self, callback: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the function of the command with its arguments."""
+        if callback is self.command.callback:
+            from conformance.cli._distinct import check_distinct  # noqa: PLC0415  # a help needs nothing of it
+
+            check_distinct(self.command.params, self.params)
+        return super().invoke(callback, *args, **kwargs)
 
 
 def dressed(command: click.Command) -> click.Command:

@@ -21,6 +21,7 @@ __all__ = [
     "EXISTING",
     "FILE",
     "FOLDER",
+    "Written",
     "chosen_readers",
     "clause_option",
     "drawn_options",
@@ -45,9 +46,13 @@ class _Readable(click.Path):
             self.fail(f"{path}: {error.strerror}", param, ctx)
 
 
+class Written(click.Path):
+    """A file that the command writes: one that no other parameter of it names."""
+
+
 EXISTING: Final = _Readable(exists=True, dir_okay=False, path_type=Path)
 """A file to read."""
-FILE: Final = click.Path(dir_okay=False, path_type=Path)
+FILE: Final = Written(dir_okay=False, path_type=Path)
 """A file to write."""
 FOLDER: Final = click.Path(file_okay=False, path_type=Path)
 """A directory, created if it does not exist."""

@@ -7,14 +7,13 @@ import functools
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import click
 
-from conformance.cli._group import Unusable
 from conformance.cli._options import FILE, FOLDER
 from conformance.contain.text import safe
 from conformance.disk.files import DiskError
@@ -197,8 +196,6 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         shown_as: str | None,
         **arguments: Any,
     ) -> Any:
-        files = {"--junit": junit, "--json": json_, "--html": html, "--sarif": sarif, "--badge": badge}
-        _check_distinct({option: path for option, path in files.items() if path is not None}, arguments.values())
         if github is None:
             github = os.environ.get("GITHUB_ACTIONS") == "true"
         summary = os.environ.get("GITHUB_STEP_SUMMARY") if github else None
@@ -208,25 +205,3 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(outputs=outputs, **arguments)
 
     return with_outputs
-
-
-def _check_distinct(written: Mapping[str, Path], arguments: Iterable[object]) -> None:
-    """Refuse a report that would replace another one, or a file that the command reads or writes as well.
-
-    Devices and pipes may be named more than once.
-    """
-    taken = {os.path.realpath(path): "another argument of this command" for path in _paths(arguments)}
-    for option, path in written.items():
-        place = os.path.realpath(path)
-        if place in taken and not (path.exists() and not path.is_file()):
-            raise Unusable(f"{option} {path}: expected a file of its own, got that of {taken[place]}")
-        taken[place] = option
-
-
-def _paths(arguments: Iterable[object]) -> Iterator[str | Path]:
-    """The files that arguments name; a word that is no file does no harm."""
-    for argument in arguments:
-        if isinstance(argument, tuple):
-            yield from _paths(argument)
-        elif isinstance(argument, Path) or (isinstance(argument, str) and "\0" not in argument):
-            yield argument

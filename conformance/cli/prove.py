@@ -13,7 +13,7 @@ import click
 from conformance.cli._common import corpus_option
 from conformance.cli._interrupts import Interrupted
 from conformance.cli._numbers import PROCESSES, count_of
-from conformance.cli._options import clause_option
+from conformance.cli._options import FILE, clause_option
 from conformance.cli._progress import progress, quiet_option
 from conformance.disk.files import write_whole
 from conformance.engine.corpus import load_corpus
@@ -31,7 +31,7 @@ from conformance.report.proof import as_json, as_text, took
 @clause_option
 @click.option("--every", type=count_of(1), default=1, help="Make only each n-th systematic change.")
 @click.option("--matrix", is_flag=True, help="Print every mutant with the clauses that failed on it.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the complete result to this file.")
+@click.option("--json", "json_file", metavar="FILE", type=FILE, help="Write the complete result to this file.")
 @quiet_option
 def command(
     *,

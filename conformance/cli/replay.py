@@ -35,7 +35,7 @@ from conformance.engine.transcript import transcript
 @click.option(
     "--log",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Store the exchange and its verdicts in this log, which `replay` accepts as CASE.",
 )
 @click.option(

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from conformance.cli._common import known_scenario
 from conformance.cli._group import Unusable
-from conformance.cli._options import EXISTING, FILE
+from conformance.cli._options import EXISTING
 from conformance.contain.text import unknown
 from conformance.disk.files import read_text
 from conformance.reference.delays import Delays
@@ -40,7 +40,12 @@ OF_FLIGHT = frozenset(
 @click.option("--tls-key", metavar="FILE", type=EXISTING, help="The key of the certificate.")
 @click.option("--client-ca", metavar="FILE", type=EXISTING, help="Require client certificates of this authority.")
 @click.option("--socket", metavar="PATH", type=click.Path(path_type=Path), help="Listen at PATH, with --flight.")
-@click.option("--token-file", metavar="FILE", type=FILE, help="Require one of the tokens in FILE, one in each line.")
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Require one of the tokens in FILE, one in each line.",
+)
 @click.option("--token-calls", metavar="N", type=COUNT, help="Let each token expire after N gRPC calls.")
 @click.option("--token-requests", metavar="N", type=COUNT, help="Let each token expire after N REST requests.")
 @click.option("--without-role", is_flag=True, help="Refuse every gRPC call with PERMISSION_DENIED.")
