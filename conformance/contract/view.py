@@ -541,7 +541,11 @@ class View:
             return Outcome.HANG, f"call {self.excess.call}: {self.excess.observed}"
         if unreadable := next(self._unreadable(), ""):
             return Outcome.DEPENDENCY_FAILED, f"{unreadable}; see the findings on them"
-        return Outcome.UNTESTABLE, "nothing in the exchange shows it"
+        return Outcome.UNTESTABLE, self._too_large() or "nothing in the exchange shows it"
+
+    def _too_large(self) -> str:
+        """Return what was sent, can be read, and is more than the suite compares; in words, empty without such data."""
+        return ""
 
     def _unreadable(self) -> Iterator[str]:
         """Yield what was sent and cannot be read, in words: what lies behind it cannot be judged."""

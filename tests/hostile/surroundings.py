@@ -109,7 +109,7 @@ with FlightServer(service) as server:
 """
 
 
-def _flight(place: Path, server: str, more: str) -> Command:
+def _flight(place: Path, server: str, more: str, select: str = "flight.e*") -> Command:
     """A run against a Flight server of the folder, with ``more`` at the end of its target file."""
     (place / "server.py").write_text(server, encoding="utf-8")
     (place / "target.toml").write_text(
@@ -118,7 +118,7 @@ def _flight(place: Path, server: str, more: str) -> Command:
         f'[ready]\ngrpc_event = "grpc.listen"\n[flight]\nseeding = "put"\n{more}\n',
         encoding="utf-8",
     )
-    return Command(["run", "--target", "target.toml", "--select", "flight.e*", "--level", "must"])
+    return Command(["run", "--target", "target.toml", "--select", select, "--level", "must"])
 
 
 @register("process.flight-endpoints-elsewhere", Part.COMMAND, Expected(status=(0, 1), says="was not tried"))
@@ -134,6 +134,35 @@ def flight_endpoint_of_many_locations(place: Path, cookie: str) -> Command:
     begin, _, end = SENDS_ELSEWHERE.partition("service.locations = ")
     server = f"{begin}service.locations = {many}\n{end.partition(chr(10))[2]}"
     return _flight(place, server, "[deadlines]\ncall = 2.0\ncase = 4.0")
+
+
+EXPANDS: Final = """
+import json, threading
+import pyarrow as pa
+from conformance.contract.flight.encoding import data
+from conformance.reference.flight.server import FlightServer
+from conformance.reference.flight.service import FlightService
+
+column = pa.DictionaryArray.from_arrays(pa.array([0] * 200_000, pa.int8()), pa.array(["z" * 2_000_000]))
+sink = pa.BufferOutputStream()
+with pa.ipc.new_stream(sink, pa.schema([("a", column.type)])) as writer:
+    writer.write_batch(pa.record_batch([column], names=["a"]))
+stream, messages = pa.BufferReader(sink.getvalue()), []
+while stream.tell() < stream.size() - 8:
+    message = pa.ipc.read_message(stream)
+    messages.append(data(message.metadata.to_pybytes(), message.body.to_pybytes() if message.body else b""))
+service = FlightService()
+service.stream = lambda flight: iter(messages)
+with FlightServer(service) as server:
+    print(json.dumps({"event": "grpc.listen", "port": int(server.uri.rpartition(":")[2])}), flush=True)
+    threading.Event().wait()
+"""
+
+
+@register("process.flight-dictionary-of-one-large-value", Part.COMMAND, Expected(status=(1,)), deadline=40.0)
+def flight_dictionary_of_one_large_value(place: Path, cookie: str) -> Command:
+    """Two megabytes of a Flight server stand for 400 GB of text."""
+    return _flight(place, EXPANDS, "", "flight.read-again")
 
 
 @register("process.state-is-a-pickle", Part.COMMAND, Expected(status=(2,), says="status 2"))

@@ -13,6 +13,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from conformance.contract.budget import Excess
 from conformance.contract.flight.decoding import (
     AT,
     Data,
@@ -25,6 +26,7 @@ from conformance.contract.flight.decoding import (
     read_info,
     read_poll,
 )
+from conformance.contract.flight.expanding import MOST_EXPANDED, expanded
 from conformance.contract.flight.passing import seconds_ahead
 from conformance.contract.ipc.flightview import FlightStreamView
 from conformance.contract.raised import remembered_property
@@ -155,9 +157,19 @@ class DataView(FlightCall):
         """The FlightData of the answer; None for a message that breaks the encoding."""
         return tuple(map(data_of, self.joined.parts))
 
-    @remembered_property
+    @property
     def table(self) -> pa.Table | None:
-        """The rows of the stream; None if they cannot be decoded."""
+        """The rows of the stream; None if they cannot be decoded, or are too many bytes to be compared."""
+        return None if self.expands else self._decoded
+
+    @remembered_property
+    def expands(self) -> bool:
+        """True if the values of its dictionaries, each in its place, take more than ``MOST_EXPANDED`` bytes."""
+        columns = () if self._decoded is None else self._decoded.columns
+        return sum(map(expanded, columns)) > MOST_EXPANDED
+
+    @remembered_property
+    def _decoded(self) -> pa.Table | None:
         reading = self.stream.stream
         if reading is None or reading.violations or any(one is None for one in self.data):
             return None
@@ -295,6 +307,20 @@ class FlightView(View):
             for index, call in enumerate(self.exchange.calls)
             if call.method in _METHODS
         )
+
+    @remembered_property
+    def _expands(self) -> tuple[int, str] | None:
+        """The first call whose dictionaries stand for too many bytes, and that in words."""
+        large = (call.index for call in self.served if isinstance(call, DataView) and call.expands)
+        return next(((call, f"its dictionaries stand for more than {MOST_EXPANDED >> 20} MiB") for call in large), None)
+
+    def _excess_of_rows(self) -> Excess | None:
+        # Whoever put the tables of the case knows that no answer is so large.
+        asked = any(isinstance(step, DoPut) for step in self.case.steps)
+        return Excess(*self._expands) if asked and self._expands else super()._excess_of_rows()
+
+    def _too_large(self) -> str:
+        return "call {}: {}, which are not compared".format(*self._expands) if self._expands else ""
 
     @remembered_property
     def groups(self) -> Mapping[int, int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 
+import pytest
+
 from conformance.contract.flight.encoding import part
 from conformance.contract.flight.view import ExchangeView, FlightView
 from conformance.contract.view import View
@@ -20,6 +22,7 @@ from conformance.records import (
     Exchange,
     GetFlightInfo,
     GivingUp,
+    Outcome,
     PollFlightInfo,
     ProtocolName,
 )
@@ -161,3 +164,25 @@ def test_what_a_given_up_upload_stored_is_open() -> None:
         put = view.put_before(GetFlightInfo(PATH), 2)
 
         assert (put if put is None else put.index) == found
+
+
+@pytest.mark.parametrize("outcome", [Outcome.HANG, Outcome.UNTESTABLE])
+def test_a_dictionary_that_stands_for_too_much_is_not_compared(
+    outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the table was put, no answer is so large; otherwise nobody knows."""
+    monkeypatch.setattr("conformance.contract.flight.view.MOST_EXPANDED", 1)
+    service = FLIGHT_VARIATIONS["flight-data.dictionaries"].service()
+    case = case_of(*PUT_AND_GET)
+    view = seen(case, service)
+    if outcome is Outcome.UNTESTABLE:
+        view = FlightView(
+            dataclasses.replace(case, steps=(GetFlightInfo(PATH), *case.steps[1:])), view.exchange, view.table
+        )
+
+    (get,) = view.gets
+    assert get.table is None
+    assert (view.excess is not None) == (outcome is Outcome.HANG)
+    found, words = view.reason_not_judged()
+    assert found is outcome
+    assert "its dictionaries stand for more than" in words

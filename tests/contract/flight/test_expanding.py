@@ -1,0 +1,45 @@
+"""How many bytes a dictionary-encoded column stands for."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from conformance.contract.flight.expanding import expanded
+
+ROWS = 100_000
+
+
+@pytest.mark.parametrize(
+    ("values", "size"),
+    [
+        (pa.array(["x" * 2_000, "y"]), 2_000 * ROWS),
+        (pa.array(["x" * 2_000, "y"], pa.large_binary()), 2_000 * ROWS),
+        (pa.array([2**40, None]), 8 * ROWS),
+    ],
+)
+def test_each_index_counts_as_its_value(values: pa.Array, size: int) -> None:
+    """All indices name the first value; a kilobyte on the wire can stand for gigabytes."""
+    column = pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array([0] * ROWS, pa.int32()), values)])
+
+    assert size <= expanded(column) <= size + 16 * ROWS
+
+
+def test_a_nested_value_counts_with_what_is_in_it() -> None:
+    """The second value is empty, and no index names the first."""
+    values = pa.array([["x" * 1_000] * 1_000, []])
+    column = pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array([1] * ROWS, pa.int32()), values)])
+
+    assert expanded(column) <= 16 * ROWS
+
+
+def test_a_plain_column_stands_for_itself() -> None:
+    """It has no dictionary, and its bytes came over the wire."""
+    assert expanded(pa.chunked_array([["x"] * ROWS])) == 0
+
+
+def test_a_small_column_is_not_underestimated() -> None:
+    """What a few bytes stand for is bounded by all values at each index."""
+    column = pa.chunked_array([pa.array(["long enough", "b", None, "b"]).dictionary_encode()])
+
+    assert 13 <= expanded(column) < 1_000
