@@ -219,9 +219,11 @@ class Tapes:
 def tapes_of(case: Case, exchange: Exchange) -> tuple[Tape, ...]:
     """The recorded sessions of an exchange, in either format, in their order, with what was read of them.
 
-    A call that the driver, its deadline or a lost connection ended is no answer, and is left out.
+    A call that the driver, its deadline or a lost connection ended is no answer, and is left out; so is one whose
+    request breaks the encoding, which a proxy records as it came.
     """
-    calls = [call for call in exchange.calls if call.end is CallEnd.COMPLETE and call.status]
+    complete = (call for call in exchange.calls if call.end is CallEnd.COMPLETE and call.status)
+    calls = [call for call in complete if call.method in proto.REQUESTS and _parses(call.method, call.request)]
     reads: dict[str, list[tuple[int, Call]]] = {}
     for call in calls:
         if call.method == "ReadRows":
@@ -238,6 +240,14 @@ def tapes_of(case: Case, exchange: Exchange) -> tuple[Tape, ...]:
         table = _asked(call.request).table
         made.append(Tape(table, call.request, answer, _ending(call), streams, case.table.columns, splits))
     return tuple(made)
+
+
+def _parses(method: str, request: bytes) -> bool:
+    try:
+        proto.REQUESTS[method].FromString(request)
+    except DecodeError:
+        return False
+    return True
 
 
 def _stream(name: str, reads: Sequence[tuple[int, Call]]) -> TapeStream:
@@ -257,7 +267,10 @@ def _splits(calls: Iterable[Call], names: Sequence[str]) -> tuple[tuple[tuple[by
         if proto.SplitReadStreamRequest.FromString(call.request).name not in known:
             continue
         splits.append((call.request, call.responses[0]))
-        answer = proto.SplitReadStreamResponse.FromString(call.responses[0])
+        try:
+            answer = proto.SplitReadStreamResponse.FromString(call.responses[0])
+        except DecodeError:  # it is answered as it came, and has no children
+            continue
         made = [child.name for child in (answer.primary_stream, answer.remainder_stream) if child.name]
         known.update(made)
         children += made

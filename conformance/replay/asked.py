@@ -8,9 +8,10 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import IO, Any, Final, Self
 
 from conformance.disk.files import naming
+from conformance.disk.locks import held
 
 __all__ = ["AskedLog"]
 
@@ -19,9 +20,13 @@ MOST: Final = 100_000
 
 
 class AskedLog:
-    """The log. ``path`` is the file, None for none; threads may share it.
+    """The log, used as a context manager. ``path`` is the file, None for none; threads may share it.
 
     ``failure`` is the reason why the file ends early; answering clients goes on.
+
+    Raises:
+        InUseError: another process writes this log.
+        DiskError: the file cannot be written.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -29,21 +34,24 @@ class AskedLog:
         self._events: list[dict[str, Any]] = []
         self._first = 0
         self.failure = ""
-        if path is None:
-            self._file = None
-            return
-        with naming(path):
-            self._file = path.open("w", encoding="utf-8")
+        self._path = path
+        self._file: IO[str] | None = None
+        self._ends = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
+        with contextlib.ExitStack() as ends:
+            if self._path is not None:
+                ends.enter_context(held(self._path))
+                with naming(self._path):
+                    self._file = ends.enter_context(self._path.open("w", encoding="utf-8"))
+            self._ends = ends.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._file is not None:
-            with contextlib.suppress(OSError):  # the same failure again
-                self._file.close()
+        with contextlib.suppress(OSError):  # of a file that could not be written: the same failure again
+            self._ends.close()
 
     def say(self, event: str, **facts: Any) -> None:
         """Add an event."""

@@ -58,6 +58,7 @@ class Splice:
         self._servers: list[asyncio.Server] = []
         self._open: set[asyncio.Task[None]] = set()
         self._lines: dict[int, _Line] = {}
+        self._closing = False
         self.connections = 0
         self.failed = 0
         self.reason = ""
@@ -75,6 +76,7 @@ class Splice:
         """Stop listening and end every connection."""
         for server in self._servers:
             server.close()
+        self._closing = True
         for task in list(self._open):
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
@@ -124,7 +126,7 @@ class Splice:
         except OSError as error:
             self.failed += 1
             self.reason = error.strerror or str(error)
-            await _close(writer)
+            await self._end(writer)
             return
         for side in (writer, to_there):
             # asyncio takes 256 KiB at a time, whatever the limit: a thousand clients that only begin calls would hold
@@ -136,8 +138,16 @@ class Splice:
             await asyncio.gather(_copy(reader, to_there), self._answer(there, line))
         finally:
             del self._lines[port]
-            await _close(writer)
-            await _close(to_there)
+            await self._end(writer)
+            await self._end(to_there)
+
+    async def _end(self, writer: asyncio.StreamWriter) -> None:
+        """Close one side; once nothing listens, what it has not taken is dropped, because it may never take it."""
+        writer.close()
+        if self._closing and writer.transport.get_write_buffer_size():
+            _abort(writer)
+        with contextlib.suppress(OSError, asyncio.CancelledError):
+            await writer.wait_closed()
 
     async def _answer(self, there: asyncio.StreamReader, line: _Line) -> None:
         """Pass on what the server says, until it ends or the line breaks."""
@@ -254,9 +264,3 @@ def _abort(writer: asyncio.StreamWriter) -> None:
 def _hang_up(held: socket.socket) -> None:
     with contextlib.suppress(OSError):  # it may be closed already
         held.shutdown(socket.SHUT_RDWR)
-
-
-async def _close(writer: asyncio.StreamWriter) -> None:
-    writer.close()
-    with contextlib.suppress(OSError, asyncio.CancelledError):
-        await writer.wait_closed()

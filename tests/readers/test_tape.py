@@ -131,3 +131,23 @@ def test_bytes_that_are_no_request_are_not_recorded() -> None:
     """A client may send anything."""
     with pytest.raises(NotRecordedError, match="no such message"):
         SERVED.answer("ReadRows", b"\xff")
+
+
+def test_recorded_bytes_that_are_no_request_are_left_out() -> None:
+    """A proxy records what a client sent as it came; nobody can ask the same, and the rest is answered."""
+    broken = [Call(1, "s", method, b"\xff", (b"\xff",)) for method in proto.REQUESTS]
+
+    made = tapes(*broken, create(bytes_of(SCHEMA), [stream()]), read(stream(), [ONE, TWO]))
+
+    assert len(list(made)) == 1
+    assert rows(made, 0)[0] == (ONE, TWO)
+
+
+def test_a_split_whose_answer_is_broken_is_answered_as_it_came() -> None:
+    """It has no children that anybody could read."""
+    request = proto.SplitReadStreamRequest(name=stream(), fraction=0.5).SerializeToString()
+    split = Call(1, "s", "SplitReadStream", request, (b"\xff",))
+
+    made = tapes(create(bytes_of(SCHEMA), [stream()]), read(stream(), [ONE, TWO]), split)
+
+    assert made.answer("SplitReadStream", request)[0] == (b"\xff",)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance.disk.files import DiskError
+from conformance.disk.locks import InUseError
 from conformance.replay.asked import MOST, AskedLog
 
 
@@ -22,8 +23,22 @@ def test_the_newest_events_are_remembered_under_their_numbers() -> None:
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     """The error comes before any client asks."""
-    with pytest.raises(DiskError, match="nowhere"):
-        AskedLog(tmp_path / "nowhere" / "log")
+    (tmp_path / "file").touch()
+    with pytest.raises(DiskError, match="file"), AskedLog(tmp_path / "file" / "log"):
+        pytest.fail("it was opened")
+
+
+def test_two_servers_do_not_write_one_file(tmp_path: Path) -> None:
+    """The second would empty the log of the first; afterwards the file is free."""
+    path = tmp_path / "log"
+    with AskedLog(path) as asked:
+        asked.say("x")
+        with pytest.raises(InUseError, match="log"), AskedLog(path):
+            pytest.fail("it was opened")
+    assert "x" in path.read_text(encoding="utf-8")
+
+    with AskedLog(path):
+        assert path.read_bytes() == b""
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")

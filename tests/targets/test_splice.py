@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import ssl
 import threading
 from pathlib import Path
+
+import pytest
 
 from conformance.reference.guard import ServerTls
 from conformance.targets.splice import Splice
@@ -50,6 +53,23 @@ def test_a_server_that_is_not_there_ends_the_connection(tmp_path: Path) -> None:
         with socket.create_connection(address(proxy.rest)) as connection:
             assert connection.recv(1) == b""
         assert proxy.remarks[0].startswith(f"1 REST connections could not be passed on to {rest}: ")
+
+
+def test_a_server_that_never_reads_does_not_keep_the_recording_open(tmp_path: Path) -> None:
+    """All buffers on the way are full when the client goes, and what is in them can go nowhere."""
+    with contextlib.ExitStack() as ends:
+        listener = ends.enter_context(socket.create_server(("127.0.0.1", 0)))
+        rest = f"127.0.0.1:{listener.getsockname()[1]}"
+        proxy, _ = ends.enter_context(recording("127.0.0.1:1", tmp_path / "said.log", rest=rest))
+        connection = socket.create_connection(address(proxy.rest))
+        server, _ = listener.accept()
+        connection.settimeout(0.2)
+        with connection, pytest.raises(TimeoutError):
+            connection.sendall(bytes(256 << 20))
+
+        ends.pop_all().close()
+
+        server.close()
 
 
 def test_a_fault_ends_tls_that_the_client_does_not_end(tmp_path: Path) -> None:
