@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from conformance.campaign.job import Range
 from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
 from conformance.contain.parse import ForeignJsonError, parse_object
+from conformance.contain.text import safe
 from conformance.disk.files import LARGEST_TEXT, naming, read_whole, write_whole
 from conformance.targets.errors import TargetError
 
@@ -30,10 +31,10 @@ __all__ = ["Commit", "CommitError", "Tally", "committed", "files_of", "manifest_
 
 
 class CommitError(TargetError):
-    """A file among the manifests of a campaign is not a manifest; the text says which one, and what to do."""
+    """A file of a committed range is not what the range wrote; the text says which one, and what to do."""
 
-    def __init__(self, path: Path, said: str) -> None:
-        super().__init__(f"{path} is not a manifest of a range: {said}; remove it, and the range is run again")
+    def __init__(self, path: Path, said: str, *, part: str = "manifest", remedy: str = "remove it") -> None:
+        super().__init__(f"{path} is not a {part} of a range: {said}; {remedy}, and the range is run again")
 
 
 _MANIFESTS: Final = "[0-9]*.json"
@@ -142,7 +143,11 @@ def manifest_of(layout: RunFiles, span: Range) -> dict[str, Any] | None:
 
 
 def _manifest(layout: RunFiles, span: Range) -> Path:
-    return layout.commits / f"{span.number:06d}.json"
+    return layout.commits / _manifest_name(span.number)
+
+
+def _manifest_name(number: int) -> str:
+    return f"{number:06d}.json"
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -157,13 +162,26 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def files_of(layout: RunFiles, stage: Stage) -> list[str]:
-    """The committed Parquet files of a stage, in the order of the ranges."""
-    return [
-        str(layout.root / name)
-        for manifest in committed(layout).values()
-        for name in manifest["files"]
-        if name.startswith(f"{stage}/") and name.endswith(".parquet")
-    ]
+    """The committed Parquet files of a stage, in the order of the ranges.
+
+    Raises:
+        CommitError: a file is missing or has no Parquet footer; Spark would end in an error of Java.
+    """
+    found = []
+    for manifest in committed(layout).values():
+        for name in manifest["files"]:
+            if name.startswith(f"{stage}/") and name.endswith(".parquet"):
+                _check_parquet(layout, layout.root / name, manifest["number"])
+                found.append(str(layout.root / name))
+    return found
+
+
+def _check_parquet(layout: RunFiles, path: Path, number: int) -> None:
+    try:
+        pq.read_metadata(path)
+    except (OSError, pa.ArrowInvalid) as error:
+        remedy = f"remove {layout.commits / _manifest_name(number)}"
+        raise CommitError(path, safe(str(error)), part="Parquet file", remedy=remedy) from None
 
 
 def sweep(layout: RunFiles) -> int:

@@ -153,3 +153,15 @@ def test_what_is_no_manifest_is_named(tmp_path: Path, text: str) -> None:
 
     with pytest.raises(CommitError, match=r"000007\.json is not a manifest of a range: expected "):
         manifest_of(where, SPAN)
+
+
+@pytest.mark.parametrize("data", [b"", b"PAR1garbagePAR1"])
+def test_what_is_no_parquet_file_is_named(data: bytes, tmp_path: Path) -> None:
+    """With its manifest, whose removal lets the range run again."""
+    where = layout(tmp_path)
+    attempt(where, cases=1).finish({"cases": 1})
+    (file,) = files_of(where, Stage.PLAN)
+    Path(file).write_bytes(data)
+
+    with pytest.raises(CommitError, match=r"\.parquet is not a Parquet file of a range: .*; remove .*[0-9]\.json"):
+        files_of(where, Stage.PLAN)
