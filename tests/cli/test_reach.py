@@ -332,8 +332,8 @@ def test_the_command_serves_behind_tls_and_tokens(
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--tls-key", "k.pem"), "expected both --tls-certificate and --tls-key for a server with TLS"),
-        (("--tls-certificate", "no.pem", "--tls-key", "no.pem"), "cannot serve: "),
+        (("--tls-key", "empty"), "expected both --tls-certificate and --tls-key for a server with TLS"),
+        (("--tls-certificate", "empty", "--tls-key", "empty"), "cannot serve: "),
         (("--token-file", "none"), "none: cannot read the tokens: "),
         (("--token-file", "empty"), "empty: expected a token in each line, got none"),
     ],

@@ -13,6 +13,7 @@ import grpc
 import pytest
 
 from conformance.contract import proto
+from tests.interrupts import interrupts
 from tests.reference.client import DEADLINE
 
 
@@ -20,7 +21,7 @@ from tests.reference.client import DEADLINE
 def test_says_its_ports_and_ends_on_a_signal(number: signal.Signals) -> None:
     """One JSON line per listener once it is bound; a signal ends the process cleanly."""
     command = [sys.executable, "-m", "conformance.reference", "--project", "p"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with interrupts(heard=True), subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = [json.loads(process.stdout.readline()) for _ in range(2)]
         ready = urllib.request.urlopen(f"http://127.0.0.1:{lines[1]['port']}/readyz", timeout=DEADLINE)
