@@ -21,6 +21,7 @@ from conformance.reference.flight.sessions import CLOSE, GET, SET
 from conformance.reference.guard import ServerTls
 from conformance.wire.flight import SERVICE
 from tests.certificates import make_certificates
+from tests.interrupts import interrupts
 
 SECONDS = 30
 TABLE = pa.table({"n": [1, 2, 3], "w": pa.array(["x", "y", None]).dictionary_encode()})
@@ -103,7 +104,7 @@ def test_a_client_that_trusts_the_authority_is_answered_over_tls(tmp_path: Path)
 def test_a_process_says_its_port_and_ends_on_a_signal(number: signal.Signals) -> None:
     """One JSON line; the mutant of the argument is served."""
     command = [sys.executable, "-m", "conformance.reference.flight", "--mutant", "flight-put.forgets"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with interrupts(heard=True), subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         said = json.loads(process.stdout.readline())
         with pf.connect(f"grpc://127.0.0.1:{said['port']}") as client:
