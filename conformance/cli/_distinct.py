@@ -35,6 +35,8 @@ def check_distinct(parameters: Iterable[click.Parameter], values: Mapping[str, A
             written[parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name] = value
         else:
             others.append(value)
+    if not written:
+        return
     taken: dict[object, str] = {_place(path): "another argument of this command" for path in _paths(others)}
     for name, path in written.items():
         place = _place(path)
