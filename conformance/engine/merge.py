@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime as dt
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -36,7 +38,7 @@ def merge(logs: Sequence[Sequence[Event]]) -> list[Event]:
     """The events of the run whose shards wrote ``logs``, in any order; the log of an unsharded run is returned
     unchanged.
 
-    Seconds are added up over all shards. If one log is cut short, the result is incomplete too.
+    The seconds of shards that ran beside each other count once. If one log is cut short, the result is incomplete too.
 
     Raises:
         MergeError: a log contains no event, a shard is missing or occurs twice, or the logs are of different runs.
@@ -56,7 +58,7 @@ def merge(logs: Sequence[Sequence[Event]]) -> list[Event]:
         if isinstance(event, CaseJudged | SuiteBroke | CounterexampleSaved | CauseIsolated)
     ]
     ends = [event for log in logs for event in log if isinstance(event, RunEnded)]
-    return [whole, *sorted(events, key=lambda event: place(event.case_id)), *_end(ends, len(logs))]
+    return [whole, *sorted(events, key=lambda event: place(event.case_id)), *_end(starts, ends)]
 
 
 def _start(log: Sequence[Event], number: int) -> RunStarted:
@@ -143,7 +145,20 @@ def _order(whole: RunStarted) -> Callable[[str], int]:
     return place
 
 
-def _end(ends: Sequence[RunEnded], logs: int) -> Iterator[RunEnded]:
-    if len(ends) == logs:
+def _end(starts: Sequence[RunStarted], ends: Sequence[RunEnded]) -> Iterator[RunEnded]:
+    if len(ends) == len(starts):
         remarks = dict.fromkeys(remark for end in ends for remark in end.remarks)
-        yield RunEnded(sum(end.seconds for end in ends), tuple(remarks))
+        yield RunEnded(_seconds(starts, ends), tuple(remarks))
+
+
+def _seconds(starts: Sequence[RunStarted], ends: Sequence[RunEnded]) -> float:
+    """The seconds in which at least one shard ran; of shards without a time of their beginning, the sum."""
+    try:
+        began = [dt.datetime.fromisoformat(start.provenance.began).timestamp() for start in starts]
+    except (ValueError, OverflowError):
+        return sum(end.seconds for end in ends)
+    total, until = 0.0, -math.inf
+    for begin, end in sorted((begin, begin + end.seconds) for begin, end in zip(began, ends, strict=True)):
+        total += max(0.0, end - max(begin, until))
+        until = max(until, end)
+    return total

@@ -116,3 +116,25 @@ def test_a_log_without_events_is_refused() -> None:
     """It says nothing of which shard it is."""
     with pytest.raises(MergeError, match="log 2 contains no event"):
         merge([whole_run(), []])
+
+
+@pytest.mark.parametrize(
+    ("began", "seconds"),
+    [
+        (("2026-11-28T20:00:00Z", "2026-11-28T20:00:01Z"), 3.0),
+        (("2026-11-28T20:00:09Z", "2026-11-28T20:00:00Z"), 4.0),
+        (("", ""), 4.0),
+        (("yesterday", "2026-11-28T20:00:00Z"), 4.0),
+    ],
+)
+def test_shards_beside_each_other_take_the_time_once(began: tuple[str, str], seconds: float) -> None:
+    """Of two that ran one after the other, or at times that nobody knows, the seconds add up."""
+    logs = parts_of(whole_run(), 2)
+    for log, begin in zip(logs, began, strict=True):
+        assert isinstance(log[0], RunStarted)
+        log[0] = dataclasses.replace(log[0], provenance=dataclasses.replace(log[0].provenance, began=begin))
+
+    *_, end = merge(logs)
+
+    assert isinstance(end, RunEnded)
+    assert end.seconds == seconds
