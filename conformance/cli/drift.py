@@ -14,7 +14,7 @@ from conformance.cli._numbers import CASES, DURATION, Number, seed_option
 from conformance.cli._options import EXISTING, FILE, FOLDER
 from conformance.cli._progress import progress, quiet_option
 from conformance.cli._reading import named_files
-from conformance.disk.files import data_file, write_whole
+from conformance.disk.files import data_file, write_inside, write_whole
 from conformance.disk.locks import held
 from conformance.drift.digests import check_digests, read_digests, write_digests
 from conformance.drift.run import MUTANTS, Drift, DriftPlan, run_drift
@@ -136,4 +136,4 @@ def _write(drift: Drift, json_file: Path | None, html: Path | None, save: Path |
         write_html(drift, html)
     if save is not None:
         for name, data in drift.saved.items():
-            write_whole(save / name, data)
+            write_inside(save, name, data)

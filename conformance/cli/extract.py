@@ -13,7 +13,7 @@ from conformance.cli._one import OneCase, put
 from conformance.cli._options import FOLDER
 from conformance.cli._progress import quiet_option
 from conformance.contract.view import BatchBytes, SchemaBytes
-from conformance.disk.files import write_whole
+from conformance.disk.files import write_inside
 from conformance.disk.locks import held
 from conformance.engine.session import Settings
 from conformance.records import to_json
@@ -45,7 +45,7 @@ def command(*, name: str, target: str, out: Path, deadline_multiplier: float, co
     files = list(_files(one))
     with held(out):
         for relative, data in files:
-            write_whole(out / relative, data)
+            write_inside(out, relative, data)
     click.echo(f"{len(files)} files in {out}")
 
 

@@ -13,7 +13,7 @@ import click
 import conformance
 from conformance.cli._interrupts import Interrupted
 from conformance.cli._progress import progress, quiet_option
-from conformance.disk.files import data_file, write_whole
+from conformance.disk.files import data_file, write_inside
 from conformance.disk.locks import held
 
 
@@ -95,7 +95,7 @@ def _archive(vectors: Path, into: Path) -> None:
     version = conformance.__version__
     for name, make in ((archive_name(version), vector_archive), (invalid_name(version), invalid_archive)):
         data = make(vectors, version)
-        write_whole(into / name, data)
+        write_inside(into, name, data)
         click.echo(f"{into / name}: written, SHA-256 {hashlib.sha256(data).hexdigest()}")
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "read_open",
     "read_text",
     "read_whole",
+    "write_inside",
     "write_whole",
 ]
 
@@ -160,3 +161,20 @@ def write_whole(path: Path, data: bytes | str, *, durable: bool = False) -> None
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
             raise
+
+
+def write_inside(folder: Path, name: str, data: bytes | str) -> None:
+    """Write ``data`` to ``name`` below ``folder``, as :func:`write_whole` does.
+
+    A user names the folder, and the suite names what is in it: where a link is in the way, nobody asked for the file
+    that it leads to.
+
+    Raises:
+        DiskError: the file cannot be written, or it or a directory between it and ``folder`` is a symbolic link.
+    """
+    place = folder
+    for part in Path(name).parts:
+        place /= part
+        if place.is_symlink():
+            raise DiskError(errno.ELOOP, "a symbolic link inside a folder of output is not followed", str(place))
+    write_whole(place, data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from conformance.disk.files import write_whole
+from conformance.disk.files import write_inside
 from conformance.engine.result import Result
 from conformance.report.badge import GREY, badge_svg, label_of, render, shown
 from conformance.report.document import Report, document
@@ -28,6 +28,6 @@ def profile_badge(report: Report, result: ProfileResult) -> str:
 def write_badges(result: Result, folder: Path) -> None:
     """Write the badges to ``folder``: ``PROFILE.svg`` for each profile, and ``all.svg``."""
     report = document(result)
-    write_whole(folder / WHOLE, badge_svg(report))
+    write_inside(folder, WHOLE, badge_svg(report))
     for profile in report.profiles:
-        write_whole(folder / f"{profile.profile}.svg", profile_badge(report, profile))
+        write_inside(folder, f"{profile.profile}.svg", profile_badge(report, profile))

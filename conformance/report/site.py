@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.contract.wholecase import EXPLAINED
-from conformance.disk.files import write_whole
+from conformance.disk.files import write_inside, write_whole
 from conformance.report.escaping import in_markdown
 from conformance.report.html import clause_anchor
 from conformance.report.html import html as report_html
@@ -79,12 +79,12 @@ def write_site(matrix: Matrix, path: Path) -> None:
         return
     links = {}
     for item in matrix.implementations:
-        write_whole(path / _page_of(item), report_html(item.report))
-        write_whole(path / f"{item.slug}.svg", item.badge)
+        write_inside(path, _page_of(item), report_html(item.report))
+        write_inside(path, f"{item.slug}.svg", item.badge)
         data = [("JSON", f"{item.slug}.json")] if (path / f"{item.slug}.json").exists() else []
         links[item.slug] = [("report", _page_of(item)), *data, ("badge", f"{item.slug}.svg")]
-    write_whole(path / f"{INDEX}.html", html(matrix, links))
-    write_whole(path / f"{CLAUSE_TEXTS}.html", page("clauses", matrix=matrix, anchor=clause_anchor, clauses=EXPLAINED))
+    write_inside(path, f"{INDEX}.html", html(matrix, links))
+    write_inside(path, f"{CLAUSE_TEXTS}.html", page("clauses", matrix=matrix, anchor=clause_anchor, clauses=EXPLAINED))
 
 
 def _page_of(item: Implementation) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from conformance.disk.files import write_whole
+from conformance.disk.files import write_inside
 from conformance.generate.materialise import materialise
 from conformance.records import AppendRows, Case, Column
 from conformance.targets.messages import Names
@@ -64,12 +64,12 @@ def write_tables(
             files = []
             for form in forms:
                 if data := _file(form, names, case.table.columns, rows, made):
-                    write_whole(folder / f"{name}.{form}", data)
+                    write_inside(folder, f"{name}.{form}", data)
                     files.append(f"{name}.{form}")
             tables[name] = {"table": name, "rows": len(rows), "files": files, "cases": []}
         tables[name]["cases"].append(case.id)
     index = {"project": project, "dataset": dataset, "tables": list(tables.values()), "left_out": left_out}
-    write_whole(folder / INDEX, json.dumps(index, indent=1, ensure_ascii=False) + "\n")
+    write_inside(folder, INDEX, json.dumps(index, indent=1, ensure_ascii=False) + "\n")
     return len(tables), len(left_out)
 
 

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contain.text import safe
 from conformance.disk import pipes
-from conformance.disk.files import write_whole
+from conformance.disk.files import write_inside
 from conformance.generate.casefile import check_foreign
 from conformance.records import RecordError, from_json, to_json
 from conformance.truth.records import FORMAT, Confirmations, Entry, Facts, Findings
@@ -79,12 +79,12 @@ class Pack:
         for name, taken in self.recordings.items():
             lines = [to_json(taken.facts), *map(to_json, taken.entries)]
             text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
-            write_whole(folder / RECORDINGS / f"{name}.jsonl", text)
+            write_inside(folder, f"{RECORDINGS}/{name}.jsonl", text)
         for path in (folder / RECORDINGS).glob("*.jsonl"):
             if path.stem not in self.recordings:
                 path.unlink()
         for file, form in ((CONFIRMATIONS, self.confirmations), (VERDICTS, self.findings)):
-            write_whole(folder / file, json.dumps(to_json(form), indent=1, ensure_ascii=False) + "\n")
+            write_inside(folder, file, json.dumps(to_json(form), indent=1, ensure_ascii=False) + "\n")
 
 
 def digest(taken: Taken) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.disk.files import DiskError, TooLargeError, read_text, read_whole, write_whole
+from conformance.disk.files import DiskError, TooLargeError, read_text, read_whole, write_inside, write_whole
 
 FULL = Path("/dev/full")
 needs_full = pytest.mark.skipif(not FULL.exists(), reason="/dev/full is Linux's")
@@ -71,6 +71,26 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
 
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "after"
+
+
+@pytest.mark.parametrize("linked", ["a", "a/b.json"])
+def test_a_link_inside_a_folder_of_output_is_not_followed(linked: str, tmp_path: Path) -> None:
+    """The folder itself may be one: it is what the user named."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "b.json").write_text("kept")
+    (tmp_path / "real").mkdir()
+    folder = tmp_path / "folder"
+    folder.symlink_to(tmp_path / "real")
+    (folder / linked).parent.mkdir(exist_ok=True)
+    (folder / linked).symlink_to(elsewhere if linked == "a" else elsewhere / "b.json")
+
+    with pytest.raises(DiskError, match=f"{linked}: cannot be written: a symbolic link inside"):
+        write_inside(folder, "a/b.json", "lost")
+
+    write_inside(folder, "c.json", "written")
+    assert (elsewhere / "b.json").read_text() == "kept"
+    assert (tmp_path / "real" / "c.json").read_text() == "written"
 
 
 def test_a_file_keeps_its_mode(tmp_path: Path) -> None:
