@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 __all__ = ["MOST_EXPANDED", "expanded"]
 
@@ -29,6 +28,8 @@ def _expanded(chunk: pa.DictionaryArray) -> int:
         return int(values.nbytes * len(chunk))
     if pa.types.is_primitive(values.type):
         return int(values.type.bit_width) // 8 * len(chunk)
+    import pyarrow.compute as pc  # noqa: PLC0415  # slow to import, and few columns come here
+
     if pa.types.is_binary(values.type) or pa.types.is_string(values.type):
         sizes = pc.binary_length(values)
     else:
