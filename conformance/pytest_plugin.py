@@ -7,8 +7,9 @@ failure of the target file is an ``xfail``. Without the option this module impor
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -46,9 +47,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="may",
         help="judge clauses of this level and of more binding ones",
     )
-    group.addoption("--conformance-cases", metavar="N", type=int, default=0, help="generated cases to add")
-    group.addoption("--conformance-seed", metavar="S", type=int, default=0, help="seed of the generated cases")
+    group.addoption("--conformance-cases", metavar="N", type=_number("CASES"), default=0, help="generated cases to add")
+    group.addoption(
+        "--conformance-seed", metavar="S", type=_number("SEED"), default=0, help="seed of the generated cases"
+    )
     group.addoption("--conformance-no-readers", action="store_true", help="judge only the bytes, without readers")
+
+
+def _number(kind: str) -> Callable[[str], int]:
+    """A type for numbers in the range that the option of `conformance run` has."""
+
+    def convert(text: str) -> int:
+        import click  # noqa: PLC0415  # only where an option is given
+
+        from conformance.cli import _numbers  # noqa: PLC0415  # as above
+
+        try:
+            return int(getattr(_numbers, kind).convert(text, None, None))
+        except click.BadParameter as error:
+            raise argparse.ArgumentTypeError(error.message) from None
+
+    return convert
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import conformance
 from conformance.engine.selection import all_clauses
+from conformance.pytest_plugin import pytest_addoption
 
 pytest_plugins = ["pytester"]
 
@@ -192,3 +193,16 @@ def test_the_installed_entry_point_is_the_module_under_test() -> None:
     )
 
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "refused"), [("cases", "-5"), ("cases", f"{10**30}"), ("seed", f"-{10**23}"), ("seed", "x")]
+)
+def test_a_number_out_of_range_is_refused(option: str, refused: str) -> None:
+    """The ranges are those of the options of `conformance run`."""
+    parser = pytest.Parser(_ispytest=True)
+    pytest_addoption(parser)
+
+    with pytest.raises(pytest.UsageError, match=f"argument --conformance-{option}: .* is not"):
+        parser.parse([f"--conformance-{option}={refused}"])
+    assert parser.parse([f"--conformance-{option}=7"]).__dict__[f"conformance_{option}"] == 7

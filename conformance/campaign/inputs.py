@@ -15,7 +15,7 @@ from conformance.wire import Kind
 
 __all__ = ["cells_of_inputs", "digest_of_subjects", "input_id", "make_input", "parse_input_id", "plan_input"]
 
-_ID: Final = re.compile(MUTATED + r"\.s(\d+)\.i(\d+)")
+_ID: Final = re.compile(MUTATED + r"\.s(\d{1,19})\.i(\d{1,19})")
 
 
 def input_id(seed: int, index: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -56,15 +57,20 @@ def explain_cause(path: Path, name: str, *, as_json: bool) -> None:
         print_cause(terminal(), report, cause)
 
 
+MOST_DIGITS: Final = 20
+"""An argument with so many digits is no number of a cause; Python makes no integer of thousands."""
+
+
 def _find(report: Report, name: str) -> CauseResult:
     """The cause with this number or key, or the only one of a clause; raises Unusable if there is none."""
     if not report.causes:
         why = "its report has none; make it again from the log" if report.failed else "it has none"
         raise Unusable(f"expected a run with causes, got one where {why}")
     if name.isdecimal():
-        if not 0 < int(name) <= len(report.causes):
-            raise Unusable(f"expected a cause from 1 to {len(report.causes)}, got {name}")
-        return report.causes[int(name) - 1]
+        number = int(name) if len(name) < MOST_DIGITS else 0
+        if not 0 < number <= len(report.causes):
+            raise Unusable(f"expected a cause from 1 to {len(report.causes)}, got {name[:MOST_DIGITS]}")
+        return report.causes[number - 1]
     by_key = {cause.key: cause for cause in report.causes}
     of_clause = [cause for cause in report.causes if cause.key.partition("~")[0] == name]
     if len(of_clause) == 1:

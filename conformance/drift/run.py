@@ -295,7 +295,7 @@ class _Run:
             bases = list(reference_inputs(one for one in self.recipes if case or one.id in used))
             sound = [one for one in bases if one.valid]
             number = case.removeprefix("mutant.")
-            numbers = [int(number)] if number.isdigit() else range(self.plan.mutants)
+            numbers = [int(number)] if re.fullmatch(r"\d{1,19}", number) else range(self.plan.mutants)
             found.append(iter(bases))
             found += [catalogue_inputs(), hostile_inputs()] if self.plan.catalogue else []
             found.append(mutated_inputs(self.plan.seed, sound, numbers))

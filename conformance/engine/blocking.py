@@ -56,7 +56,7 @@ _TABLE: Final[Sequence[tuple[tuple[str, ...], tuple[str, ...]]]] = (
 )  # fmt: skip
 """Clauses by glob, and the clauses that a case does not judge if one of them fails on it."""
 
-_CALL: Final = re.compile(r"call (\d+)\b")
+_CALL: Final = re.compile(r"call (\d{1,19})\b")
 
 
 def call_in(reason: str) -> int | None:

@@ -21,8 +21,8 @@ __all__ = ["contrast"]
 MOST: Final = 2
 """The most properties that are named as common to all failing cases: more are chance."""
 
-_ROW: Final = re.compile(r"\brow (\d+)\b")
-_INTEGER: Final = re.compile(r"(?<![\w.])-?\d+(?![\w.])")
+_ROW: Final = re.compile(r"\brow (\d{1,19})\b")
+_INTEGER: Final = re.compile(r"(?<![\w.])-?\d{1,80}(?![\w.])")
 _WIDTHS: Final = (2, 4, 8)
 """The sizes in bytes of the integers that Arrow's format has."""
 

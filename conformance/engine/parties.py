@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 __all__ = ["Party", "party_label", "party_of"]
 
-_LABEL: Final = re.compile(r"(?:login (\d+))? ?(?:session (\d+))?")
+_LABEL: Final = re.compile(r"(?:login (\d{1,19}))? ?(?:session (\d{1,19}))?")
 
 
 class Party(NamedTuple):

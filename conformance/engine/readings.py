@@ -45,7 +45,7 @@ __all__ = ["Inputs", "ReadInput", "counted", "option_text"]
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-_MANGLED: Final = re.compile(r"mangled\.s(\d+)\.i(\d+)")
+_MANGLED: Final = re.compile(r"mangled\.s(\d{1,19})\.i(\d{1,19})")
 _UNDER_OPTIONS: Final = ("rows.several", "nested.mixed", "dictionary.two", "types.union-dense", "nulls.words")
 """Samples that are read under every option. Few are enough: options change how data is read, whatever its types."""
 _ANY: Final[Mapping[str, tuple[Any, ...]]] = {"included_fields": ([0], [1]), "chunk": (1, 7, 64)}

@@ -48,7 +48,7 @@ time.
 _TYPES: Final[tuple[BqType, ...]] = tuple(kind for kind in BqType if kind is not BqType.RECORD)
 _DIGITS: Final = "0123456789abcdef"
 _ID: Final = re.compile(
-    rf"(?:generated|(guided))\.({'|'.join(PROFILES)})\.s(\d+)(?:\.f([1-9]\d*))?(?(1)\.w([0-9a-c]{{{len(_TYPES)}}}))\.i(\d+)"
+    rf"(?:generated|(guided))\.({'|'.join(PROFILES)})\.s(\d{{1,19}})(?:\.f([1-9]\d{{0,18}}))?(?(1)\.w([0-9a-c]{{{len(_TYPES)}}}))\.i(\d{{1,19}})"
 )
 
 

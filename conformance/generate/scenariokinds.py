@@ -15,7 +15,7 @@ __all__ = ["DrawnFrom", "draw_scenario", "parse_scenario_id", "scenario_id"]
 
 _WORDS: Final = {"flight": HISTORY}
 """The first words of ids by the profile of the server, where it is not that of Storage Read."""
-_ID: Final = re.compile(rf"({scenarios.SCENARIO}|{HISTORY})\.s(\d+)\.i(\d+)")
+_ID: Final = re.compile(rf"({scenarios.SCENARIO}|{HISTORY})\.s(\d{{1,19}})\.i(\d{{1,19}})")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ SCENARIO: Final = "scenario"
 CHAPTER: Final = "combination"
 """The chapter of the clauses that scenarios exist to observe."""
 
-_ID: Final = re.compile(SCENARIO + r"\.s(\d+)\.i(\d+)")
+_ID: Final = re.compile(SCENARIO + r"\.s(\d{1,19})\.i(\d{1,19})")
 
 
 def scenario_id(seed: int, index: int) -> str:

@@ -18,6 +18,8 @@ __all__ = ["as_lines", "is_history", "read_history"]
 
 LONGEST: Final = 64 << 20
 """The longest line, in bytes, as in the logs of the suite; a file need not have a line end."""
+MOST_ROWS: Final = 1_500_000
+"""The most rows of all reads of a file; each takes some 300 bytes of memory while it is judged."""
 _KINDS: Final[dict[str, type[Any]]] = {kind.TAG: kind for kind in (Append, Create, RowsRead, Split)}
 
 
@@ -42,6 +44,7 @@ def read_history(path: Path) -> History:
         OSError: the file cannot be read.
     """
     calls: list[HistoryCall] = []
+    rows = 0
     with path.open("rb") as file:
         for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), 1):
             if len(line) > LONGEST:
@@ -51,6 +54,9 @@ def read_history(path: Path) -> History:
                     calls.append(_call(line))
                 except (ForeignJsonError, RecordError, HistoryError) as error:
                     raise HistoryError(f"{path}, line {number}: {error}") from None
+                rows += len(calls[-1].rows) if isinstance(calls[-1], RowsRead) else 0
+                if rows > MOST_ROWS:
+                    raise HistoryError(f"{path}, line {number}: expected reads of at most {MOST_ROWS} rows, got more")
     try:
         return History(tuple(calls))
     except HistoryError as error:

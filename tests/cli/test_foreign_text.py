@@ -29,6 +29,7 @@ from conformance.report.pages import script
 from tests.cli import hostile_text
 from tests.cli.hostile_text import ACTS, CASES, MARKED, SERVERS
 from tests.cli.typed import conformance_, run, stay_here
+from tests.fixtures import ROOT
 from tests.targets.fake_server import FakeServer, Quirk, serving
 
 LOG, REPORT = (jsonschema.Draft202012Validator(schema()) for schema in (log_schema, report_schema))
@@ -206,3 +207,21 @@ def test_what_check_and_dissect_find_in_foreign_bytes_is_text(tmp_path: Path) ->
 
     for arguments in (["check"], ["check", "--json"], ["dissect"], ["dissect", "--json"]):
         check_printed(conformance_(*arguments, "hostile.arrows"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"explain {ROOT / 'reports' / 'bqemulator-1.4.0.json'} {{digits}}",
+        "replay mutated.s1.i{digits} --target mutated",
+        "read --vector mangled.s0.i{digits}",
+        "show scenario.s{digits}.i0",
+        "show generated.server.s0.i{digits}",
+    ],
+)
+def test_a_number_of_thousands_of_digits_is_one_sentence(line: str) -> None:
+    """Python makes no integer of more than 4,300 digits."""
+    result = conformance_(*line.format(digits="9" * 5_000).split())
+
+    assert result.exit_code == 2
+    assert result.stderr.count("Error: ") == 1

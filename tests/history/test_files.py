@@ -85,3 +85,13 @@ def test_a_line_without_an_end_is_read_to_a_limit(tmp_path: Path, monkeypatch: p
 
     with pytest.raises(HistoryError, match="line 1: expected a call of at most"):
         read_history(written(tmp_path, " " * 1000))
+
+
+def test_the_rows_of_all_reads_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty megabytes of them would take a gigabyte of memory."""
+    monkeypatch.setattr(files, "MOST_ROWS", 3)
+    read = '{"op": "read", "begin": 0, "end": 1, "stream": "s/0", "rows": [0, 1]}'
+    path = written(tmp_path, APPEND, CREATE, read, read)
+
+    with pytest.raises(HistoryError, match="line 4: expected reads of at most 3 rows, got more"):
+        read_history(path)
