@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from conformance.cli._group import Unusable
 from conformance.cli._options import EXISTING, FILE
 from conformance.cli._statements import logs_option, material
+from conformance.contain.text import safe
 from conformance.disk.files import write_whole
 from conformance.engine.selection import all_clauses
 from conformance.report.statementpage import html, markdown
@@ -32,6 +34,9 @@ def command(*, report: Path, logs: tuple[Path, ...], markdown_: Path | None, htm
 
     Exit status: 0 written, also if the run failed; 1 the report, the log and the suite disagree; 2 unusable input.
     """  # noqa: D301  # click wants the character, not the escape
+    for path in (report, *logs):
+        if safe(path.name) != path.name:
+            raise Unusable(f"{path}: expected a name that a page can show; `verify` looks for the file of that name")
     all_clauses()
     found = material(report, logs)
     statement = stated(found)

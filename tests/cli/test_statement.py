@@ -136,3 +136,15 @@ def test_foreign_text_stays_text(judged: Path) -> None:
     assert "# Conformance statement: honest \\</script\\>\\<b\\>\\|\\*x\\*" in (judged / "s.md").read_text()
     assert "<b>" not in (judged / "s.html").read_text()
     assert (judged / "s.html").read_text().count("</script>") == 1
+
+
+def test_a_report_whose_name_cannot_be_shown_is_refused(judged: Path) -> None:
+    """The page would name another file, which `verify` does not find."""
+    named = Path("report\udcff.json")
+    (judged / "report.json").rename(named)
+
+    done = conformance_("statement", str(named), "--markdown", "statement.md")
+
+    assert done.exit_code == 2
+    assert "expected a name that a page can show" in done.stderr
+    assert not Path("statement.md").exists()
