@@ -52,3 +52,27 @@ def case_of_many_items(place: Path, cookie: str) -> Command:
     (place / "cases").mkdir()
     (place / "cases" / "many.yaml").write_text("- a\n" * 3_000_000, encoding="utf-8")
     return Command(["run", "--corpus", "cases", "--no-readers"])
+
+
+@register("small.history-of-millions-of-rows", Part.COMMAND, Expected(status=(2,), says="at most 1500000 rows"))
+def history_of_millions_of_rows(place: Path, cookie: str) -> Command:
+    """A history has 30 reads of 100,000 rows each, in 20 MB."""
+    rows = ",".join(map(str, range(100_000)))
+    lines = ['{"op":"create","begin":0,"end":1,"session":"s","streams":["s/0"]}']
+    lines += [f'{{"op":"read","begin":2,"end":3,"stream":"s/0","rows":[{rows}]}}'] * 30
+    (place / "calls.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    return Command(["history", "calls.jsonl"])
+
+
+@register("small.number-of-thousands-of-digits", Part.COMMAND, Expected(status=(2,), says="such as mutated.s1.i42"))
+def number_of_thousands_of_digits(place: Path, cookie: str) -> Command:
+    """The number of a mutated input has 5,000 digits, more than Python makes an integer of."""
+    return Command(["replay", "mutated.s1.i" + "9" * 5_000, "--target", "mutated"])
+
+
+@register("small.links-inside-a-folder-of-output", Part.COMMAND, Expected(status=(2,), says="is not followed"))
+def links_inside_a_folder_of_output(place: Path, cookie: str) -> Command:
+    """A folder for output has a link that leads to a file elsewhere."""
+    (place / "out").mkdir()
+    (place / "out" / "case.json").symlink_to(place / "elsewhere.json")
+    return Command(["extract", "types.bool", "--out", "out"])
