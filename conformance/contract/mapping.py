@@ -27,6 +27,7 @@ __all__ = [
     "RANGE_KEY",
     "arrow_field",
     "arrow_schema",
+    "bounds_metadata",
     "bounds_nullable",
     "decimal_parameters",
     "decimal_widths",
@@ -114,8 +115,8 @@ def arrow_field(column: Column) -> pa.Field:
     """Return the Arrow field of a column, in the form that the contract expects.
 
     A REPEATED column is a list that is never null, of nullable ``item``; the element's metadata is on the list
-    field. The bounds of every RANGE are nullable here; :func:`bounds_nullable` gives the cases that the contract
-    leaves open.
+    field. The bounds of every RANGE are nullable here and have no metadata; :func:`bounds_nullable` and
+    :func:`bounds_metadata` give the cases that the contract leaves open.
     """
     arrow = element_type(column)
     if column.mode is Mode.REPEATED:
@@ -144,6 +145,16 @@ def decimal_parameters(column: Column) -> tuple[int, int]:
 
 
 # --- parts that the contract leaves open ----------------------------------------------------------
+
+
+def bounds_metadata(column: Column) -> tuple[Metadata, ...]:
+    """Return the permitted metadata of ``start`` and ``end`` of a RANGE column.
+
+    Only the fields of a RANGE<DATE> were recorded, and a DATE has no metadata. A DATETIME has some as a column and as a
+    field of a RECORD. It is not known whether it has some as a bound, so both are permitted there.
+    """
+    assert column.range_of is not None
+    return {}, _TABLE[column.range_of].metadata
 
 
 def bounds_nullable(column: Column) -> frozenset[bool]:
@@ -187,12 +198,17 @@ def _permits_type(column: Column, arrow: pa.DataType) -> bool:
         return len(children) == len(column.fields) and all(map(permits, column.fields, children))
     if column.type is BqType.RANGE:
         expected, children = _children(element_type(column)), _children(arrow)
-        return [(child.name, child.type, child.metadata) for child in children] == [
-            (child.name, child.type, None) for child in expected
-        ] and all(child.nullable in bounds_nullable(column) for child in children)
+        return [(child.name, child.type) for child in children] == [
+            (child.name, child.type) for child in expected
+        ] and all(_permits_bound(column, child) for child in children)
     if column.type is BqType.BIGNUMERIC and arrow != element_type(column):
         return 128 in decimal_widths(column) and bool(arrow == pa.decimal128(*decimal_parameters(column)))
     return bool(arrow == element_type(column))
+
+
+def _permits_bound(column: Column, bound: pa.Field) -> bool:
+    written = {key.decode(): value.decode() for key, value in (bound.metadata or {}).items()}
+    return bound.nullable in bounds_nullable(column) and written in bounds_metadata(column)
 
 
 def _children(arrow: pa.DataType) -> list[pa.Field]:

@@ -23,6 +23,7 @@ __all__ = [
     "from_pandas",
     "from_stream_bytes",
     "stream_reader",
+    "stream_size",
     "to_stream",
     "to_stream_bytes",
     "validate",
@@ -126,14 +127,19 @@ def _relaxed_field(field: pa.Field) -> pa.Field:
     return pa.field(field.name, _relaxed(field.type))
 
 
-def to_stream(table: pa.Table) -> pa.Buffer:
-    """Return a table as an Arrow IPC stream.
-
-    The table is written twice, first only to learn the size: a sink that grows would copy its content again and again.
-    """
+def stream_size(table: pa.Table) -> int:
+    """Return the bytes of the table as an Arrow IPC stream."""
     counted = pa.MockOutputStream()
     _write(table, counted)
-    buffer = pa.allocate_buffer(counted.size())
+    return int(counted.size())
+
+
+def to_stream(table: pa.Table, size: int | None = None) -> pa.Buffer:
+    """Return a table as an Arrow IPC stream, of ``size`` bytes if that is known already.
+
+    The size is needed first: a sink that grows would copy its content again and again.
+    """
+    buffer = pa.allocate_buffer(stream_size(table) if size is None else size)
     with pa.FixedSizeBufferWriter(buffer) as sink:
         _write(table, sink)
     return buffer

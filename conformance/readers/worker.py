@@ -29,7 +29,7 @@ from conformance.contain.limits import collect_seldom, limit_cpu, limit_files, l
 from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read
 from conformance.readers.registry import reader_module
-from conformance.readers.tables import InvalidTable, to_stream, validate
+from conformance.readers.tables import InvalidTable, stream_size, to_stream, validate
 from conformance.records import ReadingOutcome
 
 MAX_ERROR_TEXT: Final = 4096
@@ -107,10 +107,11 @@ class ReaderLoop:
         """
         validate(table)
         most = self._memory // TABLE_SHARE
-        if table.nbytes > most:
-            text = f"expected a table of at most {most} bytes, got {table.nbytes}; it was not brought back"
+        size = stream_size(table)  # nbytes reads the offsets of a list without slots, which need not be there
+        if size > most:
+            text = f"expected a table of at most {most} bytes, got {size}; it was not brought back"
             return _header(ReadingOutcome.UNAVAILABLE, error_text=text), None
-        return _header(ReadingOutcome.TABLE), to_stream(table)
+        return _header(ReadingOutcome.TABLE), to_stream(table, size)
 
 
 def _failed(error: BaseException) -> dict[str, Any]:

@@ -369,12 +369,13 @@ class Conversation:
             return self._patiently(
                 one.call, lambda budget: caller.stream(one.call, routing=one.routing, budget=budget, take=take)
             )
-        budget = self._allowance.left()
-        if budget is None:
-            return late(one.call)
-        with self._broken_by(fault) as (caller, line):
-            met = Met(fault, line=line, wait=wait)
-            return caller.stream(one.call, routing=one.routing, budget=budget, take=take, met=met)
+
+        def interrupted(budget: CallBudget) -> Call:
+            with self._broken_by(fault) as (caller, line):
+                met = Met(fault, line=line, wait=wait)
+                return caller.stream(one.call, routing=one.routing, budget=budget, take=take, met=met)
+
+        return self._patiently(one.call, interrupted)
 
     def _keep(self, call: Call) -> None:
         self.calls.append(call)

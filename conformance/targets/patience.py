@@ -29,12 +29,17 @@ earlier, unless the delays are tiny.
 """
 
 
+_MOVED: Final = "GOAWAY received; Error code: 0;"
+"""In the text of grpcio: the server closes the connection without an error, and has not begun with this call."""
+
+
 class Patience:
     """Waits between requests as ``service`` says; without one, nothing is asked again.
 
     ``tries`` is how often a request may be sent again. ``again`` counts the requests that were sent again, ``given_up``
     those that a quota refused to the end. ``delayed`` counts the calls that were made again after a delay that the
-    server had named, and that were not refused by the quota of a ``service``.
+    server had named, and that were not refused by the quota of a ``service``. ``moved`` counts those that were made
+    again over another connection, because the server had closed theirs before it began with them.
     """
 
     def __init__(
@@ -49,6 +54,7 @@ class Patience:
         self.again = 0
         self.given_up = 0
         self.delayed = 0
+        self.moved = 0
 
     def pause(self, tried: int, until: float) -> bool:
         """Wait after the request number ``tried`` (from 0) was refused; false if it should not be sent again.
@@ -66,14 +72,20 @@ class Patience:
     def make(self, call: Callable[[], Call], until: float) -> Call:
         """What ``call`` returns, made again while its status names a delay (``google.rpc.RetryInfo``), as Google's
         clients do: at most :data:`MOST_CALLS` times, and never with a wait beyond ``until`` on the monotonic clock.
+
+        A server may close a connection at any time. A call that came too late for it was not begun, and gRPC makes it
+        again (https://github.com/grpc/proposal/blob/master/A6-client-retries.md#transparent-retries).
         """
         made = call()
         for _ in range(MOST_CALLS - 1):
-            seconds = _delay(made)
+            moved = _is_moved(made)
+            seconds = 0.0 if moved else _delay(made)
             if seconds is None or time.monotonic() + seconds >= until:
                 break
             self._wait(seconds)
-            if self.tries and made.status == "RESOURCE_EXHAUSTED":
+            if moved:
+                self.moved += 1
+            elif self.tries and made.status == "RESOURCE_EXHAUSTED":
                 self.again += 1
             else:
                 self.delayed += 1
@@ -100,7 +112,13 @@ class Patience:
             said.append(f"requests that a quota or rate limit refused: {counts}; no verdict rests on such a refusal")
         if self.delayed:
             said.append(f"made again after the delay that the server named (RetryInfo): {many(self.delayed, 'call')}")
+        if self.moved:
+            said.append(f"made again because the server had closed the connection (GOAWAY): {many(self.moved, 'call')}")
         return tuple(said)
+
+
+def _is_moved(call: Call) -> bool:
+    return call.end is CallEnd.CRASH and not call.responses and _MOVED in call.details
 
 
 def _delay(call: Call) -> float | None:

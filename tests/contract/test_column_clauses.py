@@ -280,6 +280,28 @@ def test_two_columns_of_one_name_do_not_stop_the_judge() -> None:
     assert set(found) == {"schema.columns-known"}
 
 
+@pytest.mark.parametrize("of", [BqType.DATE, BqType.DATETIME, BqType.TIMESTAMP])
+def test_bounds_of_datetimes_may_be_marked(of: BqType) -> None:
+    """The metadata of a DATETIME column is permitted on the bounds of its range, and reported on those of another."""
+    marks = {"ARROW:extension:name": "google:sqlType:datetime"}
+    bound = mapping.arrow_field(Column("start", of)).type
+    struct = pa.struct([pa.field("start", bound), pa.field("end", bound, metadata=marks)])
+    schema = pa.schema([pa.field("r", struct, metadata={"google:sqlType": "range"})])
+    case = Case("ranges", "A range", Table((Column("r", BqType.RANGE, range_of=of),), rows=({"r": None},)))
+    sent = pa.table([pa.nulls(1, struct)], schema=schema)
+    (batch,) = sent.to_batches()
+    messages = (
+        ("SerializeSchema", REFERENCE.serialize_schema(schema)),
+        ("SerializeBatch", REFERENCE.serialize_batch(batch)),
+    )
+    exchange = Exchange("ranges", "x", tuple(Call(0, "", method, b"", (data,)) for method, data in messages))
+
+    verdicts = judge(case, exchange, sent, clauses=[CLAUSES["types.range"]])
+
+    found = [(one.field, one.observed) for verdict in verdicts for one in verdict.findings]
+    assert found == ([] if of is BqType.DATETIME else [("r.end", f"metadata {marks}")])
+
+
 def test_an_unbounded_end_of_a_required_range_is_open() -> None:
     """The value for a missing bound of a REQUIRED range is not judged; an existing bound is."""
     date = pa.scalar(0, pa.date32()).as_py()

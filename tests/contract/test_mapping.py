@@ -127,6 +127,21 @@ def test_bounds_of_a_required_range_are_open(mode: Mode, *, flag: bool) -> None:
     assert mapping.permits(ranged, field) is (flag or mode is Mode.REQUIRED)
 
 
+@pytest.mark.parametrize("of", [BqType.DATE, BqType.DATETIME, BqType.TIMESTAMP])
+def test_bounds_of_datetimes_may_be_marked(of: BqType) -> None:
+    """Bounds have no metadata, or that of a column of their type: only a DATETIME has some."""
+    ranged = Column("c", BqType.RANGE, range_of=of)
+    bound = mapping.arrow_field(Column("start", of)).type
+
+    def permitted(marks: dict[str, str] | None) -> bool:
+        struct = pa.struct([pa.field(name, bound, metadata=marks) for name in ("start", "end")])
+        return mapping.permits(ranged, pa.field("c", struct, metadata={"google:sqlType": "range"}))
+
+    assert permitted(None)
+    assert permitted({"ARROW:extension:name": "google:sqlType:datetime"}) is (of is BqType.DATETIME)
+    assert not permitted({"ARROW:extension:name": "google:sqlType:json"})
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -60,6 +60,15 @@ def _last_words() -> pa.Table:
     os.abort()
 
 
+def _no_offsets() -> pa.Table:
+    """Lists without slots, whose offsets are 0 bytes in front of other bytes: legal, and Table.nbytes reads them."""
+    nothing = pa.py_buffer(b"\x7f" * 4096).slice(64, 0)
+    kind = pa.list_(pa.int64())
+    inner = pa.Array.from_buffers(kind, 0, [None, nothing], children=[pa.array([], pa.int64())])
+    items = pa.StructArray.from_arrays([inner], ["b"])
+    return pa.table({"a": pa.Array.from_buffers(pa.list_(items.type), 0, [None, nothing], children=[items])})
+
+
 ACTS: Mapping[str, Callable[[], pa.Table]] = {
     "behave": lambda: pa.table({"a": [1]}),
     "abort": _abort,
@@ -72,6 +81,7 @@ ACTS: Mapping[str, Callable[[], pa.Table]] = {
     "last words": _last_words,
     "names": lambda: pa.table({f"a{HOSTILE}".replace("\ud800", ""): [1]}),
     "no table": object,  # a defect of the suite's reader
+    "no offsets": _no_offsets,
     "break the rules": lambda: pa.table({"a": pa.array([b"\xff"], pa.binary()).view(pa.string())}),
 }
 

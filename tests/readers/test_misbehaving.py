@@ -75,6 +75,11 @@ def test_invalid_result_is_an_error(fragile: ReaderPool) -> None:
     assert "UTF8" in reading.error_text
 
 
+def test_lists_without_slots_need_no_offsets(fragile: ReaderPool) -> None:
+    """A legal table comes back: its size is taken without pyarrow's ``nbytes``, which crashes on it."""
+    assert misbehave(fragile, "no offsets").outcome is ReadingOutcome.TABLE
+
+
 def test_what_breaks_after_reading_is_no_reading(fragile: ReaderPool) -> None:
     """An exception of the suite's own code is raised, with its place, and the worker goes on."""
     with pytest.raises(Broke, match="in _brought_back"):

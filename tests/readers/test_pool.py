@@ -255,7 +255,7 @@ def test_bomb_is_not_brought_back() -> None:
         (reading,) = small.read(case(rows=1), recorded)
 
     assert (reading.outcome, reading.table) == (ReadingOutcome.UNAVAILABLE, b"")
-    assert reading.error_text.startswith("expected a table of at most 33554432 bytes, got 419430")
+    assert reading.error_text.startswith("expected a table of at most 33554432 bytes, got 41943")
 
 
 def test_nothing_whole_gives_no_readings(pool: ReaderPool) -> None:

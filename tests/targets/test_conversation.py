@@ -12,6 +12,7 @@ import grpc
 import pytest
 
 from conformance.contract import proto
+from conformance.contract.rpcstatus import TRAILER, retry_status
 from conformance.records import (
     AppendRows,
     CallEnd,
@@ -459,6 +460,23 @@ def test_a_read_whose_connection_breaks_is_resumed_after_the_rows_that_came(fake
         (CallEnd.COMPLETE, 1),
     ]
     assert not conversation.broken
+
+
+def test_a_read_with_a_fault_waits_as_long_as_the_server_asks(fake: FakeServer) -> None:
+    """A refusal that names a delay comes before the fault: the call is made again, and then meets its fault."""
+    refusals = [retry_status(8, "busy", retry=0.001)] * 2
+
+    def rows(request: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+        if refusals:
+            context.set_trailing_metadata(((TRAILER, refusals.pop()),))
+            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "busy")
+        yield from served(request, (2, 3))
+
+    fake.rows = rows
+    calls = converse(fake, CreateSession(), ReadRows(faults=(reset(responses=1),))).calls
+
+    assert read(fake) == [("0", 0), ("0", 0), ("0", 0), ("0", 2)]
+    assert [call.end for call in calls[1:]] == [CallEnd.CANCELLED, CallEnd.COMPLETE]
 
 
 def test_a_connection_breaks_in_the_middle_of_a_message(fake: FakeServer) -> None:

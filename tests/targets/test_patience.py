@@ -102,6 +102,30 @@ def test_a_call_is_made_again_after_the_delay_that_the_server_names() -> None:
     assert patience.remarks == ("made again after the delay that the server named (RetryInfo): 2 calls",)
 
 
+def gone(text: str, *responses: bytes) -> Call:
+    """A call that the library ended with its connection."""
+    return Call(0, "s", "ReadRows", b"", responses, end=CallEnd.CRASH, details=f"the connection broke: {text}")
+
+
+AWAY = "Stream removed (GOAWAY received; Error code: {}; Debug Text: )"
+"""What grpcio 1.85.1 says of a call that the server has not begun."""
+
+
+def test_a_call_that_the_server_has_not_begun_is_made_again() -> None:
+    """A server may close a connection at any time: without an error, the call belongs to the next connection."""
+    answers = iter([gone(AWAY.format(0)), SERVED])
+    patience = Patience(None)
+
+    assert patience.make(lambda: next(answers), math.inf) is SERVED
+    assert patience.remarks == ("made again because the server had closed the connection (GOAWAY): 1 call",)
+
+
+@pytest.mark.parametrize("stays", [gone(AWAY.format(2)), gone(AWAY.format(0), b"rows"), gone("Socket closed")])
+def test_a_call_that_a_server_breaks_off_is_judged(stays: Call) -> None:
+    """An error of the connection, a call that was begun, and a connection that just ends are the server's doing."""
+    assert Patience(None).make(iter([stays]).__next__, math.inf) is stays
+
+
 @pytest.mark.parametrize("stays", [refused(None), SERVED, dataclasses.replace(refused(1.0), end=CallEnd.DEADLINE)])
 def test_a_call_without_a_delay_is_made_once(stays: Call) -> None:
     """Nobody asked for another attempt."""

@@ -12,7 +12,7 @@ from typing import Final
 
 from conformance.contract.clause import Violation
 from conformance.contract.comparing.declarations import Declared, UnpairedFields, about_columns
-from conformance.contract.mapping import bounds_nullable, decimal_parameters, decimal_widths
+from conformance.contract.mapping import bounds_metadata, bounds_nullable, decimal_parameters, decimal_widths
 from conformance.contract.sources import ARROW_GUIDE, CAPTURED, LIVE_TEST, LIVE_TESTS, OBSERVED_TYPES, Sources
 from conformance.records import BqType, Mode
 from conformance.wire import Field, Type, TypeKind
@@ -221,16 +221,23 @@ _about("types.interval", BqType.INTERVAL, _is(Type(TypeKind.INTERVAL, bit_width=
 def range_(declared: Declared) -> Iterator[Violation]:
     """RANGE is a struct of `start` and `end`, both of the Arrow type of its bounds, nullable and without metadata.
 
-    The flags of the bounds of a REQUIRED range are not known, so both values are permitted there.
+    The flags of the bounds of a REQUIRED range are not known, so both values are permitted there. It is not known
+    whether bounds of DATETIME have the metadata of a DATETIME column, so they may have it.
     """
     for pair in declared.of(BqType.RANGE):
         assert pair.column.range_of is not None
         bound, nullable = _BOUNDS[pair.column.range_of], bounds_nullable(pair.column)
         found = pair.element
-        shape = [(child.name, child.type, child.metadata) for child in found.children]
-        fits = found.type.kind is TypeKind.STRUCT and shape == [("start", bound, ()), ("end", bound, ())]
+        shape = [(child.name, child.type) for child in found.children]
+        fits = found.type.kind is TypeKind.STRUCT and shape == [("start", bound), ("end", bound)]
         if not fits or any(child.nullable not in nullable for child in found.children):
             yield Violation(f"struct<start: {bound}, end: {bound}>, its fields nullable", _shown(found), pair.path)
+            continue
+        permitted = [tuple(metadata.items()) for metadata in bounds_metadata(pair.column)]
+        for child in found.children:
+            if child.metadata not in permitted:
+                seen = f"metadata {dict(child.metadata)}"
+                yield Violation("a bound without metadata", seen, f"{pair.path}.{child.name}")
 
 
 @about_columns(
