@@ -188,6 +188,11 @@ def _called(name: str, version: str) -> str:
     return name if name.endswith(version) else f"{name} {version}"
 
 
+def _reader_pool(settings: Settings) -> ReaderPool:
+    multiplier = settings.deadline_multiplier
+    return ReaderPool(readers=settings.reader or None, secure=settings.secure, multiplier=multiplier)
+
+
 @contextmanager
 def open_session(
     spec: TargetSpec, plan: Plan, selection: Selection, settings: Settings, *, corpus: Sequence[Case] = ()
@@ -206,7 +211,7 @@ def open_session(
     with ExitStack() as stack:
         pool = None  # it comes first: the imports of the readers go on while the target starts
         if settings.readers:
-            pool = stack.enter_context(ReaderPool(readers=settings.reader or None, secure=settings.secure))
+            pool = stack.enter_context(_reader_pool(settings))
         driver = stack.enter_context(open_target(spec, multiplier=settings.deadline_multiplier))
         reason = smoke(spec, driver, corpus) if settings.smoke else ""
         if reason:

@@ -194,7 +194,8 @@ class ReaderPool:
         programs: Further client programs, by name.
         secure: Makes the servers of a client program that reads over TLS alone; without it, that one is unavailable.
         modules: Import paths of further reader modules (see :mod:`conformance.readers.info`).
-        deadline: Seconds for one reading.
+        deadline: Seconds for one reading of few responses.
+        multiplier: The factor of that deadline.
         memory_limit: Bytes that a reading may map in addition to its loaded libraries, on platforms that can limit
         this; a table of more than an eighth of it is not returned.
     """
@@ -208,6 +209,7 @@ class ReaderPool:
         programs: Mapping[str, ClientProgram] | None = None,
         secure: Callable[[], Backend] | None = None,
         deadline: float = DEADLINE,
+        multiplier: float = 1.0,
         memory_limit: int = MEMORY,
     ) -> None:
         if workers < 1:
@@ -224,6 +226,7 @@ class ReaderPool:
             name: paths[name] if name in paths else reader_module(known[name]).INFO for name in chosen
         }
         local = [name for name in chosen if name not in paths]
+        deadline *= multiplier
         shares = [{name: known[name] for name in share} for share in _shares(local, workers)]
         self._slots: list[_AnySlot] = [_Slot(share, deadline=deadline, memory=memory_limit) for share in shares]
         self._slots += _program_slots(clients, others, secure, deadline=deadline, memory=memory_limit)

@@ -15,6 +15,8 @@ from conformance.records import ReadingOutcome
 
 __all__ = ["Broke", "Died", "ReadAnswer", "WorkerProcess"]
 
+RESPONSES: Final = 500
+"""Responses that a client takes in a second, at least, on a machine that is busy with other work."""
 LOAD_DEADLINE: Final = 120.0
 """Seconds for importing every library on a cold and busy machine."""
 MAX_HEADER: Final = 1 << 20
@@ -59,7 +61,7 @@ class WorkerProcess:
 
     Args:
         modules: Reader name to import path.
-        deadline: Seconds for one reading.
+        deadline: Seconds for one reading, to which each 500 responses add one.
         memory: Bytes that a reading may map in addition to what the process maps when it begins.
 
     Raises:
@@ -67,7 +69,7 @@ class WorkerProcess:
     """
 
     def __init__(self, modules: Mapping[str, str], *, deadline: float, memory: int) -> None:
-        self._deadline = deadline
+        self._deadline = self._patience = deadline
         self._absent: Mapping[str, str] | None = None
         self._tables: list[bytes] = []
         self._worker = Worker(
@@ -89,17 +91,18 @@ class WorkerProcess:
     def ask(self, whole: FullRead, readers: Sequence[str]) -> None:
         """Request readings; :meth:`answer` returns them in the order of ``readers``. Raises Died."""
         self._worker.forget()  # from now on, its standard error is about this read
+        self._patience = self._deadline + sum(len(stream.responses) for stream in whole.streams) // RESPONSES
         frame = whole.to_frame()
         header = {"do": "read", "readers": list(readers), "read": frame.header}
         self._tables = []
         try:
-            self._worker.channel.send(header, frame.blobs, seconds=self._deadline)
+            self._worker.channel.send(header, frame.blobs, seconds=self._patience)
         except OSError as error:
             raise self._end(error) from error
 
     def answer(self) -> ReadAnswer:
         """Wait for the next reading and return it. Raises Died."""
-        frame = self._receive(self._deadline)
+        frame = self._receive(self._patience)
         try:
             same = frame.header["same"]
             self._tables.append(frame.blobs[0] if frame.blobs else b"" if same is None else self._tables[int(same)])
@@ -127,7 +130,7 @@ class WorkerProcess:
         code = self._worker.code
         said = self.close()
         if hung:
-            return Died(ReadingOutcome.HANG, "deadline", f"no answer within {self._deadline:g} s{said}")
+            return Died(ReadingOutcome.HANG, "deadline", f"no answer within {self._patience:g} s{said}")
         if not gone or code is None:
             return Died(ReadingOutcome.CRASH, "frame", f"the process answered with what is no reading: {error}{said}")
         name = signal_name(code)
