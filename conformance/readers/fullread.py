@@ -31,6 +31,8 @@ __all__ = ["FullRead", "RecordedStream", "bare_read", "full_reads"]
 
 SERIALIZER: Final = "serializer"
 """The label of a full read that was constructed around the messages of a serializer."""
+RESPONSES: Final = 500
+"""Responses that a client takes in a second, at least, on a machine that is busy with other work."""
 _WRAPPED_SESSION: Final = "projects/conformance/locations/us/sessions/serializer"
 _WRAPPED_TABLE: Final = "projects/conformance/datasets/serializer/tables/table"
 
@@ -63,6 +65,11 @@ class FullRead:
     bare: tuple[bytes, tuple[bytes, ...]] | None = None
 
     __hash__ = object.__hash__  # by identity: what was made of a read is remembered without looking at all its bytes
+
+    @property
+    def patience(self) -> int:
+        """The seconds that the responses add to the deadline of a reading."""
+        return sum(len(stream.responses) for stream in self.streams) // RESPONSES
 
     def to_frame(self) -> Frame:
         """The read as a frame: names and columns in the header, recorded bytes as byte strings."""

@@ -15,8 +15,6 @@ from conformance.records import ReadingOutcome
 
 __all__ = ["Broke", "Died", "ReadAnswer", "WorkerProcess"]
 
-RESPONSES: Final = 500
-"""Responses that a client takes in a second, at least, on a machine that is busy with other work."""
 LOAD_DEADLINE: Final = 120.0
 """Seconds for importing every library on a cold and busy machine."""
 MAX_HEADER: Final = 1 << 20
@@ -91,7 +89,7 @@ class WorkerProcess:
     def ask(self, whole: FullRead, readers: Sequence[str]) -> None:
         """Request readings; :meth:`answer` returns them in the order of ``readers``. Raises Died."""
         self._worker.forget()  # from now on, its standard error is about this read
-        self._patience = self._deadline + sum(len(stream.responses) for stream in whole.streams) // RESPONSES
+        self._patience = self._deadline + whole.patience
         frame = whole.to_frame()
         header = {"do": "read", "readers": list(readers), "read": frame.header}
         self._tables = []
