@@ -85,7 +85,7 @@ class Commit:
             "files": [str(path.relative_to(root)) for path in self._files],
             **summary,
         }
-        final = _manifest(self._layout, self.span)
+        final = _manifest(self._layout, self.span.number)
         temporary = final.with_name(f".{final.name}.{self._attempt}")
         try:
             write_file(temporary, json.dumps(manifest).encode())
@@ -137,17 +137,13 @@ def committed(layout: RunFiles) -> dict[int, dict[str, Any]]:
 def manifest_of(layout: RunFiles, span: Range) -> dict[str, Any] | None:
     """The manifest of a range; None if the range is not committed."""
     try:
-        return _read(_manifest(layout, span))
+        return _read(_manifest(layout, span.number))
     except FileNotFoundError:
         return None
 
 
-def _manifest(layout: RunFiles, span: Range) -> Path:
-    return layout.commits / _manifest_name(span.number)
-
-
-def _manifest_name(number: int) -> str:
-    return f"{number:06d}.json"
+def _manifest(layout: RunFiles, number: int) -> Path:
+    return layout.commits / f"{number:06d}.json"
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -180,7 +176,7 @@ def _check_parquet(layout: RunFiles, path: Path, number: int) -> None:
     try:
         pq.read_metadata(path)
     except (OSError, pa.ArrowInvalid) as error:
-        remedy = f"remove {layout.commits / _manifest_name(number)}"
+        remedy = f"remove {_manifest(layout, number)}"
         raise CommitError(path, safe(str(error)), part="Parquet file", remedy=remedy) from None
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Final
 
 import click
 
 from conformance.cli._group import Unusable
-from conformance.contain.text import unknown
+from conformance.contain.text import safe, unknown
 from conformance.engine.recorded import judged_events
 from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
@@ -57,20 +56,16 @@ def explain_cause(path: Path, name: str, *, as_json: bool) -> None:
         print_cause(terminal(), report, cause)
 
 
-MOST_DIGITS: Final = 20
-"""An argument with so many digits is no number of a cause; Python makes no integer of thousands."""
-
-
 def _find(report: Report, name: str) -> CauseResult:
     """The cause with this number or key, or the only one of a clause; raises Unusable if there is none."""
     if not report.causes:
         why = "its report has none; make it again from the log" if report.failed else "it has none"
         raise Unusable(f"expected a run with causes, got one where {why}")
     if name.isdecimal():
-        number = int(name) if len(name) < MOST_DIGITS else 0
-        if not 0 < number <= len(report.causes):
-            raise Unusable(f"expected a cause from 1 to {len(report.causes)}, got {name[:MOST_DIGITS]}")
-        return report.causes[number - 1]
+        by_number = {str(number): cause for number, cause in enumerate(report.causes, 1)}  # no integer has 5,000 digits
+        if (cause := by_number.get(name.lstrip("0"))) is None:
+            raise Unusable(f"expected a cause from 1 to {len(report.causes)}, got {safe(name, limit=40)}")
+        return cause
     by_key = {cause.key: cause for cause in report.causes}
     of_clause = [cause for cause in report.causes if cause.key.partition("~")[0] == name]
     if len(of_clause) == 1:

@@ -9,15 +9,10 @@ from typing import Any
 
 import click
 
+from conformance.cli._group import Unusable
 from conformance.cli._options import Written
 
-__all__ = ["NotDistinctError", "check_distinct"]
-
-
-class NotDistinctError(click.ClickException):
-    """An output that would replace an input or another output. Exit status 2."""
-
-    exit_code = 2
+__all__ = ["check_distinct"]
 
 
 def check_distinct(parameters: Iterable[click.Parameter], values: Mapping[str, Any]) -> None:
@@ -26,7 +21,7 @@ def check_distinct(parameters: Iterable[click.Parameter], values: Mapping[str, A
     Devices and pipes may be named more than once.
 
     Raises:
-        NotDistinctError: the file would be replaced.
+        Unusable: the file would be replaced.
     """
     written, others = {}, []
     for parameter in parameters:
@@ -41,7 +36,7 @@ def check_distinct(parameters: Iterable[click.Parameter], values: Mapping[str, A
     for name, path in written.items():
         place = _place(path)
         if place in taken and not (path.exists() and not path.is_file()):
-            raise NotDistinctError(f"{name} {path}: expected a file of its own, got that of {taken[place]}")
+            raise Unusable(f"{name} {path}: expected a file of its own, got that of {taken[place]}")
         taken[place] = name
 
 

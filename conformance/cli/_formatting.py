@@ -10,7 +10,7 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -139,22 +139,14 @@ def _kept(lines: Sequence[str], room: int) -> Iterator[str]:
 
 
 class HelpContext(click.Context):
-    """The context of every command: its help has these texts, and no output of it replaces an input."""
+    """The context of every command: its help has these texts."""
 
     formatter_class = _Formatter
 
-    def invoke(self, callback: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call the function of the command with its arguments."""
-        if callback is self.command.callback:
-            from conformance.cli._distinct import check_distinct  # noqa: PLC0415  # a help needs nothing of it
 
-            check_distinct(self.command.params, self.params)
-        return super().invoke(callback, *args, **kwargs)
-
-
-def dressed(command: click.Command) -> click.Command:
-    """``command``, and the commands below it, with this help."""
-    command.context_class = HelpContext
+def dressed(command: click.Command, context: type[HelpContext]) -> click.Command:
+    """``command``, and the commands below it, with this kind of context."""
+    command.context_class = context
     for one in command.commands.values() if isinstance(command, click.Group) else ():
-        dressed(one)
+        dressed(one, context)
     return command

@@ -128,6 +128,18 @@ def _is_somewhere() -> bool:
         return False
 
 
+class CommandContext(HelpContext):
+    """The context of a command, no output of which replaces an input or another output."""
+
+    def invoke(self, callback: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the function of the command with its arguments."""
+        if callback is self.command.callback:
+            from conformance.cli._distinct import check_distinct  # noqa: PLC0415  # the help of the group needs none
+
+            check_distinct(self.command.params, self.params)
+        return super().invoke(callback, *args, **kwargs)
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
 
@@ -148,7 +160,7 @@ class LazyGroup(click.Group):
         module = importlib.import_module(
             f"conformance.cli.{cmd_name.replace('-', '_')}{'_' if cmd_name == 'list' else ''}"
         )
-        return dressed(module.command)
+        return dressed(module.command, CommandContext)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -152,7 +152,9 @@ def _end(starts: Sequence[RunStarted], ends: Sequence[RunEnded]) -> Iterator[Run
 
 
 def _seconds(starts: Sequence[RunStarted], ends: Sequence[RunEnded]) -> float:
-    """The seconds in which at least one shard ran; of shards without a time of their beginning, the sum."""
+    """The seconds in which at least one shard ran, as exact as the logs, which say the second in which each began; the
+    sum, if a log does not say it.
+    """
     try:
         began = [dt.datetime.fromisoformat(start.provenance.began).timestamp() for start in starts]
     except (ValueError, OverflowError):

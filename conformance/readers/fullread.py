@@ -67,7 +67,7 @@ class FullRead:
     __hash__ = object.__hash__  # by identity: what was made of a read is remembered without looking at all its bytes
 
     @property
-    def patience(self) -> int:
+    def extra_seconds(self) -> int:
         """The seconds that the responses add to the deadline of a reading."""
         return sum(len(stream.responses) for stream in self.streams) // RESPONSES
 

@@ -67,7 +67,7 @@ class WorkerProcess:
     """
 
     def __init__(self, modules: Mapping[str, str], *, deadline: float, memory: int) -> None:
-        self._deadline = self._patience = deadline
+        self._deadline = self._seconds = deadline
         self._absent: Mapping[str, str] | None = None
         self._tables: list[bytes] = []
         self._worker = Worker(
@@ -89,18 +89,18 @@ class WorkerProcess:
     def ask(self, whole: FullRead, readers: Sequence[str]) -> None:
         """Request readings; :meth:`answer` returns them in the order of ``readers``. Raises Died."""
         self._worker.forget()  # from now on, its standard error is about this read
-        self._patience = self._deadline + whole.patience
+        self._seconds = self._deadline + whole.extra_seconds
         frame = whole.to_frame()
         header = {"do": "read", "readers": list(readers), "read": frame.header}
         self._tables = []
         try:
-            self._worker.channel.send(header, frame.blobs, seconds=self._patience)
+            self._worker.channel.send(header, frame.blobs, seconds=self._seconds)
         except OSError as error:
             raise self._end(error) from error
 
     def answer(self) -> ReadAnswer:
         """Wait for the next reading and return it. Raises Died."""
-        frame = self._receive(self._patience)
+        frame = self._receive(self._seconds)
         try:
             same = frame.header["same"]
             self._tables.append(frame.blobs[0] if frame.blobs else b"" if same is None else self._tables[int(same)])
@@ -128,7 +128,7 @@ class WorkerProcess:
         code = self._worker.code
         said = self.close()
         if hung:
-            return Died(ReadingOutcome.HANG, "deadline", f"no answer within {self._patience:g} s{said}")
+            return Died(ReadingOutcome.HANG, "deadline", f"no answer within {self._seconds:g} s{said}")
         if not gone or code is None:
             return Died(ReadingOutcome.CRASH, "frame", f"the process answered with what is no reading: {error}{said}")
         name = signal_name(code)

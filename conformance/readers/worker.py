@@ -73,7 +73,7 @@ class ReaderLoop:
         sent: dict[int, pa.Buffer] = {}
         for number, name in enumerate(frame.header["readers"]):
             limit_memory(self._memory)
-            limit_cpu(self._cpu_seconds + 2 * whole.patience)
+            limit_cpu(self._cpu_seconds + 2 * whole.extra_seconds)
             header, table = self._reading(name, whole)
             same = [place for place, other in sent.items() if table is not None and other.equals(table)]
             header["same"] = same[0] if same else None

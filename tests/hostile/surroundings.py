@@ -161,7 +161,7 @@ with FlightServer(service) as server:
 
 @register("process.flight-dictionary-of-one-large-value", Part.COMMAND, Expected(status=(1,)), deadline=40.0)
 def flight_dictionary_of_one_large_value(place: Path, cookie: str) -> Command:
-    """Two megabytes of a Flight server stand for 400 GB of text."""
+    """Two megabytes of a Flight server are 400 GB of text once decoded."""
     return _flight(place, EXPANDS, "", "flight.read-again")
 
 

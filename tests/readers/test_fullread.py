@@ -145,3 +145,13 @@ def test_types_at_any_depth() -> None:
     types = types_in([Column("r", BqType.RECORD, fields=(Column("s", BqType.RECORD, fields=(inner,)),))])
 
     assert types == {BqType.RECORD, BqType.RANGE, BqType.DATE}
+
+
+@pytest.mark.parametrize(("responses", "seconds"), [(0, 0), (499, 0), (500, 1), (100_000, 200)])
+def test_many_responses_add_to_the_deadline(responses: int, seconds: int) -> None:
+    """Those of all streams count; a few add nothing."""
+    recorded = of_calls(SESSION, read(stream(0), [ONE] * (responses // 2)), read(stream(1), [ONE] * -(-responses // 2)))
+
+    (whole,) = full_reads(case(), recorded)
+
+    assert whole.extra_seconds == seconds

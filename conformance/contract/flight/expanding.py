@@ -1,4 +1,4 @@
-"""How large dictionary-encoded columns are once each value stands in its place: a few bytes may stand for gigabytes."""
+"""The size of dictionary-encoded columns once they are decoded: a few bytes on the wire can become gigabytes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pyarrow as pa
 __all__ = ["MOST_EXPANDED", "expanded"]
 
 MOST_EXPANDED: Final = 256 << 20
-"""The bytes of dictionary values in one stream up to which its rows are compared."""
+"""The bytes of decoded dictionary columns of one stream up to which its rows are compared."""
 _SMALL: Final = 1 << 20
 """A column that is smaller, whatever its indices are, is not looked at more closely."""
 
 
 def expanded(column: pa.ChunkedArray) -> int:
-    """Return the bytes of the values for which the indices of a column stand; 0 for a column without a dictionary."""
+    """Return the bytes of a column whose indices are replaced by their values; 0 for a column without a dictionary."""
     if not pa.types.is_dictionary(column.type):
         return 0
     return sum(_expanded(chunk) for chunk in column.chunks)

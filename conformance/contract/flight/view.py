@@ -164,7 +164,7 @@ class DataView(FlightCall):
 
     @remembered_property
     def expands(self) -> bool:
-        """True if the values of its dictionaries, each in its place, take more than ``MOST_EXPANDED`` bytes."""
+        """True if its dictionary columns take more than ``MOST_EXPANDED`` bytes once they are decoded."""
         columns = () if self._decoded is None else self._decoded.columns
         return sum(map(expanded, columns)) > MOST_EXPANDED
 
@@ -309,18 +309,21 @@ class FlightView(View):
         )
 
     @remembered_property
-    def _expands(self) -> tuple[int, str] | None:
-        """The first call whose dictionaries stand for too many bytes, and that in words."""
+    def _too_expanded(self) -> tuple[int, str] | None:
+        """The first call whose dictionary columns are too large once decoded, and that in words."""
         large = (call.index for call in self.served if isinstance(call, DataView) and call.expands)
-        return next(((call, f"its dictionaries stand for more than {MOST_EXPANDED >> 20} MiB") for call in large), None)
+        return next(
+            ((call, f"its dictionary columns take more than {MOST_EXPANDED >> 20} MiB once decoded") for call in large),
+            None,
+        )
 
     def _excess_of_rows(self) -> Excess | None:
         # Whoever put the tables of the case knows that no answer is so large.
         asked = any(isinstance(step, DoPut) for step in self.case.steps)
-        return Excess(*self._expands) if asked and self._expands else super()._excess_of_rows()
+        return Excess(*self._too_expanded) if asked and self._too_expanded else super()._excess_of_rows()
 
     def _too_large(self) -> str:
-        return "call {}: {}, which are not compared".format(*self._expands) if self._expands else ""
+        return "call {}: {}, which are not compared".format(*self._too_expanded) if self._too_expanded else ""
 
     @remembered_property
     def groups(self) -> Mapping[int, int]:

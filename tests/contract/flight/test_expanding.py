@@ -1,4 +1,4 @@
-"""How many bytes a dictionary-encoded column stands for."""
+"""How many bytes a dictionary-encoded column takes once it is decoded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROWS = 100_000
     ],
 )
 def test_each_index_counts_as_its_value(values: pa.Array, size: int) -> None:
-    """All indices name the first value; a kilobyte on the wire can stand for gigabytes."""
+    """All indices name the first value; a kilobyte on the wire can become gigabytes."""
     column = pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array([0] * ROWS, pa.int32()), values)])
 
     assert size <= expanded(column) <= size + 16 * ROWS
@@ -33,13 +33,13 @@ def test_a_nested_value_counts_with_what_is_in_it() -> None:
     assert expanded(column) <= 16 * ROWS
 
 
-def test_a_plain_column_stands_for_itself() -> None:
+def test_a_plain_column_takes_nothing_more() -> None:
     """It has no dictionary, and its bytes came over the wire."""
     assert expanded(pa.chunked_array([["x"] * ROWS])) == 0
 
 
 def test_a_small_column_is_not_underestimated() -> None:
-    """What a few bytes stand for is bounded by all values at each index."""
+    """Its size is bounded by that of all values at each index."""
     column = pa.chunked_array([pa.array(["long enough", "b", None, "b"]).dictionary_encode()])
 
     assert 13 <= expanded(column) < 1_000

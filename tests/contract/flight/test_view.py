@@ -167,7 +167,7 @@ def test_what_a_given_up_upload_stored_is_open() -> None:
 
 
 @pytest.mark.parametrize("outcome", [Outcome.HANG, Outcome.UNTESTABLE])
-def test_a_dictionary_that_stands_for_too_much_is_not_compared(
+def test_a_dictionary_column_that_decodes_to_too_much_is_not_compared(
     outcome: Outcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the table was put, no answer is so large; otherwise nobody knows."""
@@ -185,4 +185,4 @@ def test_a_dictionary_that_stands_for_too_much_is_not_compared(
     assert (view.excess is not None) == (outcome is Outcome.HANG)
     found, words = view.reason_not_judged()
     assert found is outcome
-    assert "its dictionaries stand for more than" in words
+    assert "its dictionary columns take more than" in words
