@@ -9,35 +9,31 @@ from typing import Any
 
 import click
 
-from conformance.cli._group import Unusable
 from conformance.cli._options import Written
 
-__all__ = ["check_distinct"]
+__all__ = ["not_distinct"]
 
 
-def check_distinct(parameters: Iterable[click.Parameter], values: Mapping[str, Any]) -> None:
-    """Refuse an output (a parameter of the type ``Written``) that another parameter of the command names as well.
-
-    Devices and pipes may be named more than once.
-
-    Raises:
-        Unusable: the file would be replaced.
+def not_distinct(parameters: Iterable[click.Parameter], values: Mapping[str, Any]) -> str:
+    """A sentence on the first output (a parameter of the type ``Written``) that another parameter of the command names
+    as well; empty if there is none. Devices and pipes may be named more than once.
     """
     written, others = {}, []
     for parameter in parameters:
         value = values.get(parameter.name or "")
         if isinstance(parameter.type, Written) and isinstance(value, Path):
             written[parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name] = value
-        else:
+        elif parameter.type is not click.UNPROCESSED:  # words of a program, which may read the output
             others.append(value)
     if not written:
-        return
+        return ""
     taken: dict[object, str] = {_place(path): "another argument of this command" for path in _paths(others)}
     for name, path in written.items():
         place = _place(path)
         if place in taken and not (path.exists() and not path.is_file()):
-            raise Unusable(f"{name} {path}: expected a file of its own, got that of {taken[place]}")
+            return f"{name} {path}: expected a file of its own, got that of {taken[place]}"
         taken[place] = name
+    return ""
 
 
 def _place(path: str | Path) -> object:

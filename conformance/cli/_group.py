@@ -134,9 +134,10 @@ class CommandContext(HelpContext):
     def invoke(self, callback: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call the function of the command with its arguments."""
         if callback is self.command.callback:
-            from conformance.cli._distinct import check_distinct  # noqa: PLC0415  # the help of the group needs none
+            from conformance.cli._distinct import not_distinct  # noqa: PLC0415  # the help of the group needs none
 
-            check_distinct(self.command.params, self.params)
+            if wrong := not_distinct(self.command.params, self.params):
+                raise Unusable(wrong)
         return super().invoke(callback, *args, **kwargs)
 
 

@@ -36,7 +36,7 @@ def command(*, report: Path, logs: tuple[Path, ...], markdown_: Path | None, htm
     """  # noqa: D301  # click wants the character, not the escape
     for path in (report, *logs):
         if safe(path.name) != path.name:
-            raise Unusable(f"{path}: expected a name that a page can show; `verify` looks for the file of that name")
+            raise Unusable(f"{path}: expected a name in UTF-8 without control characters; a page cannot show another")
     all_clauses()
     found = material(report, logs)
     statement = stated(found)

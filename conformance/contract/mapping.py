@@ -207,8 +207,8 @@ def _permits_type(column: Column, arrow: pa.DataType) -> bool:
 
 
 def _permits_bound(column: Column, bound: pa.Field) -> bool:
-    written = {key.decode(): value.decode() for key, value in (bound.metadata or {}).items()}
-    return bound.nullable in bounds_nullable(column) and written in bounds_metadata(column)
+    permitted = [pa.field("", bound.type, metadata=metadata or None).metadata for metadata in bounds_metadata(column)]
+    return bound.nullable in bounds_nullable(column) and (bound.metadata or None) in permitted
 
 
 def _children(arrow: pa.DataType) -> list[pa.Field]:

@@ -175,6 +175,7 @@ def write_inside(folder: Path, name: str, data: bytes | str) -> None:
     place = folder
     for part in Path(name).parts:
         place /= part
-        if place.is_symlink():
-            raise DiskError(errno.ELOOP, "a symbolic link inside a folder of output is not followed", str(place))
+        with naming(place):
+            if place.is_symlink():
+                raise DiskError(errno.ELOOP, "a symbolic link inside a folder of output is not followed", str(place))
     write_whole(place, data)

@@ -38,7 +38,7 @@ def merge(logs: Sequence[Sequence[Event]]) -> list[Event]:
     """The events of the run whose shards wrote ``logs``, in any order; the log of an unsharded run is returned
     unchanged.
 
-    The seconds of shards that ran beside each other count once. If one log is cut short, the result is incomplete too.
+    The seconds of shards that ran at the same time count once. If one log is cut short, the result is incomplete too.
 
     Raises:
         MergeError: a log contains no event, a shard is missing or occurs twice, or the logs are of different runs.

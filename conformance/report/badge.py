@@ -42,13 +42,12 @@ def label_of(report: Report) -> str:
 def badge_svg(report: Report) -> str:
     """The badge of ``report``; grey if nothing was judged or served, or if the run is incomplete."""
     label, cells = label_of(report), report.counted()
-    complete = report.complete and not report.shows_nothing
     if not any(question for question, _ in cells):
-        return render(label, shown(cells.get((None, Level.MUST), Cell()), complete=complete))
+        return render(label, shown(cells.get((None, Level.MUST), Cell()), complete=report.conclusive))
     legal = cells.get((Question.CONFORMANCE, Level.MUST), Cell())
     malformed = sum((cell for (question, _), cell in cells.items() if question is Question.ROBUSTNESS), Cell())
-    conformance, colour = shown(legal, complete=complete)
-    robustness, other = shown(malformed, complete=complete)
+    conformance, colour = shown(legal, complete=report.conclusive)
+    robustness, other = shown(malformed, complete=report.conclusive)
     return render(label, (f"conformance {conformance}", colour), (f"robustness {robustness}", other))
 
 

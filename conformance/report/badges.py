@@ -22,7 +22,7 @@ def profile_badge(report: Report, result: ProfileResult) -> str:
     label = f"{label_of(report)} {result.profile}"
     if not result.offered:
         return render(label, ("not offered", GREY))
-    return render(label, shown(result.counts, complete=report.complete))
+    return render(label, shown(result.counts, complete=report.conclusive))
 
 
 def write_badges(result: Result, folder: Path) -> None:

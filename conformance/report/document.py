@@ -183,9 +183,14 @@ class Report:
     @property
     def shows_nothing(self) -> bool:
         """True if the run fails although nothing in it does: nothing was judged or served, and a pass says nothing."""
-        return self.failed and not (
-            any(item.outcome.fails_run for item in self.deviations) or self.problems or self.broke
-        )
+        stale = any(problem.kind is ProblemKind.STALE for problem in self.problems)
+        fails = stale or self.broke or any(item.outcome.fails_run for item in self.deviations)
+        return self.complete and self.failed and not fails
+
+    @property
+    def conclusive(self) -> bool:
+        """False if the run was cut short, or shows nothing: its badges are grey."""
+        return self.complete and not self.shows_nothing
 
     def parts(self, parts: Sequence[CausePart]) -> list[DeviationResult]:
         """The deviations of a cause, as its cases show them."""

@@ -29,8 +29,10 @@ earlier, unless the delays are tiny.
 """
 
 
-_MOVED: Final = "GOAWAY received; Error code: 0;"
-"""In the text of grpcio: the server closes the connection without an error, and has not begun with this call."""
+_MOVED: Final = "the connection broke: Stream removed (GOAWAY received; Error code: 0;"
+"""In the text of grpcio: the server closes the connection without an error, and has not begun with this call. Of a call
+that it had begun, the text names the end of the socket in front of the GOAWAY.
+"""
 
 
 class Patience:

@@ -36,7 +36,8 @@ def make(into: Path, published: Published, *, docs: bool = True, clauses: frozen
     Raises:
         FileExistsError: ``into`` has something that is no site; it is left as it is.
     """
-    if into.exists() and any(into.iterdir()) and not all((into / name).is_file() for name in OF_A_SITE):
+    taken = into.exists() and (not into.is_dir() or any(into.iterdir()))
+    if taken and not all((into / name).is_file() for name in OF_A_SITE):
         raise FileExistsError(f"expected an empty folder or a site, which is made anew, got {into}")
     into.parent.mkdir(parents=True, exist_ok=True)
     # Made next to it, so that what was there stays until all of the site is.

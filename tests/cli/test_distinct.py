@@ -48,6 +48,16 @@ def test_an_output_has_a_file_of_its_own(line: str, tmp_path: Path, monkeypatch:
     assert kept.read_bytes() == KEPT
 
 
+def test_the_words_of_a_program_are_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that `record` starts may name the recording."""
+    monkeypatch.chdir(tmp_path)
+
+    result = conformance_("record", "--upstream", "127.0.0.1:1", "--out", "said.log", "--", "test", "-e", "said.log")
+
+    assert (result.exit_code, "a file of its own" in result.stderr) == (0, False)
+    assert Path("said.log").exists()
+
+
 def test_a_device_may_be_named_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who has no use for a report writes it there; the input is what is wrong here."""
     monkeypatch.chdir(tmp_path)

@@ -146,5 +146,5 @@ def test_a_report_whose_name_cannot_be_shown_is_refused(judged: Path) -> None:
     done = conformance_("statement", str(named), "--markdown", "statement.md")
 
     assert done.exit_code == 2
-    assert "expected a name that a page can show" in done.stderr
+    assert "expected a name in UTF-8 without control characters" in done.stderr
     assert not Path("statement.md").exists()

@@ -93,6 +93,12 @@ def test_a_link_inside_a_folder_of_output_is_not_followed(linked: str, tmp_path:
     assert (tmp_path / "real" / "c.json").read_text() == "written"
 
 
+def test_a_name_that_is_too_long_is_named(tmp_path: Path) -> None:
+    """As any other place that cannot be written."""
+    with pytest.raises(DiskError, match="aaa: cannot be written: File name too long"):
+        write_inside(tmp_path, "a" * 300, "x")
+
+
 def test_a_file_keeps_its_mode(tmp_path: Path) -> None:
     """The permissions of a report do not change when it is written again."""
     path = tmp_path / "a"

@@ -127,7 +127,7 @@ def test_a_log_without_events_is_refused() -> None:
         (("yesterday", "2026-11-28T20:00:00Z"), 4.0),
     ],
 )
-def test_shards_beside_each_other_take_the_time_once(began: tuple[str, str], seconds: float) -> None:
+def test_shards_at_the_same_time_take_it_once(began: tuple[str, str], seconds: float) -> None:
     """Of two that ran one after the other, or at times that nobody knows, the seconds add up."""
     logs = parts_of(whole_run(), 2)
     for log, begin in zip(logs, began, strict=True):

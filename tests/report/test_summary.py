@@ -9,6 +9,7 @@ import pytest
 from conformance.contract.clause import load_chapters
 from conformance.engine.standing import ClauseStanding, Standing
 from conformance.report.badge import GREY, badge_svg
+from conformance.report.badges import profile_badge
 from conformance.report.document import document
 from conformance.report.html import html
 from conformance.report.summary import headline
@@ -65,5 +66,14 @@ def test_a_run_that_served_nothing_is_not_shown_as_a_pass() -> None:
 
     assert report.shows_nothing
     assert GREY in badge_svg(report)
+    assert all(GREY in profile_badge(report, one) for one in report.profiles)
     assert "required clauses" not in html(report)
     assert ">FAILED: the server answered 3 calls with refusals or nothing" in html(report)
+
+
+def test_a_run_that_was_cut_short_shows_what_it_judged() -> None:
+    """It is not conclusive, and its page begins with the numbers of all the same."""
+    report = dataclasses.replace(document(served_nothing()), complete=False)
+
+    assert not report.shows_nothing
+    assert not report.conclusive

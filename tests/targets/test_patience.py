@@ -120,7 +120,16 @@ def test_a_call_that_the_server_has_not_begun_is_made_again() -> None:
     assert patience.remarks == ("made again because the server had closed the connection (GOAWAY): 1 call",)
 
 
-@pytest.mark.parametrize("stays", [gone(AWAY.format(2)), gone(AWAY.format(0), b"rows"), gone("Socket closed")])
+BEGUN = (
+    "Stream removed (Socket closed (GOAWAY received; Error code: 0; Debug Text: ))",
+    "recvmsg:Connection reset by peer (104) (GOAWAY received; Error code: 0; Debug Text: )",
+)
+"""What grpcio 1.85.1 says of a call that the server had begun when it hung up after a GOAWAY that includes the call."""
+
+
+@pytest.mark.parametrize(
+    "stays", [gone(AWAY.format(2)), gone(AWAY.format(0), b"rows"), gone("Socket closed"), *map(gone, BEGUN)]
+)
 def test_a_call_that_a_server_breaks_off_is_judged(stays: Call) -> None:
     """An error of the connection, a call that was begun, and a connection that just ends are the server's doing."""
     assert Patience(None).make(iter([stays]).__next__, math.inf) is stays

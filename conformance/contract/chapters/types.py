@@ -233,11 +233,12 @@ def range_(declared: Declared) -> Iterator[Violation]:
         if not fits or any(child.nullable not in nullable for child in found.children):
             yield Violation(f"struct<start: {bound}, end: {bound}>, its fields nullable", _shown(found), pair.path)
             continue
-        permitted = [tuple(metadata.items()) for metadata in bounds_metadata(pair.column)]
+        permitted = [*dict.fromkeys(tuple(metadata.items()) for metadata in bounds_metadata(pair.column))]
         for child in found.children:
             if child.metadata not in permitted:
                 seen = f"metadata {dict(child.metadata)}"
-                yield Violation("a bound without metadata", seen, f"{pair.path}.{child.name}")
+                wanted = " or ".join(f"metadata {dict(each)}" if each else "no metadata" for each in permitted)
+                yield Violation(wanted, seen, f"{pair.path}.{child.name}")
 
 
 @about_columns(

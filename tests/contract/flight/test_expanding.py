@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from conformance.contract.flight import expanding
 from conformance.contract.flight.expanding import expanded
 
 ROWS = 100_000
@@ -31,6 +32,28 @@ def test_a_nested_value_counts_with_what_is_in_it() -> None:
     column = pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array([1] * ROWS, pa.int32()), values)])
 
     assert expanded(column) <= 16 * ROWS
+
+
+@pytest.mark.skipif(not hasattr(pa, "string_view"), reason="pyarrow 15 and earlier have no views")
+def test_a_view_counts_as_its_own_bytes() -> None:
+    """A slice of an array of views would count all that the array has."""
+    words = [f"{number:026}" for number in range(1_000)]
+    column = pa.chunked_array(
+        [pa.DictionaryArray.from_arrays(pa.array(range(1_000), pa.int32()), pa.array(words, pa.string_view()))]
+    )
+
+    assert expanded(column) == 26 * 1_000
+
+
+def test_only_the_values_that_are_named_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large dictionary that is sent once, with a few rows behind it, costs as much as its rows."""
+    looked: list[int] = []
+    monkeypatch.setattr(expanding, "_size", lambda _, place: looked.append(place) or 1)
+    values = pa.array([[number] for number in range(200_000)])
+    column = pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array([7, None, 9, 7], pa.int32()), values)])
+
+    assert expanded(column) == 3
+    assert sorted(looked) == [7, 9]
 
 
 def test_a_plain_column_takes_nothing_more() -> None:

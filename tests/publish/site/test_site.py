@@ -128,4 +128,7 @@ def test_a_folder_with_other_things_is_left_as_it_is(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError, match="expected an empty folder or a site"):
         make(tmp_path, Published())
 
+    with pytest.raises(FileExistsError, match="expected an empty folder or a site"):
+        make(tmp_path / "index.html", Published())
+
     assert (tmp_path / "index.html").read_text() == "mine"
