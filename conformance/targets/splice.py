@@ -109,7 +109,12 @@ class Splice:
             line.at_message(line.messages, leave=leave)
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Pass a connection of a client on until it ends."""
+        """Pass a connection of a client on until it ends; one that was taken before the end and is heard of after it is
+        closed.
+        """
+        if self._closing:
+            writer.close()
+            return
         task = asyncio.ensure_future(self._pass(reader, writer))
         self._open.add(task)
         task.add_done_callback(self._open.discard)

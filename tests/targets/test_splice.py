@@ -72,6 +72,21 @@ def test_a_server_that_never_reads_does_not_keep_the_recording_open(tmp_path: Pa
         server.close()
 
 
+def test_a_connection_that_is_heard_of_after_the_end_is_closed() -> None:
+    """It was taken before, and nobody would wait for its task any more."""
+
+    async def late() -> tuple[bytes, int]:
+        splice = Splice("127.0.0.1", 1)
+        await splice.close()
+        async with await asyncio.start_server(splice.accept, "127.0.0.1", 0) as server:
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            came = await reader.read()
+            writer.close()
+        return came, splice.connections
+
+    assert asyncio.run(late()) == (b"", 0)
+
+
 def test_a_fault_ends_tls_that_the_client_does_not_end(tmp_path: Path) -> None:
     """TLS began on a connection that was open already, as behind CONNECT: asyncio itself would wait 30 seconds."""
     made = make_certificates(tmp_path)
