@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from conformance.cli._clausesets import clause_sets, gone
-from conformance.contract.offers import PROFILE_TITLES
+from conformance.contract.offers import profile_titles
 from conformance.contract.wholecase import EXPLAINED, WHOLE_CASE
 from conformance.engine.selection import all_clauses
 from conformance.engine.standing import BLOCKED, FAILING, IN_PART, Standing
@@ -96,7 +96,7 @@ def test_a_statement_on_a_server_groups_by_profile(name: str) -> None:
     report = report_on(name)
 
     groups = {row.group for row in stated(report).results}
-    assert (groups <= {profile.value for profile in PROFILE_TITLES}) is has_profiles(report.run)
+    assert (groups <= {profile.value for profile in profile_titles()}) is has_profiles(report.run)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from conformance.contract.closed import Question
-from conformance.contract.offers import PROFILE_TITLES, profile_of
+from conformance.contract.offers import profile_of, profile_titles
 from conformance.engine.requirements import frozen_releases
 from conformance.engine.selection import all_clauses
 
@@ -34,7 +34,7 @@ def clause_sets() -> Mapping[str, ClauseSet]:
         chapters.setdefault(clause.chapter, []).append(name)
     servers = [name for name, clause in clauses.items() if clause.on_flight or clause.profiles[0] == "bq-arrow"]
     found = {name: ClauseSet(name, "chapter", "", tuple(members)) for name, members in chapters.items()}
-    for profile, title in PROFILE_TITLES.items():
+    for profile, title in profile_titles().items():
         members = [name for name in servers if profile_of(name) is profile or name in chapters.get(profile.value, ())]
         found[profile.value] = ClauseSet(profile.value, "profile of a server", title, tuple(members))
     for question in Question:

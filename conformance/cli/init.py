@@ -15,7 +15,7 @@ import click
 from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted
 from conformance.cli._options import FILE
-from conformance.contract.offers import OPTIONAL
+from conformance.contract.offers import optional
 from conformance.disk.files import write_whole
 from conformance.records import ProtocolName, RecordError, from_json
 from conformance.targets.drafting import target_text
@@ -218,7 +218,7 @@ def _spec(answers: Answers, capabilities: tuple[str, ...], not_offered: tuple[st
         capabilities = _names("Optional capabilities, for example zero-columns")
     if answers.asking and kind is TargetKind.SERVER and not not_offered:
         not_offered = _names(
-            f"Parts of the service that it does not offer, of {', '.join(OPTIONAL[ProtocolName.STORAGE_READ])}"
+            f"Parts of the service that it does not offer, of {', '.join(optional(ProtocolName.STORAGE_READ))}"
         )
     name = answers.of("name", "Name of the target", _name_of(Path.cwd()))
     return TargetSpec(name, capabilities=capabilities, not_offered=not_offered, **common)

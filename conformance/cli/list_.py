@@ -12,7 +12,7 @@ import click
 
 from conformance.cli._common import corpus_option
 from conformance.contract import disputes
-from conformance.contract.offers import PROFILE_TITLES
+from conformance.contract.offers import profile_titles
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
@@ -33,7 +33,7 @@ _LISTS: Final[Mapping[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
     "cases": lambda corpus: ((case.id, case.title) for case in load_corpus(corpus, None).values()),
     "clauses": lambda _: ((clause.id, clause.level.value) for clause in all_clauses().values()),
     "targets": lambda _: ((spec.name, _about(spec)) for spec in map(load_target, shipped_targets())),
-    "profiles": lambda _: ((profile.value, title) for profile, title in PROFILE_TITLES.items()),
+    "profiles": lambda _: ((profile.value, title) for profile, title in profile_titles().items()),
     "readers": lambda _: itertools.chain(
         ((reader.name, f"run: {reader.title}") for reader in KNOWN.values()),
         ((reader.name, f"read: {reader.title}") for reader in IPC_READERS.values()),

@@ -17,22 +17,21 @@ from typing import Final
 
 from conformance._globs import matches
 from conformance.contain.text import unknown
-from conformance.contract.flightprofiles import FLIGHT_ROWS
+from conformance.contract.plugin import ContractPlugin
 from conformance.contract.profilerow import ProfileRow
+from conformance.protocol import plugin, plugins
 from conformance.records import (
-    AppendRows,
     BqType,
     Case,
     CreateSession,
     Profile,
-    ProtocolName,
     RecordError,
     SplitStream,
     Step,
 )
 
-__all__ = ["ELSEWHERE", "OPTIONAL", "PROFILE_TITLES", "asked", "check_not_offered", "may_be_absent",
-           "profile_of"]  # fmt: skip
+__all__ = ["ELSEWHERE", "asked", "check_not_offered", "may_be_absent", "optional", "profile_of",
+           "profile_titles"]  # fmt: skip
 
 TYPES: Final = frozenset(kind.value for kind in BqType if kind is not BqType.RECORD)
 """The types of columns that a server may leave out."""
@@ -40,55 +39,11 @@ NOT_OFFERED: Final = "not-offered"
 """The reason class of a refusal that a server may give, because it does not offer the option at all."""
 
 
-_STORAGE_ROWS: Final = (
-    ProfileRow(
-        Profile.FILTERS,
-        "row_restriction: only rows that meet a condition are served",
-        ("restriction.*", "errors.*-restriction-*", "projection.filter-*"),
-        lambda step: isinstance(step, CreateSession) and bool(step.row_restriction or step.restriction_bytes),
-    ),
-    ProfileRow(
-        Profile.PROJECTION,
-        "selected_fields: only some columns are served",
-        ("projection.*", "errors.unknown-column-*"),
-        lambda step: isinstance(step, CreateSession) and bool(step.selected_fields),
-        unless=("projection.filter-*",),
-    ),
-    ProfileRow(
-        Profile.SNAPSHOTS,
-        "a session shows its table as it was at one instant, or at snapshot_time",
-        ("snapshot.*", "errors.snapshot-*", "history.no-torn-*", "history.no-receding-*", "history.no-early-*"),
-        lambda step: isinstance(step, AppendRows) or (isinstance(step, CreateSession) and bool(step.snapshot)),
-    ),
-    ProfileRow(
-        Profile.SPLITS,
-        "SplitReadStream: a stream is divided while it is read",
-        ("split.*", "errors.split-*"),
-        lambda step: isinstance(step, SplitStream),
-        unless=("split.request-is-not-*",),
-    ),
-    ProfileRow(
-        Profile.BUFFER_COMPRESSION,
-        "buffer_compression: LZ4 or ZSTD in Arrow buffers; google-cloud-bigquery 3.47.0 asks for LZ4_FRAME",
-        ("compression.*", "buffers.*"),
-        lambda step: isinstance(step, CreateSession) and bool(step.buffer_compression),
-        unless=("compression.payload-*", "compression.both-*", "compression.none-without-asking"),
-    ),
-    ProfileRow(
-        Profile.RESPONSE_COMPRESSION,
-        "response_compression_codec: LZ4 over the payload of a response",
-        ("compression.payload-*", "compression.both-*"),
-        lambda step: isinstance(step, CreateSession) and bool(step.response_compression),
-    ),
-)
+@functools.cache
+def optional(protocol: str) -> Mapping[Profile, ProfileRow]:
+    """The profiles that a server of a protocol may leave out."""
+    return MappingProxyType({row.profile: row for row in plugin(ContractPlugin, protocol).rows})
 
-OPTIONAL: Final[Mapping[ProtocolName, Mapping[Profile, ProfileRow]]] = MappingProxyType(
-    {
-        protocol: MappingProxyType({row.profile: row for row in rows})
-        for protocol, rows in ((ProtocolName.STORAGE_READ, _STORAGE_ROWS), (ProtocolName.FLIGHT, FLIGHT_ROWS))
-    }
-)
-"""The profiles that a server may leave out, by its protocol."""
 
 _LOOSE: Final = ("values.date-limits", "values.timestamp-limits")
 ELSEWHERE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -99,24 +54,25 @@ ELSEWHERE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 A server has no serialized rows. The limits of dates and timestamps are for bytes that are compared with no case.
 """
 
-_ROWS: Final[Mapping[Profile, ProfileRow]] = MappingProxyType(
-    {profile: row for rows in OPTIONAL.values() for profile, row in rows.items()}
-)
 
-PROFILE_TITLES: Final[Mapping[Profile, str]] = MappingProxyType(
-    {
-        Profile.CORE: "sessions, whole and resumed reads, several streams and refusals; of Flight, flights, infos,"
-        " tickets and DoGet: every server offers them",
-        **{profile: row.title for profile, row in _ROWS.items()},
-    }
-)
-"""Every profile with its title."""
+@functools.cache
+def _rows() -> Mapping[Profile, ProfileRow]:
+    """The profiles of all protocols, in the order of :class:`~conformance.records.Profile`."""
+    found = {row.profile: row for one in plugins(ContractPlugin).values() for row in one.rows}
+    return MappingProxyType({profile: found[profile] for profile in Profile if profile in found})
+
+
+@functools.cache
+def profile_titles() -> Mapping[Profile, str]:
+    """Every profile with its title."""
+    core = "; ".join(one.core for one in plugins(ContractPlugin).values()) + ": every server offers them"
+    return MappingProxyType({Profile.CORE: core, **{profile: row.title for profile, row in _rows().items()}})
 
 
 @functools.cache
 def profile_of(clause_id: str) -> Profile:
     """Return the profile of a clause: core, unless it belongs to another."""
-    for profile, row in _ROWS.items():
+    for profile, row in _rows().items():
         if matches(clause_id, row.clauses) and not matches(clause_id, row.unless):
             return profile
     return Profile.CORE
@@ -129,7 +85,7 @@ def asked(case: Case) -> tuple[Profile, ...]:
     """
     if any(map(may_be_absent, case.steps)):
         return ()
-    rows = OPTIONAL[case.protocol].items()
+    rows = optional(case.protocol).items()
     return tuple(profile for profile, row in rows if any(map(row.asks, case.steps)))
 
 
@@ -138,18 +94,18 @@ def may_be_absent(step: Step) -> bool:
     return isinstance(step, CreateSession | SplitStream) and step.expect.reason == NOT_OFFERED
 
 
-def check_not_offered(where: str, names: Sequence[str], protocol: ProtocolName = ProtocolName.STORAGE_READ) -> None:
+def check_not_offered(where: str, names: Sequence[str], protocol: str) -> None:
     """Check the profiles, and of a server of tables the types of columns, that a target file leaves out.
 
     Raises:
         RecordError: a name is that of no profile of the protocol and no type, or of core.
     """
-    optional, types = OPTIONAL[protocol], TYPES if protocol is ProtocolName.STORAGE_READ else ()
+    profiles, types = optional(protocol), TYPES if plugin(ContractPlugin, protocol).has_types else ()
     for name in names:
         if name == Profile.CORE:
             raise RecordError(where, "profiles that a server may leave out: core is what every client needs", name)
-        if name not in optional and name not in types:
-            said = unknown("profile", name, optional)
+        if name not in profiles and name not in types:
+            said = unknown("profile", name, profiles)
             raise RecordError(
                 where, f"names of `conformance list profiles`{', or of types' if types else ''} ({said})", name
             )

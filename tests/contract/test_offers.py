@@ -10,10 +10,11 @@ import pytest
 
 from conformance._globs import matches
 from conformance.contract.clause import CLAUSES
-from conformance.contract.offers import OPTIONAL, PROFILE_TITLES, asked, check_not_offered, profile_of
+from conformance.contract.offers import asked, check_not_offered, optional, profile_of, profile_titles
 from conformance.contract.profilerow import ProfileRow
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import PROFILE, all_clauses
+from conformance.protocol import protocol_names
 from conformance.records import (
     Case,
     CreateSession,
@@ -29,7 +30,7 @@ from conformance.records import (
 CASES = tuple(load_corpus(protocol=None).values())
 SERVED = [clause_id for clause_id, clause in all_clauses().items() if PROFILE in clause.profiles]
 FLOWN = [clause_id for clause_id, clause in all_clauses().items() if clause.on_flight]
-ROWS = [(protocol, row) for protocol, rows in OPTIONAL.items() for row in rows.values()]
+ROWS = [(protocol, row) for protocol in protocol_names() for row in optional(protocol).values()]
 
 
 @functools.cache
@@ -90,7 +91,7 @@ def test_a_clause_on_flight_is_shown_by_a_case_that_asks_for_its_profile(clause_
     assert any(profile in asked(case) or all(map(_refusable, case.steps)) for case in naming(clause_id))
 
 
-@pytest.mark.parametrize("profile", OPTIONAL[ProtocolName.STORAGE_READ])
+@pytest.mark.parametrize("profile", optional(ProtocolName.STORAGE_READ))
 def test_a_profile_has_cases_that_ask_for_nothing_else(profile: Profile) -> None:
     """A server that offers core and this profile is judged on it."""
     assert [case.id for case in CASES if asked(case) == (profile,)] != []
@@ -98,7 +99,7 @@ def test_a_profile_has_cases_that_ask_for_nothing_else(profile: Profile) -> None
 
 def test_every_profile_has_a_title() -> None:
     """`list profiles` shows all of them, core first."""
-    assert tuple(PROFILE_TITLES) == tuple(Profile)
+    assert tuple(profile_titles()) == tuple(Profile)
     assert {row.profile for _, row in ROWS} == set(Profile) - {Profile.CORE}
 
 
@@ -133,6 +134,6 @@ def test_a_case_asks_for_what_its_requests_need() -> None:
 def test_a_name_that_cannot_be_left_out_is_refused(name: str, said: str) -> None:
     """The message names the nearest profile."""
     with pytest.raises(RecordError) as error:
-        check_not_offered("target.not_offered", ("filters", name))
+        check_not_offered("target.not_offered", ("filters", name), ProtocolName.STORAGE_READ)
 
     assert said in str(error.value)

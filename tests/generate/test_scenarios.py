@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from conformance.contract.offers import OPTIONAL, asked
+from conformance.contract.offers import asked, optional
 from conformance.generate import draw_scenario, scenario_id, shrink
 from conformance.generate.casecheck import check_case
 from conformance.generate.combinations import covered, meetings
@@ -108,7 +108,7 @@ def test_a_skipped_step_covers_nothing() -> None:
     assert covered([], size=2).missing[0] == "restriction=none & offset=start"
 
 
-@pytest.mark.parametrize("profile", OPTIONAL[ProtocolName.STORAGE_READ])
+@pytest.mark.parametrize("profile", optional(ProtocolName.STORAGE_READ))
 def test_a_target_is_asked_for_nothing_that_it_does_not_offer(profile: Profile) -> None:
     """A scenario leaves out what a target lacks; it is not left out itself."""
     cases = [draw_scenario(3, index, not_offered=(profile,)) for index in range(60)]

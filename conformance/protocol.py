@@ -1,0 +1,59 @@
+"""The protocols that the suite judges, each found as a folder of :mod:`conformance.protocols`.
+
+A protocol takes part in several layers of the suite: the contract, the engine, and so on. For each of them its folder
+has one module with the name of that layer, which defines ``PLUGIN``: what the layer needs to know of the protocol. The
+type of a plugin belongs to its layer (:class:`conformance.contract.plugin.ContractPlugin`), and the layers know
+protocols by this module alone: nothing outside of its folder names a protocol in order to serve it.
+
+A plugin is imported when it is first asked for: a command that judges one protocol loads nothing of the others.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.resources
+from typing import ClassVar, Protocol, TypeVar, cast
+
+__all__ = ["Plugin", "plugin", "plugins", "protocol_names"]
+
+
+class Plugin(Protocol):
+    """What one layer of the suite knows of a protocol; ``LAYER`` names its module in the folder of each protocol."""
+
+    LAYER: ClassVar[str]
+
+
+PluginT = TypeVar("PluginT", bound=Plugin)
+
+
+@functools.cache
+def protocol_names() -> tuple[str, ...]:
+    """The names of all protocols as cases and logs spell them, with hyphens, in alphabetical order."""
+    folders = importlib.resources.files("conformance.protocols").iterdir()
+    names = (folder.name for folder in folders if folder.joinpath("__init__.py").is_file())
+    return tuple(sorted(name.replace("_", "-") for name in names))
+
+
+def plugin(kind: type[PluginT], protocol: str) -> PluginT:
+    """What ``protocol`` brings to the layer of that kind of plugin.
+
+    Raises:
+        ModuleNotFoundError: there is no such protocol, or it takes no part in that layer.
+        TypeError: its module defines something else as ``PLUGIN``.
+    """
+    return _loaded(kind, str(protocol))
+
+
+def plugins(kind: type[PluginT]) -> dict[str, PluginT]:
+    """What each protocol brings to a layer, by the protocol's name."""
+    return {name: plugin(kind, name) for name in protocol_names()}
+
+
+@functools.cache
+def _loaded(kind: type[PluginT], protocol: str) -> PluginT:
+    module = importlib.import_module(f"conformance.protocols.{protocol.replace('-', '_')}.{kind.LAYER}")
+    value = module.PLUGIN
+    if not isinstance(value, kind):
+        raise TypeError(f"{module.__name__}.PLUGIN is a {type(value).__name__}, expected a {kind.__name__}")
+    return cast("PluginT", value)

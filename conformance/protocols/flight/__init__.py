@@ -1,0 +1,1 @@
+"""Arrow Flight RPC and Flight SQL, as each layer of the suite needs to know them."""

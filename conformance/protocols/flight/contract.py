@@ -1,0 +1,15 @@
+"""Arrow Flight in the contract."""
+
+from typing import Final
+
+from conformance.contract.clause import FLIGHT
+from conformance.contract.flight.view import FlightView
+from conformance.contract.flightprofiles import FLIGHT_ROWS
+from conformance.contract.plugin import ContractPlugin
+
+PLUGIN: Final = ContractPlugin(
+    view=FlightView,
+    profile=FLIGHT[0],
+    core="of Flight, flights, infos, tickets and DoGet",
+    rows=FLIGHT_ROWS,
+)
