@@ -42,7 +42,7 @@ def plugin(kind: type[PluginT], protocol: str) -> PluginT:
         ModuleNotFoundError: there is no such protocol, or it takes no part in that layer.
         TypeError: its module defines something else as ``PLUGIN``.
     """
-    return _loaded(kind, str(protocol))
+    return cast("PluginT", _loaded(kind, str(protocol)))  # a cached function forgets the type of what it returns
 
 
 def plugins(kind: type[PluginT]) -> dict[str, PluginT]:
@@ -56,4 +56,4 @@ def _loaded(kind: type[PluginT], protocol: str) -> PluginT:
     value = module.PLUGIN
     if not isinstance(value, kind):
         raise TypeError(f"{module.__name__}.PLUGIN is a {type(value).__name__}, expected a {kind.__name__}")
-    return cast("PluginT", value)
+    return value

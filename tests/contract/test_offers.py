@@ -30,7 +30,7 @@ from conformance.records import (
 CASES = tuple(load_corpus(protocol=None).values())
 SERVED = [clause_id for clause_id, clause in all_clauses().items() if PROFILE in clause.profiles]
 FLOWN = [clause_id for clause_id, clause in all_clauses().items() if clause.on_flight]
-ROWS = [(protocol, row) for protocol in protocol_names() for row in optional(protocol).values()]
+ROWS = [(ProtocolName(name), row) for name in protocol_names() for row in optional(name).values()]
 
 
 @functools.cache
