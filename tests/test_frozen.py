@@ -18,7 +18,7 @@ import conformance.wire
 FILLED_WHILE_READING = {
     "conformance.wire.arrays._Decoder",
     "conformance.engine.causes._Group",
-    "conformance.engine.conversedsql._Handle",
+    "conformance.engine.sqlrecordings._Handle",
     "conformance.wire.batch.BatchMessage",
     "conformance.wire.decoding._Generation",
     "conformance.wire.file.FileReading",

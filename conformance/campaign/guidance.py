@@ -13,10 +13,11 @@ from typing import Final
 from conformance.campaign.coverage import universe
 from conformance.campaign.job import HISTORIES, CampaignJob
 from conformance.engine.casestep import CaseWork, drawn
-from conformance.engine.offer import not_drawn
+from conformance.engine.plugin import EnginePlugin
 from conformance.generate import draw_scenario, generated_id, scenario_id
 from conformance.generate.drawing import PROFILES
 from conformance.generate.families import MOST, draw_guided, draw_member, weights_text
+from conformance.protocol import plugin
 from conformance.records import BqType, Case
 
 __all__ = ["Weights", "begin", "draw", "weigh"]
@@ -43,7 +44,7 @@ def draw(job: CampaignJob, index: int, weights: Weights | None) -> Case:
     Raises:
         ValueError: the case is guided, but there are no weights yet.
     """
-    without = not_drawn(job.spec)
+    without = plugin(EnginePlugin, job.spec.protocol).not_drawn(job.spec)
     if job.profile in HISTORIES:
         return draw_scenario(job.seed, index, profile=HISTORIES[job.profile], not_offered=without)
     if index < job.cases - job.guided:

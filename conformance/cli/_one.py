@@ -15,8 +15,7 @@ from conformance.contract.viewing import view_of
 from conformance.engine.casestep import CaseStep, Driver
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import CaseJudged, Event
-from conformance.engine.known import known_cases, played
-from conformance.engine.offer import not_drawn
+from conformance.engine.plugin import EnginePlugin
 from conformance.engine.result import Result, fold
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import LeftOut, Plan, Selection, clauses_on
@@ -24,6 +23,7 @@ from conformance.engine.session import Settings, open_session
 from conformance.generate import draw_scenario, materialise
 from conformance.generate.families import redraw
 from conformance.generate.scenariokinds import parse_scenario_id
+from conformance.protocol import plugin
 from conformance.records import Case, Exchange
 from conformance.targets import load_target
 
@@ -65,12 +65,14 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
     Raises:
         Unusable: the case is unknown, or the target does not offer something that it needs.
     """
-    spec = played(load_target(target), [name])
+    spec = load_target(target)
+    spoken = plugin(EnginePlugin, spec.protocol)
+    spec = spoken.playing(spec, [name])
     place = parse_scenario_id(name)
     if place is not None:
-        case = draw_scenario(place.seed, place.index, profile=place.profile, not_offered=not_drawn(spec))
+        case = draw_scenario(place.seed, place.index, profile=place.profile, not_offered=spoken.not_drawn(spec))
     else:
-        known = {one.id: one for one in known_cases(spec)}
+        known = {one.id: one for one in spoken.described(spec)}
         case = redraw(name, not_offered=spec.not_offered) or known.get(name) or find_case(name, corpus)
     reason = f"only {case.id} is replayed"
     others = (LeftOut("case", other, reason) for other in load_corpus(corpus, case.protocol) if other != case.id)

@@ -30,22 +30,22 @@ from conformance.cli._options import (
 )
 from conformance.cli._outputs import Outputs, conclude, output_options, reported
 from conformance.cli._progress import progress, quiet_option, watch
-from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.contract.viewing import profile_of
 from conformance.disk.files import DiskError, data_file
 from conformance.engine.casestep import drawn
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import Event, ExchangeRecorded, RunStarted
-from conformance.engine.known import known_cases, with_scenario
 from conformance.engine.log import LogWriter
 from conformance.engine.parallel import judged_in, run_parts
+from conformance.engine.plugin import EnginePlugin
 from conformance.engine.result import Result, fold
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, default_log, open_session
 from conformance.engine.shards import Shard
 from conformance.engine.started import command_line
 from conformance.generate import draw_case, draw_scenario, generated_id, scenario_id
-from conformance.records import Case, Level, ProtocolName
+from conformance.protocol import plugin
+from conformance.records import Case, Level
 from conformance.report.gatefile import Gate
 from conformance.targets import TargetKind, TargetSpec, load_target
 from conformance.targets.costs import estimate
@@ -174,9 +174,9 @@ def command(
     An interrupted run is reported as incomplete, with 1; if it had judged nothing, the status is 130.
     """  # noqa: D301  # click wants the character, not the escape
     spec = _playing(_limited(load_target(target), max_bytes), scenario)
+    described = plugin(EnginePlugin, spec.protocol).described(spec)
     serves = spec.kind is TargetKind.SERVER
     flies = spec.kind is TargetKind.FLIGHT
-    protocol = ProtocolName.FLIGHT if flies else ProtocolName.STORAGE_READ
     if parallel > 1 and shard is not None:
         raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
     if gate is not None and shard is not None:
@@ -187,13 +187,13 @@ def command(
         )
     _check_drawn(spec, scenarios)
     if spec.flight is not None and spec.flight.scenario is not None:
-        select = select or tuple(case.id for case in known_cases(spec))
+        select = select or tuple(case.id for case in described)
     if not (select or capability or corpus != data_file("cases")):
         generated = DRAWN if generated is None and not flies else generated
         scenarios = DRAWN if scenarios is None and (serves or _stores(spec)) else scenarios
     selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
-    cases = [*load_corpus(corpus, protocol).values(), *known_cases(spec)]
-    chosen = plan(cases, all_clauses(), selection, profile=profile_of(protocol))
+    cases = [*load_corpus(corpus, spec.protocol).values(), *described]
+    chosen = plan(cases, all_clauses(), selection, profile=profile_of(spec.protocol))
     settings = Settings(
         seed=seed,
         generated=generated or 0,
@@ -239,9 +239,10 @@ def _playing(spec: TargetSpec, scenario: str | None) -> TargetSpec:
     """``spec`` as the server of the scenario that the user named."""
     if scenario is None:
         return spec
-    if spec.kind is not TargetKind.FLIGHT:
+    known = plugin(EnginePlugin, spec.protocol).scenarios
+    if not known:
         raise click.UsageError(f"expected --scenario with a server of Flight, got it with {spec.name}")
-    return with_scenario(spec, known_scenario(scenario, tuple(FLIGHT_SCENARIOS)))
+    return known[known_scenario(scenario, tuple(known))](spec)
 
 
 def _check_drawn(spec: TargetSpec, scenarios: int | None) -> None:

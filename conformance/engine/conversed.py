@@ -3,29 +3,30 @@
 A proxy records calls one by one. Here the calls on one thing, such as a session or a flight, become one exchange, and
 its case is made from the requests: each call carries out the step that it asked for. Nobody knows the table, and nobody
 says which requests had to be refused. So the server's word decides: a call that ended in OK was legal, and a refusal
-was permitted. Clauses that need to know more are not judged (:data:`CLAUSES_ON_CALLS`).
+was permitted. Clauses that need to know more are not judged (:func:`clauses_on_calls`).
 
-:mod:`.conversedread` and :mod:`.conversedflight` know the calls of their protocol.
+The plugin of a protocol knows its calls (:class:`conformance.engine.plugin.Recordings`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
-from typing import Final, NamedTuple
+import functools
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from conformance.contract.clause import Clause
 from conformance.contract.messages import Messages
-from conformance.engine import conversedflight, conversedread
 from conformance.engine.events import ExchangeRecorded
+from conformance.engine.plugin import EnginePlugin, Recordings
 from conformance.engine.selection import LeftOut
-from conformance.records import Asker, AskerKind, Call, Case, Exchange, ProtocolName, Step, Table
+from conformance.protocol import plugin, plugins
+from conformance.records import Asker, AskerKind, Call, Case, Exchange, ProtocolName, Table
 
 __all__ = [
-    "CLAUSES_ON_CALLS",
     "UNKNOWN_TABLE",
     "as_driven",
+    "clauses_on_calls",
     "conversations",
     "is_conversed",
     "judgeable",
@@ -36,24 +37,13 @@ UNKNOWN_TABLE: Final = Table((), rows=())
 """The table of a case whose table nobody knows: no columns."""
 
 
-class _Spoken(NamedTuple):
-    """What is known of a protocol: ``groups`` says what each call belongs to, ``driven`` makes steps of calls."""
+@functools.cache
+def clauses_on_calls() -> frozenset[str]:
+    """The clauses on calls that requests and answers alone decide. A test shows that each fails on its mutant without
+    the table, and that none fails on a correct server.
+    """
+    return frozenset().union(*(one.recordings.clauses for one in plugins(EnginePlugin).values()))
 
-    groups: Callable[[Sequence[Call]], Iterator[tuple[str, str]]]
-    driven: Callable[[Sequence[Call]], tuple[tuple[Step, ...], tuple[Call, ...]]]
-
-
-_SPOKEN: Final[Mapping[ProtocolName, _Spoken]] = MappingProxyType(
-    {
-        ProtocolName.STORAGE_READ: _Spoken(conversedread.groups, conversedread.driven),
-        ProtocolName.FLIGHT: _Spoken(conversedflight.groups, conversedflight.driven),
-    }
-)
-
-CLAUSES_ON_CALLS: Final = conversedread.CLAUSES | conversedflight.CLAUSES
-"""The clauses on calls that requests and answers alone decide. A test shows that each fails on its mutant without the
-table, and that none fails on a correct server.
-"""
 
 NOT_KNOWN: Final = (
     "needs the table, what the client knew, or which requests must be refused; a recorded conversation has none of them"
@@ -63,7 +53,7 @@ NOT_KNOWN: Final = (
 def without_table(clauses: Iterable[Clause]) -> tuple[tuple[Clause, ...], tuple[LeftOut, ...]]:
     """The clauses of ``clauses`` that judge an exchange without a table, and the others with the reason."""
     every = tuple(clauses)
-    kept = tuple(one for one in every if isinstance(one.over, Messages) or one.id in CLAUSES_ON_CALLS)
+    kept = tuple(one for one in every if isinstance(one.over, Messages) or one.id in clauses_on_calls())
     return kept, tuple(LeftOut("clause", one.id, NOT_KNOWN) for one in every if one not in kept)
 
 
@@ -71,6 +61,10 @@ def is_conversed(recorded: ExchangeRecorded) -> bool:
     """True if a proxy recorded the exchange without a case: it has neither table nor steps."""
     case, asked_by = recorded.case, recorded.exchange.asked_by
     return asked_by.kind is AskerKind.PROXY and not case.steps and case.table == UNKNOWN_TABLE
+
+
+def _recordings(protocol: ProtocolName) -> Recordings:
+    return plugin(EnginePlugin, protocol).recordings
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -91,8 +85,10 @@ def conversations(recorded: Iterable[ExchangeRecorded]) -> tuple[ExchangeRecorde
     found: dict[tuple[ProtocolName, str], _Belonging] = {}
     calls = [(_at_its_instant(call, one.exchange), one.exchange) for one in recorded for call in one.exchange.calls]
     calls.sort(key=lambda pair: pair[0].started)
-    of = {protocol: [call for call, one in calls if one.protocol is protocol] for protocol in _SPOKEN}
-    names = {protocol: spoken.groups(of[protocol]) for protocol, spoken in _SPOKEN.items()}
+    of: dict[ProtocolName, list[Call]] = {}
+    for call, exchange in calls:
+        of.setdefault(exchange.protocol, []).append(call)
+    names = {protocol: _recordings(protocol).groups(made) for protocol, made in of.items()}
     for number, (call, exchange) in enumerate(calls):
         key, words = next(names[exchange.protocol])
         name = (exchange.protocol, f"group {key}" if key else f"call {number}")
@@ -118,7 +114,7 @@ def as_driven(recorded: ExchangeRecorded) -> ExchangeRecorded:
     """A conversation in the form of an exchange of the suite's driver: with a step for each call, made from its
     request.
     """
-    steps, calls = _SPOKEN[recorded.exchange.protocol].driven(recorded.exchange.calls)
+    steps, calls = _recordings(recorded.exchange.protocol).driven(recorded.exchange.calls)
     case = dataclasses.replace(recorded.case, steps=steps)
     return ExchangeRecorded(case, dataclasses.replace(recorded.exchange, calls=calls, asked_by=Asker()))
 

@@ -108,7 +108,7 @@ class RunStarted:
     @property
     def protocol(self) -> ProtocolName:
         """The protocol of the target, which decides what cases and clauses there are."""
-        return ProtocolName.FLIGHT if self.profile == "flight" else ProtocolName.STORAGE_READ
+        return ProtocolName(self.profile) if self.profile in set(ProtocolName) else ProtocolName.STORAGE_READ
 
     def __post_init__(self) -> None:
         keep_safe(self, "reader", "target", "target_file", "profile", "select", "clause", "not_offered", "capability")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.engine.events import Event, RunStarted
-from conformance.engine.known import known_cases, played
+from conformance.engine.plugin import EnginePlugin
 from conformance.engine.recount import recorded_selection, replanned
 from conformance.engine.session import Settings, open_session
+from conformance.protocol import plugin
 from conformance.targets import load_target
 
 __all__ = ["rerun"]
@@ -30,6 +31,8 @@ def rerun(start: RunStarted, target: str) -> Iterator[Event]:
         repeat=start.repeat,
         reader=start.reader,
     )
-    spec = played(load_target(target), start.cases)
-    with open_session(spec, replanned(start, known_cases(spec)), recorded_selection(start), settings) as session:
+    spec = load_target(target)
+    spoken = plugin(EnginePlugin, spec.protocol)
+    spec = spoken.playing(spec, start.cases)
+    with open_session(spec, replanned(start, spoken.described(spec)), recorded_selection(start), settings) as session:
         yield from session.events()

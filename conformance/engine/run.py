@@ -35,7 +35,8 @@ from conformance.engine.events import (
 )
 from conformance.engine.evidence import gather
 from conformance.engine.isolating import Isolator
-from conformance.engine.offer import Lack, Offer
+from conformance.engine.lack import Lack
+from conformance.engine.offer import Offer
 from conformance.engine.outcomes import unsupported
 from conformance.engine.owed import Owed
 from conformance.engine.provenance import remarks as remarks_of

@@ -17,16 +17,18 @@ from conformance.engine.casestep import CaseStep, CaseWork, drawn
 from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import Event, RunEnded, RunStarted
 from conformance.engine.isolating import Isolator
-from conformance.engine.offer import Offer, left_out_by, not_drawn
+from conformance.engine.offer import Offer
 from conformance.engine.owed import Owed
+from conformance.engine.plugin import EnginePlugin
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Plan, Selection
 from conformance.engine.shown import decided
 from conformance.engine.smoke import narrowed, smoke
 from conformance.engine.started import identity_of, surroundings
 from conformance.generate import draw_case, draw_scenario, generated_id, scenario_id
+from conformance.protocol import plugin
 from conformance.readers import ReaderInfo, ReaderPool
-from conformance.records import Case
+from conformance.records import Case, ProtocolName
 from conformance.targets import Target, TargetKind, TargetSpec, open_target
 
 if TYPE_CHECKING:
@@ -91,10 +93,16 @@ class Session:
 
     @property
     def profile(self) -> str:
-        """What is judged: ``server`` for a server of Storage Read, ``flight`` for one of Flight, ``arrow`` for messages
-        alone. Generated cases are of it.
+        """What is judged: ``server`` for a server of Storage Read, ``arrow`` for messages alone, and the name of the
+        protocol for a server of another. Generated cases are of it.
         """
-        return {TargetKind.SERVER: "server", TargetKind.FLIGHT: "flight"}.get(self.spec.kind, "arrow")
+        if self.spec.protocol is not ProtocolName.STORAGE_READ:
+            return self.spec.protocol
+        return "server" if self.spec.kind is TargetKind.SERVER else "arrow"
+
+    @property
+    def _spoken(self) -> EnginePlugin:
+        return plugin(EnginePlugin, self.spec.protocol)
 
     def jobs(self) -> Iterator[CaseJob]:
         """The corpus cases in their order, then generated ones and scenarios, each drawn only when the run reaches it;
@@ -103,7 +111,7 @@ class Session:
         for case in self.plan.cases:
             yield from self._attempts(CaseWork(case))
         seed, shard = self.settings.seed, self.selection.shard
-        profile, without = self.profile, not_drawn(self.spec)
+        profile, without = self.profile, self._spoken.not_drawn(self.spec)
         for index in range(self.settings.generated):
             name = generated_id(seed, index, profile=profile)
             if shard is None or shard.holds(name):
@@ -145,7 +153,7 @@ class Session:
     @property
     def offer(self) -> Offer:
         """What the target offers: a program declares its capabilities itself, any other target in its file."""
-        return Offer.of(self.spec, self.driver.capabilities, requests=self.profile == "server")
+        return Offer.of(self.spec, self.driver.capabilities, requests=self.profile != "arrow")
 
     def started(self) -> RunStarted:
         """The first event: the target, the selection, and the versions."""
@@ -172,7 +180,7 @@ class Session:
             left_out=self.plan.left_out,
             expectations=self.spec.expected_failures,
             shard=str(self.selection.shard or ""),
-            not_offered=left_out_by(self.spec),
+            not_offered=self._spoken.left_out(self.spec),
             repeat=self.settings.repeat,
             decided=decided(
                 self.spec.expected_failures, (clause.id for clause in self.plan.clauses), self.plan.left_out
@@ -199,14 +207,14 @@ def open_session(
 ) -> Iterator[Session]:
     """Start the target and the readers; both are stopped on exit, even after an exception.
 
-    No reader speaks Flight, so none is started for a server of it. The smoke phase takes its cases from ``corpus``. If
-    no row comes, the session has only these cases.
+    Readers are started if they can read what is in a server of the protocol. The smoke phase takes its cases from
+    ``corpus``. If no row comes, the session has only these cases.
 
     Raises:
         TargetError: the target cannot run here, did not become ready, or cannot be asked for rows.
     """
     all_cases = len(plan.cases) + sum(left.kind == "case" for left in plan.left_out)
-    if spec.kind is TargetKind.FLIGHT:
+    if not plugin(EnginePlugin, spec.protocol).has_known_rows:
         settings = dataclasses.replace(settings, readers=False)
     with ExitStack() as stack:
         pool = None  # it comes first: the imports of the readers go on while the target starts

@@ -12,8 +12,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Protocol, runtime_checkable
 
 from conformance.engine.casestep import CaseStep, CaseWork, Driver, Phase
+from conformance.engine.plugin import EnginePlugin
 from conformance.engine.selection import OTHER_SHARD, LeftOut, Plan
 from conformance.engine.shards import Shard
+from conformance.protocol import plugin
 from conformance.records import SET_UP, Case, Exchange
 from conformance.targets import Target, TargetError, TargetKind, TargetSpec, load_target, open_target
 
@@ -81,8 +83,8 @@ def smoke(spec: TargetSpec, target: Target, cases: Iterable[Case]) -> str:
     Raises:
         TargetError: nothing could be asked of the target, or the suite's own target fails as well.
     """
-    if spec.kind is TargetKind.FLIGHT:
-        return ""  # without [flight] seeding it has no rows that the suite knows
+    if not plugin(EnginePlugin, spec.protocol).has_known_rows:
+        return ""
     if spec.endpoint is not None and not spec.endpoint.rest:
         return ""  # a table would have to be made: what needs none is put, and says what the server does
     chosen = [case for case in cases if case.id in SMOKE]

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from conformance.contain.text import safe
 from conformance.contract.view import BatchBytes, SchemaBytes, View
-from conformance.engine.flighttranscript import FlightTranscript
+from conformance.engine.plugin import EnginePlugin, MessageLines
+from conformance.protocol import plugin
 from conformance.records import Call, ProtocolName, Turn
 from conformance.wire import Kind, dissect
 from conformance.wire import lines as dump_lines
-from conformance.wire.flight import METHODS
 
 __all__ = ["transcript"]
 
@@ -44,24 +44,31 @@ def _lines(view: View) -> Iterator[str]:
     messages: list[SchemaBytes | BatchBytes] = [*view.schemas, *view.batches]
     shown: dict[bytes, int] = {}
     for index, call in enumerate(exchange.calls):
-        yield from _call(index, call, [message for message in messages if message.call == index], shown)
+        made = plugin(EnginePlugin, exchange.protocol).messages
+        own = None if made is None else made(call, MAX_LINES)
+        yield from _call(index, call, [message for message in messages if message.call == index], shown, own)
 
 
 def _call(
-    index: int, call: Call, messages: Sequence[SchemaBytes | BatchBytes], shown: dict[bytes, int]
+    index: int,
+    call: Call,
+    messages: Sequence[SchemaBytes | BatchBytes],
+    shown: dict[bytes, int],
+    own: MessageLines | None,
 ) -> Iterator[str]:
-    """The lines of one call; ``shown`` maps a schema's bytes to the call in which it was annotated first."""
+    """The lines of one call; ``shown`` maps a schema's bytes to the call in which it was annotated first, and ``own``
+    shows its messages if the protocol has a way of its own.
+    """
     status = f"{call.status}: {call.details}" if call.details else call.status or "no status"
     yield ""
     yield f"call {index}  {call.method} {call.label}  {status} ({call.end}, {call.seconds * 1000:.1f} ms)"
-    flight = FlightTranscript(call, MAX_LINES) if call.method in METHODS else None
     for turn, at in call.turns:
         if turn is Turn.HALF_CLOSE:
             yield from ["  no further request"] if call.order else []
         elif turn is Turn.RESPONSE:
             yield f"  response {at}, {len(call.responses[at])} bytes"
-            if flight is not None:
-                yield from flight.lines(call.responses[at], request=False)
+            if own is not None:
+                yield from own.lines(call.responses[at], request=False)
                 continue
             yield from _proto(call, call.responses[at], request=False)
             # A session comes in a single response, so its Arrow messages have no response number of their own.
@@ -70,7 +77,7 @@ def _call(
             number = f" {at}" if call.order else ""
             yield f"  request{number}, {len(call.requests[at])} bytes"
             message = call.requests[at]
-            yield from (_proto(call, message, request=True) if flight is None else flight.lines(message, request=True))
+            yield from (_proto(call, message, request=True) if own is None else own.lines(message, request=True))
     for kind, entries in (("initial metadata", call.initial_metadata), ("trailer", call.trailers)):
         yield from (f"  {kind} {entry.key}: {_shortened(repr(entry.value))}" for entry in entries)
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from conformance.records import RecordError
+from conformance.records import ProtocolName, RecordError
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.environmentspec import EnvironmentSpec
 from conformance.targets.flightspec import FlightSpec
@@ -57,6 +57,10 @@ class TargetKind(enum.StrEnum):
     """Two Python functions in this process: schema to bytes, batch to bytes."""
     PROGRAM = "program"
     """A program in any language that speaks JSON lines on stdin and stdout."""
+
+
+_OF_PROTOCOLS: Final = frozenset(ProtocolName)
+"""The names of protocols: a kind of target with such a name is a server of that protocol."""
 
 
 class SeedPath(enum.StrEnum):
@@ -305,6 +309,11 @@ class TargetSpec:
     service: Service | None = None
     expected_failures: tuple[ExpectedFailure, ...] = ()
     file: str = ""
+
+    @property
+    def protocol(self) -> ProtocolName:
+        """The protocol in which the target is asked. The messages of a serializer count as answers of Storage Read."""
+        return ProtocolName(self.kind.value) if self.kind.value in _OF_PROTOCOLS else ProtocolName.STORAGE_READ
 
     @property
     def over_rest(self) -> bool:

@@ -11,14 +11,14 @@ import pytest
 from conformance.contract import proto
 from conformance.contract.judge import Judge
 from conformance.contract.view import View
-from conformance.engine import conversedread
-from conformance.engine.conversed import CLAUSES_ON_CALLS, UNKNOWN_TABLE, as_driven, conversations, without_table
+from conformance.engine.conversed import UNKNOWN_TABLE, as_driven, clauses_on_calls, conversations, without_table
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import ExchangeRecorded
 from conformance.engine.owed import reference_target
 from conformance.engine.proof import is_heavy
 from conformance.engine.selection import all_clauses
 from conformance.generate import materialise
+from conformance.protocols.storage_read.engine import recordings
 from conformance.records import (
     Asker,
     AskerKind,
@@ -203,7 +203,7 @@ def test_a_clause_on_calls_fails_on_its_mutant(clause: str) -> None:
 
 
 @pytest.mark.slow(env="thorough")
-@pytest.mark.parametrize("clause", sorted(conversedread.CLAUSES))
+@pytest.mark.parametrize("clause", sorted(recordings.CLAUSES))
 def test_every_clause_on_calls_fails_on_its_mutant(clause: str) -> None:
     """No clause is asked that cannot fail without the table."""
     assert fails(clause)
@@ -211,4 +211,4 @@ def test_every_clause_on_calls_fails_on_its_mutant(clause: str) -> None:
 
 def test_the_clauses_on_calls_exist() -> None:
     """A clause that was renamed would be left out silently."""
-    assert set(all_clauses()) >= CLAUSES_ON_CALLS
+    assert set(all_clauses()) >= clauses_on_calls()

@@ -1,4 +1,4 @@
-"""A Flight server is put the cases that its target file says it can serve."""
+"""A target is put the cases for which it offers everything."""
 
 from __future__ import annotations
 
@@ -7,45 +7,12 @@ import pytest
 from conformance.contract.clause import CLAUSES
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.corpus import load_corpus
-from conformance.engine.offer import NO_CLOCK, NO_ECHO, NOTHING_PUT, Offer, left_out_by
+from conformance.engine.offer import Offer
 from conformance.engine.owed import reference_target
 from conformance.engine.selection import all_clauses
 from conformance.generate import draw_case, draw_scenario
 from conformance.generate.families import draw_member
-from conformance.records import (
-    Descriptor,
-    DoExchange,
-    DoPut,
-    Happening,
-    ListFlights,
-    Meanwhile,
-    PollFlightInfo,
-    ProtocolName,
-    Step,
-)
 from conformance.reference.mutants import MUTANTS
-from conformance.targets.dialect import SqlSpec
-from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
-from conformance.targets.spec import TargetKind, TargetSpec
-from tests.reference.flight.direct import case_of
-
-
-@pytest.mark.parametrize(
-    ("step", "reasons"),
-    [
-        (DoPut(Descriptor(path=("table",))), [NOTHING_PUT]),
-        (DoExchange(), [NO_ECHO]),
-        (Meanwhile(Happening.EXPIRY), [NO_CLOCK]),
-        (ListFlights(), []),
-    ],
-)
-def test_data_is_sent_to_a_server_that_says_what_it_does_with_it(step: Step, reasons: list[str]) -> None:
-    """A server that says nothing is asked, and sent nothing; one that says both lacks nothing."""
-    says_nothing = Offer(spoken=(ProtocolName.FLIGHT,), stores=False, echoes=False, clock=False)
-    says_both = Offer(spoken=(ProtocolName.FLIGHT,))
-
-    assert [lack.reason for lack in says_nothing.lacks(case_of(step))] == reasons
-    assert says_both.lacks(case_of(step)) == ()
 
 
 @pytest.mark.parametrize(
@@ -106,24 +73,4 @@ def test_a_type_that_is_not_offered_is_not_asked_for() -> None:
 
     assert [one.reason for one in Offer(not_offered=("TIME",)).lacks(case)] == [
         "the target does not offer columns of type TIME"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("flight", "left_out"),
-    [
-        (None, ["put", "exchange", "login", "sql", "sql-metadata", "sql-handles", "sql-ingestion"]),
-        (FlightSpec(FlightSeeding.PUT, echo="echo", login=Login("me", "secret"), sql=SqlSpec()), []),
-        (FlightSpec(sql=SqlSpec(tables=False)), ["put", "exchange", "login", "sql-ingestion"]),
-    ],
-)
-def test_what_a_flight_file_does_not_say_how_to_ask_for_is_not_offered(
-    flight: FlightSpec | None, left_out: list[str]
-) -> None:
-    """The other profiles are offered unless the list leaves them out, which comes first."""
-    spec = TargetSpec("mine", kind=TargetKind.FLIGHT, flight=flight, not_offered=("polling",))
-
-    assert left_out_by(spec) == ("polling", *left_out)
-    assert [one.reason for one in Offer.of(spec).lacks(case_of(PollFlightInfo(Descriptor(cmd=b"x"))))] == [
-        "the target does not offer polling"
     ]

@@ -12,13 +12,13 @@ from conformance.contract.flight.encoding import part
 from conformance.contract.flight.view import FlightView
 from conformance.contract.judge import Judge
 from conformance.engine.conversed import as_driven, conversations, without_table
-from conformance.engine.conversedparties import CLAUSES
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import ExchangeRecorded
 from conformance.engine.log import read_log
 from conformance.engine.parties import party_of
 from conformance.engine.selection import clauses_on
 from conformance.generate import materialise
+from conformance.protocols.flight.engine.logins import CLAUSES
 from conformance.recording.keeping import Bounds, Kept
 from conformance.recording.parties import Parties
 from conformance.records import Outcome, ProtocolName, Verdict

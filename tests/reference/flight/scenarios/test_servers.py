@@ -9,8 +9,8 @@ import pytest
 from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.contract.judge import judge_view
 from conformance.contract.viewing import view_of
-from conformance.engine.known import with_scenario
 from conformance.generate import materialise
+from conformance.protocols.flight.engine.described import with_scenario
 from conformance.records import Level, Outcome
 from conformance.targets import TargetSpec, load_target, open_target, prepare
 from conformance.targets.installing import missing_clients

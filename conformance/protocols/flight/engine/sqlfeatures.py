@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.contract.flight.sqlfeatures import needed
-from conformance.engine.conversedsql import SECONDS, is_temporary, sql_step
 from conformance.engine.parties import party_of
+from conformance.protocols.flight.engine.sqlrecordings import SECONDS, is_temporary, sql_step
 from conformance.records import (
     Call,
     CallEnd,

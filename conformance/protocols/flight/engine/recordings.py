@@ -22,8 +22,8 @@ from conformance.contract.flight.decoding import (
     read_poll,
 )
 from conformance.contract.flight.subjects import LARGE
-from conformance.engine import conversedfeatures, conversedparties, conversedsql
-from conformance.engine.conversedwrites import Writes
+from conformance.protocols.flight.engine import logins, sqlfeatures, sqlrecordings
+from conformance.protocols.flight.engine.writes import Writes
 from conformance.records import Call, CallEnd, DoAction, Expect, FlightMethod, SendMessages, Step
 from conformance.wire.flight import CANCEL, RENEW
 
@@ -63,9 +63,9 @@ _ON_CALLS: Final[Mapping[str, tuple[str, ...]]] = {
 
 CLAUSES: Final = (
     frozenset(f"flight-{chapter}.{name}" for chapter, names in _ON_CALLS.items() for name in names)
-    | conversedparties.CLAUSES
-    | conversedsql.CLAUSES
-    | conversedfeatures.CLAUSES
+    | logins.CLAUSES
+    | sqlrecordings.CLAUSES
+    | sqlfeatures.CLAUSES
 )
 """The clauses on calls of Flight that requests and answers alone decide."""
 
@@ -82,7 +82,7 @@ def groups(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
     It is the number of the call that began a flight, or of the one that began a session or gave a handle.
     """
     found = list(_by_flight(calls))
-    began = {**conversedsql.begun_by(calls), **conversedparties.sessions(calls)}
+    began = {**sqlrecordings.begun_by(calls), **logins.sessions(calls)}
     began |= {number: number for number in began.values()}
     keys = [key for key, _ in found]
     joined: dict[str, str] = {}
@@ -90,9 +90,9 @@ def groups(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
         # The reads of a prepared query go along with it.
         joined[keys[number]] = f"begun {first}"
         keys[number] = f"begun {first}"
-    for handshake, first in conversedparties.logins(calls).items():
+    for handshake, first in logins.logins(calls).items():
         keys[handshake] = keys[first] = keys[first] or f"login {handshake}"
-    for number, said in conversedfeatures.told_by(calls).items():
+    for number, said in sqlfeatures.told_by(calls).items():
         keys[said] = _end_of(joined, keys[said])
         before = _end_of(joined, keys[number])
         if before and before != keys[said]:
@@ -151,7 +151,7 @@ def driven(calls: Sequence[Call]) -> tuple[tuple[Step, ...], tuple[Call, ...]]:
             polls = step
         if step == len(steps):
             steps.append(_step(call, given, calls[: len(made)], calls[len(made) + 1 :]))
-        made.append(dataclasses.replace(call, step=step, label=conversedsql.action_type(call) or call.label))
+        made.append(dataclasses.replace(call, step=step, label=sqlrecordings.action_type(call) or call.label))
         given.update(_given(call))
     return tuple(steps), tuple(made)
 
@@ -160,7 +160,7 @@ def _step(call: Call, given: set[bytes], before: Sequence[Call], later: Sequence
     """The step that ``call`` carries out; ``given`` are the tickets that earlier answers gave."""
     large = any(len(data) >= _LARGE for data in call.requests)
     expect = Expect((call.status or "OK",), LARGE if large else "")
-    known = conversedsql.sql_step(call, expect, before) or conversedparties.login_step(call, later, expect)
+    known = sqlrecordings.sql_step(call, expect, before) or logins.login_step(call, later, expect)
     if known is not None:
         return known
     action = action_of(call)

@@ -11,7 +11,6 @@ import pytest
 from conformance.contract.flight.encoding import action, descriptor, part
 from conformance.contract.flight.view import FlightView
 from conformance.contract.judge import Judge
-from conformance.engine import conversedflight, conversedparties
 from conformance.engine.conversed import UNKNOWN_TABLE, as_driven, conversations, without_table
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import ExchangeRecorded
@@ -19,6 +18,7 @@ from conformance.engine.owed import lasting_target
 from conformance.engine.proof import is_heavy
 from conformance.engine.selection import clauses_on
 from conformance.generate import materialise
+from conformance.protocols.flight.engine import logins, recordings
 from conformance.records import (
     Asker,
     AskerKind,
@@ -214,7 +214,7 @@ def fails(clause: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("clause", sorted(conversedflight.CLAUSES - conversedparties.CLAUSES))
+@pytest.mark.parametrize("clause", sorted(recordings.CLAUSES - logins.CLAUSES))
 def test_every_clause_on_calls_fails_on_its_mutant(clause: str) -> None:
     """No clause is asked that cannot fail without the table; `tests/recording` has those on logins and sessions."""
     assert fails(clause)

@@ -20,7 +20,7 @@ from conformance import wire
 from conformance.contract.flight.decoding import action_of, message_of
 from conformance.contract.flight.sqlmessages import command_in, rebound, result_in, type_of, unpacked
 from conformance.contract.flight.sqlschemas import SCHEMAS
-from conformance.engine.conversedwrites import Writes
+from conformance.protocols.flight.engine.writes import Writes
 from conformance.records import (
     Call,
     CallEnd,

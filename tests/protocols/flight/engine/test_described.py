@@ -9,7 +9,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from conformance.engine.known import known_cases
+from conformance.protocols.flight.engine.described import known_cases
 from conformance.records import BqType, Descriptor, DoGet, GetFlightInfo, GetSchema, SqlQuery
 from conformance.targets import TargetError, TargetKind, TargetSpec
 from conformance.targets.dialect import SqlSpec

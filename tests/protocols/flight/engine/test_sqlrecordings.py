@@ -11,9 +11,9 @@ import pytest
 from conformance.contract.flight.encoding import action, number, part, text
 from conformance.contract.flight.sqlmessages import packed
 from conformance.engine.conversed import as_driven, conversations
-from conformance.engine.conversedsql import begun_by
+from conformance.protocols.flight.engine.sqlrecordings import begun_by
 from conformance.records import Call, IfExists, IfNotExist, SqlClose, SqlIngest, SqlMetadata, SqlQuery, SqlUpdate
-from tests.engine.test_conversedflight import alone
+from tests.protocols.flight.engine.test_recordings import alone
 
 HANDLE = b"handle of a statement"
 TRANSACTION = b"id of a transaction"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.engine.conversedwrites import Writes
-from tests.engine.test_conversedflight import get, put
+from conformance.protocols.flight.engine.writes import Writes
+from tests.protocols.flight.engine.test_recordings import get, put
 
 PUTS = (put(started=1.0, seconds=4.0), put(started=2.0, seconds=0.5), put(started=8.0))
 

@@ -8,9 +8,9 @@ import pytest
 
 from conformance.contract.flight.encoding import action, part
 from conformance.engine.conversed import as_driven, conversations
-from conformance.engine.conversedparties import logins, sessions
+from conformance.protocols.flight.engine.logins import logins, sessions
 from conformance.records import Call, FlightLogin, Handshake
-from tests.engine.test_conversedflight import alone
+from tests.protocols.flight.engine.test_recordings import alone
 
 
 def handshake(login: int, *, at: float) -> Call:

@@ -10,10 +10,10 @@ import pytest
 from conformance.contract.flight.encoding import number, part, text
 from conformance.contract.flight.sqlmessages import packed
 from conformance.engine.conversed import conversations
-from conformance.engine.conversedfeatures import told_by
+from conformance.protocols.flight.engine.sqlfeatures import told_by
 from conformance.records import Call
-from tests.engine.test_conversedflight import alone
-from tests.engine.test_conversedsql import begin, end, update
+from tests.protocols.flight.engine.test_recordings import alone
+from tests.protocols.flight.engine.test_sqlrecordings import begin, end, update
 
 
 def said(*codes: int, at: float = 0.0, status: str = "OK") -> Call:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.contract.flight.encoding import part, text
 from conformance.contract.flight.sqlmessages import packed
-from conformance.engine.flighttranscript import FlightTranscript
+from conformance.protocols.flight.engine.transcript import FlightTranscript
 from conformance.records import Call
 
 

@@ -1,0 +1,81 @@
+"""What the engine knows of a protocol: what a target offers of it, and how its recorded calls become cases."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, Protocol, TypeAlias
+
+from conformance.engine.lack import Untold
+from conformance.records import Call, Case, Step
+from conformance.targets.spec import TargetSpec
+
+__all__ = ["EnginePlugin", "MessageLines", "Recordings", "Scenario"]
+
+Scenario: TypeAlias = Callable[[TargetSpec], TargetSpec]
+"""Makes of a target the server of a scenario."""
+
+
+class MessageLines(Protocol):
+    """Shows the messages of one call as text, in the order in which they came."""
+
+    def lines(self, data: bytes, *, request: bool) -> Iterator[str]:
+        """The lines of one request or response."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Recordings:
+    """How calls that a proxy recorded become cases without a table.
+
+    ``groups`` gives for each call, in their order, the key of what it belongs to and words for that; the key of a call
+    that belongs to nothing is empty. ``driven`` makes the steps of a group, and the calls that carry them out.
+    ``clauses`` are those on calls that requests and answers alone decide.
+    """
+
+    groups: Callable[[Sequence[Call]], Iterator[tuple[str, str]]]
+    driven: Callable[[Sequence[Call]], tuple[tuple[Step, ...], tuple[Call, ...]]]
+    clauses: frozenset[str]
+
+
+def _names_of_file(spec: TargetSpec) -> tuple[str, ...]:
+    return spec.not_offered
+
+
+def _nothing_untold(_spec: TargetSpec) -> tuple[Untold, ...]:
+    return ()
+
+
+def _none_described(_spec: TargetSpec) -> list[Case]:
+    return []
+
+
+def _as_it_is(spec: TargetSpec, _cases: Iterable[str]) -> TargetSpec:
+    return spec
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class EnginePlugin:
+    """A protocol in the engine.
+
+    ``left_out`` gives the profiles and types that a target file leaves out, by its list or because it does not say how
+    to ask for them, and ``not_drawn`` what scenarios for it leave out. ``untold`` gives what a target file does not
+    tell, each with the steps that need it. ``described`` gives the cases that a target file describes, and ``playing``
+    makes of a target the server that one of these cases needs. ``scenarios`` are servers of other integration tests, as
+    which a target may be judged, by their names.
+
+    ``messages`` shows the messages of a call; without it, they are shown by their Protobuf classes. If
+    ``has_known_rows``, any of its servers can be given rows, so that a run begins with a smoke phase, and readers can
+    read them while it goes on.
+    """
+
+    LAYER: ClassVar[str] = "engine"
+
+    recordings: Recordings
+    left_out: Callable[[TargetSpec], tuple[str, ...]] = _names_of_file
+    not_drawn: Callable[[TargetSpec], tuple[str, ...]] = _names_of_file
+    untold: Callable[[TargetSpec], tuple[Untold, ...]] = _nothing_untold
+    described: Callable[[TargetSpec], list[Case]] = _none_described
+    playing: Callable[[TargetSpec, Iterable[str]], TargetSpec] = _as_it_is
+    scenarios: Mapping[str, Scenario] = dataclasses.field(default_factory=dict)
+    messages: Callable[[Call, int], MessageLines] | None = None
+    has_known_rows: bool = True
