@@ -20,7 +20,7 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.prove import Proof, prove
 from conformance.engine.selection import Patterns, all_clauses
 from conformance.records import Case
-from conformance.reference.proven import PROVEN_MUTANTS
+from conformance.reference.proven import proven_mutants
 from conformance.report.proof import as_json, as_text, took
 
 
@@ -52,7 +52,7 @@ def command(
     Exit status: 0 the proof holds; 1 a mutant survives, a clause is unproven, a mutant fails other clauses too, or a
     legal variation fails; 2 unusable input; 130 interrupted, because part of a proof proves nothing.
     """
-    if unknown := sorted(set(mutants) - set(PROVEN_MUTANTS)):
+    if unknown := sorted(set(mutants) - set(proven_mutants())):
         raise click.UsageError(f"no mutant is called {unknown[0]!r}; `conformance serve --mutants` lists them all")
     began = time.monotonic()
     cases, clauses = load_corpus(corpus, None).values(), _matching(clause) if clause else None

@@ -9,44 +9,22 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
 
 import pyarrow as pa
 
 from conformance.contract.clause import Clause
 from conformance.engine.reuse import Answered, Reuse
-from conformance.generate import draw_scenario, materialise
-from conformance.generate.flighthistories import HISTORY
+from conformance.generate import materialise
+from conformance.generate.plugin import GeneratePlugin
+from conformance.generate.scenariokinds import parse_scenario_id
+from conformance.protocol import plugin
 from conformance.records import Case, Exchange, ProtocolName, Verdict
 from conformance.records.together import groups
-from conformance.reference.flight.service import FlightService
-from conformance.reference.flight.sql.service import SqlFlightService
-from conformance.reference.hosted import flight_target, storage_target
+from conformance.reference.plugin import ReferencePlugin
 from conformance.reference.reached import Recorder, differences
-from conformance.reference.service import Service
 from conformance.targets import Target
 
-__all__ = ["FLIGHT_ENTRIES", "Tried", "asked", "drawn", "has_races"]
-
-SCENARIOS: Final = 50
-"""The number of scenarios on which mutants of combinations have to die: those of a default run."""
-
-HISTORIES: Final = 23
-"""The number of histories of Flight on which mutants of histories have to die: they have every pair of features."""
-
-ENTRIES: Final = frozenset({"create_read_session", "read_rows", "split_read_stream"})
-"""The methods of the reference of Storage Read to which calls are given."""
-
-FLIGHT_ENTRIES: Final = frozenset(
-    {
-        *("handshake", "list_flights", "get_flight_info", "poll_flight_info", "get_schema"),
-        *("do_get", "do_put", "do_exchange", "do_action", "list_actions"),
-    }
-)
-"""Those of the reference of Flight."""
-
-REFERENCES: Final[tuple[type, ...]] = (Service, SqlFlightService, FlightService)
-"""The services from which all others deviate, the special ones first."""
+__all__ = ["Tried", "asked", "drawn", "has_races"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -59,10 +37,9 @@ class Tried:
 
 @functools.cache
 def drawn(protocol: ProtocolName) -> tuple[Tried, ...]:
-    """The drawn cases of a protocol that a default run has."""
-    flies = protocol is ProtocolName.FLIGHT
-    profile, count = ("flight", HISTORIES) if flies else ("server", SCENARIOS)
-    cases = [draw_scenario(0, index, profile=profile) for index in range(count)]
+    """The scenarios of a protocol on which its mutants have to die."""
+    spoken = plugin(GeneratePlugin, protocol)
+    cases = [spoken.draw_scenario(0, index) for index in range(spoken.proven_scenarios)]
     return tuple(Tried(case, materialise(case.table)) for case in cases)
 
 
@@ -79,9 +56,9 @@ def asked(
 
     ``racing`` gives the target of the cases whose calls meet.
     """
-    reference, own = (None, None) if service is None else _reference_of(service)
     for tried in cases:
         case, races = tried.case, has_races(tried.case)
+        reference, own = (None, None) if service is None else _reference_of(service, case.protocol)
         judging = _judging(case.protocol, clauses, reference, refined=refined)
         # Where calls meet, the reference itself is asked: for without connections they do not.
         verdicts = None if own is None or (races and not own) else judging.untouched(case, tried.table, own)
@@ -99,9 +76,9 @@ def has_races(case: Case) -> bool:
 
 
 @functools.lru_cache(maxsize=8)
-def _reference_of(service: type) -> tuple[type, frozenset[str] | None]:
+def _reference_of(service: type, protocol: ProtocolName) -> tuple[type, frozenset[str] | None]:
     """The reference from which a service deviates, and the attributes in which it does, if these are all."""
-    reference = next(one for one in REFERENCES if issubclass(service, one))
+    reference = next(one for one in plugin(ReferencePlugin, protocol).bases if issubclass(service, one))
     return reference, differences(service, reference)
 
 
@@ -110,9 +87,9 @@ def _judging(protocol: ProtocolName, clauses: tuple[Clause, ...], reference: typ
     """What judges the exchanges of a protocol in this process; without a reference, each of them."""
     if reference is None:
         return Reuse(clauses, None, refined=refined)
-    recorder = Recorder(FLIGHT_ENTRIES if protocol is ProtocolName.FLIGHT else ENTRIES)
-    service: Any = recorder.recording(reference)
-    target = flight_target(service=service) if protocol is ProtocolName.FLIGHT else storage_target(make=service)
+    spoken = plugin(ReferencePlugin, protocol)
+    recorder = Recorder(spoken.entries)
+    target = spoken.served(recorder.recording(reference))
 
     def driven(case: Case, table: pa.Table) -> tuple[Exchange, frozenset[str]]:
         with recorder.afresh() as used:
@@ -121,14 +98,14 @@ def _judging(protocol: ProtocolName, clauses: tuple[Clause, ...], reference: typ
 
     @functools.cache
     def met() -> frozenset[str]:
-        """What the histories use whose calls meet: which of it a single one uses is a matter of chance."""
-        meeting = (one for one in drawn(ProtocolName.FLIGHT) if has_races(one.case))
+        """What the scenarios use whose calls meet: which of it a single one uses is a matter of chance."""
+        meeting = (one for one in drawn(protocol) if has_races(one.case))
         return frozenset().union(*(driven(one.case, one.table)[1] for one in meeting))
 
     def answered(case: Case, table: pa.Table) -> Answered:
         exchange, used = driven(case, table)
         if not has_races(case):
             return exchange, used
-        return exchange, used | met() if case.id.startswith(HISTORY) else None
+        return exchange, used | met() if parse_scenario_id(case.id) is not None else None
 
     return Reuse(clauses, answered, refined=refined)

@@ -11,7 +11,7 @@ import dataclasses
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
@@ -20,10 +20,13 @@ from conformance.contract.judge import Judge
 from conformance.contract.view import View
 from conformance.contract.viewing import view_of
 from conformance.generate import materialise
-from conformance.records import Case, Outcome, Reading, ReadingOutcome, Verdict
+from conformance.protocol import plugin
+from conformance.records import Case, Outcome, ProtocolName, Reading, ReadingOutcome, Verdict
 from conformance.targets import Target, open_target
-from conformance.targets.flightspec import FlightSpec
-from conformance.targets.spec import Clock, Endpoint, SerializerSpec, TargetKind, TargetSpec
+from conformance.targets.spec import SerializerSpec, TargetKind, TargetSpec
+
+if TYPE_CHECKING:
+    from conformance.reference.plugin import ReferencePlugin
 
 __all__ = ["Owed", "lasting_target", "reference_target"]
 
@@ -39,49 +42,39 @@ def reference_target(
     kind: TargetKind = TargetKind.SERVER, *, mutant: str | None = None, scenario: str | None = None
 ) -> Iterator[Target]:
     """The reference in this process as a target of ``kind``; a server may have the deviation of a mutant, or be that of
-    a ``scenario`` of Arrow's integration tests.
+    a ``scenario`` of other integration tests.
     """
-    if kind in (TargetKind.FLIGHT, TargetKind.SERVER):
-        from conformance.reference.hosted import (  # noqa: PLC0415  # a serializer does not need gRPC
-            flight_target,
-            storage_target,
-        )
-
-        with closing(flight_target(mutant, scenario) if kind is TargetKind.FLIGHT else storage_target(mutant)) as found:
+    spec = TargetSpec("reference", kind)
+    if spec.serves:
+        spoken = _reference(spec.protocol)
+        if scenario is None:
+            made = spoken.target(mutant)
+        else:
+            assert spoken.played is not None, "the protocol has scenarios"
+            made = spoken.played(scenario)
+        with closing(made) as found:
             yield found
         return
     place = SerializerSpec("conformance.reference.serializer:REFERENCE")
-    spec = TargetSpec(name="reference", kind=TargetKind.SERIALIZER, serializer=place)
-    with open_target(spec, alone=True) as target:
+    with open_target(TargetSpec("reference", TargetKind.SERIALIZER, serializer=place), alone=True) as target:
         yield target
 
 
 @contextmanager
-def lasting_target(kind: TargetKind, mutant: str | None = None) -> Iterator[Target]:
+def lasting_target(protocol: ProtocolName, mutant: str | None = None) -> Iterator[Target]:
     """As :func:`reference_target` for a server that listens and outlives the cases, by the clock of the machine.
 
     It shows what a server in the process of the driver does not: calls that meet, their times, and what a fault makes
     of earlier cases.
     """
-    from conformance.reference.flight import deviations  # noqa: PLC0415  # a serializer does not need gRPC
-    from conformance.reference.flight.handshake import LOGIN  # noqa: PLC0415  # as above
-    from conformance.reference.flight.server import FlightServer  # noqa: PLC0415  # as above
-    from conformance.reference.hosted import flight_spec  # noqa: PLC0415  # as above
-    from conformance.reference.server import ReferenceServer  # noqa: PLC0415  # as above
+    with _reference(protocol).listening(mutant) as spec, open_target(spec, alone=True) as target:
+        yield target
 
-    with ExitStack() as stack:
-        flight = FlightSpec()
-        if kind is TargetKind.FLIGHT:
-            service = deviations.flight_service(mutant)()
-            service.login = LOGIN
-            flight = flight_spec(sql=deviations.speaks_sql(mutant))
-            flights = stack.enter_context(FlightServer(service, clock=True))
-            endpoint = Endpoint(grpc=flights.endpoint, rest=f"http://127.0.0.1:{flights.clock_port}")
-        else:
-            server = stack.enter_context(ReferenceServer(mutant=mutant))
-            endpoint = Endpoint(grpc=server.grpc_endpoint, rest=f"http://{server.rest_endpoint}")
-        spec = TargetSpec(name="reference", kind=kind, endpoint=endpoint, flight=flight, clock=Clock("/clock"))
-        yield stack.enter_context(open_target(spec, alone=True))
+
+def _reference(protocol: ProtocolName) -> ReferencePlugin:
+    from conformance.reference.plugin import ReferencePlugin  # noqa: PLC0415  # a serializer does not need gRPC
+
+    return plugin(ReferencePlugin, protocol)
 
 
 class Owed:

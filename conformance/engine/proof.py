@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,14 +25,13 @@ import pyarrow as pa
 from conformance._globs import matches
 from conformance.contract.clause import Clause
 from conformance.contract.files import judge_bytes
-from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.contract.judge import judge
 from conformance.engine.asking import Tried, asked, drawn
-from conformance.engine.owed import lasting_target, reference_target
+from conformance.engine.owed import lasting_target
 from conformance.engine.reuse import Reuse
 from conformance.generate import materialise
-from conformance.generate.flighthistories import HISTORY
-from conformance.generate.scenarios import CHAPTER
+from conformance.generate.plugin import GeneratePlugin
+from conformance.protocol import plugin
 from conformance.records import (
     Call,
     Case,
@@ -45,15 +43,13 @@ from conformance.records import (
     ValueProfile,
     Verdict,
 )
-from conformance.reference.flight.deviations import flight_service
-from conformance.reference.hosted import flight_spec
-from conformance.reference.mutants import Mutant, service_class
-from conformance.reference.register import Misread
+from conformance.reference.plugin import ReferencePlugin
+from conformance.reference.register import Misread, Mutant
 from conformance.reference.samples import samples, times
 from conformance.reference.serializer import REFERENCE, Serializer
 from conformance.targets import open_target
 from conformance.targets.handing import batches_of, place_of
-from conformance.targets.spec import Deadlines, Ready, Start, TargetKind, TargetSpec
+from conformance.targets.spec import Deadlines
 
 __all__ = [
     "ProofFixture",
@@ -158,12 +154,11 @@ class ProofFixture:
             if any(matches(clause, case.clauses) for clause in heavy):
                 yield Tried(case, materialise(case.table))
 
-    def scenarios(self, kills: Sequence[str], kind: TargetKind) -> Iterator[Tried]:
-        """The scenarios of a default run on a target of ``kind``, if one of ``kills`` is about what they show."""
-        flies = kind is TargetKind.FLIGHT
-        chapter = HISTORY if flies else CHAPTER
+    def scenarios(self, kills: Sequence[str], protocol: ProtocolName) -> Iterator[Tried]:
+        """The scenarios of a default run on a server of a protocol, if one of ``kills`` is about what they show."""
+        chapter = plugin(GeneratePlugin, protocol).scenario_chapter
         if any(clause.startswith(f"{chapter}.") for clause in kills):
-            yield from drawn(ProtocolName.FLIGHT if flies else ProtocolName.STORAGE_READ)[:: self.step]
+            yield from drawn(protocol)[:: self.step]
 
     def made_for(self, kills: Sequence[str]) -> Iterator[Tried]:
         """The cases, light and heavy, that are made for one of ``kills``."""
@@ -248,10 +243,14 @@ def _serialized(tried: Tried, serializer: Serializer) -> Exchange:
     return Exchange(tried.case.id, "mutant", calls=tuple(calls))
 
 
-def by_scenario(proof_fixture: ProofFixture, scenario: str, mutant: str | None = None) -> Iterator[list[Verdict]]:
-    """The verdicts on the answers of the reference, or of a mutant, as the server of a scenario."""
-    case = FLIGHT_SCENARIOS[scenario].case
-    with reference_target(TargetKind.FLIGHT, mutant=mutant, scenario=None if mutant else scenario) as target:
+def by_scenario(
+    proof_fixture: ProofFixture, scenario: str, protocol: ProtocolName, mutant: str | None = None
+) -> Iterator[list[Verdict]]:
+    """The verdicts on the answers of the reference, or of a mutant, as the server of a scenario of a protocol."""
+    spoken = plugin(ReferencePlugin, protocol)
+    case = spoken.scenarios()[scenario]
+    assert spoken.played is not None, "the protocol has scenarios"
+    with closing(spoken.target(mutant) if mutant else spoken.played(scenario)) as target:
         yield from asked(target, proof_fixture.clauses, [Tried(case, materialise(case.table))])
 
 
@@ -259,58 +258,42 @@ def by_server(
     proof_fixture: ProofFixture,
     mutant: str | None,
     kills: Sequence[str] = (),
-    kind: TargetKind = TargetKind.SERVER,
+    protocol: ProtocolName = ProtocolName.STORAGE_READ,
     *,
     refined: bool = False,
 ) -> Iterator[list[Verdict]]:
     """The verdicts, case by case, on the answers of the reference server with that fault, or without one if None.
 
-    ``kind`` says which reference. Heavy cases are included if they are made for one of ``kills``; so are scenarios if
-    one of these is about combinations, or about histories of Flight. With ``refined``, a refusal or a death that no
-    clause reports fails the case, as in a run.
+    Heavy cases are included if they are made for one of ``kills``; so are scenarios if one of these is about them. With
+    ``refined``, a refusal or a death that no clause reports fails the case, as in a run.
     """
-    service = flight_service(mutant) if kind is TargetKind.FLIGHT else service_class(mutant)
+    spoken = plugin(ReferencePlugin, protocol)
     with ExitStack() as stack:
-        target = stack.enter_context(reference_target(kind, mutant=mutant))
-        racing = functools.cache(lambda: stack.enter_context(lasting_target(kind, mutant)))
+        target = stack.enter_context(closing(spoken.target(mutant)))
+        racing = functools.cache(lambda: stack.enter_context(lasting_target(protocol, mutant)))
         # An isolated server is a process of its own; the mutants tried here do not need one.
         cases = (
             Tried(dataclasses.replace(one.case, isolated=False), one.table)
-            for one in chain(proof_fixture.served(kills), proof_fixture.scenarios(kills, kind))
+            for one in chain(proof_fixture.served(kills), proof_fixture.scenarios(kills, protocol))
         )
-        yield from asked(target, proof_fixture.clauses, cases, service=service, refined=refined, racing=racing)
-
-
-def _process(mutant: str, state: Path, kind: TargetKind) -> TargetSpec:
-    if kind is TargetKind.FLIGHT:
-        return TargetSpec(
-            name="mutant",
-            kind=kind,
-            start=Start(
-                (sys.executable, "-m", "conformance.reference.flight", "--login", "--mutant", mutant), grace=1.0
-            ),
-            ready=Ready(grpc_event="grpc.listen"),
-            flight=flight_spec(),
-            deadlines=SHORT,
+        yield from asked(
+            target, proof_fixture.clauses, cases, service=spoken.service(mutant), refined=refined, racing=racing
         )
-    command = (sys.executable, "-m", "conformance.reference", "--mutant", mutant, "--state", str(state))
-    return TargetSpec(
-        name="mutant",
-        kind=kind,
-        start=Start(command, grace=1.0, restarts=True),
-        ready=Ready(grpc_event="grpc.listen", rest_event="rest.listen"),
-        deadlines=SHORT,
-    )
 
 
 def by_process(
-    proof_fixture: ProofFixture, mutant: str, kills: Sequence[str], kind: TargetKind = TargetKind.SERVER
+    proof_fixture: ProofFixture,
+    mutant: str,
+    kills: Sequence[str],
+    protocol: ProtocolName = ProtocolName.STORAGE_READ,
 ) -> Iterator[list[Verdict]]:
     """As :func:`by_server`, for a mutant that hangs or dies: in a process, with short deadlines, on the cases made for
     ``kills``.
     """
-    with TemporaryDirectory() as folder, open_target(_process(mutant, Path(folder, "state"), kind)) as target:
-        yield from asked(target, proof_fixture.clauses, proof_fixture.made_for(kills))
+    with TemporaryDirectory() as folder:
+        spec = plugin(ReferencePlugin, protocol).process(mutant, Path(folder))
+        with open_target(dataclasses.replace(spec, deadlines=SHORT)) as target:
+            yield from asked(target, proof_fixture.clauses, proof_fixture.made_for(kills))
 
 
 @functools.lru_cache(maxsize=8)
@@ -322,19 +305,19 @@ def _judging_bytes(clauses: tuple[Clause, ...]) -> Reuse:
 def try_mutant(proof_fixture: ProofFixture, mutant: Mutant) -> Trial:
     """The clauses that fail on one mutant; the cases of the fixture are of the mutant's protocol."""
     failures: dict[str, tuple[str, ...]] = {}
-    kind = TargetKind.SERVER if mutant.flight is None else TargetKind.FLIGHT
-    scenario = getattr(mutant.flight, "scenario", None)
+    protocol = mutant.protocol
+    scenario = getattr(mutant.service, "scenario", None)
     if mutant.serializer is not None:
         failures.update(by_bytes(proof_fixture, mutant.serializer))
     if mutant.readings is not None:
         failures.update(by_readings(proof_fixture, mutant.readings))
     elif mutant.process:
-        for verdicts in by_process(proof_fixture, mutant.name, mutant.kills, kind):
+        for verdicts in by_process(proof_fixture, mutant.name, mutant.kills, protocol):
             note_failures(verdicts, failures)
     elif scenario is not None:
-        for verdicts in by_scenario(proof_fixture, scenario, mutant.name):
+        for verdicts in by_scenario(proof_fixture, scenario, protocol, mutant.name):
             note_failures(verdicts, failures)
     elif mutant.service is not None or any(clause not in failures for clause in mutant.kills):  # only servers show it
-        for verdicts in by_server(proof_fixture, mutant.name, mutant.kills, kind):
+        for verdicts in by_server(proof_fixture, mutant.name, mutant.kills, protocol):
             note_failures(verdicts, failures)
     return Trial(mutant.name, failures, mutant.kills, tuple(mutant.also))

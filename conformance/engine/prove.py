@@ -1,5 +1,5 @@
 """The full proof: all mutants, all faulty servers, all legal variations and the systematic changes, in several
-processes. The mutants and the legal variations of Arrow Flight are tried if there are cases of Flight.
+processes. The mutants and the legal variations of a protocol are tried if there are cases of it.
 
 :mod:`conformance.engine.proof` and :mod:`conformance.engine.systematic` define the gates. This module distributes the
 tasks, puts the results together, and says whether the proof holds.
@@ -15,11 +15,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import as_completed
 from contextlib import closing
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from conformance.contain.crew import crew
-from conformance.contract.clause import CLAUSES, PROFILES, Clause, load_chapters
-from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS, scenario_of
+from conformance.contract.clause import CLAUSES, Clause, load_chapters
+from conformance.contract.viewing import profile_of
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.events import CaseJudged
 from conformance.engine.owed import Owed, lasting_target
@@ -36,35 +36,36 @@ from conformance.engine.proof import (
 from conformance.engine.standing import Standing, standings
 from conformance.engine.substituted import type_fates
 from conformance.engine.systematic import Fate, conversations, fates
-from conformance.records import Case, Level, Outcome, ProtocolName
-from conformance.reference.flight.variations import FLIGHT_VARIATIONS
-from conformance.reference.mutants import FAULTY_SERVERS
-from conformance.reference.proven import PROVEN_MUTANTS
-from conformance.reference.servicevariations import SERVICE_VARIATIONS
+from conformance.protocol import plugin
+from conformance.records import Case, Level, Outcome, ProtocolName, Verdict
+from conformance.reference.plugin import ReferencePlugin
+from conformance.reference.proven import proven_mutants
 from conformance.reference.variations import VARIATIONS
-from conformance.targets.spec import TargetKind
 
 __all__ = ["Proof", "prove"]
 
-ALARMS: Final = ("alarm", "server alarm", "flight alarm", "scenario alarm")
+ALARMS: Final = ("reference", "bytes alarm", "server alarm", "scenario alarm")
 """The kinds of tasks in which nothing may fail."""
 
-REFERENCE_NAME: Final = "flight reference"
-"""The name of the Flight reference among its legal variations."""
+MESSAGES: Final = ProtocolName.STORAGE_READ
+"""The protocol whose clauses and cases judge messages alone."""
 
 SHARDS: Final = 8
 """The number of parts of the systematic changes; with that many, the processes end at about the same time."""
 
-HEAVIEST: Final = ("mutant in a process", "alarm", "systematic", "server", "flight alarm")
+HEAVIEST: Final = ("mutant in a process", "reference", "bytes alarm", "systematic", "faulty server", "server alarm")
 """The kinds of tasks that take longest, in the order in which they begin, so that the processes end together."""
+
+Task: TypeAlias = tuple[str, ProtocolName, str, int]
+"""A kind of task, the protocol that it is on, the name of what is tried, and the step in which cases are taken."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Proof:
     """The results of a proof. ``faulty_servers`` maps each faulty server to the MUST clauses that it holds.
 
-    ``unproven`` are clauses on messages and on Flight for which no mutant is made. ``unknown`` are ids that a mutant
-    kills and that do not exist.
+    ``unproven`` are clauses on messages and on calls of a protocol for which no mutant is made. ``unknown`` are ids
+    that a mutant kills and that do not exist.
     ``changes`` counts the systematic changes by their result, ``types`` the substituted types. ``survivors`` are those
     of either kind that no clause rejected, ``raised`` those on which a clause raised an exception.
     ``alarms`` are legal variations (and the reference itself) on which a clause failed. ``seconds`` is how long each
@@ -121,47 +122,54 @@ def prove(
     """
     load_chapters()
     cases, asked = tuple(cases), tuple(CLAUSES if clauses is None else clauses)
-    flies = any(case.protocol is ProtocolName.FLIGHT for case in cases)
-    chosen = [name for name, one in PROVEN_MUTANTS.items() if flies or one.flight is None]
+    spoken = [protocol for protocol in ProtocolName if any(case.protocol is protocol for case in cases)]
+    every_mutant = proven_mutants()
+    chosen = [name for name, one in every_mutant.items() if one.protocol in spoken]
     if mutants is not None:
         chosen = list(mutants)
-        flies = flies and any(PROVEN_MUTANTS[name].flight is not None for name in chosen)
+        others = {every_mutant[name].protocol for name in chosen}
+        spoken = [protocol for protocol in spoken if protocol is MESSAGES or protocol in others]
     if clauses is not None:
-        chosen = [name for name in chosen if not set(clauses).isdisjoint(PROVEN_MUTANTS[name].kills)]
-        flies = flies and any(CLAUSES[name].on_flight for name in clauses)
-    tasks: list[tuple[str, str, int]] = []
+        chosen = [name for name in chosen if not set(clauses).isdisjoint(every_mutant[name].kills)]
+        spoken = [one for one in spoken if one is MESSAGES or any(_is_on(CLAUSES[name], one) for name in clauses)]
+    tasks = [("mutant", every_mutant[name].protocol, name, 1) for name in chosen]
+    tasks += [("bytes alarm", MESSAGES, name, thin) for name in VARIATIONS]
     if clauses is None:
-        tasks += [("systematic", str(shard), every) for shard in range(SHARDS)] + [
-            ("server", name, thin) for name in FAULTY_SERVERS
-        ]
-    tasks += [("alarm", name, thin) for name in ("", *VARIATIONS)]
-    shared = thin if mutants is None else max(thin, len(SERVICE_VARIATIONS))
-    tasks += [("server alarm", name, shared) for name in SERVICE_VARIATIONS]
-    if flies:
-        tasks += [("flight alarm", name, 0) for name in (REFERENCE_NAME, *FLIGHT_VARIATIONS)]
-        tasks += [("scenario alarm", one.case.id, 0) for one in FLIGHT_SCENARIOS.values()]
-    tasks += [("mutant", name, 0) for name in chosen]
+        tasks += [("systematic", MESSAGES, str(shard), every) for shard in range(SHARDS)]
+    for protocol in spoken:
+        reference = plugin(ReferencePlugin, protocol)
+        shared = thin if mutants is None else max(thin, len(reference.variations()))
+        tasks.append(("reference", protocol, "", thin))
+        tasks += [("server alarm", protocol, name, shared) for name in reference.variations()]
+        tasks += [("scenario alarm", protocol, name, 1) for name in reference.scenarios()]
+        if clauses is None:
+            tasks += [("faulty server", protocol, name, thin) for name in reference.faulty]
     results, seconds = _run(sorted(tasks, key=_turn), (cases, asked), workers or os.cpu_count() or 1, reported)
-    to_prove = [name for name in asked if _is_proven(CLAUSES[name], flies=flies)] if mutants is None else ()
+    to_prove = [name for name in asked if _is_proven(CLAUSES[name], spoken)] if mutants is None else ()
     return dataclasses.replace(_put_together(chosen, to_prove, results), seconds=seconds)
 
 
-def _turn(task: tuple[str, str, int]) -> tuple[int, bool]:
+def _turn(task: Task) -> tuple[int, bool]:
     """When a task begins: those of the heaviest kinds first, and of the others those of servers."""
-    kind, name, _ = task
-    server = kind != "mutant" or PROVEN_MUTANTS[name].serializer is None
-    if kind == "mutant" and PROVEN_MUTANTS[name].process:
+    kind, _, name, _ = task
+    server = kind != "mutant" or proven_mutants()[name].serializer is None
+    if kind == "mutant" and proven_mutants()[name].process:
         kind = HEAVIEST[0]
     return HEAVIEST.index(kind) if kind in HEAVIEST else len(HEAVIEST), not server
 
 
-def _is_proven(clause: Clause, *, flies: bool) -> bool:
+def _is_proven(clause: Clause, spoken: Collection[ProtocolName]) -> bool:
     """True if a mutant has to be made for a clause."""
-    return clause.on_messages or (flies and clause.on_flight)
+    return clause.on_messages or any(_is_on(clause, one) for one in spoken if one is not MESSAGES)
+
+
+def _is_on(clause: Clause, protocol: ProtocolName) -> bool:
+    """True if the clause judges servers of a protocol, and nothing else."""
+    return clause.profiles == (profile_of(protocol),)
 
 
 def _put_together(chosen: Sequence[str], to_prove: Collection[str], results: Mapping[tuple[str, str], Any]) -> Proof:
-    made_for = {clause for name in chosen for clause in PROVEN_MUTANTS[name].kills}
+    made_for = {clause for name in chosen for clause in proven_mutants()[name].kills}
     found: list[Fate] = []
     changes: Counter[str] = Counter()
     types: Counter[str] = Counter()
@@ -172,20 +180,20 @@ def _put_together(chosen: Sequence[str], to_prove: Collection[str], results: Map
             found += result[2]
     return Proof(
         trials=tuple(results["mutant", name] for name in chosen),
-        faulty_servers={name: results["server", name] for name in FAULTY_SERVERS if ("server", name) in results},
-        alarms={name or "reference": made for (kind, name), made in results.items() if kind in ALARMS and made},
+        faulty_servers={name: held for (kind, name), held in results.items() if kind == "faulty server"},
+        alarms={name: made for (kind, name), made in results.items() if kind in ALARMS and made},
         unproven=tuple(name for name in to_prove if name not in made_for),
         unknown=tuple(sorted(made_for - set(CLAUSES))),
         changes=dict(changes),
         types=dict(types),
         survivors=tuple(fate for fate in found if fate.survived),
         raised=tuple(fate for fate in found if fate.errors),
-        variations=sum(kind in ALARMS[:3] and name not in ("", REFERENCE_NAME) for kind, name in results),
+        variations=sum(kind in ("bytes alarm", "server alarm") for kind, _ in results),
     )
 
 
 def _run(
-    tasks: Sequence[tuple[str, str, int]],
+    tasks: Sequence[Task],
     stage: tuple[tuple[Case, ...], tuple[str, ...]],
     workers: int,
     reported: Callable[[str, int, int], None],
@@ -196,9 +204,10 @@ def _run(
     with crew(workers, _prepare, *stage) as pool:
         futures = {pool.submit(_timed, *task): task for task in tasks}
         for number, future in enumerate(as_completed(futures), 1):
-            kind, name, _ = futures[future]
+            kind, protocol, name, _ = futures[future]
+            name = name or (f"reference of {protocol}" if kind == "reference" else kind)
             results[kind, name], seconds[kind, name] = future.result()
-            reported(name or kind, number, len(tasks))
+            reported(name, number, len(tasks))
     return results, seconds
 
 
@@ -215,76 +224,66 @@ def _prepare(cases: tuple[Case, ...], asked: tuple[str, ...]) -> None:
     for protocol in ProtocolName:
         every = ProofFixture.of([case for case in cases if case.protocol is protocol], CLAUSES.values())
         chosen = tuple(CLAUSES[name] for name in asked)
-        # Legal servers of Flight are many, and each answers every case over gRPC: a part of a proof is to take seconds.
-        narrowed = protocol is ProtocolName.FLIGHT and len(chosen) < len(CLAUSES)
-        proven = every.narrowed(chosen) if narrowed else dataclasses.replace(every, clauses=chosen)
-        _FIXTURES[protocol] = (every, proven)
+        _FIXTURES[protocol] = (every, dataclasses.replace(every, clauses=chosen))
 
 
-def _timed(kind: str, name: str, step: int) -> tuple[Any, float]:
+def _timed(kind: str, protocol: ProtocolName, name: str, step: int) -> tuple[Any, float]:
     """The result of a task, and the seconds that it took."""
     began = time.monotonic()
-    return _task(kind, name, step), time.monotonic() - began
+    return _task(kind, protocol, name, step), time.monotonic() - began
 
 
-def _task(kind: str, name: str, step: int) -> Any:
-    proof_fixture, proven = _FIXTURES[ProtocolName.STORAGE_READ]
-    flights, proven_flights = _FIXTURES[ProtocolName.FLIGHT]
+def _task(kind: str, protocol: ProtocolName, name: str, step: int) -> Any:  # noqa: PLR0911  # one for each kind
+    every, proven = _FIXTURES[protocol]
     match kind:
         case "mutant":
-            mutant = PROVEN_MUTANTS[name]
-            return try_mutant(proof_fixture if mutant.flight is None else flights, mutant)
-        case "flight alarm":
-            return _answered(proven_flights, None if name == REFERENCE_NAME else name, TargetKind.FLIGHT)
+            return try_mutant(every, proven_mutants()[name])
         case "scenario alarm":
-            return _played(proven_flights, name)
-        case "server":
-            return held(proof_fixture.thinned(step), name)
+            return _failures(by_scenario(proven, name, protocol))
+        case "faulty server":
+            return held(every.thinned(step), name, protocol)
         case "systematic":
-            return _systematic(proof_fixture, int(name), step)
+            return _systematic(every, int(name), step)
+        case "bytes alarm":
+            sample = proven.sampled(step, list(VARIATIONS).index(name) % step)
+            return by_bytes(sample, VARIATIONS[name].serializer)
+        case "reference":
+            return _answered(proven.sampled(step, 0), None, protocol)
         case _:
-            return _alarms(proven, kind, name, step)
+            # Legal servers are many: in a part of a proof, each answers the cases that are made for its clauses.
+            part = proven if len(proven.clauses) == len(CLAUSES) else proven.narrowed(proven.clauses)
+            first = plugin(ReferencePlugin, protocol).variations().index(name) % step
+            return _answered(part.sampled(step, first), name, protocol)
 
 
-def _alarms(proven: ProofFixture, kind: str, name: str, step: int) -> Failures:
-    """The clauses that fail on the reference, without a name, or on a legal variation of its bytes or its service."""
-    if kind == "server alarm":
-        part = proven if len(proven.clauses) == len(CLAUSES) else proven.narrowed(proven.clauses)
-        return _answered(part.sampled(step, list(SERVICE_VARIATIONS).index(name) % step), name)
-    if not name:
-        return _answered(proven.sampled(step, 0), None)
-    return by_bytes(proven.sampled(step, list(VARIATIONS).index(name) % step), VARIATIONS[name].serializer)
-
-
-def _answered(proof_fixture: ProofFixture, name: str | None, kind: TargetKind = TargetKind.SERVER) -> Failures:
+def _answered(proof_fixture: ProofFixture, name: str | None, protocol: ProtocolName) -> Failures:
     """The clauses that fail on the answers of the reference, or of one of its legal variations."""
-    failures: dict[str, tuple[str, ...]] = {}
-    # Servers of Flight differ in what they offer, and refuse the rest.
-    refined, ends = kind is TargetKind.SERVER, [outcome for outcome in Outcome if outcome.fails_run]
+    refined = plugin(ReferencePlugin, protocol).refusals_fail
     kills = [clause.id for clause in proof_fixture.clauses]
-    for verdicts in by_server(proof_fixture, name, kills, kind, refined=refined):
+    return _failures(by_server(proof_fixture, name, kills, protocol, refined=refined), refined=refined)
+
+
+def _failures(answered: Iterable[Sequence[Verdict]], *, refined: bool = False) -> Failures:
+    """The clauses that fail, with their cases; ``refined``, also the refusals and deaths that no clause reports."""
+    failures: dict[str, tuple[str, ...]] = {}
+    for verdicts in answered:
         if refined:
-            note_failures(verdicts, failures, counted=ends)
+            note_failures(verdicts, failures, counted=[outcome for outcome in Outcome if outcome.fails_run])
         else:
             note_failures(verdicts, failures)
     return failures
 
 
-def _played(proof_fixture: ProofFixture, case_id: str) -> Failures:
-    """The clauses that fail on the answers of the reference as the server of a scenario."""
-    scenario = scenario_of(case_id)
-    assert scenario is not None, "the task names one"
-    failures: dict[str, tuple[str, ...]] = {}
-    for verdicts in by_scenario(proof_fixture, scenario.name):
-        note_failures(verdicts, failures)
-    return failures
-
-
-def held(proof_fixture: ProofFixture, faulty: str) -> tuple[str, ...]:
+def held(
+    proof_fixture: ProofFixture, faulty: str, protocol: ProtocolName = ProtocolName.STORAGE_READ
+) -> tuple[str, ...]:
     """The MUST clauses that the faulty server of that name holds, in their order."""
-    clauses = [clause for clause in proof_fixture.clauses if PROFILES[0] in clause.profiles]
+    clauses = [clause for clause in proof_fixture.clauses if profile_of(protocol) in clause.profiles]
     cases = []
-    with lasting_target(TargetKind.SERVER, faulty) as target, closing(Owed(clauses, TargetKind.SERVER)) as owed:
+    with (
+        lasting_target(protocol, faulty) as target,
+        closing(Owed(clauses, plugin(ReferencePlugin, protocol).kind)) as owed,
+    ):
         step = CaseStep(clauses, target)
         for tried in proof_fixture.served(()):
             work = step.take(CaseWork(dataclasses.replace(tried.case, isolated=False)))

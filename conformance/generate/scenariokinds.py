@@ -1,4 +1,4 @@
-"""The scenarios of each kind of server: :mod:`.scenarios` of Storage Read, :mod:`.flighthistories` of Flight."""
+"""The scenarios of all protocols, by the profile of the runs on their servers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from conformance.generate import scenarios
-from conformance.generate.flighthistories import HISTORY, draw_history
+from conformance.generate.plugin import GeneratePlugin
+from conformance.protocol import plugins
 from conformance.records import Case
 
 __all__ = ["DrawnFrom", "draw_scenario", "parse_scenario_id", "scenario_id"]
 
-_WORDS: Final = {"flight": HISTORY}
-"""The first words of ids by the profile of the server, where it is not that of Storage Read."""
-_ID: Final = re.compile(rf"({scenarios.SCENARIO}|{HISTORY})\.s(\d{{1,19}})\.i(\d{{1,19}})")
+_ID: Final = re.compile(r"([a-z-]+)\.s(\d{1,19})\.i(\d{1,19})")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -29,7 +27,7 @@ class DrawnFrom:
 
 def scenario_id(seed: int, index: int, *, profile: str = "server") -> str:
     """Return the id of a scenario for servers of a profile."""
-    return f"{_WORDS.get(profile, scenarios.SCENARIO)}.s{seed}.i{index}"
+    return f"{_of_profile(profile).scenario_word}.s{seed}.i{index}"
 
 
 def parse_scenario_id(name: str) -> DrawnFrom | None:
@@ -37,10 +35,16 @@ def parse_scenario_id(name: str) -> DrawnFrom | None:
     found = _ID.fullmatch(name)
     if found is None:
         return None
-    return DrawnFrom(int(found[2]), int(found[3]), "flight" if found[1] == HISTORY else "server")
+    profiles = (one.run_profile for one in plugins(GeneratePlugin).values() if one.scenario_word == found[1])
+    return next((DrawnFrom(int(found[2]), int(found[3]), profile) for profile in profiles), None)
 
 
 def draw_scenario(seed: int, index: int, *, profile: str = "server", not_offered: Collection[str] = ()) -> Case:
     """Return the ``index``-th scenario of a seed for servers of a profile, without what is ``not_offered``."""
-    draw = draw_history if profile == "flight" else scenarios.draw_scenario
-    return draw(seed, index, not_offered=not_offered)
+    return _of_profile(profile).draw_scenario(seed, index, not_offered=not_offered)
+
+
+def _of_profile(profile: str) -> GeneratePlugin:
+    """The protocol of a profile; the profile of a serializer has no scenarios, and counts as one of Storage Read."""
+    known = {one.run_profile: one for one in plugins(GeneratePlugin).values()}
+    return known.get(profile, known["server"])

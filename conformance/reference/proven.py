@@ -1,15 +1,31 @@
-"""Every mutant that ``conformance prove`` tries: those of Storage Read, and those of Arrow Flight."""
+"""Every mutant that ``conformance prove`` tries, of all protocols."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
 
-from conformance.reference.flight.mutants import FLIGHT_MUTANTS
-from conformance.reference.mutants import MUTANTS, Mutant
+from conformance.protocol import plugins
+from conformance.records import ProtocolName
+from conformance.reference.plugin import ReferencePlugin
+from conformance.reference.register import Mutant
 
-__all__ = ["PROVEN_MUTANTS"]
+__all__ = ["proven_mutants"]
 
-PROVEN_MUTANTS: Final[Mapping[str, Mutant]] = MappingProxyType({**MUTANTS, **FLIGHT_MUTANTS})
-"""Every mutant by name. No name is in both registers: those of Flight begin with the name of a chapter on Flight."""
+
+@functools.cache
+def proven_mutants() -> Mapping[str, Mutant]:
+    """Every mutant by name, in the order of :class:`~conformance.records.ProtocolName`.
+
+    Raises:
+        ValueError: mutants of two protocols have one name.
+    """
+    made = plugins(ReferencePlugin)
+    found: dict[str, Mutant] = {}
+    for protocol in ProtocolName:
+        mutants = made[protocol].mutants()
+        if taken := found.keys() & mutants.keys():
+            raise ValueError(f"expected one mutant of each name, got several called {', '.join(sorted(taken))}")
+        found.update(mutants)
+    return MappingProxyType(found)

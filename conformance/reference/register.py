@@ -14,15 +14,13 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from conformance.records import Reading
+from conformance.records import ProtocolName, Reading
 from conformance.reference.message import Message
 from conformance.reference.reshaping import Change, change_fields
 from conformance.reference.serializer import Serializer, Write
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from conformance.reference.service import Service
 
 __all__ = [
     "MUTANTS",
@@ -53,8 +51,8 @@ class Mutant:
     ``also`` are clauses that may rightly fail with it, each with the reason; no other clause may fail.
     ``defects`` are ids of the catalogue of public defects, ``source`` the URL of the report; both empty for a
     deviation that nobody has reported. A mutant of bytes or values has a ``serializer``, one of behaviour a
-    ``service`` (of Arrow Flight: ``flight``), one of the decoding of right bytes ``readings``. ``process`` says that
-    the service may hang or die, and needs a process of its own.
+    ``service``, one of the decoding of right bytes ``readings``. ``process`` says that the service may hang or die, and
+    needs a process of its own. ``protocol`` is that of its service.
     """
 
     name: str
@@ -64,10 +62,10 @@ class Mutant:
     defects: tuple[str, ...]
     source: str
     serializer: Serializer | None = None
-    service: type[Service] | None = None
-    flight: type[object] | None = None
+    service: type[Any] | None = None
     readings: Misread | None = None
     process: bool = False
+    protocol: ProtocolName = ProtocolName.STORAGE_READ
 
 
 _REGISTER: dict[str, Mutant] = {}

@@ -316,6 +316,11 @@ class TargetSpec:
         return ProtocolName(self.kind.value) if self.kind.value in _OF_PROTOCOLS else ProtocolName.STORAGE_READ
 
     @property
+    def serves(self) -> bool:
+        """True for a server, of whichever protocol."""
+        return self.kind is TargetKind.SERVER or self.kind.value in _OF_PROTOCOLS
+
+    @property
     def over_rest(self) -> bool:
         """True if tables come into the target through the REST API."""
         return self.kind is TargetKind.SERVER and self.seed.over_rest

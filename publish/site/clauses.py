@@ -11,7 +11,7 @@ from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.records import Level
-from conformance.reference.proven import PROVEN_MUTANTS
+from conformance.reference.proven import proven_mutants
 from conformance.report.html import clause_anchor
 from publish.site.frame import Site, clause_path
 from publish.site.published import Published
@@ -32,7 +32,7 @@ def write_clauses(site: Site, published: Published) -> None:
     """Write the page of each clause, and the list of all of them by chapter."""
     cases = sorted(load_corpus(data_file("cases"), None).values(), key=lambda case: case.id)
     killers: dict[str, list[str]] = {}
-    for mutant in PROVEN_MUTANTS.values():
+    for mutant in proven_mutants().values():
         for killed in mutant.kills:
             killers.setdefault(killed, []).append(mutant.name)
     consequences = published.loaded("clients.json")

@@ -13,7 +13,7 @@ from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.records import Case, Level
-from conformance.reference.proven import PROVEN_MUTANTS
+from conformance.reference.proven import proven_mutants
 from publish.tables import consequences
 
 __all__ = ["NAME", "text"]
@@ -73,7 +73,7 @@ def _entry(clause: Clause, cases: Sequence[Case], measured: str) -> Iterator[str
     if named := [case.id for case in cases if matches(clause.id, case.clauses)]:
         more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
         yield f"- *Cases:* {', '.join(f'`{case}`' for case in named[:SHOWN])}{more}\n"
-    if killers := [mutant.name for mutant in PROVEN_MUTANTS.values() if clause.id in mutant.kills]:
+    if killers := [mutant.name for mutant in proven_mutants().values() if clause.id in mutant.kills]:
         yield f"- *Mutants:* {', '.join(f'`{name}`' for name in sorted(killers))}\n"
 
 

@@ -10,7 +10,7 @@ from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.records import ProtocolName
-from conformance.reference.proven import PROVEN_MUTANTS
+from conformance.reference.proven import proven_mutants
 from publish.tables.blocks import filled
 
 __all__ = ["NAME", "text"]
@@ -29,6 +29,6 @@ def _proven() -> Iterator[str]:
     parts = f"{read} for Storage Read, {cases - read} for Flight"
     proof = "[the proof](docs/results.md#the-proof)"
     yield (
-        f"  Today there are {len(all_clauses())} clauses, {cases} cases ({parts}) and {len(PROVEN_MUTANTS)} mutants"
+        f"  Today there are {len(all_clauses())} clauses, {cases} cases ({parts}) and {len(proven_mutants())} mutants"
         f" ({proof}).\n"
     )

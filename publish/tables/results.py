@@ -23,7 +23,7 @@ from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 from conformance.reference.ipc.hostile import HOSTILE
 from conformance.reference.ipc.mutants import IPC_MUTANTS
 from conformance.reference.ipc.variations import IPC_VARIATIONS
-from conformance.reference.proven import PROVEN_MUTANTS
+from conformance.reference.proven import proven_mutants
 from conformance.reference.servicevariations import SERVICE_VARIATIONS
 from conformance.reference.variations import VARIATIONS
 from conformance.report.reading import read_report
@@ -117,7 +117,7 @@ def _counts() -> Iterator[str]:
         f"{count} {level.upper()}" for level in Level if (count := sum(each.level is level for each in clauses))
     )
     cases = len(load_corpus(data_file("cases"), None))
-    yield f"{len(clauses)} clauses ({levels}), {cases} named cases, {len(PROVEN_MUTANTS)} mutants,\n"
+    yield f"{len(clauses)} clauses ({levels}), {cases} named cases, {len(proven_mutants())} mutants,\n"
     legal = len(VARIATIONS) + len(SERVICE_VARIATIONS) + len(FLIGHT_VARIATIONS)
     yield f"{legal} legal variations. For streams, files and tensors {len(IPC_MUTANTS)} more mutants,\n"
     vectors = VectorSet.load(data_file("golden") / "ipc").vectors

@@ -93,7 +93,7 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "list": _TARGETS,
     "matrix": _REPORTED | {"jinja2"},
     "prepare": _ARROW | {"psutil"},
-    "prove": _REFERENCE | {"h11", "sqlglot"},
+    "prove": _REFERENCE,
     "read": _SHOWN,
     "record": _REFERENCE | {"rich", "yaml"},
     "replay": _SHOWN,

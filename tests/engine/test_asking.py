@@ -10,8 +10,8 @@ from conformance.contract.clause import load_chapters
 from conformance.engine import asking
 from conformance.engine.asking import Tried, asked, drawn, has_races
 from conformance.records import ProtocolName
+from conformance.reference.flight.hosted import flight_target
 from conformance.reference.flight.service import FlightService
-from conformance.reference.hosted import flight_target
 
 load_chapters()
 

@@ -41,6 +41,7 @@ from conformance.records import (
     Exchange,
     Mode,
     Outcome,
+    ProtocolName,
     Recipe,
     Table,
     ValueProfile,
@@ -49,7 +50,6 @@ from conformance.records import (
 from conformance.reference.mutants import MUTANTS
 from conformance.reference.serializer import REFERENCE
 from conformance.reference.systematic import Edit
-from conformance.targets import TargetKind
 
 load_chapters()
 COLUMNS = (Column("n", BqType.INT64, Mode.REQUIRED), Column("t", BqType.STRING))
@@ -147,7 +147,7 @@ class TestTrying:
         """A server costs more than all cases in bytes; it is asked where a clause that has to fail did not."""
         asked: list[str] = []
 
-        def none(_fixture: ProofFixture, name: str, _kills: tuple[str, ...], _kind: TargetKind) -> list[list[Verdict]]:
+        def none(_: ProofFixture, name: str, _kills: tuple[str, ...], _protocol: ProtocolName) -> list[list[Verdict]]:
             asked.append(name)
             return []
 
@@ -276,19 +276,21 @@ class TestTypes:
         assert "types.int64: the suite raised ZeroDivisionError: of ours" in serialized.errors[0]
 
 
-@pytest.mark.parametrize("kind", [TargetKind.SERVER, TargetKind.FLIGHT])
-def test_each_kind_of_server_gets_scenarios_of_its_own(kind: TargetKind, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is drawn is asked for with the kind of the server: they have no steps in common."""
-    asked: list[tuple[list[str], TargetKind]] = []
+@pytest.mark.parametrize("protocol", ProtocolName)
+def test_servers_of_each_protocol_get_scenarios_of_their_own(
+    protocol: ProtocolName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is drawn is asked for with the protocol: they have no steps in common."""
+    asked: list[tuple[list[str], ProtocolName]] = []
 
-    def scenarios(_: ProofFixture, named: list[str], kind: TargetKind) -> tuple[()]:
-        asked.append((named, kind))
+    def scenarios(_: ProofFixture, named: list[str], protocol: ProtocolName) -> tuple[()]:
+        asked.append((named, protocol))
         return ()
 
     monkeypatch.setattr(ProofFixture, "scenarios", scenarios)
 
-    assert list(by_server(ProofFixture((), (), ()), None, ["combination.none-is-missing"], kind)) == []
-    assert asked == [(["combination.none-is-missing"], kind)]
+    assert list(by_server(ProofFixture((), (), ()), None, ["combination.none-is-missing"], protocol)) == []
+    assert asked == [(["combination.none-is-missing"], protocol)]
 
 
 def test_an_error_in_a_clause_kills_no_mutant() -> None:

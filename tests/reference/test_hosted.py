@@ -18,9 +18,9 @@ from conformance.engine.proof import ProofFixture, Tried
 from conformance.generate.scenarios import CHAPTER
 from conformance.records import CallEnd, Exchange, ProtocolName
 from conformance.records.together import groups
-from conformance.reference.hosted import flight_target, storage_target
+from conformance.reference.flight.hosted import flight_target
+from conformance.reference.hosted import storage_target
 from conformance.targets import Target
-from conformance.targets.spec import TargetKind
 
 load_chapters()
 Open = Callable[..., Target]
@@ -34,7 +34,7 @@ RACES = frozenset({"flight.handshake-rounds"})
 def cases(protocol: ProtocolName) -> tuple[Tried, ...]:
     """The light cases of a protocol that a server without more can serve, and no race decides about."""
     fixture = ProofFixture.of(load_corpus(protocol=protocol).values(), ())
-    drawn = () if protocol is ProtocolName.FLIGHT else fixture.scenarios([f"{CHAPTER}."], TargetKind.SERVER)
+    drawn = () if protocol is ProtocolName.FLIGHT else fixture.scenarios([f"{CHAPTER}."], protocol)
     # Drawn cases of Storage Read append rows, and read a table as it was before.
     served = (one for one in (*fixture.served(()), *drawn) if one.case.id not in RACES)
     # Of a group of steps of Flight, the calls are made at the same time.

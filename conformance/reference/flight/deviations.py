@@ -38,9 +38,9 @@ def flight_service(name: str | None = None) -> type[FlightService]:
     found = FLIGHT_MUTANTS.get(name)
     if found is None:
         raise KeyError(f"no mutant or legal variation of the Flight reference is called {name!r}")
-    assert found.flight is not None
-    assert issubclass(found.flight, FlightService)
-    return found.flight
+    assert found.service is not None
+    assert issubclass(found.service, FlightService)
+    return found.service
 
 
 def speaks_sql(name: str | None = None) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from conformance.records import ProtocolName
 from conformance.reference.flight.service import FlightService
 from conformance.reference.freedom import ServiceVariation, registering
 from conformance.reference.register import Mutant, decorator
@@ -24,10 +25,12 @@ FLIGHT_MUTANTS: Final[Mapping[str, Mutant]] = MappingProxyType(_MUTANTS)
 FLIGHT_VARIATIONS: Final[Mapping[str, ServiceVariation[FlightService]]] = MappingProxyType(_VARIATIONS)
 """Every legal variation by name; complete once :mod:`.variations` is imported."""
 
-mutant: Final = decorator(lambda reported: {"flight": reported}, _MUTANTS)
+mutant: Final = decorator(lambda definition: {"service": definition, "protocol": ProtocolName.FLIGHT}, _MUTANTS)
 """Register a subclass of the service that replaces one step."""
 
-process_mutant: Final = decorator(lambda reported: {"flight": reported, "process": True}, _MUTANTS)
+process_mutant: Final = decorator(
+    lambda definition: {"service": definition, "protocol": ProtocolName.FLIGHT, "process": True}, _MUTANTS
+)
 """Register a subclass of the service that dies, and so needs a process of its own."""
 
 variation: Final = registering(_VARIATIONS)

@@ -59,7 +59,7 @@ def test_in_other_cases_nothing_lapses() -> None:
 def test_a_cancelled_endpoint_is_not_revived() -> None:
     """The reference refuses the renewal; a mutant gives the ticket out again."""
     steps = (*BEGUN, DoAction(CANCEL, info="f"), DoGet("f"), RENEWED, DoGet("r"), DoGet("f"))
-    mutant = FLIGHT_MUTANTS["flight-history.cancelled-comes-back"].flight
+    mutant = FLIGHT_MUTANTS["flight-history.cancelled-comes-back"].service
 
     assert mutant is not None
     assert not revived(history(*steps))

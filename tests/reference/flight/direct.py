@@ -15,11 +15,12 @@ from conformance.contract.clause import CLAUSES, FLIGHT, load_chapters
 from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.contract.flight.view import FlightView
 from conformance.contract.judge import judge_view
-from conformance.engine.asking import FLIGHT_ENTRIES, Tried
+from conformance.engine.asking import Tried
 from conformance.engine.corpus import load_corpus
 from conformance.engine.proof import ProofFixture
 from conformance.engine.reuse import Answered, Reuse
 from conformance.generate import materialise
+from conformance.protocols.flight.reference import PLUGIN
 from conformance.records import (
     BqType,
     Case,
@@ -36,11 +37,11 @@ from conformance.records import (
     Table,
 )
 from conformance.reference.flight.handshake import LOGIN
+from conformance.reference.flight.hosted import flight_target, service_target
 from conformance.reference.flight.server import FlightHandlers
 from conformance.reference.flight.service import FlightService
 from conformance.reference.flight.sql.service import SqlFlightService
 from conformance.reference.flight.store import Store
-from conformance.reference.hosted import flight_target, service_target
 from conformance.reference.reached import Recorder, differences
 from conformance.targets.calls import Caller
 from conformance.targets.dialect import SqlSpec
@@ -161,7 +162,7 @@ def tried(
 @functools.cache
 def _known(reference: type[FlightService]) -> Reuse:
     """Judges what a reference answers once, for all services that deviate from it."""
-    recorder = Recorder(FLIGHT_ENTRIES)
+    recorder = Recorder(PLUGIN.entries)
     target = flight_target(service=recorder.recording(reference))
 
     def answered(case: Case, table: pa.Table) -> Answered:

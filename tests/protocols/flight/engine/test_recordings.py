@@ -35,7 +35,6 @@ from conformance.records import (
 )
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
-from conformance.targets.spec import TargetKind
 
 CLIENT = Asker(AskerKind.PROXY, "some-client", "1.0")
 JUDGE = Judge(without_table(clauses_on(ProtocolName.FLIGHT)[0])[0])
@@ -65,7 +64,7 @@ def verdicts(exchange: Exchange) -> Iterator[Verdict]:
 
 def judged(cases: Sequence[Case], mutant: str | None) -> Iterator[tuple[Case, Verdict]]:
     """The verdicts without a table on what the reference, or a mutant of it, answers to ``cases``."""
-    with lasting_target(TargetKind.FLIGHT, mutant) as target:
+    with lasting_target(ProtocolName.FLIGHT, mutant) as target:
         for case in cases:
             exchange = target.drive(dataclasses.replace(case, isolated=False), materialise(case.table))
             yield from ((case, verdict) for verdict in verdicts(exchange))

@@ -1,0 +1,82 @@
+"""The reference of Arrow Flight: a server of tables that are put into it, which speaks Flight SQL."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
+from conformance.records import Case
+from conformance.reference.clock import PATH
+from conformance.reference.flight.deviations import flight_service, speaks_sql
+from conformance.reference.flight.handshake import LOGIN
+from conformance.reference.flight.hosted import flight_spec, flight_target
+from conformance.reference.flight.mutants import FLIGHT_MUTANTS
+from conformance.reference.flight.server import FlightServer
+from conformance.reference.flight.service import FlightService
+from conformance.reference.flight.sql.service import SqlFlightService
+from conformance.reference.flight.variations import FLIGHT_VARIATIONS
+from conformance.reference.plugin import ReferencePlugin
+from conformance.reference.register import Mutant
+from conformance.targets import Target
+from conformance.targets.spec import Clock, Endpoint, Ready, Start, TargetKind, TargetSpec
+
+
+@contextmanager
+def _listening(mutant: str | None) -> Iterator[TargetSpec]:
+    service = flight_service(mutant)()
+    service.login = LOGIN
+    with FlightServer(service, clock=True) as server:
+        endpoint = Endpoint(grpc=server.endpoint, rest=f"http://127.0.0.1:{server.clock_port}")
+        spoken = flight_spec(sql=speaks_sql(mutant))
+        yield TargetSpec("reference", TargetKind.FLIGHT, endpoint=endpoint, flight=spoken, clock=Clock(PATH))
+
+
+def _process(mutant: str, _folder: Path) -> TargetSpec:
+    command = (sys.executable, "-m", "conformance.reference.flight", "--login", "--mutant", mutant)
+    return TargetSpec(
+        "mutant",
+        TargetKind.FLIGHT,
+        start=Start(command, grace=1.0),
+        ready=Ready(grpc_event="grpc.listen"),
+        flight=flight_spec(),
+    )
+
+
+def _played(scenario: str) -> Target:
+    return flight_target(scenario=scenario)
+
+
+def _mutants() -> Mapping[str, Mutant]:
+    return FLIGHT_MUTANTS
+
+
+def _variations() -> tuple[str, ...]:
+    return tuple(FLIGHT_VARIATIONS)
+
+
+def _scenarios() -> Mapping[str, Case]:
+    return {name: scenario.case for name, scenario in FLIGHT_SCENARIOS.items()}
+
+
+PLUGIN: Final = ReferencePlugin(
+    kind=TargetKind.FLIGHT,
+    target=flight_target,
+    served=lambda service: flight_target(service=service),
+    listening=_listening,
+    process=_process,
+    service=flight_service,
+    bases=(SqlFlightService, FlightService),
+    entries=frozenset(
+        {
+            *("handshake", "list_flights", "get_flight_info", "poll_flight_info", "get_schema"),
+            *("do_get", "do_put", "do_exchange", "do_action", "list_actions"),
+        }
+    ),
+    mutants=_mutants,
+    variations=_variations,
+    played=_played,
+    scenarios=_scenarios,
+    refusals_fail=False,
+)
