@@ -11,12 +11,10 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.comparing.differences import Floats, floats_of, identical
-from conformance.contract.flight.view import FlightView
 from conformance.contract.view import View
-from conformance.readers.flightreads import flight_reads, reads_of
 from conformance.readers.fullread import FullRead, bare_read
-from conformance.readers.held import held_tables
 from conformance.readers.info import Read, ReaderInfo, Takes
+from conformance.readers.plugin import held_tables, reads_of
 from conformance.readers.registry import MODULES, reader_module
 from conformance.readers.tables import to_stream_bytes, validate
 from conformance.records import Case, Exchange, Reading, ReadingOutcome
@@ -85,12 +83,10 @@ class Decoders:
         """The full reads of an exchange; for a serializer without protobuf, if every decoder takes bytes and
         supports any type.
         """
-        if isinstance(view, FlightView):
-            return flight_reads(view)
         if not view.calls and all(info.takes is not Takes.SERVER and not info.cannot for info in self._infos.values()):
             bare = bare_read(view.case, view.exchange)
             return [] if bare is None else [bare]
-        return reads_of(view.case, view.exchange)
+        return reads_of(view.case, view.exchange, view)
 
     def _is_locked(self, name: str, read: Read, whole: FullRead, held: pa.Table, floats: Floats) -> bool:
         self._mark(name)

@@ -23,9 +23,9 @@ from conformance.contract.view import View
 from conformance.generate import materialise
 from conformance.readers.compare import reported
 from conformance.readers.fullread import FullRead, full_reads
-from conformance.readers.held import held_tables
 from conformance.readers.info import ReaderInfo, Takes
 from conformance.readers.messages import NoMessage, stream_bytes
+from conformance.readers.plugin import held_tables
 from conformance.records import Reading, ReadingOutcome, to_row
 
 if TYPE_CHECKING:

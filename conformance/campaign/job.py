@@ -17,7 +17,7 @@ from typing import Any, Final
 from conformance.generate.flighthistories import HISTORY
 from conformance.generate.scenarios import SCENARIO
 from conformance.records import ProtocolName, to_json
-from conformance.targets.spec import TargetKind, TargetSpec
+from conformance.targets.spec import TargetSpec
 
 __all__ = ["DECODERS", "FAMILIES", "FLIGHT", "HISTORIES", "MUTATED", "SERVERS", "CampaignJob", "Range"]
 
@@ -82,7 +82,7 @@ class CampaignJob:
     @property
     def shares_endpoint(self) -> bool:
         """True if every executor talks to one server that runs already."""
-        return self.spec.kind in (TargetKind.SERVER, TargetKind.FLIGHT) and self.spec.endpoint is not None
+        return self.spec.serves and self.spec.endpoint is not None
 
     @property
     def protocol(self) -> ProtocolName:

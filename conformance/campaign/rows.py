@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
+from conformance.campaign.plugin import CampaignPlugin
 from conformance.contract.comparing.matching import row_hashes
-from conformance.contract.comparing.received import compared
-from conformance.contract.flight.decoding import Data
-from conformance.contract.flight.subjects import without_dictionaries
-from conformance.contract.flight.view import DataView, FlightView
 from conformance.contract.judge import Judged
 from conformance.contract.view import View
 from conformance.engine.outcomes import reason_classes
-from conformance.readers.held import held_tables
-from conformance.records import DoGet, Outcome, Reading, ReadingOutcome, Verdict, to_row
+from conformance.protocol import plugin
+from conformance.records import Outcome, Reading, ReadingOutcome, Verdict, to_row
 
 __all__ = [
     "WEIGHT",
@@ -108,9 +105,7 @@ def _plain(reading: Reading) -> bool:
 
 def bytes_digest(view: View) -> int | None:
     """A digest of the Arrow messages in an exchange; it leaves out names that a server chooses at random."""
-    messages = [schema.data for schema in view.schemas] + [batch.data for batch in view.batches]
-    if isinstance(view, FlightView):
-        messages = [part for call in _streams(view) for data in call.data for part in _parts(data)]
+    messages = plugin(CampaignPlugin, view.exchange.protocol).messages(view)
     if not messages:
         return None
     digest = hashlib.sha1(usedforsecurity=False)  # enough to detect a change, and processors have it built in
@@ -122,47 +117,16 @@ def bytes_digest(view: View) -> int | None:
 
 def values_digest(view: View) -> int | None:
     """A digest of the rows that arrived, in any order; 0 if they equal the case's rows."""
-    held = _tables(view) if isinstance(view, FlightView) else held_tables(view)
+    spoken = plugin(CampaignPlugin, view.exchange.protocol)
+    held = spoken.tables(view)
     if not held:
         return None
-    if all(table is view.table for table in held.values()):
-        return 0
-    found = () if isinstance(view, FlightView) else compared(view)
-    if found and all(one.clean and one.got.num_columns == view.table.num_columns for one in found):
+    if all(table is view.table for table in held.values()) or spoken.has_exact_rows(view):
         return 0
     own = _table_digest(view.table)
     digests = {label: _table_digest(table) for label, table in sorted(held.items())}
     total = sum(digest * _number(label) for label, digest in digests.items() if digest != own) & _MASK
     return total - (1 << 64 if total >> 63 else 0)
-
-
-def _streams(view: FlightView) -> list[DataView]:
-    """The calls that ended in OK and gave data, without reads that a second run may answer differently."""
-    return [call for call in view.flight_calls if isinstance(call, DataView) and call.ok and _is_settled(view, call)]
-
-
-def _is_settled(view: FlightView, call: DataView) -> bool:
-    """False for a read at the time of a DoPut of its flight, or after two of them at the same time: their order is
-    nobody's choice.
-    """
-    if not isinstance(call.step, DoGet) or call.step.ticket is not None:
-        return True
-    descriptor = view.descriptor_of(call.step.info, call.index)
-    puts = () if descriptor is None else view.puts.get(descriptor, ())
-    return not any(
-        put in call.beside or any(other in put.beside for other in puts) for put in puts if put.at <= call.at
-    )
-
-
-def _parts(data: Data | None) -> Iterator[bytes]:
-    """The Arrow bytes of a FlightData."""
-    return (part for part in (() if data is None else (data.header, data.body)) if part)
-
-
-def _tables(view: FlightView) -> dict[str, pa.Table]:
-    """The rows of each stream, by its place among them."""
-    tables = enumerate(call.table for call in _streams(view))
-    return {str(at): without_dictionaries(table) for at, table in tables if table is not None}
 
 
 _MASK: Final = (1 << 64) - 1

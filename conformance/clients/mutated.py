@@ -34,8 +34,8 @@ from conformance.contract.view import View
 from conformance.engine.owed import reference_target
 from conformance.generate import materialise
 from conformance.readers.fullread import FullRead, full_reads
-from conformance.readers.held import held_tables
 from conformance.readers.info import ReaderInfo
+from conformance.readers.plugin import held_tables
 from conformance.readers.tape import Tape, Tapes, tapes_of
 from conformance.records import (
     BqType,

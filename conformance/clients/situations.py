@@ -19,8 +19,8 @@ from conformance.contract.clients import Situation
 from conformance.contract.view import View
 from conformance.generate import materialise
 from conformance.readers.fullread import FullRead, RecordedStream, full_reads
-from conformance.readers.held import held_tables
 from conformance.readers.info import ReaderInfo
+from conformance.readers.plugin import held_tables
 from conformance.readers.programs.slot import ONE_STREAM
 from conformance.readers.tape import Tape, Tapes
 from conformance.records import BqType, Case, Column, Exchange, Fault, FaultKind

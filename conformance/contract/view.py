@@ -411,6 +411,11 @@ class View:
         """The CreateReadSession calls that carry out a step."""
         return self.served_sessions if self.exchange.driven else ()
 
+    @property
+    def calls_read(self) -> Mapping[str, int]:
+        """The place of the call that begins what a reader reads, by the label of its readings."""
+        return {session.step.label: session.index for session in self.sessions}
+
     @remembered_property
     def labelled_sessions(self) -> Mapping[str, Sequence[SessionView]]:
         """The CreateReadSession calls by the labels of their steps, in their order."""

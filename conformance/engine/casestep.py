@@ -28,7 +28,7 @@ from conformance.contract.viewing import view_of
 from conformance.engine.outcomes import BROKE, refine, whole_case
 from conformance.generate import materialise
 from conformance.readers.compare import reported
-from conformance.readers.held import held_tables
+from conformance.readers.plugin import held_tables
 from conformance.records import Case, Exchange, Outcome, Reading, Table, Verdict
 from conformance.targets import TargetError
 from conformance.targets.spec import extra_seconds

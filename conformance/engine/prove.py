@@ -158,6 +158,11 @@ def _turn(task: Task) -> tuple[int, bool]:
     return HEAVIEST.index(kind) if kind in HEAVIEST else len(HEAVIEST), not server
 
 
+def _accused(kind: str, name: str) -> str:
+    """The name of a legal server or serializer on which a clause failed."""
+    return f"{kind} {name}" if name.startswith("of ") else name
+
+
 def _is_proven(clause: Clause, spoken: Collection[ProtocolName]) -> bool:
     """True if a mutant has to be made for a clause."""
     return clause.on_messages or any(_is_on(clause, one) for one in spoken if one is not MESSAGES)
@@ -181,7 +186,7 @@ def _put_together(chosen: Sequence[str], to_prove: Collection[str], results: Map
     return Proof(
         trials=tuple(results["mutant", name] for name in chosen),
         faulty_servers={name: held for (kind, name), held in results.items() if kind == "faulty server"},
-        alarms={name: made for (kind, name), made in results.items() if kind in ALARMS and made},
+        alarms={_accused(*key): made for key, made in results.items() if key[0] in ALARMS and made},
         unproven=tuple(name for name in to_prove if name not in made_for),
         unknown=tuple(sorted(made_for - set(CLAUSES))),
         changes=dict(changes),
@@ -205,7 +210,7 @@ def _run(
         futures = {pool.submit(_timed, *task): task for task in tasks}
         for number, future in enumerate(as_completed(futures), 1):
             kind, protocol, name, _ = futures[future]
-            name = name or (f"reference of {protocol}" if kind == "reference" else kind)
+            name = name or f"of {protocol}"
             results[kind, name], seconds[kind, name] = future.result()
             reported(name, number, len(tasks))
     return results, seconds

@@ -14,24 +14,16 @@ import pyarrow as pa
 from conformance.contract.comparing.expected import has_columns
 from conformance.contract.comparing.received import serialized
 from conformance.contract.comparing.sessions import whole_sessions
-from conformance.contract.flight.view import FlightView
 from conformance.contract.subjects import created
 from conformance.contract.view import SessionView, View
-from conformance.readers.flightreads import held_streams
 from conformance.readers.fullread import SERIALIZER
 from conformance.wire import DecodingError, schema_to_arrow
 
-__all__ = ["held_tables"]
+__all__ = ["held_sessions"]
 
 
-def held_tables(view: View) -> Mapping[str, pa.Table]:
-    """The rows in the bytes of each full read, by the label of its readings.
-
-    A full read with a batch that cannot be decoded is left out: the clauses on framing and structure give the
-    reason, and the correct result of a reader is unknown.
-    """
-    if isinstance(view, FlightView):
-        return held_streams(view)
+def held_sessions(view: View) -> Mapping[str, pa.Table]:
+    """The rows of each session that was read as a whole, and of a serializer's messages, by the labels of readings."""
     held: dict[str, pa.Table] = {}
     empty = [one for one in created(view) if not one.session.streams and has_columns(one)]
     for read in whole_sessions(view):

@@ -15,9 +15,9 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from conformance.contain.errors import CannotStart
-from conformance.readers.flightreads import reads_of
 from conformance.readers.fullread import FullRead
 from conformance.readers.info import ReaderInfo
+from conformance.readers.plugin import reads_of
 from conformance.readers.process import Broke, Died, WorkerProcess
 from conformance.readers.registry import MODULES, client_programs, reader_module
 from conformance.records import CANNOT, Case, Exchange, Reading, ReadingOutcome
@@ -251,7 +251,7 @@ class ReaderPool:
         """The readings of each full read of the exchange: grouped by full read, in the order of the readers.
 
         Errors of a reader never raise: an exception, a crash, a hang and a missing library are readings. The list is
-        empty if the exchange has no full read (see :func:`conformance.readers.flightreads.reads_of`).
+        empty if the exchange has no full read (see :func:`conformance.readers.plugin.reads_of`).
 
         Raises:
             Broke: The suite's own code raised an exception on what a reader gave.

@@ -7,7 +7,7 @@ import pyarrow as pa
 from conformance.contract.view import View
 from conformance.readers import READERS, ReaderPool, Takes
 from conformance.readers.compare import differences
-from conformance.readers.held import held_tables
+from conformance.readers.held import held_sessions
 from conformance.records import Case, Exchange
 from tests.readers.recorded import EOS, SCHEMA, batch, bytes_of, case, create, exchange, of_calls, serialized
 
@@ -17,7 +17,7 @@ TABLE = pa.Table.from_batches([batch(1, 2, 3)])
 
 def held(recorded: Exchange, one: Case = CASE) -> dict[str, pa.Table]:
     """The content of the exchange."""
-    return dict(held_tables(View(one, recorded, TABLE)))
+    return dict(held_sessions(View(one, recorded, TABLE)))
 
 
 def test_rows_are_those_of_the_bytes() -> None:

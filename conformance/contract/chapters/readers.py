@@ -12,7 +12,6 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from conformance.contract.clause import Violation, clause
-from conformance.contract.flight.view import DataView, FlightView
 from conformance.contract.sources import IPC_FORMAT, PYTHON_CLIENT
 from conformance.contract.subjects import once_per_view
 from conformance.contract.view import View
@@ -40,10 +39,7 @@ def _reads(view: View) -> list[Read]:
     for reading in view.readings:
         if reading.outcome is not ReadingOutcome.UNAVAILABLE and reading.camp:
             by_label.setdefault(reading.label, []).append(reading)
-    calls = {session.step.label: session.index for session in view.sessions}
-    if isinstance(view, FlightView):
-        calls = {call.stream_label: call.index for call in view.flight_calls if isinstance(call, DataView)}
-    return [Read(calls.get(label), readings) for label, readings in by_label.items()]
+    return [Read(view.calls_read.get(label), readings) for label, readings in by_label.items()]
 
 
 class ShownReadings(NamedTuple):

@@ -398,6 +398,11 @@ class FlightView(View):
         """The calls that carry out a step."""
         return self.served if self.exchange.driven else ()
 
+    @property
+    def calls_read(self) -> Mapping[str, int]:
+        """The place of each call that gave a stream, by the label of its readings."""
+        return {call.stream_label: call.index for call in self.flight_calls if isinstance(call, DataView)}
+
     @remembered_property
     def gets(self) -> tuple[GetView, ...]:
         """The DoGet calls."""

@@ -10,10 +10,10 @@ from conformance.contract.flight.view import FlightView
 from conformance.contract.viewing import view_of
 from conformance.engine.owed import reference_target
 from conformance.generate import draw_case, materialise
+from conformance.protocols.flight.readers import flight_reads
 from conformance.readers import ReaderPool
-from conformance.readers.flightreads import flight_reads, reads_of
 from conformance.readers.fullread import FullRead
-from conformance.readers.held import held_tables
+from conformance.readers.plugin import held_tables, reads_of
 from conformance.records import Case, Exchange, ReadingOutcome
 from conformance.targets.spec import TargetKind
 
@@ -46,4 +46,4 @@ def test_a_stream_with_other_columns_is_left_out(driven: list[tuple[Case, Exchan
     case, exchange = next((case, exchange) for case, exchange in driven if reads_of(case, exchange))
     fewer = dataclasses.replace(case, table=dataclasses.replace(case.table, columns=case.table.columns[1:]))
 
-    assert flight_reads(FlightView(fewer, exchange, materialise(case.table))) == []
+    assert flight_reads(fewer, exchange, FlightView(fewer, exchange, materialise(case.table))) == []

@@ -15,31 +15,29 @@ import pyarrow as pa
 from conformance.contract.comparing.matching import shape
 from conformance.contract.flight.view import DataView, FlightView
 from conformance.contract.mapping import arrow_schema
-from conformance.readers.fullread import FullRead, full_reads
-from conformance.records import Case, Exchange, ProtocolName
+from conformance.contract.view import View
+from conformance.readers.fullread import FullRead
+from conformance.readers.plugin import ReadersPlugin
+from conformance.records import Case, Exchange
 from conformance.wire.messages import Header, Message
 
-__all__ = ["flight_reads", "held_streams", "reads_of"]
+__all__ = ["flight_reads", "held_streams"]
 
 _PREFIX: Final = struct.Struct("<Ii")
 _CONTINUATION: Final = 0xFFFFFFFF
 
 
-def held_streams(view: FlightView) -> dict[str, pa.Table]:
+def held_streams(view: View) -> dict[str, pa.Table]:
     """The rows of each stream that a decoder can read, by the label of its readings."""
+    assert isinstance(view, FlightView), "it is the view of this protocol"
     return {call.stream_label: table for call in _readable(view) if (table := call.table) is not None}
 
 
-def reads_of(case: Case, exchange: Exchange) -> list[FullRead]:
-    """Everything in an exchange of any protocol that a reader can read from its beginning to its end."""
-    if exchange.protocol is not ProtocolName.FLIGHT:
-        return full_reads(case, exchange)
-    return flight_reads(FlightView(case, exchange, arrow_schema(case.table.columns).empty_table()))
-
-
-def flight_reads(view: FlightView) -> list[FullRead]:
+def flight_reads(case: Case, exchange: Exchange, view: View | None = None) -> list[FullRead]:
     """The streams that a decoder can read, in the order of their calls."""
-    return [_read(view.case, call) for call in _readable(view)]
+    seen = view or FlightView(case, exchange, arrow_schema(case.table.columns).empty_table())
+    assert isinstance(seen, FlightView), "it is the view of this protocol"
+    return [_read(case, call) for call in _readable(seen)]
 
 
 def _readable(view: FlightView) -> list[DataView]:
@@ -75,3 +73,6 @@ def _read(case: Case, call: DataView) -> FullRead:
         counted=False,
         bare=(schema, tuple(batches)),
     )
+
+
+PLUGIN: Final = ReadersPlugin(flight_reads, held_streams)
