@@ -18,9 +18,10 @@ from conformance.protocol import Plugin, plugin, plugins, protocol_names
 from conformance.readers.plugin import ReadersPlugin
 from conformance.records import ProtocolName
 from conformance.reference.plugin import ReferencePlugin
+from conformance.targets.plugin import TargetsPlugin
 
 KINDS: tuple[type[Plugin], ...] = (
-    *(ContractPlugin, GeneratePlugin, ReadersPlugin),
+    *(ContractPlugin, GeneratePlugin, TargetsPlugin, ReadersPlugin),
     *(ReferencePlugin, EnginePlugin, CampaignPlugin),
 )
 

@@ -17,23 +17,24 @@ import grpc
 import pyarrow as pa
 
 from conformance.contain.jsonhttp import Answering
+from conformance.protocol import plugin
 from conformance.records import Case
 from conformance.targets.calls import close_channel
 from conformance.targets.environment import find
-from conformance.targets.flight import FlightTarget
 from conformance.targets.inprocess import InProcessChannel, InProcessHttp
 from conformance.targets.instants import StillTime, Time
 from conformance.targets.opening import Target
+from conformance.targets.plugin import TargetsPlugin
 from conformance.targets.recent import Recent
 from conformance.targets.restway import LARGE
 from conformance.targets.running import RunningServer
 from conformance.targets.seeding import MadeTable
 from conformance.targets.seeds import case_rows
 from conformance.targets.server import ServerTarget
-from conformance.targets.spec import TargetKind, TargetSpec
+from conformance.targets.spec import TargetSpec
 from conformance.targets.starting import Starter
 
-__all__ = ["HERE", "HostedServer", "hosted"]
+__all__ = ["HERE", "HostedServer", "HostedTarget", "hosted"]
 
 HERE: Final = "127.0.0.1:1"
 """The address of a server that nobody connects to."""
@@ -75,8 +76,8 @@ def hosted(spec: TargetSpec, make: Callable[[Time], HostedServer], *, connected:
     If ``connected``, everything goes over connections: to what is asked, the answers are the same.
     """
     starter = functools.partial(_Hosting, make=make, connected=connected)
-    kind = FlightTarget if spec.kind is TargetKind.FLIGHT else _HostedTarget
-    return kind(spec, find(spec), multiplier=1.0, starter=starter)
+    target: Target = plugin(TargetsPlugin, spec.protocol).hosted(spec, find(spec), multiplier=1.0, starter=starter)
+    return target
 
 
 class _Seeds:
@@ -118,7 +119,7 @@ _SEEDS: Final = _Seeds()
 """Those of this process; one thread drives its servers at a time."""
 
 
-class _HostedTarget(ServerTarget):
+class HostedTarget(ServerTarget):
     """A server of Storage Read in this process."""
 
     def _rows_of(self, case: Case, table: pa.Table) -> tuple[Any, ...]:

@@ -9,10 +9,12 @@ from typing import Protocol
 
 import pyarrow as pa
 
+from conformance.protocol import plugin
 from conformance.records import Case, Exchange
 from conformance.targets import environment
 from conformance.targets.errors import LeftBehind
 from conformance.targets.homes import fresh_home
+from conformance.targets.plugin import TargetsPlugin
 from conformance.targets.projects import with_project
 from conformance.targets.spec import TargetKind, TargetSpec
 
@@ -75,24 +77,17 @@ def _open(spec: TargetSpec, *, multiplier: float, alone: bool) -> Target:
     found = environment.find(spec)
     with fresh_home(spec, found) as asked:
         found = dataclasses.replace(found, version=spec.version or environment.ask_version(spec, asked))
-    match spec.kind:
-        case TargetKind.SERVER:
-            from conformance.targets.server import ServerTarget  # noqa: PLC0415
+    if spec.serves:
+        driver: Target = plugin(TargetsPlugin, spec.protocol).driver(spec, found, multiplier=multiplier)
+        return driver
+    if spec.kind is TargetKind.PROGRAM:
+        from conformance.targets.program import ProgramTarget  # noqa: PLC0415
 
-            return ServerTarget(spec, found, multiplier=multiplier)
-        case TargetKind.FLIGHT:
-            from conformance.targets.flight import FlightTarget  # noqa: PLC0415
+        return ProgramTarget(spec, found, multiplier=multiplier)
+    if alone:
+        from conformance.targets.serializer import SerializerTarget  # noqa: PLC0415
 
-            return FlightTarget(spec, found, multiplier=multiplier)
-        case TargetKind.SERIALIZER:
-            if alone:
-                from conformance.targets.serializer import SerializerTarget  # noqa: PLC0415
+        return SerializerTarget(spec, found)
+    from conformance.targets.contained import ContainedTarget  # noqa: PLC0415
 
-                return SerializerTarget(spec, found)
-            from conformance.targets.contained import ContainedTarget  # noqa: PLC0415
-
-            return ContainedTarget(spec, found, multiplier=multiplier)
-        case TargetKind.PROGRAM:
-            from conformance.targets.program import ProgramTarget  # noqa: PLC0415
-
-            return ProgramTarget(spec, found, multiplier=multiplier)
+    return ContainedTarget(spec, found, multiplier=multiplier)

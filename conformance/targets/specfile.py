@@ -17,16 +17,17 @@ from conformance.contain.parse import parse_toml
 from conformance.contain.text import safe
 from conformance.contract.offers import check_not_offered
 from conformance.disk.pipes import kept
-from conformance.records import ProtocolName, RecordError, from_json
+from conformance.protocol import plugin
+from conformance.records import RecordError, from_json
 from conformance.targets import environmentspec
 from conformance.targets.endpoint import check_endpoint
 from conformance.targets.errors import TargetError
 from conformance.targets.flightplaces import addressed
-from conformance.targets.flightspec import FlightSpec, check_flight
+from conformance.targets.plugin import TargetsPlugin
 from conformance.targets.ranges import DAY
 from conformance.targets.service import PROJECT_PATTERN, check_project_variable, check_service
 from conformance.targets.shipped import find_target
-from conformance.targets.spec import Seed, TargetKind, TargetSpec
+from conformance.targets.spec import TargetKind, TargetSpec
 from conformance.targets.urls import is_url, target_at
 
 __all__ = ["PLACEHOLDERS", "load_target", "parse_target"]
@@ -44,7 +45,6 @@ PLACEHOLDERS: Final = {
 }
 """The names that a command or an environment value may contain in braces."""
 
-_SERVERS: Final = (TargetKind.SERVER, TargetKind.FLIGHT)
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 LONGEST_FILE: Final = 4 << 20
 """The largest target file in bytes: enough for 10,000 expected failures."""
@@ -92,7 +92,7 @@ def _read(data: Mapping[str, object]) -> TargetSpec:
     if "kind" not in data:
         raise RecordError("target.kind", f"what is judged: {', '.join(TargetKind)}", None)
     spec = from_json(TargetSpec, data, path="target")
-    if spec.kind is TargetKind.FLIGHT and spec.endpoint is not None:
+    if spec.serves and spec.kind is not TargetKind.SERVER and spec.endpoint is not None:
         return dataclasses.replace(spec, endpoint=addressed(spec.endpoint))
     return spec
 
@@ -147,11 +147,9 @@ def _check_kind(spec: TargetSpec) -> None:
     has = {"start": spec.start, "endpoint": spec.endpoint, "serializer": spec.serializer}
     given = {name for name, table in has.items() if table is not None}
     allowed = {
-        TargetKind.SERVER: ({"start"}, {"endpoint"}),
-        TargetKind.FLIGHT: ({"start"}, {"endpoint"}),
         TargetKind.PROGRAM: ({"start"},),
         TargetKind.SERIALIZER: ({"serializer"},),
-    }[spec.kind]
+    }.get(spec.kind, ({"start"}, {"endpoint"}))
     if given not in allowed:
         wanted = " or ".join(f"[{next(iter(tables))}]" for tables in allowed)
         raise RecordError("target", f"{wanted}, and no other of these tables, for the kind {spec.kind}", sorted(given))
@@ -161,39 +159,21 @@ def _check_kind(spec: TargetSpec) -> None:
         raise RecordError(
             "target.capabilities", "no list: a program says in its hello what it can do", spec.capabilities
         )
-    if spec.kind not in _SERVERS and spec.clock is not None:
+    if not spec.serves and spec.clock is not None:
         raise RecordError("target.clock", f"no such table: a {spec.kind} has no sessions that expire", "[clock]")
     if spec.kind is not TargetKind.SERVER and spec.start is not None and spec.start.restarts:
         raise RecordError("target.start.restarts", f"no such key: a {spec.kind} has no sessions", "true")
-    if spec.kind not in _SERVERS and spec.not_offered:
+    if not spec.serves and spec.not_offered:
         raise RecordError("target.not_offered", f"no list: a {spec.kind} serves no requests", spec.not_offered)
-    flies = spec.kind is TargetKind.FLIGHT
-    check_not_offered(
-        "target.not_offered", spec.not_offered, ProtocolName.FLIGHT if flies else ProtocolName.STORAGE_READ
-    )
-    _check_flight(spec)
+    check_not_offered("target.not_offered", spec.not_offered, spec.protocol)
+    plugin(TargetsPlugin, spec.protocol).check(spec)
     if spec.endpoint is not None and spec.seed.by_server:
         raise RecordError("target.seed", "[seed.program] with the command of the program", list(spec.seed.paths))
 
 
-def _check_flight(spec: TargetSpec) -> None:
-    """Refuse ``[flight]`` elsewhere, and in a file of a Flight server the tables that are about BigQuery."""
-    if spec.kind is not TargetKind.FLIGHT:
-        if spec.flight is not None:
-            raise RecordError("target.flight", f"no such table: a {spec.kind} serves no flights", "[flight]")
-        return
-    check_flight(spec.flight or FlightSpec(), spec.here)
-    for name, given in (("seed", spec.seed != Seed()), ("service", spec.service is not None)):
-        if given:
-            raise RecordError(f"target.{name}", "no such table: [flight] says how data comes in", f"[{name}]")
-    rest = spec.ready.rest_path or spec.ready.rest_event or (spec.endpoint.rest if spec.endpoint is not None else "")
-    if rest and spec.clock is None:
-        raise RecordError("target", "no address of REST without [clock]: a flight server has no other use of it", rest)
-
-
 def _check_ports(spec: TargetSpec) -> None:
     """Refuse a server of which nobody could know a port: the suite would wait for it until the deadline."""
-    if spec.kind not in _SERVERS or spec.start is None:
+    if not spec.serves or spec.start is None:
         return
     texts = (*spec.start.command, *spec.start.environment.values())
     for side, event in (("grpc", spec.ready.grpc_event), ("rest", spec.ready.rest_event)):

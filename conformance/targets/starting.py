@@ -13,6 +13,7 @@ import grpc
 
 from conformance.contain.child import Child, free_port
 from conformance.contain.errors import CannotStart
+from conformance.protocol import plugin
 from conformance.targets.calls import open_channel
 from conformance.targets.costs import Meter
 from conformance.targets.credentials import Credentials
@@ -25,6 +26,7 @@ from conformance.targets.flightspec import FlightSpec
 from conformance.targets.homes import fresh_home
 from conformance.targets.messages import Names
 from conformance.targets.patience import Patience
+from conformance.targets.plugin import TargetsPlugin
 from conformance.targets.restway import RestTables
 from conformance.targets.running import HOST, RunningServer, check_ports, declared_port, wait_until_ready
 from conformance.targets.seeding import Remembering, open_seeder
@@ -88,8 +90,7 @@ class Starter:
 
         Without ``tls``, it is spoken to in plain text.
         """
-        limits = self._spec.limits
-        limit = limits.flight_message if self._spec.kind is TargetKind.FLIGHT else limits.message
+        limit = plugin(TargetsPlugin, self._spec.protocol).message_limit(self._spec.limits)
         return open_channel(endpoint, message_limit=limit, secure=self.secure if tls else None, through=through)
 
     @property
