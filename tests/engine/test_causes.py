@@ -61,8 +61,29 @@ def names(items: Iterable[Cause]) -> list[list[str]]:
     return [[part.clause for part in cause.own] for cause in items]
 
 
+def filtered(case_id: str, restriction: str) -> CaseJudged:
+    """A case whose only request was refused, and had this filter."""
+    case = refusal(case_id, LZ4)
+    (request,) = case.requests
+    return dataclasses.replace(case, requests=(dataclasses.replace(request, restriction=restriction),))
+
+
 class TestRefusals:
     """Refused calls are one cause for each missing feature, or for each status and text."""
+
+    @pytest.mark.parametrize(
+        ("filters", "shown"),
+        [
+            (["number > 10", "a = 1", "a = 1"], ["2 different filters refused; the shortest: a = 1"]),
+            (["a = 1", "a = 1"], ["the refused filter: a = 1"]),
+            ([""], []),
+        ],
+    )
+    def test_a_refused_filter_is_shown(self, filters: list[str], shown: list[str]) -> None:
+        """The shortest of them, and how many there are; none if the requests have none."""
+        cause, *_ = found(*(filtered(f"a{place}", one) for place, one in enumerate(filters)))
+
+        assert list(cause.contrast[1:-1]) == shown  # between the counts and the hint
 
     def test_a_missing_feature_is_named_if_only_refused_requests_ask_for_it(self) -> None:
         """Two clauses fail on it, and it is one cause."""
