@@ -101,9 +101,9 @@ class _Group:
 def causes(result: Result) -> tuple[Cause, ...]:
     """The causes of a result's failures, those to fix first at the beginning.
 
-    MUST comes before SHOULD before MAY; then the causes by what their repair gains: the cases that fail because of
-    them, and the clauses that they keep from being judged, each of which counts as ten cases. Of a reader, those
-    against conformance come first.
+    MUST comes before SHOULD before MAY, by the gravest of what a cause is and what follows from it. Then the causes
+    come by what their repair gains: the cases that fail because of them, and the clauses that they keep from being
+    judged, each of which counts as ten cases. Of a reader, those against conformance come first.
     """
     found = _Grouping(result)
     made = [found.cause(group) for group in found.groups.values() if group.own]
@@ -113,7 +113,8 @@ def causes(result: Result) -> tuple[Cause, ...]:
     def order(one: Cause) -> tuple[int, ...]:
         asked = CLAUSES[one.clause].question if one.clause in CLAUSES else None
         gain = len(_failing(one)) + BLOCKED * len(one.blocks)
-        return questions.index(asked), levels.index(one.level), -gain
+        gravest = min(levels.index(level) for level in (one.level, *(_level(part.clause) for part in one.echoes)))
+        return questions.index(asked), gravest, -gain
 
     return tuple(sorted(made, key=order))
 

@@ -406,6 +406,17 @@ class TestOrder:
 
         assert [cause.clause for cause in found(*cases)] == ["schema.names", "schema.order", "body.padding-zero"]
 
+    def test_a_should_comes_by_the_gravest_that_follows_from_it(self) -> None:
+        """Its repair mends the MUST: the bytes that a reader refuses lead, not the reader."""
+        reader = fails("a", "readers.read-without-error", "Lz4 compressed input contains more than one frame")
+        padded = judged("a", fails("a", "buffers.frame-length"), reader)
+        others = (judged(name, fails(name, "body.padding-zero")) for name in "bc")
+
+        first, second = found(*others, padded)
+
+        assert (first.clause, first.echoes[0].clause) == ("buffers.frame-length", "readers.read-without-error")
+        assert second.clause == "body.padding-zero"
+
     def test_a_fault_in_many_cases_comes_before_one_that_blocks_a_clause(self) -> None:
         """A blocked clause counts as ten cases: otherwise a rare refusal would lead the list of a broken server."""
         many = [judged(f"many-{number}", fails(f"many-{number}", "schema.order")) for number in range(10)]
