@@ -406,6 +406,14 @@ class TestOrder:
 
         assert [cause.clause for cause in found(*cases)] == ["schema.names", "schema.order", "body.padding-zero"]
 
+    @pytest.mark.parametrize(("drawn", "first"), [("abc", "split.child-resumes"), ("abcde", "history.no-repeated-row")])
+    def test_a_drawn_history_counts_half(self, drawn: str, first: str) -> None:
+        """It judges again what a plainer clause judges alone, in more cases and in more words."""
+        cases = [judged(name, fails(name, "history.no-repeated-row")) for name in drawn]
+        plain = [judged(name, fails(name, "split.child-resumes")) for name in "xy"]
+
+        assert found(*cases, *plain)[0].clause == first
+
     def test_a_should_comes_by_the_gravest_that_follows_from_it(self) -> None:
         """Its repair mends the MUST: the bytes that a reader refuses lead, not the reader."""
         reader = fails("a", "readers.read-without-error", "Lz4 compressed input contains more than one frame")
