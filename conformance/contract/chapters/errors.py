@@ -34,7 +34,7 @@ from conformance.contract.sources import (
 )
 from conformance.contract.subjects import answered, once_per_view, refused_as, to_refuse
 from conformance.contract.view import CallView, ReadView, SessionView, SplitView, View
-from conformance.records import Level
+from conformance.records import CreateSession, Level
 
 RETRYABLE: Final = frozenset(
     {"UNAVAILABLE", "INTERNAL", "ABORTED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED", "CANCELLED"}
@@ -272,6 +272,7 @@ def missing_table_is_named(call: CallView) -> Iterator[Violation]:
     """
     _, _, _, dataset, _, table = _table(call).split("/")
     # A case leaves what exists to the target, in braces, and writes out what does not.
-    names = [table] if "{dataset}" in call.step.table else [table, dataset]
+    lacks_dataset = isinstance(call.step, CreateSession) and "{dataset}" not in call.step.table
+    names = [table, dataset] if lacks_dataset else [table]
     if not any(safe(name) in call.raw.details for name in names):
         yield Violation(f"a message with {' or '.join(map(repr, names))}", repr(call.raw.details))
