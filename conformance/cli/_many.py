@@ -20,9 +20,9 @@ from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted
 from conformance.cli._numbers import SECONDS
 from conformance.cli._options import FOLDER, level_option
-from conformance.cli._outputs import Outputs, conclude, reported, tell
+from conformance.cli._outputs import Outputs, conclude, open_page, reported, tell
 from conformance.cli._progress import Progress, progress, quiet_option, watch
-from conformance.disk.files import DiskError
+from conformance.disk.files import DiskError, write_whole
 from conformance.engine.events import CaseJudged, Event
 from conformance.engine.log import LogWriter
 from conformance.engine.reading import REUSE
@@ -134,12 +134,13 @@ def judge_each(
     """Judge every installed implementation of the pool, each with a log of its own, and exit with the status.
 
     Missing implementations are reported on standard error. A single report is printed, several with a line each.
-    ``outputs`` are the report files if there is one implementation; ``reports`` is a directory for reports of each,
-    written as soon as it is judged. ``at_once`` is the number of implementations that are judged at the same time, and
+    ``outputs`` are the report files of a single implementation. Of several, the HTML page is the matrix of all, and
+    any other of these files is refused. ``reports`` is a directory for reports of each, written as soon as it is
+    judged. ``at_once`` is the number of implementations that are judged at the same time, and
     those in ``first`` begin before others; the results and their order do not depend on either.
 
     Raises:
-        Unusable: none is installed.
+        Unusable: none is installed, or several are and a file that is the report of one is asked for.
     """
     absent = pool.absent()
     for line in skipped(absent):
@@ -147,7 +148,10 @@ def judge_each(
     here = [name for name in pool.names if name not in absent]
     if not here:
         raise Unusable(f"expected at least one installed {role}, got none; the lines above say what is missing")
-    command = click.get_current_context().info_name
+    if len(here) > 1 and (single := outputs.of_one):
+        options = ", ".join(f"--{one}" for one in single)
+        raise Unusable(f"expected one {role} for {options}, got {len(here)}: --reports DIR writes the reports of each")
+    command = click.get_current_context().info_name or role
     with ExitStack() as stack:
         # All locks at once: a second command must end immediately, not after its first implementation.
         logs = {name: stack.enter_context(LogWriter(STATE / f"{command}-{name}.jsonl")) for name in here}
@@ -162,6 +166,8 @@ def judge_each(
         raise Interrupted
     failures = [failure for run in runs for failure in run.failures]
     failures += _reported(results, outputs, {name: log.path for name, log in logs.items()})
+    if len(results) > 1:
+        failures += _compared(results, outputs, STATE / f"{command}.html")
     left = [name for name in here if name not in results]
     if left:
         click.echo(f"not judged: {', '.join(left)}", err=True)
@@ -244,6 +250,25 @@ def _reported(results: Mapping[str, Result], outputs: Outputs, logs: Mapping[str
             failures += Outputs(step_summary=outputs.step_summary).write(result)
             tell(f"{name:<{width}}  {result.start.target}: {verdict_line(result)}")
     return failures
+
+
+def _compared(results: Mapping[str, Result], outputs: Outputs, otherwise: Path) -> list[DiskError]:
+    """Write the page that compares several implementations, and open it, if one of that is asked for."""
+    path = outputs.html or (otherwise if outputs.opened else None)
+    if path is None:
+        return []
+    from conformance.report.document import document  # noqa: PLC0415  # only here
+    from conformance.report.matrix import Implementation, build  # noqa: PLC0415  # only here
+    from conformance.report.site import html  # noqa: PLC0415  # only here
+
+    compared = build([Implementation(name, document(result)) for name, result in results.items()])
+    try:
+        write_whole(path, html(compared))
+    except DiskError as error:
+        return [error]
+    if outputs.opened:
+        open_page(path)
+    return []
 
 
 def skipped(absent: Mapping[str, str]) -> Iterator[str]:

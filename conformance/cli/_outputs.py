@@ -22,7 +22,7 @@ from conformance.engine.session import STATE, last_log
 from conformance.report.overview import print_concise, print_overview
 from conformance.report.terminal import print_report, terminal
 
-__all__ = ["Outputs", "all_option", "conclude", "output_options", "print_result", "reported", "tell"]
+__all__ = ["Outputs", "all_option", "conclude", "open_page", "output_options", "print_result", "reported", "tell"]
 
 
 SCREEN, CONCISE, COMPLETE = "screen", "concise", "complete"
@@ -48,6 +48,11 @@ class Outputs:
     github: bool = False
     shown: str = SCREEN
     opened: bool = False
+
+    @property
+    def of_one(self) -> tuple[str, ...]:
+        """The requested files that hold the report of a single run, and no page of several."""
+        return tuple(kind for kind in ("junit", "json", "sarif", "badge", "badges") if getattr(self, kind) is not None)
 
     def write(self, result: Result) -> list[DiskError]:
         """Write every requested file; returns an error for each file that could not be written."""
@@ -86,11 +91,12 @@ def reported(result: Result, outputs: Outputs, run: Path | None = None) -> list[
     failures = outputs.write(result)
     failures += _printed(result, outputs, run)
     if outputs.opened and outputs.html is not None and outputs.html.is_file():
-        _open(outputs.html)
+        open_page(outputs.html)
     return failures
 
 
-def _open(page: Path) -> None:
+def open_page(page: Path) -> None:
+    """Show a page in a browser, and say where it is."""
     import webbrowser  # noqa: PLC0415  # only here
 
     found = webbrowser.open(page.absolute().as_uri())

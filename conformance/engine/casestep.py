@@ -28,6 +28,7 @@ from conformance.contract.viewing import view_of
 from conformance.engine.outcomes import BROKE, refine, whole_case
 from conformance.generate import materialise
 from conformance.readers.compare import reported
+from conformance.readers.limits import excused
 from conformance.readers.plugin import held_tables
 from conformance.records import Case, Exchange, Outcome, Reading, Table, Verdict
 from conformance.targets import TargetError
@@ -216,7 +217,7 @@ class CaseStep:
             view.compare_readings(lambda: agreed)
             return
         readings = attempt(lambda: reader.read(view.case, view.exchange))
-        view.compare_readings(lambda: reported(raise_or_give(readings), held_tables(view)))
+        view.compare_readings(lambda: reported(excused(raise_or_give(readings), view), held_tables(view)))
 
     def _judge(self, work: CaseWork) -> None:
         """The verdicts, refined by how the calls ended."""

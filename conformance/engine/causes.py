@@ -24,7 +24,7 @@ from conformance.engine.events import CaseJudged
 from conformance.engine.outcomes import WHOLE_CASE, finding_class, first_line, reason_classes, shape
 from conformance.engine.refusals import Refusal, refusals
 from conformance.engine.result import NOT_JUDGED, RANK, Deviation, Result
-from conformance.engine.widespread import explained
+from conformance.engine.widespread import DRAWN, explained
 from conformance.records import Finding, Level, Outcome, Verdict
 
 __all__ = ["Cause", "causes"]
@@ -101,19 +101,21 @@ class _Group:
 def causes(result: Result) -> tuple[Cause, ...]:
     """The causes of a result's failures, those to fix first at the beginning.
 
-    MUST comes before SHOULD before MAY; then the causes by what their repair gains: the cases that fail because of
-    them, and the clauses that they keep from being judged, each of which counts as ten cases. Of a reader, those
-    against conformance come first.
+    MUST comes before SHOULD before MAY, by the gravest of what a cause is and what follows from it. Then the causes
+    come by what their repair gains: the cases that fail because of them, and the clauses that they keep from being
+    judged, each of which counts as ten cases. What drawn histories of calls show counts half, because another clause
+    names a fault more plainly than one that judges everything again. Of a reader, those against conformance come first.
     """
     found = _Grouping(result)
     made = [found.cause(group) for group in found.groups.values() if group.own]
     levels = list(Level)
     questions = [None, *Question]  # of a reader, conformance comes before robustness
 
-    def order(one: Cause) -> tuple[int, ...]:
+    def order(one: Cause) -> tuple[float, ...]:
         asked = CLAUSES[one.clause].question if one.clause in CLAUSES else None
-        gain = len(_failing(one)) + BLOCKED * len(one.blocks)
-        return questions.index(asked), levels.index(one.level), -gain
+        gain = (len(_failing(one)) + BLOCKED * len(one.blocks)) / (2 if matches(one.clause, DRAWN) else 1)
+        gravest = min(levels.index(level) for level in (one.level, *(_level(part.clause) for part in one.echoes)))
+        return questions.index(asked), gravest, -gain
 
     return tuple(sorted(made, key=order))
 

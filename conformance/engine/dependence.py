@@ -136,8 +136,10 @@ def _causes_of(effect: str, present: frozenset[str]) -> tuple[tuple[str, Place],
     for causes, effects, place in _TABLE:
         if matches(effect, effects):
             found += [(one, place) for one in CLAUSES if one in present and one != effect and matches(one, causes)]
-    must = effect.startswith("readers.")
-    return tuple((one, place) for one, place in found if not must or CLAUSES[one].level is Level.MUST)
+    if not effect.startswith("readers."):
+        return tuple(found)
+    # Readers accept most bytes that only SHOULD be otherwise; a clause says if they do not.
+    return tuple((one, place) for one, place in found if CLAUSES[one].level is Level.MUST or CLAUSES[one].breaks)
 
 
 def causes_within(symptoms: Iterable[Symptom]) -> dict[Symptom, Symptom]:

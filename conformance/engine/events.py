@@ -140,6 +140,7 @@ class Request:
 
     ``call`` is the call's index, ``session`` that of the call that created its session. ``refused`` is the status with
     its text if the step does not permit this status, else empty. ``owed`` says that the step requires the status OK.
+    ``restriction`` is the row_restriction of a refused request or of its session, if there is one.
     """
 
     call: int
@@ -148,9 +149,10 @@ class Request:
     session: int | None = None
     refused: str = ""
     owed: bool = True
+    restriction: str = ""
 
     def __post_init__(self) -> None:
-        keep_safe(self, "asked", "refused", limit=REFUSAL)
+        keep_safe(self, "asked", "refused", "restriction", limit=REFUSAL)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

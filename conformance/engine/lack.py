@@ -23,9 +23,13 @@ class Lack:
     remedy: str = ""
 
     def remark(self, cases: Sequence[str]) -> str:
-        """The remark that the target passes all ``cases``, which lack nothing else."""
-        passed = cases[0] if len(cases) == 1 else f"all {len(cases)} cases of it that were tried"
-        return f"{self.reason}, but passes {passed}: {self.remedy}, so that it is judged"
+        """The remark that the target passes all ``cases``, which lack nothing else.
+
+        One case is not taken for the whole of what the lack names.
+        """
+        tried = len(cases)
+        passed = f"the 1 case of it that was tried, {cases[0]}" if tried == 1 else f"all {tried} cases of it"
+        return f"{self.reason}, but passes {passed}: {self.remedy} to judge it"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

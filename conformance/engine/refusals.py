@@ -57,6 +57,7 @@ class Refusal:
 
     ``features`` are asked for by all of them and by no served request of the ``method``; empty if nothing sets them
     apart. ``text`` is the status and text of the first. ``served`` counts the requests of the method that were served.
+    ``filters`` are the different row restrictions of the calls, the shortest first; empty if one of them had none.
     """
 
     method: str
@@ -64,6 +65,7 @@ class Refusal:
     text: str
     places: tuple[tuple[str, int], ...]
     served: int
+    filters: tuple[str, ...] = ()
 
     @property
     def contrast(self) -> str:
@@ -75,8 +77,15 @@ class Refusal:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """The contrast, and the hint if there is one."""
-        return (self.contrast, self.hint) if self.hint else (self.contrast,)
+        """The contrast, one of the filters if there are any, and the hint if there is one."""
+        return tuple(filter(None, (self.contrast, self.example, self.hint)))
+
+    @property
+    def example(self) -> str:
+        """The shortest filter of the refused requests, and how many there are; empty if they have none."""
+        if len(self.filters) <= 1:
+            return "".join(f"the refused filter: {one}" for one in self.filters)
+        return f"{len(self.filters)} different filters refused; the shortest: {self.filters[0]}"
 
     @property
     def hint(self) -> str:
@@ -139,9 +148,14 @@ def refusals(cases: Sequence[CaseJudged]) -> list[Refusal]:
             members[0].request.refused,
             tuple(member.place for member in members),
             totals[method],
+            _filters([member.request.restriction for member in members]),
         )
         for (method, _, features), members in groups.items()
     ]
+
+
+def _filters(restrictions: Collection[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(restrictions), key=lambda one: (len(one), one))) if all(restrictions) else ()
 
 
 def _add_likewise_refused(cases: Sequence[CaseJudged], classes: Mapping[tuple[str, str], list[_Refused]]) -> None:

@@ -51,6 +51,7 @@ def _requests(view: View) -> Iterator[Request]:
         if not answered(call) or not (wrong or "OK" in codes):
             continue
         session = call.session if isinstance(call, ReadView) else None
+        asks = call if isinstance(call, SessionView) else session
         yield Request(
             call=call.index,
             method=call.raw.method,
@@ -58,6 +59,7 @@ def _requests(view: View) -> Iterator[Request]:
             session=session.index if session is not None else None,
             refused=f"{call.raw.status}: {call.raw.details}" if wrong else "",
             owed="OK" in codes,
+            restriction=asks.step.row_restriction if wrong and asks is not None else "",
         )
 
 

@@ -23,7 +23,7 @@ from conformance.engine.events import CaseJudged
 from conformance.engine.result import NOT_JUDGED, Result
 from conformance.records import BqType
 
-__all__ = ["explained"]
+__all__ = ["DRAWN", "explained"]
 
 MOSTLY: Final = 0.75
 """The part of the verdicts of a row's causes that have to fail, so that its effects show nothing of their own."""

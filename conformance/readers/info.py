@@ -17,9 +17,9 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from conformance.readers.fullread import FullRead
-from conformance.records import BqType, types_in
+from conformance.records import BqType, ReadingOutcome, types_in
 
-__all__ = ["LossKind", "Read", "ReaderInfo", "ReaderLoss", "Rewrite", "Takes"]
+__all__ = ["LimitKind", "LossKind", "Read", "ReaderInfo", "ReaderLimit", "ReaderLoss", "Rewrite", "Takes"]
 
 Read: TypeAlias = Callable[[FullRead], pa.Table]
 """Reads a full stream and returns the table as the library made it; any exception becomes an error reading."""
@@ -64,6 +64,24 @@ class ReaderLoss:
     source: str
 
 
+class LimitKind(enum.StrEnum):
+    """The shape of legal bytes that some reader cannot read."""
+
+    WITHOUT_OFFSETS = "without-offsets"
+    """A column of texts, bytes or lists without slots whose offsets have 0 bytes."""
+    LISTS_WITHOUT_OFFSETS = "lists-without-offsets"
+    """A list without slots whose offsets have 0 bytes, above another list."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderLimit:
+    """A defect of a reader on legal bytes: how it ``ends`` on them, and ``measured``, which versions do what."""
+
+    kind: LimitKind
+    ends: ReadingOutcome
+    measured: str
+
+
 @dataclass(frozen=True, slots=True)
 class ReaderInfo:
     """The facts about a reader.
@@ -78,6 +96,7 @@ class ReaderInfo:
     ``codecs`` is false if the client neither asks for compressed buffers nor can read them.
     ``one_stream`` is true if the client asks for sessions of one stream.
     ``losses`` are the documented changes of values that the client's own types force; the expected rows get them too.
+    ``limits`` are the legal bytes on which it is known to fail: that it does is not held against who sent them.
     ``asks`` is what a client of Arrow Flight asks for, empty for any other reader; ``gaps`` maps kinds of streams that
     it does not support to the page of its maintainers that says so.
     ``program`` names the client's program in ``adapters/``, if it is one, and ``version`` that of the built library.
@@ -94,6 +113,7 @@ class ReaderInfo:
     codecs: bool = True
     one_stream: bool = False
     losses: tuple[ReaderLoss, ...] = ()
+    limits: tuple[ReaderLimit, ...] = ()
     program: str = ""
     version: str = ""
     asks: str = ""

@@ -22,10 +22,10 @@ from sqlglot import exp
 
 from conformance.contract import proto
 from conformance.contract.rpcstatus import TRAILER, retry_status
-from conformance.contract.sources import STORAGE_PROTO, STREAM_PROTO
+from conformance.contract.sources import MISSING_TABLE, STORAGE_PROTO, STREAM_PROTO
 from conformance.records import BqType
 from conformance.reference import restriction
-from conformance.reference.catalogue import Catalogue, Snapshot
+from conformance.reference.catalogue import Catalogue, Snapshot, TableId
 from conformance.reference.freedom import ServiceVariation, registering
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.service import DEFAULT_STREAMS, MAX_STREAMS, Service
@@ -116,6 +116,17 @@ class OtherWords(Service):
     def refuse(self, reason: Reason, **facts: object) -> NoReturn:
         code, _ = REFUSALS[reason]
         raise Refusal(code, " · ".join(("no", *map(str, facts.values()))))
+
+
+@_variation("errors.missing-dataset-named", MISSING_TABLE)
+class MissingDatasetNamed(Service):
+    """The refusal of a table in a dataset that does not exist names the dataset alone."""
+
+    def refuse(self, reason: Reason, **facts: object) -> NoReturn:
+        table = facts.get("table")
+        if isinstance(table, TableId) and not self.catalogue.has_dataset(table.project, table.dataset):
+            raise Refusal(REFUSALS[reason][0], f"Not found: Dataset {table.project}:{table.dataset}")
+        super().refuse(reason, **facts)
 
 
 class _Busy(Service):

@@ -18,10 +18,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
 
+from conformance.contract.mapping import field_metadata
+from conformance.contract.sources import OBSERVED_TYPES
+from conformance.records import BqType, Column
 from conformance.reference.flatbuffers import TableLayout
 from conformance.reference.lz4 import Lz4Options, lz4_frame
 from conformance.reference.message import Message, frame
-from conformance.reference.reshaping import change_fields
+from conformance.reference.reshaping import change_fields, sql_type
 from conformance.reference.serializer import Serializer, Write
 
 __all__ = ["VARIATIONS", "Variation"]
@@ -293,6 +296,21 @@ def nulls_not_zeroed(batch: pa.RecordBatch) -> pa.RecordBatch:
         return field, pa.Array.from_buffers(array.type, len(array), [bitmap, pa.py_buffer(words)])
 
     return change_fields(batch, soil)
+
+
+@_rows("range-bounds-metadata", OBSERVED_TYPES)
+def bounds_with_metadata(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The bounds of a RANGE<DATETIME> have the metadata of a DATETIME column: whether the service's do is not known."""
+    metadata = dict(field_metadata(Column("", BqType.DATETIME)))
+
+    def describe(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
+        kind = array.type
+        if sql_type(field) != "range" or not is_.is_struct(kind) or kind.field(0).type != pa.timestamp("us"):
+            return field, array
+        described = pa.struct([kind.field(place).with_metadata(metadata) for place in range(kind.num_fields)])
+        return field.with_type(described), array.cast(described)
+
+    return change_fields(batch, describe)
 
 
 @_rows("metadata-order", f"{_COL}#extension-types")

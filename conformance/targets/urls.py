@@ -132,7 +132,14 @@ def _seeding(url: str, seeding: str) -> FlightSeeding:
 
 
 def _name(place: ServerPlace) -> str:
-    """The name of the target in reports and of its log: host and port, or the socket's file name."""
+    """The name of the target in reports and of its log: host and port, or the socket's file name.
+
+    An address of IPv6 keeps its groups, and a zero for those left out at an end: ``[::1]:9060`` is
+    ``ipv6-0--1-9060``, so that no other address has its name.
+    """
+    if ":" in place.host:
+        groups = re.sub(r"^(?=:)|(?<=:)$", "0", place.host)
+        return f"ipv6-{groups.replace(':', '-')}-{place.port}"
     words = [place.host, place.port] if place.port else [place.address.rpartition("/")[2]]
     plain = re.sub(r"[^a-z0-9.]+", "-", "-".join(words).lower())
     return plain.strip("-.")[-100:] or "socket"

@@ -205,6 +205,37 @@ class TestSeveral:
         reports = [json.loads(Path(folder_, "twin.json").read_text(encoding="utf-8")) for folder_ in ("both", "one")]
         assert reports[0]["deviations"] == reports[1]["deviations"] != []
 
+    @pytest.mark.parametrize(
+        ("options", "page", "opens"),
+        [
+            (["--open"], ".conformance/read.html", True),
+            (["--open", "--html", "all.html"], "all.html", True),
+            (["--html", "all.html"], "all.html", False),
+        ],
+    )
+    def test_the_page_of_several_compares_them(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, options: list[str], page: str, opens: bool
+    ) -> None:
+        """Each is a column of the page that --html writes and --open shows."""
+        opened: list[str] = []
+        monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+
+        result = read(written(tmp_path / "few", one=stream("honest")), *options)
+
+        assert result.exit_code == 0, result.output
+        assert opened == [Path(page).absolute().as_uri()] * opens
+        assert "Implementations and clauses" in Path(page).read_text(encoding="utf-8")
+
+    def test_a_file_for_one_is_refused_before_several_are_judged(self, tmp_path: Path) -> None:
+        """Nothing is judged that would then not be written."""
+        result = read(written(tmp_path / "few", one=stream("honest")), "--json", "one.json", "--junit", "one.xml")
+
+        assert result.exit_code == 2
+        assert (
+            "expected one reader for --junit, --json, got 3: --reports DIR writes the reports of each" in result.output
+        )
+        assert not Path(".conformance").exists()
+
     def test_one_that_takes_long_begins_first(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The end of the command waits for it; the lines keep their order."""
         readers = {

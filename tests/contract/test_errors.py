@@ -32,7 +32,8 @@ REQUESTS: dict[str, Step] = {
     "bad-parent": CreateSession(parent="project", expect=refusal("bad-parent")),
     "malformed-table": CreateSession(table="d.t", expect=refusal("malformed-table", "INVALID_ARGUMENT")),
     "missing-table": CreateSession(
-        table="projects/p/datasets/d/tables/absent", expect=refusal("missing-table", "NOT_FOUND", "PERMISSION_DENIED")
+        table="projects/p/datasets/{dataset}/tables/absent",
+        expect=refusal("missing-table", "NOT_FOUND", "PERMISSION_DENIED"),
     ),
     "unknown-column": CreateSession(selected_fields=("nope",), expect=refusal("unknown-column")),
     "bad-restriction": CreateSession(row_restriction="id >", expect=refusal("malformed-restriction")),
@@ -123,6 +124,20 @@ DEVIATIONS = (
 def test_one_lie_is_told_by_its_clause_alone(deviation: Deviation) -> None:
     """A single deviation from an obedient answer fails the clause on it, and no other."""
     prove(deviation)
+
+
+@pytest.mark.parametrize(
+    ("details", "names"),
+    [("Not found: Dataset p:absent", True), ("Not found: Table p:absent.t", True), ("gone", False)],
+)
+def test_the_name_of_a_missing_dataset_is_enough(details: str, *, names: bool) -> None:
+    """A server may look for the dataset first, and then knows of no table."""
+    table = "projects/{project}/datasets/absent/tables/{table}"
+    case = case_of(CreateSession(table=table, expect=refusal("missing-table", "NOT_FOUND")))
+
+    found = failed(verdicts(case, lambda answers: create(answers).refuse("NOT_FOUND", details)))
+
+    assert ("errors.missing-table-is-named" not in found) is names
 
 
 def test_a_request_that_may_be_served_need_not_be_refused() -> None:

@@ -61,8 +61,29 @@ def names(items: Iterable[Cause]) -> list[list[str]]:
     return [[part.clause for part in cause.own] for cause in items]
 
 
+def filtered(case_id: str, restriction: str) -> CaseJudged:
+    """A case whose only request was refused, and had this filter."""
+    case = refusal(case_id, LZ4)
+    (request,) = case.requests
+    return dataclasses.replace(case, requests=(dataclasses.replace(request, restriction=restriction),))
+
+
 class TestRefusals:
     """Refused calls are one cause for each missing feature, or for each status and text."""
+
+    @pytest.mark.parametrize(
+        ("filters", "shown"),
+        [
+            (["number > 10", "a = 1", "a = 1"], ["2 different filters refused; the shortest: a = 1"]),
+            (["a = 1", "a = 1"], ["the refused filter: a = 1"]),
+            ([""], []),
+        ],
+    )
+    def test_a_refused_filter_is_shown(self, filters: list[str], shown: list[str]) -> None:
+        """The shortest of them, and how many there are; none if the requests have none."""
+        cause, *_ = found(*(filtered(f"a{place}", one) for place, one in enumerate(filters)))
+
+        assert list(cause.contrast[1:-1]) == shown  # between the counts and the hint
 
     def test_a_missing_feature_is_named_if_only_refused_requests_ask_for_it(self) -> None:
         """Two clauses fail on it, and it is one cause."""
@@ -384,6 +405,25 @@ class TestOrder:
         ]
 
         assert [cause.clause for cause in found(*cases)] == ["schema.names", "schema.order", "body.padding-zero"]
+
+    @pytest.mark.parametrize(("drawn", "first"), [("abc", "split.child-resumes"), ("abcde", "history.no-repeated-row")])
+    def test_a_drawn_history_counts_half(self, drawn: str, first: str) -> None:
+        """It judges again what a plainer clause judges alone, in more cases and in more words."""
+        cases = [judged(name, fails(name, "history.no-repeated-row")) for name in drawn]
+        plain = [judged(name, fails(name, "split.child-resumes")) for name in "xy"]
+
+        assert found(*cases, *plain)[0].clause == first
+
+    def test_a_should_comes_by_the_gravest_that_follows_from_it(self) -> None:
+        """Its repair mends the MUST: the bytes that a reader refuses lead, not the reader."""
+        reader = fails("a", "readers.read-without-error", "Lz4 compressed input contains more than one frame")
+        padded = judged("a", fails("a", "buffers.frame-length"), reader)
+        others = (judged(name, fails(name, "body.padding-zero")) for name in "bc")
+
+        first, second = found(*others, padded)
+
+        assert (first.clause, first.echoes[0].clause) == ("buffers.frame-length", "readers.read-without-error")
+        assert second.clause == "body.padding-zero"
 
     def test_a_fault_in_many_cases_comes_before_one_that_blocks_a_clause(self) -> None:
         """A blocked clause counts as ten cases: otherwise a rare refusal would lead the list of a broken server."""

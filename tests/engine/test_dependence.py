@@ -36,6 +36,15 @@ def test_a_chain_ends_at_its_first_cause() -> None:
     assert causes_within([third, second, first]) == {third: first, second: first, first: first}
 
 
+@pytest.mark.parametrize(("clause", "explains"), [("buffers.frame-length", True), ("body.padding-zero", False)])
+def test_a_should_on_bytes_explains_a_reader_only_if_it_names_readers_that_fail(clause: str, *, explains: bool) -> None:
+    """Most readers accept what only SHOULD be otherwise."""
+    on_bytes = symptom(clause, call=1, response=0, session=0)
+    reader = symptom("readers.read-without-error", call=0, session=0)
+
+    assert causes_within([reader, on_bytes])[reader] is (on_bytes if explains else reader)
+
+
 def test_a_finding_of_another_message_follows_from_nothing() -> None:
     """What is shared decides, not the case."""
     one = symptom("body.node-count", call=1, response=0)

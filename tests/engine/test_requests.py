@@ -59,6 +59,15 @@ def test_a_refusal_in_another_status_is_not_owed() -> None:
     assert (request.owed, request.refused) == (False, "UNKNOWN: ")
 
 
+def test_a_refused_request_keeps_its_filter() -> None:
+    """A read has that of its session; a request that was served needs none."""
+    refused = sample_call(status="INTERNAL")
+    step = CreateSession(row_restriction="number > 1")
+
+    assert [one.restriction for one in requests(step, refused)] == ["number > 1"]
+    assert [one.restriction for one in requests(step, sample_call())] == [""]
+
+
 def test_a_right_refusal_is_no_request_to_compare() -> None:
     """It says nothing about a feature."""
     step = CreateSession(expect=Expect(codes=("NOT_FOUND",), reason="missing-table"))

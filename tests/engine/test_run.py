@@ -175,8 +175,8 @@ def test_a_capability_that_is_there_and_not_declared_is_remarked_on() -> None:
     events = run_all([sample_case("a", needs=["split"]), sample_case("b", needs=["split"])])
 
     assert remarks(events)[-1] == (
-        "the target does not declare split, but passes all 2 cases of it that were tried:"
-        " add it to the target's capabilities, so that it is judged"
+        "the target does not declare split, but passes all 2 cases of it:"
+        " add it to the target's capabilities to judge it"
     )
     assert {outcome for reported in outcomes(events).values() for _, outcome in reported} == {Outcome.UNSUPPORTED}
 
@@ -478,7 +478,8 @@ def test_a_profile_that_is_there_and_not_offered_is_remarked_on() -> None:
 
     assert target.driven == ["a"]
     assert remarks(events)[-1] == (
-        "the target does not offer splits, but passes a: remove it from not_offered, so that it is judged"
+        "the target does not offer splits, but passes the 1 case of it that was tried, a:"
+        " remove it from not_offered to judge it"
     )
 
 

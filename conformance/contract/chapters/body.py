@@ -97,8 +97,7 @@ rule_clauses(bodies, ANY_BATCH,
       "arro3 0.9.1 and nanoarrow 0.9.0 refuse the batch; readers without bounds checks read past its end",
       """An offsets buffer has one more entry than its field has slots.
 
-      For a field without slots, a buffer of length 0 and a buffer with a single 0 are both permitted; every reader
-      accepts both.
+      For a field without slots, a buffer of length 0 and a buffer with a single 0 are both permitted.
       """),
     must("body.data-size", Rule.DATA_TOO_SMALL, "readers read past its end",
       "A data buffer of a fixed-width type holds a value for every slot, nulls included."),

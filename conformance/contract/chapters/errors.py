@@ -34,7 +34,7 @@ from conformance.contract.sources import (
 )
 from conformance.contract.subjects import answered, once_per_view, refused_as, to_refuse
 from conformance.contract.view import CallView, ReadView, SessionView, SplitView, View
-from conformance.records import Level
+from conformance.records import CreateSession, Level
 
 RETRYABLE: Final = frozenset(
     {"UNAVAILABLE", "INTERNAL", "ABORTED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED", "CANCELLED"}
@@ -266,7 +266,13 @@ def unknown_column_is_named(call: CallView) -> Iterator[Violation]:
     breaks="no program; people lose time",
 )
 def missing_table_is_named(call: CallView) -> Iterator[Violation]:
-    """The refusal of a table that does not exist names it, as the service does."""
-    name = _table(call).rpartition("/")[2]
-    if safe(name) not in call.raw.details:
-        yield Violation(f"a message with {name!r}", repr(call.raw.details))
+    """The refusal of a table that does not exist names it, as the service does.
+
+    Where its dataset does not exist either, the name of the dataset is enough.
+    """
+    _, _, _, dataset, _, table = _table(call).split("/")
+    # A case leaves what exists to the target, in braces, and writes out what does not.
+    lacks_dataset = isinstance(call.step, CreateSession) and "{dataset}" not in call.step.table
+    names = [table, dataset] if lacks_dataset else [table]
+    if not any(safe(name) in call.raw.details for name in names):
+        yield Violation(f"a message with {' or '.join(map(repr, names))}", repr(call.raw.details))

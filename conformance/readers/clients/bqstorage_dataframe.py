@@ -6,8 +6,9 @@ import pyarrow as pa
 
 from conformance.readers.clients import _session
 from conformance.readers.fullread import FullRead
-from conformance.readers.info import Read, Rewrite
+from conformance.readers.info import LimitKind, Read, ReaderLimit, Rewrite
 from conformance.readers.tables import from_pandas
+from conformance.records import ReadingOutcome
 
 _ARROW_TO_PANDAS = "https://arrow.apache.org/docs/python/pandas.html#type-differences"
 
@@ -23,6 +24,14 @@ INFO = _session.client_info(
         Rewrite("list, struct", "numpy arrays, dictionaries; numbers as above, per record batch", _ARROW_TO_PANDAS),
     ),
     through_pandas=True,
+    limits=(
+        ReaderLimit(
+            LimitKind.LISTS_WITHOUT_OFFSETS,
+            ReadingOutcome.CRASH,
+            "pyarrow 26.0.1 ends the process in Table.to_pandas on a list without slots that contains another list,"
+            " if its offsets have 0 bytes, which the Arrow format permits",
+        ),
+    ),
 )
 
 

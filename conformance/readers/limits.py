@@ -1,0 +1,66 @@
+"""Known limits of readers: legal bytes on which a reader fails, which says nothing about the server that sent them.
+
+A reader states such a limit in its ``INFO``, as it was measured. Only a reading that did fail so, on bytes of that
+shape, is excused: a version without the defect is judged as on any other bytes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from conformance.contract.view import View
+from conformance.readers.info import LimitKind, ReaderInfo
+from conformance.readers.registry import KNOWN
+from conformance.records import CANNOT, Reading, ReadingOutcome
+from conformance.wire.body import Body
+from conformance.wire.closed import BufferRole, Layout
+from conformance.wire.layout import Op
+
+__all__ = ["excused"]
+
+
+def excused(readings: Iterable[Reading], view: View, *, readers: Mapping[str, ReaderInfo] = KNOWN) -> list[Reading]:
+    """The readings, with those that failed at a known limit of their reader as unavailable."""
+    return [_excused(reading, view, readers) for reading in readings]
+
+
+def _excused(reading: Reading, view: View, readers: Mapping[str, ReaderInfo]) -> Reading:
+    if reading.outcome in (ReadingOutcome.TABLE, ReadingOutcome.UNAVAILABLE):
+        return reading
+    for limit in readers[reading.reader].limits:
+        if limit.ends is reading.outcome and any(map(_SHOWN[limit.kind], _left_out(view))):
+            return dataclasses.replace(
+                reading, outcome=ReadingOutcome.UNAVAILABLE, error_class=CANNOT, error_text=limit.measured
+            )
+    return reading
+
+
+def _left_out(view: View) -> Iterator[Op]:
+    """The columns without slots whose offsets have 0 bytes, of all batches."""
+    for batch in view.batches:
+        if batch.message is not None and batch.message.decodable and (body := batch.message.body) is not None:
+            yield from (op for op in body.plan.ops if _is_left_out(body, op))
+
+
+def _is_left_out(body: Body, op: Op) -> bool:
+    if op.layout not in (Layout.BINARY, Layout.LIST) or body.nodes[2 * op.index]:
+        return False
+    return not body.contents[body.starts[op.index] + op.roles.index(BufferRole.OFFSETS)]
+
+
+def _below(op: Op) -> Iterator[Op]:
+    for child in op.children:
+        yield child
+        yield from _below(child)
+
+
+_SHOWN: Final[Mapping[LimitKind, Callable[[Op], bool]]] = types.MappingProxyType(
+    {
+        LimitKind.WITHOUT_OFFSETS: lambda _: True,
+        LimitKind.LISTS_WITHOUT_OFFSETS: lambda op: any(one.layout is Layout.LIST for one in _below(op)),
+    }
+)
+"""Whether a column whose offsets are left out has the shape of a limit."""

@@ -1,0 +1,70 @@
+"""A failure on legal bytes that a reader is known not to read is none of the server's."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from conformance.contract.view import View
+from conformance.readers import READERS
+from conformance.readers.limits import excused
+from conformance.records import CANNOT, Reading, ReadingOutcome
+from conformance.reference.serializer import Serializer
+from conformance.reference.variations import VARIATIONS
+from tests.readers.recorded import case, serialized
+
+DATAFRAME = "bqstorage.to-dataframe"
+NESTED = pa.list_(pa.struct([("inner", pa.list_(pa.int64()))]))
+CRASH, UNAVAILABLE = ReadingOutcome.CRASH, ReadingOutcome.UNAVAILABLE
+
+
+def sent(values: list[list[object]], kind: pa.DataType = NESTED, *, encoder: str = "empty-offsets") -> View:
+    """A table of one list column, as a serializer with a legal variation sends it; without a name, as the reference."""
+    table = pa.table({"lists": pa.array(values, kind)})
+    serializer = VARIATIONS[encoder].serializer if encoder else Serializer()
+    batches = [serializer.serialize_batch(pa.RecordBatch.from_struct_array(table.to_struct_array().combine_chunks()))]
+    return View(case(), serialized(*batches, schema=serializer.serialize_schema(table.schema)), table)
+
+
+def ended(view: View, outcome: ReadingOutcome = CRASH, *, reader: str = DATAFRAME) -> Reading:
+    """A reading of the view with this end, as it is judged."""
+    (found,) = excused([Reading(reader, "a.b", "serializer", outcome, error_text="signal 11")], view)
+    return found
+
+
+@pytest.mark.parametrize("values", [[], [[{"inner": []}, {"inner": [1]}]]])
+def test_a_crash_is_excused_only_where_a_list_without_slots_has_no_offsets(values: list[list[object]]) -> None:
+    """The reason names what was measured, and in which version."""
+    limit = READERS[DATAFRAME].limits[0]
+
+    found = ended(sent(values))
+
+    expected = (CRASH, "", "signal 11") if values else (UNAVAILABLE, CANNOT, limit.measured)
+    assert (found.outcome, found.error_class, found.error_text) == expected
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.list_(pa.int64()), NESTED])
+def test_the_offsets_of_any_column_may_be_what_a_reader_cannot_take(kind: pa.DataType) -> None:
+    """Readers of C data expect an offset where the format permits none."""
+    view = sent([], kind)
+
+    assert ended(view, ReadingOutcome.ERROR, reader="nanoarrow.stream").outcome is UNAVAILABLE
+    assert ended(view, CRASH, reader="nanoarrow.stream").outcome is CRASH
+
+
+@pytest.mark.parametrize(
+    ("view", "outcome", "reader"),
+    [
+        (sent([], encoder=""), CRASH, DATAFRAME),
+        (sent([], encoder=""), ReadingOutcome.ERROR, "nanoarrow.stream"),
+        (sent([], pa.int64()), ReadingOutcome.ERROR, "nanoarrow.stream"),
+        (sent([], pa.list_(pa.int64())), CRASH, DATAFRAME),
+        (sent([]), CRASH, "pyarrow.slots"),
+        (sent([]), ReadingOutcome.HANG, DATAFRAME),
+        (sent([]), ReadingOutcome.ERROR, DATAFRAME),
+    ],
+    ids=["offsets", "nanoarrow", "fixed", "flat", "reader", "hang", "error"],
+)
+def test_anything_else_is_judged(view: View, outcome: ReadingOutcome, reader: str) -> None:
+    """Offsets that are there, lists of one level, a reader without that limit, and another end."""
+    assert ended(view, outcome, reader=reader).outcome is outcome
