@@ -28,6 +28,7 @@ __all__ = [
     "read_open",
     "read_text",
     "read_whole",
+    "reading",
     "write_inside",
     "write_whole",
 ]
@@ -94,6 +95,11 @@ def read_open(descriptor: int, path: Path, most: int) -> bytes:
     A file of the system, such as those in ``/proc``, need not have the size that it declares, nor an end: beyond that
     size at most :data:`LARGEST_TEXT` bytes are read of a regular file.
     """
+    with reading(path):
+        return _read_open(descriptor, path, most)
+
+
+def _read_open(descriptor: int, path: Path, most: int) -> bytes:
     status = os.fstat(descriptor)
     size = status.st_size
     if size > most:
@@ -110,6 +116,19 @@ def read_open(descriptor: int, path: Path, most: int) -> bytes:
     if len(data) > most:
         raise TooLargeError(path, most)
     return data if isinstance(data, bytes) else bytes(data)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Let every ``OSError`` inside name ``path``: one of ``read`` names no file, and would be taken for one of standard
+    output.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 @contextmanager
