@@ -24,6 +24,7 @@ __all__ = [
     "DiskError",
     "TooLargeError",
     "data_file",
+    "inside",
     "naming",
     "read_open",
     "read_text",
@@ -191,10 +192,19 @@ def write_inside(folder: Path, name: str, data: bytes | str) -> None:
     Raises:
         DiskError: the file cannot be written, or it or a directory between it and ``folder`` is a symbolic link.
     """
+    write_whole(inside(folder, name), data)
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The path of ``name`` below ``folder``, to which no link leads.
+
+    Raises:
+        DiskError: it or a directory between it and ``folder`` is a symbolic link.
+    """
     place = folder
     for part in Path(name).parts:
         place /= part
         with naming(place):
             if place.is_symlink():
                 raise DiskError(errno.ELOOP, "a symbolic link inside a folder of output is not followed", str(place))
-    write_whole(place, data)
+    return place
