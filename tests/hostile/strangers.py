@@ -33,9 +33,17 @@ def lock_is_a_link(place: Path, cookie: str) -> Command:
     return Command(["run", "--select", "types.int64", "--no-readers"])
 
 
+@register("disk.log-of-a-run-is-a-link", Part.COMMAND, NOT_FOLLOWED)
+def log_of_a_run_is_a_link(place: Path, cookie: str) -> Command:
+    """The log of a run, which the suite names, is a symbolic link to a file elsewhere."""
+    (place / ".conformance").mkdir()
+    (place / ".conformance" / "reference.jsonl").symlink_to(_forbidden(place, "log"))
+    return Command(["run", "--select", "types.int64", "--no-readers"])
+
+
 @register("disk.golden-file-is-a-link", Part.COMMAND, NOT_FOLLOWED)
 def golden_file_is_a_link(place: Path, cookie: str) -> Command:
-    """A golden file is a symbolic link to a file elsewhere, and all are to be written anew."""
+    """A golden file is a symbolic link to a file elsewhere, and all are to be written again."""
     (place / "golden" / "bq-arrow").mkdir(parents=True)
     (place / "golden" / "bq-arrow" / "manifest.json").symlink_to(_forbidden(place, "golden"))
     return Command(["golden", "--set", "bq-arrow", "--dir", "golden"])
