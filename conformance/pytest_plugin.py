@@ -166,7 +166,7 @@ class _Suite:
         from conformance.disk.locks import InUseError  # noqa: PLC0415  # as above
         from conformance.engine.log import LogWriter  # noqa: PLC0415  # as above
         from conformance.engine.result import fold  # noqa: PLC0415  # as above
-        from conformance.engine.session import default_log, open_session  # noqa: PLC0415  # as above
+        from conformance.engine.session import default_log, open_session, own_file  # noqa: PLC0415  # as above
         from conformance.targets import TargetError  # noqa: PLC0415  # as above
 
         wanted = tuple(name for name in self._wanted if name != WHOLE_RUN)
@@ -174,7 +174,7 @@ class _Suite:
         try:
             plan = self._plan(selection)
             opened = open_session(self.spec, plan, selection, self._settings, corpus=self._corpus)
-            with LogWriter(default_log(self.spec)) as log, opened as session:
+            with LogWriter(own_file(default_log(self.spec).name)) as log, opened as session:
                 return fold(log.copy(session.events()))
         except TargetError as error:
             return error

@@ -46,6 +46,7 @@ _UNUSABLE: Final = (
     ("conformance.engine.merge", "MergeError"),
     ("conformance.engine.parallel", "PartError"),
     ("conformance.engine.log", "LogError"),
+    ("conformance.readers.ipc.adapters", "AdapterError"),
     ("conformance.report.reading", "ReportError"),
     ("conformance.report.gatefile", "GateError"),
     ("conformance.report.matrix", "MatrixError"),
@@ -243,6 +244,8 @@ def _sentence(error: Exception) -> str:
         return f"standard output: cannot be written: {error.strerror}"
     if isinstance(error, OSError) and error.errno == errno.ENOENT and not _is_somewhere():
         return _NOWHERE
+    if type(error).__str__ is OSError.__str__ and isinstance(error, OSError) and error.filename and error.strerror:
+        return safe(f"{os.fsdecode(error.filename)}: {error.strerror}")
     return safe(str(error))
 
 

@@ -28,7 +28,7 @@ from conformance.engine.log import LogWriter
 from conformance.engine.reading import REUSE
 from conformance.engine.result import Result, fold
 from conformance.engine.selection import Patterns
-from conformance.engine.session import STATE
+from conformance.engine.session import own_file
 from conformance.readers.ipc.job import WAITS, Limits
 from conformance.report.summary import verdict_line
 
@@ -154,7 +154,7 @@ def judge_each(
     command = click.get_current_context().info_name or role
     with ExitStack() as stack:
         # All locks at once: a second command must end immediately, not after its first implementation.
-        logs = {name: stack.enter_context(LogWriter(STATE / f"{command}-{name}.jsonl")) for name in here}
+        logs = {name: stack.enter_context(LogWriter(own_file(f"{command}-{name}.jsonl"))) for name in here}
         runs = [Run(name, log, *judged(name)) for name, log in logs.items()]
         with progress(f"starting {here[0]}", measure=lambda: sum(run.part.done for run in runs)) as shown:
             totals = [run.total for run in runs if run.total is not None]

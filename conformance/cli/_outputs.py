@@ -18,7 +18,7 @@ from conformance.cli._options import FILE, FOLDER
 from conformance.contain.text import safe
 from conformance.disk.files import DiskError
 from conformance.engine.result import Result
-from conformance.engine.session import STATE, last_log
+from conformance.engine.session import last_log, own_file
 from conformance.report.overview import print_concise, print_overview
 from conformance.report.terminal import print_report, terminal
 
@@ -86,9 +86,13 @@ def reported(result: Result, outputs: Outputs, run: Path | None = None) -> list[
 
     The files come first, so that closing standard output (``| head``) does not prevent one.
     """
+    failures: list[DiskError] = []
     if outputs.opened and outputs.html is None:
-        outputs = dataclasses.replace(outputs, html=STATE / f"{'report' if run is None else run.stem}.html")
-    failures = outputs.write(result)
+        try:
+            outputs = dataclasses.replace(outputs, html=own_file(f"{'report' if run is None else run.stem}.html"))
+        except DiskError as error:
+            failures.append(error)
+    failures += outputs.write(result)
     failures += _printed(result, outputs, run)
     if outputs.opened and outputs.html is not None and outputs.html.is_file():
         open_page(outputs.html)

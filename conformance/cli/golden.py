@@ -13,7 +13,7 @@ import click
 import conformance
 from conformance.cli._interrupts import Interrupted
 from conformance.cli._progress import progress, quiet_option
-from conformance.disk.files import data_file, write_inside
+from conformance.disk.files import data_file, inside, write_inside
 from conformance.disk.locks import held
 
 
@@ -74,9 +74,11 @@ def command(*, only_check: bool, chosen: tuple[str, ...], archive: Path | None, 
     complaints: list[str] = []
     done: list[str] = []
     for name in chosen or SETS:
-        with nullcontext() if only_check else held(folder / name), progress(f"making {name}"):
+        # Files that are not of the set are removed: behind a link they would be somebody else's.
+        place = folder / name if only_check else inside(folder, name)
+        with nullcontext() if only_check else held(place), progress(f"making {name}"):
             try:
-                complaints += SETS[name](folder / name, only_check=only_check)
+                complaints += SETS[name](place, only_check=only_check)
             except KeyboardInterrupt:
                 raise Interrupted(_kept(done, name, only_check=only_check)) from None
         done.append(name)

@@ -40,7 +40,7 @@ from conformance.engine.parallel import judged_in, run_parts
 from conformance.engine.plugin import EnginePlugin
 from conformance.engine.result import Result, fold
 from conformance.engine.selection import Selection, all_clauses, plan
-from conformance.engine.session import Settings, default_log, open_session
+from conformance.engine.session import Settings, default_log, open_session, own_file
 from conformance.engine.shards import Shard
 from conformance.engine.started import command_line
 from conformance.generate import draw_case, draw_scenario, generated_id, scenario_id
@@ -225,7 +225,7 @@ def command(
     with (
         _noting(left),
         progress(f"starting {spec.name}") as shown,
-        LogWriter(log or default_log(spec), keep=True) as writer,
+        LogWriter(log or own_file(default_log(spec).name), keep=True) as writer,
         open_session(spec, chosen, selection, settings, corpus=cases) as session,
     ):
         total = repeat * (len(session.plan.cases) + session.settings.generated + session.settings.scenarios)
@@ -317,7 +317,7 @@ def _finish(
 
 def _in_parts(asked: Mapping[str, Any], count: int, target: str, log: Path | None) -> tuple[Result, LogWriter]:
     """The requested run as parallel shards; the logs of the shards are in a directory next to the run's log."""
-    path = log or default_log(load_target(target))
+    path = log or own_file(default_log(load_target(target)).name)
     with LogWriter(path, keep=True) as writer:
         folder = path.with_name(f"{path.name}.parts")
         for left in folder.glob("part-*-of-*.jsonl"):

@@ -23,6 +23,8 @@ from conformance.report.document import Report, document
 from conformance.report.statement import FileDigest
 from conformance.report.statementpage import read_statement
 from conformance.report.verify import again, disagreements
+from conformance.targets.shipped import shipped_targets
+from conformance.targets.urls import is_url
 
 
 @click.command()
@@ -32,7 +34,11 @@ from conformance.report.verify import again, disagreements
 )
 @logs_option
 @click.option("--rerun", "run_again", is_flag=True, help="Judge the target again, and compare clause by clause.")
-@click.option("--target", metavar="TARGET", help="The target for --rerun; by default the one that the run names.")
+@click.option(
+    "--target",
+    metavar="TARGET",
+    help="The target for --rerun; by default that of the run, if it is a URL or ships with the suite.",
+)
 @quiet_option
 def command(
     *, statement: Path, report: Path | None, logs: tuple[Path, ...], run_again: bool, target: str | None
@@ -62,7 +68,7 @@ def command(
     else:
         said += disagreements(page.statement, found)
         if run_again and not said:
-            said += _again(found.report, target)
+            said += _again(found.report, target or _named(found.report.run.target_file))
         _conclude(said)
         run = page.statement.run
         counted = f"{many(page.statement.clauses, 'clause')} on {many(page.statement.cases, 'case')}"
@@ -86,11 +92,24 @@ def _found(file: FileDigest, statement: Path) -> Path:
     raise Unusable(f"{statement}: expected the file {file.name!r} next to it; name it with --report or --log")
 
 
-def _again(before: Report, target: str | None) -> Iterator[str]:
+def _named(target: str) -> str:
+    """The target that a run names, if it may be judged without the user naming it too.
+
+    A statement may come from anybody, and a target file says which programs start and where tokens go.
+    """
+    if is_url(target) or Path(target).resolve() in [path.resolve() for path in shipped_targets().values()]:
+        return target
+    raise Unusable(
+        f"the run was on the target file {target}, which says what is started and where tokens go: if you trust it, "
+        "name it with --target"
+    )
+
+
+def _again(before: Report, target: str) -> Iterator[str]:
     run: RunStarted = before.run
     total = run.repeat * (len(run.cases) + run.generated + run.scenarios)
-    with progress(f"starting {target or run.target_file}") as shown:
-        events, interrupted = until_interrupted(watch(rerun(run, target or run.target_file), shown, total=total))
+    with progress(f"starting {target}") as shown:
+        events, interrupted = until_interrupted(watch(rerun(run, target), shown, total=total))
     if interrupted:
         raise Interrupted("the statement agrees with its log; the second run was not completed")
     return again(before, document(fold(events)))

@@ -77,7 +77,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._send(400, {"error": {"code": 400, "message": f"unreadable body: {error}"}})
             return
         headers = {key.lower(): value for key, value in self.headers.items()}
-        self._send(*type(self).answering(self.command, self.path, headers, body))
+        try:
+            status, made = type(self).answering(self.command, self.path, headers, body)
+        except RecursionError:
+            status, made = 400, {"error": {"code": 400, "message": "unreadable body: it nests too deeply"}}
+        self._send(status, made)
 
     def _body(self) -> bytes:
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():

@@ -24,10 +24,12 @@ __all__ = [
     "DiskError",
     "TooLargeError",
     "data_file",
+    "inside",
     "naming",
     "read_open",
     "read_text",
     "read_whole",
+    "reading",
     "write_inside",
     "write_whole",
 ]
@@ -94,6 +96,11 @@ def read_open(descriptor: int, path: Path, most: int) -> bytes:
     A file of the system, such as those in ``/proc``, need not have the size that it declares, nor an end: beyond that
     size at most :data:`LARGEST_TEXT` bytes are read of a regular file.
     """
+    with reading(path):
+        return _read_open(descriptor, path, most)
+
+
+def _read_open(descriptor: int, path: Path, most: int) -> bytes:
     status = os.fstat(descriptor)
     size = status.st_size
     if size > most:
@@ -110,6 +117,19 @@ def read_open(descriptor: int, path: Path, most: int) -> bytes:
     if len(data) > most:
         raise TooLargeError(path, most)
     return data if isinstance(data, bytes) else bytes(data)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Let every ``OSError`` inside name ``path``: one of ``read`` names no file, and would be taken for one of standard
+    output.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 @contextmanager
@@ -172,10 +192,19 @@ def write_inside(folder: Path, name: str, data: bytes | str) -> None:
     Raises:
         DiskError: the file cannot be written, or it or a directory between it and ``folder`` is a symbolic link.
     """
+    write_whole(inside(folder, name), data)
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The path of ``name`` below ``folder``, to which no link leads.
+
+    Raises:
+        DiskError: it or a directory between it and ``folder`` is a symbolic link.
+    """
     place = folder
     for part in Path(name).parts:
         place /= part
         with naming(place):
             if place.is_symlink():
                 raise DiskError(errno.ELOOP, "a symbolic link inside a folder of output is not followed", str(place))
-    write_whole(place, data)
+    return place

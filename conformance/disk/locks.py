@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
-from conformance.disk.files import naming
+from conformance.disk.files import DiskError, naming
 
 __all__ = ["InUseError", "held", "is_locked"]
 
@@ -38,7 +38,7 @@ def held(path: Path, *, advice: str = "wait until it ends", wait: bool = False) 
 
     Raises:
         InUseError: another process has the lock, or this process has it elsewhere; ``advice`` ends the sentence.
-        DiskError: the directory of the lock does not exist and cannot be made.
+        DiskError: the directory of the lock does not exist and cannot be made, or a symbolic link is in its place.
     """
     final = Path(os.path.realpath(path))  # resolve() raises on a link to itself
     if final.exists() and not (final.is_file() or final.is_dir()):
@@ -70,7 +70,7 @@ def _locked(path: Path, place: Path, *, advice: str, wait: bool) -> IO[bytes]:
     with naming(path):
         place.parent.mkdir(parents=True, exist_ok=True)
         while True:
-            file = place.open("a+b", buffering=0)
+            file = _opened(place)
             try:
                 _take(file, path, advice=advice, wait=wait)
                 if _is_at(file, place):
@@ -82,6 +82,18 @@ def _locked(path: Path, place: Path, *, advice: str, wait: bool) -> IO[bytes]:
                 file.close()
                 raise
             file.close()
+
+
+def _opened(place: Path) -> IO[bytes]:
+    """The file of the lock, which the user did not name: a link in its place would let another file be overwritten."""
+    with naming(place):
+        if place.is_symlink():
+            raise DiskError(errno.ELOOP, "a symbolic link in the place of a lock is not followed", str(place))
+        return open(place, "a+b", buffering=0, opener=_not_through_a_link)  # Path.open has no opener
+
+
+def _not_through_a_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
 def _take(file: IO[bytes], path: Path, *, advice: str, wait: bool) -> None:

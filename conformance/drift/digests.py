@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.disk.files import read_text, write_whole
+from conformance.disk.files import read_text, write_inside
 from conformance.drift.judging import content_digest
 from conformance.drift.versions import DriftError, VersionAnswer
 
@@ -73,7 +73,7 @@ def write_digests(folder: Path, version: str, digests: Digests) -> None:
     before, of_before = "", Digests(digests.seed, {})
     for name, one in sorted(known.items(), key=lambda item: _release(item[0])):
         extends = one.seed == of_before.seed and one.cases.keys() >= of_before.cases.keys()
-        write_whole(folder / f"{name}.json", _text(name, one, before if extends else "", of_before).encode())
+        write_inside(folder, f"{name}.json", _text(name, one, before if extends else "", of_before).encode())
         before, of_before = name, one
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from conformance.disk.files import DiskError
+from conformance.disk.files import DiskError, inside
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.events import CounterexampleSaved
 from conformance.engine.expectations import excuses
@@ -98,7 +98,7 @@ class Shrinker:
         digest = hashlib.sha256(json.dumps(to_json(small), sort_keys=True).encode()).hexdigest()[:8]
         path = self._directory / f"{clause}-{digest}.json"
         try:
-            save_case(small, path)
+            save_case(small, inside(self._directory, path.name))
         except DiskError as error:
             self.remarks.append(f"no counterexample of {clause} is kept: {error}")
             return

@@ -21,7 +21,7 @@ import conformance
 from conformance._jsonschema import tagged_schema
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contain.text import safe, safe_values
-from conformance.disk.files import DiskError
+from conformance.disk.files import DiskError, reading
 from conformance.disk.lines import LineFile, line_of
 from conformance.disk.pipes import kept
 from conformance.engine.events import EVENTS, CaseJudged, Event, ExchangeRecorded, RunEnded, RunStarted
@@ -140,7 +140,7 @@ class LogWriter:
 def is_log(path: Path) -> bool:
     """True if the file at ``path`` begins as a log does: with a tagged event, without a space."""
     start = f'{{"{TAG_KEY}":'.encode()
-    with path.open("rb") as file:
+    with reading(path), path.open("rb") as file:
         return file.read(len(start)) == start
 
 
@@ -156,7 +156,8 @@ def read_log(path: Path) -> Iterator[Event]:
     digest = hashlib.sha256()
     with kept(path).open("rb") as file:
         for number in count(1):
-            line = file.readline(LONGEST + 1)
+            with reading(path):
+                line = file.readline(LONGEST + 1)
             if len(line) > LONGEST:
                 raise LogError(f"{path}, line {number}: expected an event of at most {LONGEST >> 20} MiB, got more")
             if not line.endswith(b"\n"):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.contract.clause import CLAUSES
+from conformance.disk.files import inside
 from conformance.engine.casestep import CaseStep, CaseWork, drawn
 from conformance.engine.counterexample import Shrinker
 from conformance.engine.events import Event, RunEnded, RunStarted
@@ -34,7 +35,7 @@ from conformance.targets import Target, TargetKind, TargetSpec, open_target
 if TYPE_CHECKING:
     from conformance.readers.programs.backend import Backend
 
-__all__ = ["STATE", "Session", "Settings", "default_log", "last_log", "open_session"]
+__all__ = ["STATE", "Session", "Settings", "default_log", "last_log", "open_session", "own_file"]
 
 STATE: Final = Path(".conformance")
 """The directory for a run's log and counterexamples, below the current directory."""
@@ -43,6 +44,15 @@ STATE: Final = Path(".conformance")
 def default_log(spec: TargetSpec) -> Path:
     """The path of the log of a target's run, unless the user gives another."""
     return STATE / f"{spec.name}.jsonl"
+
+
+def own_file(name: str) -> Path:
+    """The path of a file of the suite's own, to be written: nobody asked for a file behind a link in its place.
+
+    Raises:
+        DiskError: it is a symbolic link.
+    """
+    return inside(STATE, name)
 
 
 def last_log() -> Path | None:

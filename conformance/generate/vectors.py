@@ -19,7 +19,7 @@ from typing import Any, Final
 from conformance._jsonschema import json_schema
 from conformance.contract.closed import Tier, Validity
 from conformance.disk.archives import ArchiveError, pack, unpack
-from conformance.disk.files import read_text, write_whole
+from conformance.disk.files import read_text, write_inside
 from conformance.records import from_json, to_json
 
 __all__ = ["Chapter", "Provenance", "Vector", "VectorError", "VectorSet", "vectors_schema"]
@@ -113,7 +113,7 @@ class VectorSet:
         """Write the set below ``folder``; chapters that are not in the set are removed, with their archives."""
         wanted = self.files()
         for path, data in wanted.items():
-            write_whole(folder / path, data)
+            write_inside(folder, path, data)
         # Files are removed last, so that a full disk leaves every file that was there.
         for old in (folder / "vectors").iterdir():
             if f"vectors/{old.name}" not in wanted:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from conformance._codec import TAG_KEY, RecordError, from_json, to_json
 from conformance.contain.parse import ForeignJsonError, parse_object
+from conformance.disk.files import reading
 from conformance.history.calls import Append, Create, History, HistoryCall, HistoryError, RowsRead, Split
 
 __all__ = ["as_lines", "is_history", "read_history"]
@@ -29,7 +30,7 @@ def is_history(path: Path) -> bool:
     Raises:
         OSError: the file cannot be read.
     """
-    with path.open("rb") as file:
+    with reading(path), path.open("rb") as file:
         try:
             return TAG_KEY in parse_object(file.readline(LONGEST))
         except ForeignJsonError:
@@ -45,7 +46,7 @@ def read_history(path: Path) -> History:
     """
     calls: list[HistoryCall] = []
     rows = 0
-    with path.open("rb") as file:
+    with reading(path), path.open("rb") as file:
         for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), 1):
             if len(line) > LONGEST:
                 raise HistoryError(f"{path}, line {number}: expected a call of at most {LONGEST >> 20} MiB, got more")

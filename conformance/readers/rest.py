@@ -10,12 +10,12 @@ Source: https://cloud.google.com/bigquery/docs/reference/rest
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.records import BqType, Column
 
 __all__ = ["RestTable", "Tables", "answer", "rest_schema"]
@@ -129,10 +129,9 @@ def answer(tables: Tables, method: str, target: str, body: bytes) -> tuple[int, 
 
 def _parsed(body: bytes) -> Body:
     try:
-        value = json.loads(body) if body else {}
-    except ValueError:
+        return parse_object(body) if body else {}
+    except ForeignJsonError:
         return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _error(text: str) -> Body:

@@ -19,7 +19,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance import wire
-from conformance.disk.files import write_whole
+from conformance.disk.files import write_inside
 from conformance.generate import materialise, to_json_rows
 from conformance.records import BqType, Column, Mode, NullPattern, Recipe, Table, ValueProfile, to_json
 from conformance.reference.serializer import REFERENCE
@@ -140,7 +140,7 @@ def regenerate(folder: Path) -> None:
     """Write every pair and the manifest below ``folder``; files of pairs that no longer exist are removed."""
     made = files()
     for name, content in made.items():
-        write_whole(folder / name, content)
+        write_inside(folder, name, content)
     for old in folder.iterdir():
         if old.name not in made:
             old.unlink()

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from conformance.contain.parse import parse_toml
 from conformance.contain.text import many, quoted, safe, safe_values
-from conformance.disk.files import write_whole
+from conformance.disk.files import reading, write_whole
 from conformance.records import RecordError, from_json
 from conformance.report.document import Report
 from conformance.report.gate import BY_READER, TARGET, Cell, CellState, Judgement, RunView, reason_of_cell
@@ -230,7 +230,7 @@ def read_gate(path: Path) -> Gate:
         GateError: the file is no gate that this version can read.
         OSError: the file cannot be read.
     """
-    with path.open("rb") as file:
+    with reading(path), path.open("rb") as file:
         content = file.read(LARGEST + 1)
     wanted = f"{path}: expected a gate file, as `conformance gate` writes it"
     if len(content) > LARGEST:

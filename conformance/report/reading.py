@@ -10,6 +10,7 @@ from typing import Final
 
 from conformance.contain.parse import ForeignJsonError, parse_json
 from conformance.contain.text import safe, safe_values
+from conformance.disk.files import reading
 from conformance.engine.events import RunStarted
 from conformance.records import RecordError, from_json, to_json
 from conformance.report.document import SCHEMA_VERSION, Report
@@ -36,7 +37,7 @@ def read_report(path: Path) -> Report:
         ReportError: the file is not a report, or has another schema version.
         OSError: the file cannot be read.
     """
-    with path.open("rb") as file:
+    with reading(path), path.open("rb") as file:
         content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise ReportError(f"{path}: expected a JSON report of at most {LARGEST >> 20} MiB, but got more")

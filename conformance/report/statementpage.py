@@ -15,6 +15,7 @@ from typing import Final
 
 from conformance.contain.parse import ForeignJsonError, parse_json
 from conformance.contain.text import many, safe, safe_values
+from conformance.disk.files import reading
 from conformance.engine.standing import Standing
 from conformance.records import Level, RecordError, from_json, to_json
 from conformance.report.pages import page
@@ -219,7 +220,7 @@ def read_statement(path: Path) -> Page:
         StatementError: the file holds none.
         OSError: the file cannot be read.
     """
-    with path.open("rb") as file:
+    with reading(path), path.open("rb") as file:
         content = file.read(LARGEST + 1)
     if len(content) > LARGEST:
         raise StatementError(f"{path}: expected a statement of at most {LARGEST >> 20} MiB, but got more")

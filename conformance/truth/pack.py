@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contain.text import safe
 from conformance.disk import pipes
-from conformance.disk.files import write_inside
+from conformance.disk.files import reading, write_inside
 from conformance.generate.casefile import check_foreign
 from conformance.records import RecordError, from_json, to_json
 from conformance.truth.records import FORMAT, Confirmations, Entry, Facts, Findings
@@ -154,7 +154,7 @@ def _recording(path: Path) -> Taken:
 
 
 def _limited(path: Path) -> bytes:
-    with pipes.kept(path).open("rb") as file:
+    with reading(path), pipes.kept(path).open("rb") as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise PackError(f"{path}: expected at most {LARGEST >> 20} MiB, got more")

@@ -108,3 +108,29 @@ def test_a_folder_without_the_set_is_status_2(tmp_path: Path) -> None:
 
     assert result.exit_code == 2
     assert "expected golden vectors in" in result.output
+
+
+def test_a_set_behind_a_link_is_left_alone(tmp_path: Path) -> None:
+    """What is not of the set would be removed there."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "mine").write_text("mine")
+    (tmp_path / "golden").mkdir()
+    (tmp_path / "golden" / "ipc").symlink_to(tmp_path / "elsewhere")
+
+    result = golden(tmp_path / "golden")
+
+    assert result.exit_code == 2
+    assert "a symbolic link inside a folder of output is not followed" in result.output
+    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["mine"]
+
+
+def test_a_vector_behind_a_link_is_left_alone(tmp_path: Path) -> None:
+    """The file that the link leads to is not the set's."""
+    (tmp_path / "ipc" / "vectors").mkdir(parents=True)
+    for name in MADE.files():
+        (tmp_path / "ipc" / name).symlink_to(tmp_path / "mine")
+
+    result = golden(tmp_path)
+
+    assert result.exit_code == 2
+    assert not (tmp_path / "mine").exists()

@@ -148,3 +148,15 @@ def test_a_report_whose_name_cannot_be_shown_is_refused(judged: Path) -> None:
     assert done.exit_code == 2
     assert "expected a name in UTF-8 without control characters" in done.stderr
     assert not Path("statement.md").exists()
+
+
+@pytest.mark.usefixtures("judged")
+def test_a_target_file_that_only_the_statement_names_is_not_started() -> None:
+    """A statement may come from anybody, and the file says which programs start and where tokens go."""
+    conformance_("statement", "report.json", "--markdown", "s.md")
+
+    done = conformance_("verify", "s.md", "--rerun")
+
+    assert done.exit_code == 2
+    assert "the run was on the target file honest.toml" in done.stderr
+    assert "name it with --target" in done.stderr

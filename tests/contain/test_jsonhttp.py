@@ -114,3 +114,23 @@ def test_a_body_that_inflates_too_far_is_refused(
     connection.request("POST", "/", gzip.compress(bytes(1001)), {"Content-Encoding": "gzip"})
 
     assert said(connection)[0] == 400
+
+
+def test_a_body_that_nests_too_deeply_is_refused() -> None:
+    """Python gives up on it; the connection and its next request live on."""
+
+    def parsed(method: str, target: str, headers: Mapping[str, str], body: bytes) -> tuple[int, Any]:
+        return 200, json.loads(body)
+
+    server = JsonServer(parsed)
+    server.start()
+    deep = http.client.HTTPConnection("127.0.0.1", server.port)
+    deep.request("POST", "/", b"[" * 1_000_000)
+    refused = said(deep)
+    deep.request("POST", "/", b"{}")
+    served = said(deep)
+    deep.close()
+    server.stop()
+
+    assert refused == (400, {"error": {"code": 400, "message": "unreadable body: it nests too deeply"}})
+    assert served == (200, {})

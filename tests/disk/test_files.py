@@ -147,3 +147,11 @@ def test_a_file_that_declares_no_size_has_a_limit() -> None:
     """Bytes beyond it are not kept."""
     with pytest.raises(TooLargeError):
         read_whole(Path("/proc/self/status"), 10)
+
+
+def test_an_error_of_reading_names_the_file() -> None:
+    """Python's own error of a read has no name: the command would blame standard output."""
+    with pytest.raises(OSError, match="Input/output error") as raised:
+        read_whole(Path("/proc/self/mem"))
+
+    assert raised.value.filename == "/proc/self/mem"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.disk.files import DiskError
 from conformance.disk.locks import InUseError, held, is_locked
 
 HOLDER = """
@@ -102,3 +103,14 @@ def test_a_device_has_no_lock() -> None:
     """Two runs may both throw their log away."""
     with held(Path("/dev/null")), held(Path("/dev/null")):
         assert not is_locked(Path("/dev/null"))
+
+
+def test_a_link_in_the_place_of_a_lock_is_not_followed(tmp_path: Path) -> None:
+    """Nobody asked for the file that it leads to."""
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / ".run.jsonl.lock").symlink_to(tmp_path / "precious")
+
+    with pytest.raises(DiskError, match="is not followed"), held(tmp_path / "run.jsonl"):
+        pytest.fail("held")
+
+    assert (tmp_path / "precious").read_text() == "mine"

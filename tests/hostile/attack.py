@@ -35,6 +35,7 @@ MODULES: Final = (
     "disk",
     "small",
     "surroundings",
+    "strangers",
     "spark",
 )
 """The modules of attacks, in the order of the table."""

@@ -165,6 +165,27 @@ def flight_dictionary_of_one_large_value(place: Path, cookie: str) -> Command:
     return _flight(place, EXPANDS, "", "flight.read-again")
 
 
+MANY_ENDPOINTS: Final = """
+import json, threading
+from conformance.reference.flight.server import FlightServer
+from conformance.reference.flight.service import FlightService
+
+class Many(FlightService):
+    def endpoints(self, flight):
+        return list(super().endpoints(flight)) * 1_000_000
+
+with FlightServer(Many()) as server:
+    print(json.dumps({"event": "grpc.listen", "port": int(server.uri.rpartition(":")[2])}), flush=True)
+    threading.Event().wait()
+"""
+
+
+@register("process.flight-info-of-many-endpoints", Part.COMMAND, Expected(status=(1,)), deadline=80.0)
+def flight_info_of_many_endpoints(place: Path, cookie: str) -> Command:
+    """A Flight server gives a million endpoints with the same ticket."""
+    return _flight(place, MANY_ENDPOINTS, "[deadlines]\ncall = 5.0\ncase = 10.0", "flight.read-again")
+
+
 @register("process.state-is-a-pickle", Part.COMMAND, Expected(status=(2,), says="status 2"))
 def state_is_a_pickle(place: Path, cookie: str) -> Command:
     """The file in which the reference keeps its state is a pickle that runs something."""

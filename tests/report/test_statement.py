@@ -144,7 +144,7 @@ def test_a_repeated_run_counts_each_case_once_and_needs_every_attempt(targets: P
 
     assert files.statement["cases"] == len(files.start["cases"])
     assert "| repeat | 2 attempts at each case |" in (tmp_path / "run.md").read_text()
-    assert verified(tmp_path, "--rerun", statement="run.md")[0] == 0
+    assert verified(tmp_path, "--rerun", "--target", str(targets / "known.toml"), statement="run.md")[0] == 0
 
     files.log.remove(files.cases[-1])
     write_remade(files, tmp_path)
@@ -236,7 +236,7 @@ def test_a_run_again_confirms_the_statement(targets: Path, tmp_path: Path) -> No
     judge(tmp_path, "--target", str(targets / "known.toml"), *SELECT, "--cases", "2", "--seed", "5")
     load(tmp_path)
 
-    assert verified(tmp_path, "--rerun", statement="run.md")[0] == 0
+    assert verified(tmp_path, "--rerun", "--target", str(targets / "known.toml"), statement="run.md")[0] == 0
 
 
 def test_a_run_again_refutes_the_statement(targets: Path, tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_a_run_again_refutes_the_statement(targets: Path, tmp_path: Path) -> Non
         case["evidence"] = []
     write_remade(files, tmp_path)
 
-    believed, refuted = verified(tmp_path), verified(tmp_path, "--rerun")
+    believed, refuted = verified(tmp_path), verified(tmp_path, "--rerun", "--target", str(targets / "liar.toml"))
 
     assert believed[0] == 0
     assert refuted[0] == 1

@@ -252,13 +252,22 @@ class InfoSeen:
         return None if get.ticket is None else self.tickets.get(get.ticket)
 
     def read_of(self, ticket: bytes | None) -> GetView | None:
-        """The first read of the endpoint with a ticket; None if it was not read."""
-        return None if ticket is None else self.of.view.first_reads.get(self, {}).get(ticket)
+        """The first read of a ticket; None if it was not read."""
+        made = () if ticket is None else self.of.view.reads_by_ticket.get(self, {}).get(ticket, ())
+        return next(iter(made), None)
 
     @property
     def reads(self) -> tuple[GetView | None, ...]:
-        """The first read of each endpoint; None for an endpoint that was not read."""
-        return tuple(self.read_of(one.ticket) for one in self.info.endpoints)
+        """The first read of each endpoint; None for an endpoint that was not read.
+
+        Endpoints with the same ticket have a read each: one read for a million of them would be its rows a million
+        times.
+        """
+        made = {ticket: iter(reads) for ticket, reads in self.of.view.reads_by_ticket.get(self, {}).items()}
+        nothing: Iterator[GetView] = iter(())
+        return tuple(
+            next(nothing if one.ticket is None else made.get(one.ticket, nothing), None) for one in self.info.endpoints
+        )
 
     @property
     def whole(self) -> tuple[GetView, ...] | None:
@@ -377,12 +386,12 @@ class FlightView(View):
         return found
 
     @remembered_property
-    def first_reads(self) -> Mapping[InfoSeen, Mapping[bytes, GetView]]:
-        """The first read of each ticket of each info."""
-        found: dict[InfoSeen, dict[bytes, GetView]] = {}
+    def reads_by_ticket(self) -> Mapping[InfoSeen, Mapping[bytes, Sequence[GetView]]]:
+        """The reads of each ticket of each info, in their order."""
+        found: dict[InfoSeen, dict[bytes, list[GetView]]] = {}
         for get in self.gets:
             if get.info is not None and get.ticket is not None:
-                found.setdefault(get.info, {}).setdefault(get.ticket, get)
+                found.setdefault(get.info, {}).setdefault(get.ticket, []).append(get)
         return found
 
     @remembered_property

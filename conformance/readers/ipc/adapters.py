@@ -15,12 +15,13 @@ import json
 import re
 import shlex
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any, Final
 
 import conformance
+from conformance.contain.parse import parse_toml
 from conformance.disk.cache import cache_directory
+from conformance.disk.files import read_text
 from conformance.readers.ipc.info import Unavailable
 
 __all__ = [
@@ -89,8 +90,10 @@ def shipped() -> dict[str, Adapter]:
 def load_adapter(file: Path) -> Adapter:
     """Read an ``adapter.toml``. Raises :class:`AdapterError`."""
     try:
-        reported: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        reported = parse_toml(read_text(file))
+    except OSError as error:
+        raise AdapterError(f"{file}: {error.strerror or error}") from None
+    except ValueError as error:
         raise AdapterError(f"{file}: {error}") from None
     for key in ("name", "title", "language"):
         if not isinstance(reported.get(key), str) or not reported[key]:
@@ -119,7 +122,7 @@ def build_directory(adapter: Adapter, root: Path | None = None) -> Path:
         made.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
     for file in (adapter.here / name for name in _FILES):
         if file.is_file():
-            made.update(json.dumps(_places(tomllib.loads(file.read_text(encoding="utf-8")), adapter)).encode())
+            made.update(json.dumps(_places(parse_toml(read_text(file)), adapter)).encode())
     return (root or builds()).absolute() / f"{adapter.name}-{made.hexdigest()[:12]}"
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import sys
-import tomllib
 import types
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.contain.parse import parse_toml
+from conformance.disk.files import read_text
 from conformance.readers.info import LossKind, ReaderInfo, ReaderLoss, Takes
 from conformance.readers.ipc.adapters import (
     NAME,
@@ -64,7 +65,7 @@ def shipped_programs(file: str = FILE) -> dict[str, ClientProgram]:
 def load_program(file: Path) -> ClientProgram:
     """Read a ``client.toml``; raises :class:`~conformance.readers.ipc.adapters.AdapterError` if it is wrong."""
     adapter = load_adapter(file)
-    reported = tomllib.loads(file.read_text(encoding="utf-8"))
+    reported = parse_toml(read_text(file))
     package, paths = reported.get("package"), reported.get("paths")
     if not isinstance(package, str) or not package:
         raise AdapterError(f"{file}: expected package to be a text but got {package!r}")

@@ -186,3 +186,19 @@ def test_a_dictionary_column_that_decodes_to_too_much_is_not_compared(
     found, words = view.reason_not_judged()
     assert found is outcome
     assert "its dictionary columns take more than" in words
+
+
+class _Twice(FlightService):
+    def endpoints(self, flight: Flight) -> Sequence[bytes]:
+        return [*super().endpoints(flight)] * 2
+
+
+def test_endpoints_with_the_same_ticket_have_a_read_each() -> None:
+    """One read is not that of a million endpoints; if one of them was not read, the info was not read whole."""
+    (both,) = seen(case_of(*PUT_AND_GET), _Twice()).infos
+    (one,) = seen(case_of(DoPut(PATH), GetFlightInfo(PATH), DoGet(endpoint="0")), _Twice()).infos
+
+    assert both.whole == tuple(both.of.view.gets)
+    assert len(both.of.view.gets) == 2
+    assert one.reads == (one.of.view.gets[0], None)
+    assert one.whole is None

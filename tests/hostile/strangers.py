@@ -1,0 +1,227 @@
+"""Attacks by what strangers leave or send: links in the places of files, statements, recordings, clients and peers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Final
+
+from tests.hostile.attack import Expected, Part, register
+from tests.hostile.setups import ROOT, Command
+
+__all__: list[str] = []
+
+NOT_FOLLOWED: Final = Expected(status=(2,), says="is not followed")
+SUITE: Final = f"{sys.executable} -P -m conformance"
+
+
+def _forbidden(place: Path, name: str) -> Path:
+    """A file that nobody may write."""
+    return place / "events" / f"forbidden.{name}"
+
+
+# --- links and special files --------------------------------------------------------------------------
+
+
+@register("disk.lock-is-a-link", Part.COMMAND, NOT_FOLLOWED)
+def lock_is_a_link(place: Path, cookie: str) -> Command:
+    """The lock of the log of a run is a symbolic link to a file elsewhere, which the lock would overwrite."""
+    (place / ".conformance").mkdir()
+    (place / ".conformance" / ".reference.jsonl.lock").symlink_to(_forbidden(place, "lock"))
+    return Command(["run", "--select", "types.int64", "--no-readers"])
+
+
+@register("disk.log-of-a-run-is-a-link", Part.COMMAND, NOT_FOLLOWED)
+def log_of_a_run_is_a_link(place: Path, cookie: str) -> Command:
+    """The log of a run, which the suite names, is a symbolic link to a file elsewhere."""
+    (place / ".conformance").mkdir()
+    (place / ".conformance" / "reference.jsonl").symlink_to(_forbidden(place, "log"))
+    return Command(["run", "--select", "types.int64", "--no-readers"])
+
+
+@register("disk.golden-file-is-a-link", Part.COMMAND, NOT_FOLLOWED)
+def golden_file_is_a_link(place: Path, cookie: str) -> Command:
+    """A golden file is a symbolic link to a file elsewhere, and all are to be written again."""
+    (place / "golden" / "bq-arrow").mkdir(parents=True)
+    (place / "golden" / "bq-arrow" / "manifest.json").symlink_to(_forbidden(place, "golden"))
+    return Command(["golden", "--set", "bq-arrow", "--dir", "golden"])
+
+
+@register("disk.golden-set-is-a-link", Part.COMMAND, NOT_FOLLOWED)
+def golden_set_is_a_link(place: Path, cookie: str) -> Command:
+    """The folder of a golden set is a symbolic link to another folder, whose files are not of the set."""
+    (place / "golden").mkdir()
+    (place / "golden" / "bq-arrow").symlink_to(place / "events")
+    return Command(["golden", "--set", "bq-arrow", "--dir", "golden"])
+
+
+@register("disk.log-that-cannot-be-read", Part.COMMAND, Expected(status=(2,), says="mem: Input/output error"))
+def log_that_cannot_be_read(place: Path, cookie: str) -> Command:
+    """The log is the memory of the process, whose first byte is an error to read."""
+    return Command(["report", "/proc/self/mem"])
+
+
+# --- statements and logs ------------------------------------------------------------------------------
+
+
+@register("text.statement-on-a-target-of-a-stranger", Part.COMMAND, Expected(status=(2,), says="--target"), deadline=40)
+def statement_on_a_target_of_a_stranger(place: Path, cookie: str) -> Command:
+    """A valid statement names a target file of its author, which starts a program, and is verified with `--rerun`."""
+    (place / "evil.toml").write_text(
+        'name = "evil"\nkind = "server"\n[start]\ncommand = ["/bin/sh", "-c", "touch started; exec {python} -m '
+        'conformance.reference --host {host}"]\n'
+        f'environment = {{ PYTHONPATH = "{ROOT}" }}\n'
+        '[ready]\ngrpc_event = "grpc.listen"\nrest_event = "rest.listen"\n',
+        encoding="utf-8",
+    )
+    made = f"{SUITE} run --target evil.toml --select types.bool --no-readers --json r.json"
+    stated = f"{SUITE} statement r.json --markdown s.md && rm started"
+    again = f"{SUITE} verify s.md --rerun; status=$?; mv started {_forbidden(place, 'started')} 2>/dev/null"
+    return Command(["-c", f"{made} && {stated} && {{ {again}; exit $status; }}"], program=["/bin/sh"])
+
+
+HOSTILE: Final = (
+    "\x1b[2J\r\n::error file=x::owned\n<script>alert(1)</script><img src=x onerror=alert(1)>`|\u202e\ud800\x00"
+)
+KEPT: Final = frozenset(
+    {"event", "outcome", "clause", "case_id", "level", "cases", "clauses", "profile", "digest", "suite", "select"}
+)
+"""The keys of a log whose values decide whether it is one."""
+
+
+def poisoned(value: object, *, inside: bool = True) -> object:
+    """``value`` with hostile text behind each text."""
+    if isinstance(value, dict):
+        return {key: poisoned(one, inside=inside and key not in KEPT) for key, one in value.items()}
+    if isinstance(value, list):
+        return [poisoned(one, inside=inside) for one in value]
+    return value + HOSTILE if isinstance(value, str) and inside else value
+
+
+def poison(source: str, log: str) -> None:
+    """Write a log whose free texts are hostile, with the digest that fits."""
+    lines = [json.dumps(poisoned(json.loads(line))) + "\n" for line in Path(source).read_text("utf-8").splitlines()]
+    ended = json.loads(lines[-1])
+    ended["digest"] = hashlib.sha256("".join(lines[:-1]).encode()).hexdigest()
+    Path(log).write_text("".join(lines[:-1]) + json.dumps(ended) + "\n", encoding="utf-8")
+
+
+@register("text.log-of-hostile-texts", Part.COMMAND, Expected(status=(1,), says="owned"), deadline=40.0)
+def log_of_hostile_texts(place: Path, cookie: str) -> Command:
+    """Each free text of a log is controls of terminals, words for CI and markup, and the digest fits."""
+    made = f"{SUITE} run --target broken --select session.plain --no-readers --log first.jsonl >first.txt 2>&1"
+    forged = f"{sys.executable} -c \"from tests.hostile.strangers import poison; poison('first.jsonl', 'run.jsonl')\""
+    page = {"html": place / "r.html", "json": place / "r.json", "junit": place / "r.xml"}
+    words = " ".join(f"--{kind} {path}" for kind, path in page.items())
+    unsafe = "grep -q '<script>alert\\|<img src' r.html && touch events/forbidden.markup"
+    ended = f"{SUITE} report run.jsonl --all {words}; status=$?; {unsafe}; exit $status"
+    return Command(
+        ["-c", f"{made}; PYTHONPATH={ROOT} {forged} && {{ {ended}; }}"],
+        program=["/bin/sh"],
+        reports=page,
+    )
+
+
+# --- clients and peers --------------------------------------------------------------------------------
+
+
+def _client(place: Path, program: str, name: str = "tiny", select: str = "types.int64") -> Command:
+    (place / "client.py").write_text(program, encoding="utf-8")
+    (place / "client.toml").write_text(
+        f'name = "{name}"\ntitle = "t"\nlanguage = "Python"\npackage = "p"\n'
+        'command = ["{python}", "{here}/client.py"]\n[paths.rows]\ntitle = "rows"\n',
+        encoding="utf-8",
+    )
+    return Command(["clients", "--program", "client.toml", "--select", select, "--seconds", "1"])
+
+
+CLIENT: Final = """
+import json, os, signal, sys, time
+HELLO = {"status": "ok", "protocol": 1, "implementation": "tiny", "title": "t", "language": "Python", "version": "1",
+         "reads": [], "writes": [], "paths": ["rows"]}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["op"] != "hello":
+        attack(asked)
+    print(json.dumps({"id": asked["id"], **HELLO}), flush=True)
+"""
+
+
+@register("text.client-named-out-of-its-folder", Part.COMMAND, Expected(status=(2,), says="expected a name of"))
+def client_named_out_of_its_folder(place: Path, cookie: str) -> Command:
+    """The name of a client, after which files are named, leads out of every folder."""
+    return _client(place, CLIENT, name="../../up")
+
+
+@register("life.client-leaves-a-daemon", Part.COMMAND, Expected(status=(1,), says="hang"), deadline=60.0)
+def client_leaves_a_daemon(place: Path, cookie: str) -> Command:
+    """A client leaves a daemon that ignores every signal, ignores SIGTERM itself, and never answers."""
+    begins = """
+def attack(asked):
+    if not os.fork():
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+    for number in range(1, 32):
+        if number not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(number, signal.SIG_IGN)
+    while True:
+        time.sleep(1)
+"""
+    return _client(place, "import os, signal, time" + begins + CLIENT)
+
+
+@register("text.client-of-hostile-words", Part.COMMAND, Expected(status=(1,), says="protocol"), deadline=40.0)
+def client_of_hostile_words(place: Path, cookie: str) -> Command:
+    """A client answers with controls, JSON of 400,000 levels, numbers of 6,000 digits, and values of wrong types."""
+    begins = r"""
+import itertools
+ANSWERS = itertools.cycle(["[" * 400_000, "\x1b[2J::error::x", '{"id": %d, "status": ["ok"], "rows": true}',
+    '{"id": %d, "status": "ok", "names": ["a"], "rows": 1e400, "columns": [[' + "9" * 6000 + ", NaN]]}"])
+def attack(asked):
+    answer = next(ANSWERS)
+    print(answer % asked["id"] if "%d" in answer else answer, flush=True)
+"""
+    return _client(place, begins + CLIENT, select="refused.*")
+
+
+PEER: Final = """
+import os, socket
+def speak(name, words):
+    host, port = os.environ[name].split("//")[-1].split(":")
+    with socket.create_connection((host, int(port)), timeout=5) as peer:
+        try:
+            peer.sendall(words)
+            peer.settimeout(2)
+            print(peer.recv(100)[:30])
+        except OSError as error:
+            print(type(error).__name__)
+"""
+
+
+@register("text.deep-request-to-the-replay-server", Part.COMMAND, Expected(status=(0,), says="HTTP/1.1 400"))
+def deep_request_to_the_replay_server(place: Path, cookie: str) -> Command:
+    """A client of the replay server sends two million brackets as the body of a query."""
+    body = r"""
+head = b"POST /bigquery/v2/projects/p/queries HTTP/1.1\r\nContent-Length: 2000000\r\n\r\n"
+speak("CONFORMANCE_REST", head + b"[" * 2_000_000)
+"""
+    (place / "peer.py").write_text(PEER + body, encoding="utf-8")
+    return Command(["replay-server", "types.int64", "--no-tls", "--", sys.executable, "peer.py"])
+
+
+@register("wire.garbage-to-the-recording-proxy", Part.COMMAND, Expected(status=(0,), says="0 calls"), deadline=40.0)
+def garbage_to_the_recording_proxy(place: Path, cookie: str) -> Command:
+    """A client of `record` sends noise, a million headers and a flood of HTTP/2 pings, and holds 200 connections."""
+    body = r"""
+host, port = os.environ["CONFORMANCE_GRPC"].split(":")
+held = [socket.create_connection((host, int(port)), timeout=5) for _ in range(200)]
+ping = b"\0\0\x08\6\0\0\0\0\0" + b"12345678"
+for words in (os.urandom(200_000), b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 1_000_000,
+              b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0" + ping * 200_000):
+    speak("CONFORMANCE_GRPC", words)
+"""
+    (place / "peer.py").write_text(PEER + body, encoding="utf-8")
+    return Command(["record", "--upstream", "127.0.0.1:1", "--out", "said.log", "--", sys.executable, "peer.py"])
