@@ -16,13 +16,14 @@ from conformance.engine.plugin import EnginePlugin
 from conformance.generate.plugin import GeneratePlugin
 from conformance.protocol import Plugin, plugin, plugins, protocol_names
 from conformance.readers.plugin import ReadersPlugin
+from conformance.recording.plugin import RecordingPlugin
 from conformance.records import ProtocolName
 from conformance.reference.plugin import ReferencePlugin
 from conformance.targets.plugin import TargetsPlugin
 
 KINDS: tuple[type[Plugin], ...] = (
     *(ContractPlugin, GeneratePlugin, TargetsPlugin, ReadersPlugin),
-    *(ReferencePlugin, EnginePlugin, CampaignPlugin),
+    *(ReferencePlugin, EnginePlugin, RecordingPlugin, CampaignPlugin),
 )
 
 

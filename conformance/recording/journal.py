@@ -24,9 +24,10 @@ from conformance.engine.log import LogError, LogWriter
 from conformance.engine.provenance import Identity
 from conformance.engine.selection import all_clauses
 from conformance.engine.started import surroundings
+from conformance.protocol import plugins
 from conformance.recording.keeping import Bounds, Kept, Metadata
 from conformance.recording.methods import RECORDED
-from conformance.recording.parties import Parties
+from conformance.recording.plugin import RecordingPlugin
 from conformance.records import Asker, AskerKind, Call, CallEnd, Case, Exchange, Level
 
 __all__ = ["Ended", "Journal"]
@@ -72,7 +73,7 @@ class Journal:
         self._began = time.monotonic()
         self._now = time.time_ns() // 1000
         self._writer = LogWriter(path)
-        self._parties = Parties()
+        self._labels = {name: one.labels() for name, one in plugins(RecordingPlugin).items()}
         self._queue: queue.SimpleQueue[tuple[Kept, Ended] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write_all, name="journal", daemon=True)
 
@@ -135,7 +136,7 @@ class Journal:
             return
         self.in_part += kept.full
         call = kept.call(**{field.name: getattr(ended, field.name) for field in dataclasses.fields(ended)})
-        label = self._parties.label(kept, (*ended.initial, *ended.trailers), served=ended.status == "OK")
+        label = self._labels[kept.protocol](kept, (*ended.initial, *ended.trailers), served=ended.status == "OK")
         call = dataclasses.replace(call, label=label)
         event = self._event(kept, call)
         self._writer.write(event)

@@ -10,20 +10,17 @@ from __future__ import annotations
 import dataclasses
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from conformance.contain.secrets import MASK, SHORTEST, forms_of, longest_first, masked, masked_bytes
 from conformance.contain.text import many
-from conformance.contract.flight.decoding import message_of
-from conformance.records import Call, CallEnd, FlightMethod, MetadataEntry, ProtocolName, Turn
+from conformance.protocol import plugin
+from conformance.recording.plugin import Metadata, RecordingPlugin
+from conformance.records import Call, CallEnd, MetadataEntry, ProtocolName, Turn
 from conformance.targets.endpoint import is_secret_name
-from conformance.wire.flight import FLIGHT
-from conformance.wire.protobuf import read_protobuf
 
 __all__ = ["MOST_PER_CALL", "Bounds", "Kept", "Metadata"]
-
-Metadata: TypeAlias = Sequence[tuple[str, str | bytes]]
 
 MOST_PER_CALL: Final = 40 << 20
 """The largest bound for one call, in bytes: a line of a log has at most 64 MiB, and base64 adds a third."""
@@ -115,14 +112,17 @@ class Kept:
         self, *, status: str, details: str, end: CallEnd, initial: Metadata, trailers: Metadata, seconds: float
     ) -> Call:
         """The call of a log, with every secret masked."""
-        named = (value for key, value in self.sent if _CREDENTIAL.search(key))
-        secrets = longest_first({form for value in (*named, *self._passwords()) for form in _secrets(value)})
+        spoken = plugin(RecordingPlugin, self.protocol)
+        named = [value for key, value in self.sent if _CREDENTIAL.search(key)]
+        values = (*named, *spoken.secrets(self.method, self.requests))
+        secrets = longest_first({form for value in values for form in _secrets(value)})
         if self.full:
             said = f"not kept: {len(self.responses)} of {many(self.passed, 'response')} kept, within the bounds"
             status, details, end = "", f"{said}; the call itself ended in {status or end}", CallEnd.CANCELLED
-        requests, responses = self.requests, self.responses
-        if self.method == FlightMethod.HANDSHAKE:
-            requests, responses = list(map(_without_payload, requests)), list(map(_without_payload, responses))
+        requests, responses = (
+            [spoken.without_secrets(self.method, data) for data in messages]
+            for messages in (self.requests, self.responses)
+        )
         first, *more = requests or [b""]
         return Call(
             step=0,
@@ -141,28 +141,9 @@ class Kept:
             seconds=seconds,
         )
 
-    def _passwords(self) -> Iterator[str]:
-        """The passwords of a login by Handshake."""
-        for data in self.requests if self.method == FlightMethod.HANDSHAKE else ():
-            asked = message_of("HandshakeRequest", data)
-            login = None if asked is None else message_of("BasicAuth", bytes(asked.data("payload")))
-            if login is not None:
-                yield login.text("password")
-
     def _order(self) -> str:
         """The order of messages; of a single request it is the default one, whenever the client half-closed."""
         return "" if len(self.requests) == 1 else "".join(self.order)
-
-
-def _without_payload(data: bytes) -> bytes:
-    """A message of Handshake with asterisks as its payload: a name with a password, or the token of a login."""
-    reading = read_protobuf(data, FLIGHT["HandshakeRequest"])  # the answer has the same fields
-    if reading.violations:
-        return b"*" * len(data)
-    for field in reading.message.all("payload"):
-        size = field.end - field.value_start
-        data = data[: field.value_start] + b"*" * size + data[field.end :]
-    return data
 
 
 def _secrets(value: str | bytes) -> Iterable[str]:

@@ -13,22 +13,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final, TypeAlias
 
 import grpc
-from google.protobuf.message import DecodeError
 
-from conformance.contract import proto
 from conformance.contract.rpcstatus import TRAILER, retry_status
-from conformance.recording.methods import RECORDED
-from conformance.records import Fault, FaultKind, FlightMethod
+from conformance.recording.methods import RECORDED, stream_of
+from conformance.records import Fault, FaultKind
 from conformance.targets.faulting import Faults
 from conformance.targets.splice import Splice
 
-__all__ = ["Clock", "Meeting", "Meets", "stream_of"]
+__all__ = ["Clock", "Meeting", "Meets"]
 
 Clock: TypeAlias = Callable[[float], Awaitable[None]]
 """What a DELAY waits for: given seconds, it returns when they have passed."""
 
-_STREAM: Final = {"ReadRows": "read_stream", "SplitReadStream": "name"}
-"""The fields of requests that name a stream."""
 _PREFIX: Final = 5
 """The bytes of a message's prefix in gRPC."""
 
@@ -133,21 +129,6 @@ def _trailers(fault: Fault) -> tuple[tuple[str, bytes], ...]:
         return ()
     code = grpc.StatusCode[fault.code].value[0]
     return ((TRAILER, retry_status(code, fault.details, retry=fault.retry_after)),)
-
-
-def stream_of(method: str, request: bytes) -> str:
-    """The name of the stream that a request asks for; empty if it names none or is no such message.
-
-    The name of a stream of Flight is the request with its ticket.
-    """
-    if method == FlightMethod.DO_GET:
-        return request.decode("latin-1")
-    if method not in _STREAM:
-        return ""
-    try:
-        return str(getattr(proto.REQUESTS[method].FromString(request), _STREAM[method]))
-    except DecodeError:
-        return ""
 
 
 async def _again(first: bytes | None, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-"""The methods whose calls a proxy records: those of Storage Read and those of Arrow Flight RPC."""
+"""The methods whose calls a proxy records: those of all protocols."""
 
 from __future__ import annotations
 
@@ -6,19 +6,28 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from conformance.contract import proto
+from conformance.protocol import plugin, plugins
+from conformance.recording.plugin import RecordingPlugin
 from conformance.records import ProtocolName
-from conformance.wire import flight
 
-__all__ = ["NAMES", "RECORDED"]
+__all__ = ["NAMES", "RECORDED", "stream_of"]
 
 RECORDED: Final[Mapping[str, tuple[ProtocolName, str]]] = MappingProxyType(
     {
-        **{proto.SERVICE + name: (ProtocolName.STORAGE_READ, name) for name in proto.REQUESTS},
-        **{flight.SERVICE + name: (ProtocolName.FLIGHT, name) for name in flight.METHODS},
+        full: (protocol, name)
+        for protocol in ProtocolName
+        for full, name in plugin(RecordingPlugin, protocol).methods.items()
     }
 )
 """The protocol and the bare name of each method, by its name as gRPC spells it."""
 
 NAMES: Final = tuple(name for _, name in RECORDED.values())
-"""The bare names of the methods."""
+"""The bare names of the methods; no two protocols have one of the same name."""
+
+
+def stream_of(method: str, request: bytes) -> str:
+    """The name of the stream that a request of a method, by its bare name, asks for; empty if it names none or is no
+    such message.
+    """
+    asked = (one for one in plugins(RecordingPlugin).values() if method in one.methods.values())
+    return next((one.stream_of(method, request) for one in asked), "")

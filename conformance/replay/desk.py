@@ -11,7 +11,8 @@ from conformance.contract import proto
 from conformance.readers import rest
 from conformance.readers.replay import Visit
 from conformance.readers.tape import Answer, Ending, NotRecordedError
-from conformance.recording.meeting import Clock, Meeting, Meets, stream_of
+from conformance.recording.meeting import Clock, Meeting, Meets
+from conformance.recording.methods import stream_of
 from conformance.records import Fault, FaultKind
 from conformance.replay.asked import AskedLog
 from conformance.replay.flighttape import STREAMED, key_of, wanted

@@ -1,4 +1,4 @@
-"""Which calls of Arrow Flight show that a login, or a session, is kept: the proxy has numbered both (:mod:`.parties`).
+"""Which calls of Arrow Flight show that a login, or a session, is kept; the proxy has numbered both.
 
 A login is judged by the first call with its token: a later one may come when the token is over. A session is judged by
 its actions as long as nothing else that may change an option runs between them.

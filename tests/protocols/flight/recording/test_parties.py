@@ -19,8 +19,8 @@ from conformance.engine.parties import party_of
 from conformance.engine.selection import clauses_on
 from conformance.generate import materialise
 from conformance.protocols.flight.engine.logins import CLAUSES
+from conformance.protocols.flight.recording.parties import Parties
 from conformance.recording.keeping import Bounds, Kept
-from conformance.recording.parties import Parties
 from conformance.records import Outcome, ProtocolName, Verdict
 from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.handshake import LOGIN

@@ -14,8 +14,8 @@ from typing import Final
 
 from conformance.contract.flight.decoding import message_of
 from conformance.engine.parties import Party, party_label
-from conformance.recording.keeping import Kept, Metadata
-from conformance.records import FlightMethod, ProtocolName
+from conformance.recording.plugin import KeptCall, Metadata
+from conformance.records import FlightMethod
 
 __all__ = ["Parties"]
 
@@ -31,13 +31,11 @@ class Parties:
         self._sessions: dict[bytes, int] = {}
         self._handshakes = 0
 
-    def label(self, kept: Kept, answered: Metadata, *, served: bool) -> str:
+    def label(self, kept: KeptCall, answered: Metadata, *, served: bool) -> str:
         """The label of a call that has ended; ``answered`` is the metadata of the answer, ``served`` its status OK."""
-        if kept.protocol is not ProtocolName.FLIGHT:
-            return ""
         return party_label(Party(self._login(kept, answered, served=served), self._session(kept, answered)))
 
-    def _login(self, kept: Kept, answered: Metadata, *, served: bool) -> int:
+    def _login(self, kept: KeptCall, answered: Metadata, *, served: bool) -> int:
         if kept.method != FlightMethod.HANDSHAKE:
             return next((self._logins[one] for one in map(_digest, _bearer(kept.sent)) if one in self._logins), 0)
         tokens = [*_bearer(answered), *_payload(kept)] if served and not kept.full else []
@@ -47,7 +45,7 @@ class Parties:
         self._logins.update((_digest(token), self._handshakes) for token in tokens)
         return self._handshakes
 
-    def _session(self, kept: Kept, answered: Metadata) -> int:
+    def _session(self, kept: KeptCall, answered: Metadata) -> int:
         """The session of a call: that of the answer, if it begins one, or else that of the request."""
         cookie = _cookie(answered, "set-cookie") or _cookie(kept.sent, "cookie")
         return self._sessions.setdefault(_digest(cookie), len(self._sessions) + 1) if cookie else 0
@@ -63,7 +61,7 @@ def _bearer(metadata: Metadata) -> Iterator[bytes]:
             yield data.removeprefix(_BEARER)
 
 
-def _payload(kept: Kept) -> Iterator[bytes]:
+def _payload(kept: KeptCall) -> Iterator[bytes]:
     """The payload of the last answer of a Handshake."""
     for data in kept.responses[-1:]:
         answer = message_of("HandshakeResponse", data)
