@@ -19,11 +19,12 @@ from conformance.readers.plugin import ReadersPlugin
 from conformance.recording.plugin import RecordingPlugin
 from conformance.records import ProtocolName
 from conformance.reference.plugin import ReferencePlugin
+from conformance.replay.plugin import ReplayPlugin
 from conformance.targets.plugin import TargetsPlugin
 
 KINDS: tuple[type[Plugin], ...] = (
     *(ContractPlugin, GeneratePlugin, TargetsPlugin, ReadersPlugin),
-    *(ReferencePlugin, EnginePlugin, RecordingPlugin, CampaignPlugin),
+    *(ReferencePlugin, EnginePlugin, RecordingPlugin, ReplayPlugin, CampaignPlugin),
 )
 
 

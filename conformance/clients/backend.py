@@ -7,9 +7,10 @@ from typing import Any, Final
 from conformance.readers.fullread import FullRead
 from conformance.readers.ipc.info import Unavailable
 from conformance.readers.programs.backend import members
-from conformance.readers.tape import Tape, Tapes
+from conformance.readers.tape import Tape
 from conformance.replay.certificates import CertificateError
 from conformance.replay.server import Replay
+from conformance.replay.sessions import SessionAnswers
 from conformance.replay.shelf import Held
 
 __all__ = ["NAME", "ReplayBackend", "request_of"]
@@ -34,7 +35,7 @@ class ReplayBackend:
 
     def play(self, read: FullRead) -> dict[str, Any]:
         """Serve this read from now on, and return the members of a request that reads it."""
-        self._server.shelf.put(Held(NAME, Tapes([Tape.of_read(read)])))
+        self._server.shelf.put(Held(NAME, SessionAnswers([Tape.of_read(read)])))
         return request_of(self._server, read.request, tls=True)
 
     def close(self) -> None:

@@ -19,9 +19,10 @@ from conformance.readers.ipc.job import JobAnswer
 from conformance.readers.programs.arrow import sent_schema
 from conformance.readers.programs.slot import warm_up_read
 from conformance.readers.programs.spec import ClientProgram
-from conformance.readers.tape import Tape, Tapes
+from conformance.readers.tape import Tape
 from conformance.replay.certificates import CertificateError
 from conformance.replay.server import Replay
+from conformance.replay.sessions import SessionAnswers
 from conformance.replay.shelf import Held
 from conformance.wire import PlainTable
 
@@ -87,9 +88,9 @@ class ClientPool(ProgramPool):
         """
         program, path = self._paths[name]
         if not self.is_warm(program):
-            self._server.shelf.put(Held(NAME, Tapes([Tape.of_read(warm_up_read())])))
+            self._server.shelf.put(Held(NAME, SessionAnswers([Tape.of_read(warm_up_read())])))
             self.warm_up(program, self._request(program, path, warm_up_read().request))
-        held = Held(NAME, asked.tapes, asked.plan)
+        held = Held(NAME, SessionAnswers(asked.tapes), asked.plan)
         self._server.shelf.put(held)
         seen = self._server.asked.since(0)
         first = seen[-1]["number"] + 1 if seen else 0

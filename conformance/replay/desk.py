@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from google.protobuf.message import DecodeError
-
-from conformance.contract import proto
 from conformance.readers import rest
 from conformance.readers.replay import Visit
 from conformance.readers.tape import Answer, Ending, NotRecordedError
@@ -15,8 +12,7 @@ from conformance.recording.meeting import Clock, Meeting, Meets
 from conformance.recording.methods import stream_of
 from conformance.records import Fault, FaultKind
 from conformance.replay.asked import AskedLog
-from conformance.replay.flighttape import STREAMED, key_of, wanted
-from conformance.replay.shelf import FLIGHT, Held, Shelf
+from conformance.replay.shelf import Held, Shelf, spoken_of
 
 __all__ = ["ReplayDesk"]
 
@@ -44,7 +40,7 @@ class ReplayDesk:
     async def call(self, method: str, request: bytes, context: Any) -> Visit:
         """The answer to a call, and what happens to it; raises :class:`NotRecordedError`."""
         facts = _facts(method, request, context)
-        key = key_of(method, request) if method in FLIGHT else facts.get("stream") or facts.get("table") or ""
+        key = spoken_of(method).key(method, request)
         held = self._shelf.of_key(key)
         fault = None if held is None else held.faults.next(method, stream_of(method, request))
         come = held.happened.append if held is not None else _nothing
@@ -112,7 +108,7 @@ class _Served:
         fault = str(self._meets.fault) if self._meets.fault is not None else ""
         name = "" if self._held is None else self._held.name
         facts = self._facts | {"exchange": name, "responses": self._count, "end": status, "fault": fault}
-        if self._facts["method"] in STREAMED:
+        if self._facts["method"] in spoken_of(self._facts["method"]).streamed:
             same = self._same and self._further == max(0, len(self.answer[1].requests) - 1)
             facts |= {"further_requests": self._further, "as_recorded": same}
         self._desk.over(facts | {"fault_happened": self._meets.came})
@@ -122,28 +118,5 @@ class _Served:
 
 def _facts(method: str, request: bytes, context: Any) -> dict[str, Any]:
     """What a request asks for, for the log."""
-    made: dict[str, Any] = {"method": method}
     sent = {key: str(value) for key, value in context.invocation_metadata() or () if key in _KEPT}
-    if method in FLIGHT:
-        return made | wanted(method, request) | {"sent": sent}
-    try:
-        asked = proto.REQUESTS[method].FromString(request)
-    except DecodeError:
-        return made
-    match method:
-        case "CreateReadSession":
-            session = asked.read_session
-            made |= {
-                "table": session.table,
-                "parent": asked.parent,
-                "data_format": int(session.data_format),
-                "selected_fields": list(session.read_options.selected_fields),
-                "row_restriction": session.read_options.row_restriction,
-                "max_stream_count": asked.max_stream_count,
-                "preferred_min_stream_count": asked.preferred_min_stream_count,
-            }
-        case "ReadRows":
-            made |= {"stream": asked.read_stream, "offset": asked.offset}
-        case _:
-            made |= {"stream": asked.name, "fraction": asked.fraction}
-    return made | {"sent": sent}
+    return {"method": method, **spoken_of(method).facts(method, request), "sent": sent}

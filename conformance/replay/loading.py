@@ -5,40 +5,43 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from conformance.engine.recorded import read_recorded
-from conformance.readers.tape import Tapes, tapes_of
-from conformance.records import Case, Exchange, Fault, FaultPlan, ProtocolName, RecordError, from_json
-from conformance.replay.flighttape import FlightTapes
-from conformance.replay.shelf import Held, renamed
+from conformance.protocol import plugin
+from conformance.readers.tape import tapes_of
+from conformance.records import Call, Case, Exchange, Fault, FaultPlan, ProtocolName, RecordError, from_json
+from conformance.replay.plugin import ReplayPlugin
+from conformance.replay.sessions import SessionAnswers, renamed
+from conformance.replay.shelf import Held
 from conformance.truth.pack import read_pack
 from conformance.truth.references import resolved
-
-RECORDED_FLIGHT: Final = "flight"
-"""The name of the recording of all calls of Flight in the log of a proxy."""
 
 __all__ = ["faults_of", "from_log", "from_message", "from_pack", "held"]
 
 
 def from_log(path: Path) -> Iterator[Held]:
-    """Each exchange of a log that has a session or calls of Flight, under the id of its case.
+    """Each exchange of a log with calls that can be answered, under the id of its case.
 
-    All calls of Flight that a proxy recorded are one recording, so that they are answered in their order.
+    All calls of some protocols that a proxy recorded are one recording with the name of the protocol, so that they are
+    answered in their order.
 
     Raises:
         LogError: the file is not a log, or contains no exchange.
         OSError: the file cannot be read.
     """
     recorded = read_recorded(path)
-    flights = [one for one in recorded.exchanges if one.exchange.protocol is ProtocolName.FLIGHT]
+    joined: dict[ProtocolName, list[tuple[float, Call]]] = {}
     for one in recorded.exchanges:
-        if one.exchange.protocol is not ProtocolName.FLIGHT or not recorded.conversed:
+        if recorded.conversed and plugin(ReplayPlugin, one.exchange.protocol).together is not None:
+            calls = [(one.exchange.now / 1e6 + call.started, call) for call in one.exchange.calls]
+            joined.setdefault(one.exchange.protocol, []).extend(calls)
+        else:
             yield from _served(held(one.case, one.exchange))
-    if recorded.conversed:
-        calls = [(one.exchange.now / 1e6 + call.started, call) for one in flights for call in one.exchange.calls]
-        in_order = [call for _, call in sorted(calls, key=lambda pair: pair[0])]
-        yield from _served(Held(RECORDED_FLIGHT, Tapes(), flight=FlightTapes(in_order)))
+    for protocol, found in joined.items():
+        together = plugin(ReplayPlugin, protocol).together
+        assert together is not None, "the calls were joined for it"
+        yield from _served(Held(protocol, together(call for _, call in sorted(found, key=lambda pair: pair[0]))))
 
 
 def _served(made: Held) -> Iterator[Held]:
@@ -67,14 +70,14 @@ def from_pack(folder: Path) -> Iterator[Held]:
         number = re.sub(r"\W", "_", case_id)
         table = f"projects/truth/datasets/truth/tables/{number}"
         if made:
-            yield Held(case_id, Tapes(renamed(tape, table, f"{number}-{index}") for index, tape in enumerate(made)))
+            yield Held(
+                case_id, SessionAnswers(renamed(tape, table, f"{number}-{index}") for index, tape in enumerate(made))
+            )
 
 
 def held(case: Case, exchange: Exchange, *, name: str = "") -> Held:
     """A recording of one exchange; ``name`` is its name instead of the case's id."""
-    if exchange.protocol is ProtocolName.FLIGHT:
-        return Held(name or case.id, Tapes(), flight=FlightTapes(exchange.calls))
-    return Held(name or case.id, Tapes(tapes_of(case, exchange)))
+    return Held(name or case.id, plugin(ReplayPlugin, exchange.protocol).recorded(case, exchange))
 
 
 def from_message(message: dict[str, Any], default: str) -> Iterator[Held]:
@@ -103,8 +106,7 @@ def from_message(message: dict[str, Any], default: str) -> Iterator[Held]:
     for one in found:
         name = str(message.get("name") or one.name)
         table = str(message.get("table") or "")
-        tapes = Tapes(renamed(tape, table, default) for tape in one.tapes) if table else one.tapes
-        yield Held(name, tapes, plan, slow, one.flight)
+        yield Held(name, one.answers.renamed(table, default) if table else one.answers, plan, slow)
 
 
 def faults_of(message: dict[str, Any]) -> tuple[Fault, ...]:

@@ -4,36 +4,39 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from google.protobuf.message import DecodeError
-
-from conformance.contract import proto
+from conformance.protocol import plugin
 from conformance.readers.rest import RestTable
-from conformance.readers.tape import Answer, NotRecordedError, Tape, Tapes
-from conformance.records import Fault, FlightMethod
-from conformance.replay.flighttape import FlightTapes
+from conformance.readers.tape import Answer, NotRecordedError
+from conformance.recording.methods import RECORDED
+from conformance.records import Fault
+from conformance.replay.plugin import RecordedAnswers, ReplayPlugin
 from conformance.targets.faulting import Faults
 
-__all__ = ["FLIGHT", "Held", "Shelf", "renamed"]
+__all__ = ["Held", "Shelf", "spoken_of"]
 
-FLIGHT: Final = frozenset(FlightMethod)
-"""The methods of Flight by their bare names."""
+_PROTOCOLS: Final = {name: protocol for protocol, name in RECORDED.values()}
+"""The protocol of each method by its bare name."""
+
+
+def spoken_of(method: str) -> ReplayPlugin:
+    """What the protocol of a method brings, whose bare name is given."""
+    return plugin(ReplayPlugin, _PROTOCOLS[method])
 
 
 @dataclasses.dataclass
 class Held:
-    """One recording, of Storage Read in ``tapes`` or of Flight in ``flight``.
+    """One recording.
 
     ``slow`` is the seconds behind each response, ``happened`` has the faults that came so far.
     """
 
     name: str
-    tapes: Tapes
+    answers: RecordedAnswers
     plan: tuple[Fault, ...] = ()
     slow: float = 0.0
-    flight: FlightTapes = dataclasses.field(default_factory=FlightTapes)
 
     def __post_init__(self) -> None:
         self.faults = Faults(self.plan)
@@ -60,32 +63,17 @@ class Held:
 
     def state(self) -> dict[str, Any]:
         """What it holds, as JSON."""
-        sessions = [
-            {
-                "table": tape.table,
-                "data_format": "AVRO" if tape.asked.data_format == proto.DATA_FORMAT["AVRO"] else "ARROW",
-                "selected_fields": list(tape.asked.read_options.selected_fields),
-                "row_restriction": tape.asked.read_options.row_restriction,
-                "status": tape.ending.status,
-                "streams": [
-                    {"name": stream.name, "status": stream.ending.status, "offsets": list(stream.places)}
-                    for stream in tape.streams
-                ],
-            }
-            for tape in self.tapes
-        ]
-        made = {"name": self.name, "table": self.table, "sessions": sessions, "faults": len(self.plan)}
-        return made | {"calls": calls} if (calls := self.flight.state()) else made
+        made = {"name": self.name, "table": self.table, "sessions": [], "faults": len(self.plan)}
+        return made | dict(self.answers.state())
 
     @property
     def table(self) -> str:
-        """The name of the first session's table; empty for a recording of Flight."""
-        return next((tape.table for tape in self.tapes), "")
+        """The name of the first table; empty if the protocol has no tables."""
+        return self.answers.table
 
     def names(self) -> set[str]:
-        """The names by which requests find this recording: tables and streams, and calls of Flight."""
-        streams = {stream.name for stream in self.tapes.streams()}
-        return {tape.table for tape in self.tapes} | streams | self.flight.names()
+        """The keys by which calls find this recording, such as tables and streams."""
+        return self.answers.names()
 
 
 class Shelf:
@@ -141,51 +129,13 @@ class Shelf:
         """
         held = self._by_key.get(key)
         if held is None:
-            said = key if method in FLIGHT else f"{method} of {key!r}"
+            said = spoken_of(method).described(method, key)
             raise NotRecordedError(f"{said}; GET /replay/exchanges of the REST port lists what is")
-        return held, held.flight.answer(key) if method in FLIGHT else held.tapes.answer(method, request)
+        return held, held.answers.answer(method, key, request)
 
     def described(self, project: str, dataset: str, table: str) -> RestTable | None:
         """The table as ``tables.get`` shows it."""
         for held in reversed(self.all()):
-            if (found := held.tapes.described(project, dataset, table)) is not None:
+            if (found := held.answers.described(project, dataset, table)) is not None:
                 return found
         return None
-
-
-def renamed(tape: Tape, table: str, number: str) -> Tape:
-    """The tape with another table, and with names of its session and streams that no other recording has.
-
-    Only the session's own message is written again; the responses stay as they were recorded.
-    """
-    request = proto.CreateReadSessionRequest.FromString(tape.request)
-    request.read_session.table = table
-    if tape.ending.status != "OK":
-        return dataclasses.replace(tape, table=table, request=request.SerializeToString())
-    try:
-        session = proto.ReadSession.FromString(tape.session)
-    except DecodeError:  # it is answered as it came; nothing in it can have another name
-        return dataclasses.replace(tape, table=table, request=request.SerializeToString())
-    before, after = session.name, f"{session.name}-{number}"
-
-    def other(name: str) -> str:
-        return after + name.removeprefix(before) if name.startswith(before) else f"{name}-{number}"
-
-    session.name, session.table = after, table
-    for stream in session.streams:
-        stream.name = other(stream.name)
-    streams = tuple(dataclasses.replace(stream, name=other(stream.name)) for stream in tape.streams)
-    made = (request.SerializeToString(), session.SerializeToString())
-    splits = tuple(_split(*split, other) for split in tape.splits)
-    return dataclasses.replace(tape, table=table, request=made[0], session=made[1], streams=streams, splits=splits)
-
-
-def _split(request: bytes, answer: bytes, other: Callable[[str], str]) -> tuple[bytes, bytes]:
-    """A recorded split with other names."""
-    asked = proto.SplitReadStreamRequest.FromString(request)
-    made = proto.SplitReadStreamResponse.FromString(answer)
-    asked.name = other(asked.name)
-    for child in (made.primary_stream, made.remainder_stream):
-        if child.name:
-            child.name = other(child.name)
-    return asked.SerializeToString(), made.SerializeToString()

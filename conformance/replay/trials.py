@@ -19,10 +19,11 @@ import pyarrow as pa
 
 from conformance.contain.text import many, safe, unknown
 from conformance.contract import proto
-from conformance.readers.tape import Ending, Tape, Tapes, TapeStream
+from conformance.readers.tape import Ending, Tape, TapeStream
 from conformance.records import BqType, Column, Fault, Mode, to_json
 from conformance.reference.serializer import REFERENCE
 from conformance.replay.retrytable import Outcome, RetryTable, RetryTest
+from conformance.replay.sessions import SessionAnswers
 from conformance.replay.shelf import Held, Shelf
 
 __all__ = ["Trial", "TrialError", "Trials", "Verdict", "recording_of", "verdict_of"]
@@ -191,7 +192,7 @@ def recording_of(test: RetryTest, number: str) -> Held:
         streams.append(TapeStream(name, tuple(_response(schema, stream, index) for index in range(RESPONSES))))
     made = (request.SerializeToString(), session.SerializeToString())
     tape = Tape(table, *made, Ending(), tuple(streams), _COLUMNS)
-    return Held(number, Tapes([tape]), test.plan())
+    return Held(number, SessionAnswers([tape]), test.plan())
 
 
 def _response(schema: bytes, stream: int, index: int) -> bytes:

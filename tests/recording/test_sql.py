@@ -21,8 +21,8 @@ from conformance.targets.dialect import SqlSpec
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.flightspec import FlightSeeding, FlightSpec
 from conformance.targets.spec import TargetKind, TargetSpec
+from tests.protocols.flight.recording.test_parties import verdicts
 from tests.recording.running import recording
-from tests.recording.test_parties import verdicts
 
 CASES: Final = [
     one

@@ -7,13 +7,21 @@ from pathlib import Path
 import pytest
 
 from conformance.contract import proto
+from conformance.readers.tape import Tapes
 from conformance.records import Call, RecordError, to_json
 from conformance.replay.loading import from_message, from_pack, held
-from conformance.replay.shelf import renamed
+from conformance.replay.sessions import SessionAnswers, renamed
+from conformance.replay.shelf import Held
 from tests.readers.recorded import SCHEMA, TABLE, batch, bytes_of, case, create, of_calls, read, response, stream
 from tests.truth.packs import pack_in, recorded
 
 ONE = response(bytes_of(batch(1, 2)), 2, schema=bytes_of(SCHEMA))
+
+
+def tapes_in(one: Held) -> Tapes:
+    """The tapes of a recording of sessions."""
+    assert isinstance(one.answers, SessionAnswers)
+    return one.answers.tapes
 
 
 def test_a_truth_pack_has_a_table_of_its_own_for_each_case(tmp_path: Path) -> None:
@@ -23,9 +31,9 @@ def test_a_truth_pack_has_a_table_of_its_own_for_each_case(tmp_path: Path) -> No
 
     assert found
     assert len(set(names)) == sum(
-        len({tape.table for tape in one.tapes}) + sum(1 for _ in one.tapes.streams()) for one in found
+        len({tape.table for tape in tapes}) + sum(1 for _ in tapes.streams()) for tapes in map(tapes_in, found)
     )
-    assert any(tape.described is not None and tape.described.rows for one in found for tape in one.tapes)
+    assert any(tape.described is not None and tape.described.rows for one in found for tape in tapes_in(one))
 
 
 def test_a_recording_under_another_name_answers_what_it_did() -> None:
@@ -35,7 +43,7 @@ def test_a_recording_under_another_name_answers_what_it_did() -> None:
     answer.primary_stream.name = stream(5)
     split = Call(1, "s", "SplitReadStream", asked.SerializeToString(), (answer.SerializeToString(),))
     exchange = of_calls(create(bytes_of(SCHEMA), [stream()]), read(stream(), [ONE]), split, read(stream(5), [ONE]))
-    (tape,) = held(case(), exchange).tapes
+    (tape,) = tapes_in(held(case(), exchange))
 
     other = renamed(tape, TABLE + "2", "9")
     session = proto.ReadSession.FromString(other.session)

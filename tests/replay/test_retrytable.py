@@ -46,7 +46,7 @@ def test_an_error_is_always_permitted(test: RetryTest) -> None:
 @pytest.mark.parametrize("test", TESTS, ids=lambda test: test.id)
 def test_instructions_can_happen(test: RetryTest) -> None:
     """They are about responses and streams that a trial has; a number of bytes is in the middle of a message."""
-    stream = next(recording_of(test, "x").tapes.streams())
+    stream = next(recording_of(test, "x").answers.tapes.streams())
     ends = list(itertools.accumulate(PREFIX + len(data) for data in stream.responses))
     most = RESPONSES if test.instructions[0].method == "ReadRows" else 0
 

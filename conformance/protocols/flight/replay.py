@@ -15,14 +15,12 @@ from typing import Any, Final, TypeAlias
 
 from conformance.contract.flight.decoding import message_of
 from conformance.readers.tape import Answer, Ending, NotRecordedError
-from conformance.records import Call, CallEnd, FlightMethod
+from conformance.records import Call, CallEnd, Case, Exchange, FlightMethod
+from conformance.replay.plugin import ReplayPlugin
 from conformance.wire.flight import METHODS
 from conformance.wire.protobufmessages import ProtoMessage
 
-__all__ = ["STREAMED", "FlightTapes", "key_of", "wanted"]
-
-STREAMED: Final = frozenset({FlightMethod.HANDSHAKE, FlightMethod.DO_PUT, FlightMethod.DO_EXCHANGE})
-"""The methods in which the client streams."""
+__all__ = ["FlightTapes", "key_of", "wanted"]
 
 
 _Words: TypeAlias = "dict[str, str | list[str]]"
@@ -82,7 +80,7 @@ class FlightTapes:
         """The names by which calls find this recording."""
         return set(self._answers)
 
-    def answer(self, key: str) -> Answer:
+    def answer(self, _method: str, key: str, _request: bytes) -> Answer:
         """The answer to the next call of this name; raises :class:`NotRecordedError`."""
         calls = self._answers.get(key)
         if calls is None:
@@ -95,9 +93,9 @@ class FlightTapes:
         ending = Ending(call.status, call.details, call.trailers, call.initial_metadata, order, call.requests)
         return call.responses, ending
 
-    def state(self) -> list[dict[str, Any]]:
+    def state(self) -> Mapping[str, Any]:
         """What it holds, as JSON."""
-        return [
+        calls = [
             {
                 "method": calls[0].method,
                 **wanted(calls[0].method, calls[0].request),
@@ -105,3 +103,34 @@ class FlightTapes:
             }
             for calls in self._answers.values()
         ]
+        return {"calls": calls} if calls else {}
+
+    @property
+    def table(self) -> str:
+        """No table: flights have other names."""
+        return ""
+
+    def described(self, project: str, dataset: str, table: str) -> None:  # of the interface
+        """No table is described."""
+
+    def renamed(self, table: str, number: str) -> FlightTapes:  # noqa: ARG002  # of the interface
+        """The same calls, which name no table."""
+        return self
+
+
+def _recorded(_case: Case, exchange: Exchange) -> FlightTapes:
+    return FlightTapes(exchange.calls)
+
+
+def _described(_method: str, key: str) -> str:
+    return key
+
+
+PLUGIN: Final = ReplayPlugin(
+    key=key_of,
+    described=_described,
+    facts=wanted,
+    recorded=_recorded,
+    together=FlightTapes,
+    streamed=frozenset({FlightMethod.HANDSHAKE, FlightMethod.DO_PUT, FlightMethod.DO_EXCHANGE}),
+)

@@ -10,9 +10,9 @@ import grpc
 import pytest
 
 from conformance.contract.flight.encoding import data, descriptor, part, text
-from conformance.readers.tape import NotRecordedError, Tapes
+from conformance.protocols.flight.replay import FlightTapes, key_of
+from conformance.readers.tape import NotRecordedError
 from conformance.records import Call, CallEnd, Descriptor, MetadataEntry
-from conformance.replay.flighttape import FlightTapes, key_of
 from conformance.replay.server import Replay
 from conformance.replay.shelf import Held
 from conformance.wire.flight import SERVICE
@@ -31,7 +31,7 @@ def test_calls_that_ask_the_same_get_the_answers_in_their_order() -> None:
     asked = call("GetFlightInfo", PATH)
     tapes = FlightTapes([dataclasses.replace(asked, status="NOT_FOUND"), dataclasses.replace(asked, responses=(b"x",))])
 
-    found = [tapes.answer(key_of("GetFlightInfo", PATH)) for _ in range(3)]
+    found = [tapes.answer("GetFlightInfo", key_of("GetFlightInfo", PATH), PATH) for _ in range(3)]
 
     assert [(responses, ending.status) for responses, ending in found] == [((), "NOT_FOUND"), *[((b"x",), "OK")] * 2]
 
@@ -60,7 +60,7 @@ def test_a_call_that_the_client_ended_is_no_answer() -> None:
     tapes = FlightTapes(dataclasses.replace(asked, end=end, status="") for end in (CallEnd.CANCELLED, CallEnd.CRASH))
 
     with pytest.raises(NotRecordedError):
-        tapes.answer(key_of("DoGet", asked.request))
+        tapes.answer("DoGet", key_of("DoGet", asked.request), asked.request)
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def channel(tmp_path: Path) -> Iterator[grpc.Channel]:
         trailers=(MetadataEntry("x-trailer-bin", b"\xff"),),
     )
     with Replay(log=tmp_path / "asked.log", tls=False) as server:
-        server.shelf.put(Held("flight", Tapes(), flight=FlightTapes([talk])))
+        server.shelf.put(Held("flight", FlightTapes([talk])))
         with grpc.insecure_channel(f"127.0.0.1:{server.addresses['grpc']}") as made:
             yield made
 
