@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import conformance.contain
 import conformance.contract
 import conformance.engine
+import conformance.protocols
 import conformance.records
 import conformance.report
 import conformance.wire
@@ -18,7 +19,7 @@ import conformance.wire
 FILLED_WHILE_READING = {
     "conformance.wire.arrays._Decoder",
     "conformance.engine.causes._Group",
-    "conformance.engine.sqlrecordings._Handle",
+    "conformance.protocols.flight.engine.sqlrecordings._Handle",
     "conformance.wire.batch.BatchMessage",
     "conformance.wire.decoding._Generation",
     "conformance.wire.file.FileReading",
@@ -34,6 +35,7 @@ def _dataclasses() -> Iterator[type]:
         conformance.contain,
         conformance.contract,
         conformance.engine,
+        conformance.protocols,
         conformance.records,
         conformance.report,
         conformance.wire,

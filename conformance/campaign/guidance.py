@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from conformance.campaign.coverage import universe
-from conformance.campaign.job import HISTORIES, CampaignJob
+from conformance.campaign.job import CampaignJob, history_profiles
 from conformance.engine.casestep import CaseWork, drawn
 from conformance.engine.plugin import EnginePlugin
 from conformance.generate import draw_scenario, generated_id, scenario_id
@@ -45,8 +45,9 @@ def draw(job: CampaignJob, index: int, weights: Weights | None) -> Case:
         ValueError: the case is guided, but there are no weights yet.
     """
     without = plugin(EnginePlugin, job.spec.protocol).not_drawn(job.spec)
-    if job.profile in HISTORIES:
-        return draw_scenario(job.seed, index, profile=HISTORIES[job.profile], not_offered=without)
+    server = history_profiles().get(job.profile)
+    if server is not None:
+        return draw_scenario(job.seed, index, profile=server, not_offered=without)
     if index < job.cases - job.guided:
         return draw_member(job.seed, index, profile=job.profile, family=job.family, not_offered=without)
     if weights is None:
@@ -59,10 +60,11 @@ def draw(job: CampaignJob, index: int, weights: Weights | None) -> Case:
 def begin(job: CampaignJob, index: int, weights: Weights | None) -> CaseWork:
     """The work on case ``index``; it has ended if the case cannot be drawn, which costs no other case its result."""
     profile = job.profile
+    server = history_profiles().get(profile)
     name = (
-        scenario_id(job.seed, index, profile=HISTORIES[profile])
-        if profile in HISTORIES
-        else generated_id(job.seed, index, profile=profile)
+        generated_id(job.seed, index, profile=profile)
+        if server is None
+        else scenario_id(job.seed, index, profile=server)
     )
     return drawn(name, lambda: draw(job, index, weights))
 

@@ -8,33 +8,50 @@ range) are not part of the digest.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from conformance.generate.flighthistories import HISTORY
-from conformance.generate.scenarios import SCENARIO
+from conformance.generate.plugin import GeneratePlugin
+from conformance.protocol import plugins
 from conformance.records import ProtocolName, to_json
 from conformance.targets.spec import TargetSpec
 
-__all__ = ["DECODERS", "FAMILIES", "FLIGHT", "HISTORIES", "MUTATED", "SERVERS", "CampaignJob", "Range"]
-
-FLIGHT: Final = "flight"
-"""The profile of cases of Arrow Flight."""
+__all__ = ["ARROW", "DECODERS", "FAMILY", "MUTATED", "CampaignJob", "Range", "family_of", "history_profiles",
+           "is_served", "server_profiles"]  # fmt: skip
 
 DECODERS: Final = ("pyarrow.slots", "arro3.stream")
 """The decoders that read every case by default: two implementations that share no code."""
 
-FAMILIES: Final[Mapping[str, int]] = MappingProxyType({"arrow": 16, "server": 1, FLIGHT: 1, SCENARIO: 1, HISTORY: 1})
-"""The default size of families by profile; it is 1 for a server, which makes a table for every case anyway."""
+ARROW: Final = "arrow"
+"""The profile of cases that are tables alone."""
+FAMILY: Final = 16
+"""The default size of families of such cases."""
 
-HISTORIES: Final[Mapping[str, str]] = MappingProxyType({SCENARIO: "server", HISTORY: FLIGHT})
-"""The profiles whose cases are drawn histories of calls, and the profiles of the servers that they are put to."""
 
-SERVERS: Final = ("server", FLIGHT, *HISTORIES)
-"""The profiles whose cases are put to a server each."""
+def family_of(profile: str) -> int:
+    """The default size of families; it is 1 for servers, which make a table for every case anyway."""
+    return FAMILY if profile == ARROW else 1
+
+
+def server_profiles() -> tuple[str, ...]:
+    """The profiles of cases that are requests to a server, one for each protocol."""
+    return tuple(one.run_profile for one in plugins(GeneratePlugin).values())
+
+
+@functools.cache
+def history_profiles() -> Mapping[str, str]:
+    """The profiles whose cases are drawn histories of calls, and the profiles of the servers that they are put to."""
+    return MappingProxyType({one.scenario_word: one.run_profile for one in plugins(GeneratePlugin).values()})
+
+
+def is_served(profile: str) -> bool:
+    """True if each case of a profile is put to a server."""
+    return profile in server_profiles() or profile in history_profiles()
+
 
 MUTATED: Final = "mutated"
 """The profile whose cases are mutated bytes (:mod:`conformance.campaign.mutated`), and the name of its target."""
@@ -87,7 +104,10 @@ class CampaignJob:
     @property
     def protocol(self) -> ProtocolName:
         """The protocol of the cases."""
-        return ProtocolName.FLIGHT if self.profile in (FLIGHT, HISTORY) else ProtocolName.STORAGE_READ
+        for name, one in plugins(GeneratePlugin).items():
+            if self.profile in (one.run_profile, one.scenario_word):
+                return ProtocolName(name)
+        return ProtocolName.STORAGE_READ
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 from conformance.campaign.commits import Tally, sweep, write_file
 from conformance.campaign.contained import Sandbox
 from conformance.campaign.guidance import Weights, weigh
-from conformance.campaign.job import SERVERS, CampaignJob, Range
+from conformance.campaign.job import CampaignJob, Range, is_served
 from conformance.campaign.layout import RunFiles, Stage
 from conformance.campaign.results import RESULTS, Results, frame_of, store_results, sum_up
 from conformance.campaign.shrinking import shrink_failures
@@ -70,7 +70,7 @@ class CampaignError(TargetError):
 
 def range_size(job: CampaignJob) -> int:
     """The number of cases in a range of a new campaign."""
-    most = SLOW if job.profile in SERVERS else RANGE
+    most = SLOW if is_served(job.profile) else RANGE
     return max(LEAST, min(most, job.cases // SHARES))
 
 

@@ -15,7 +15,7 @@ import click
 import conformance
 from conformance.campaign import connected, session
 from conformance.campaign.commits import Tally
-from conformance.campaign.job import DECODERS, FAMILIES, FLIGHT, MUTATED, CampaignJob
+from conformance.campaign.job import ARROW, DECODERS, FAMILY, MUTATED, CampaignJob, family_of, server_profiles
 from conformance.campaign.layout import RunFiles
 from conformance.campaign.sparkwriter import SETTINGS, judge_spark
 from conformance.cli._campaigns import master_option, print_results, settings
@@ -25,19 +25,18 @@ from conformance.cli._mutated import input_job, print_inputs
 from conformance.cli._numbers import PROCESSES, count_of, deadline_option, seed_option
 from conformance.cli._options import FOLDER, clause_option
 from conformance.cli._progress import progress, quiet_option
-from conformance.contract.clause import FLIGHT as FLIGHT_PROFILE
 from conformance.contract.clause import Clause
 from conformance.contract.viewing import profile_of
 from conformance.disk.locks import held
 from conformance.engine.run import READERS as ON_READERS
 from conformance.engine.selection import Selection, all_clauses, plan
-from conformance.generate.flighthistories import HISTORY
-from conformance.generate.scenarios import SCENARIO
+from conformance.generate.plugin import GeneratePlugin
+from conformance.protocol import plugin
 from conformance.readers import READERS
 from conformance.readers.info import Takes
 from conformance.records import Level, ProtocolName
 from conformance.report.terminal import terminal
-from conformance.targets import TargetKind, load_target
+from conformance.targets import TargetSpec, load_target
 
 SPARK = "spark"
 """The name of a target without a file: Spark itself."""
@@ -56,10 +55,10 @@ SPARK = "spark"
 @seed_option
 @click.option(
     "--profile",
-    type=click.Choice(["arrow", "server", FLIGHT]),
+    type=click.Choice([ARROW, *server_profiles()]),
     default=None,
     show_default="by the target's kind",
-    help="Kind of cases: tables alone, or requests to a server, or to a server of Arrow Flight.",
+    help="Kind of cases: tables alone, or requests to a server of a protocol.",
 )
 @click.option(
     "--guided",
@@ -74,7 +73,7 @@ SPARK = "spark"
     metavar="N",
     type=count_of(1),
     default=None,
-    show_default=", ".join(f"{size} for {profile}" for profile, size in FAMILIES.items()),
+    show_default=f"{FAMILY} for {ARROW}, 1 for servers",
     help="Consecutive cases that share their columns; with 1, the cases equal those of `run` with this seed.",
 )
 @clause_option
@@ -167,18 +166,11 @@ def command(
         shrink = False
     else:
         spec = load_target(target).anywhere()
-        flies = spec.kind is TargetKind.FLIGHT
-        if profile and flies is not (profile == FLIGHT):
-            raise click.UsageError(f"expected the profile {FLIGHT} with a Flight server alone, got {profile}")
-        bytes_ = profile_of(ProtocolName.FLIGHT if flies else ProtocolName.STORAGE_READ)
+        profile = _profile(spec, profile, scenarios=scenarios is not None)
+        bytes_ = profile_of(spec.protocol)
         readers = _known_readers(readers)
-        register = register_for(readers, flies=flies)
+        register = register_for(readers, spec.protocol)
         chosen = plan([], register, Selection(clauses=clause, level=Level.MAY), profile=bytes_)
-        if scenarios is not None:
-            if spec.kind not in (TargetKind.SERVER, TargetKind.FLIGHT):
-                raise click.UsageError(f"expected --scenarios with a server, got it with {spec.name}")
-            profile = HISTORY if flies else SCENARIO
-        profile = profile or (FLIGHT if flies else "server" if spec.kind is TargetKind.SERVER else "arrow")
         job = CampaignJob(
             spec,
             cases=cases,
@@ -187,7 +179,7 @@ def command(
             clauses=tuple(one.id for one in chosen.clauses),
             readers=readers,
             guided=cases * guided // 100,
-            family=family or FAMILIES[profile],
+            family=family or family_of(profile),
             sample=keep,
             multiplier=deadline_multiplier,
             suite=conformance.__version__,
@@ -229,6 +221,18 @@ def _say_resumed(layout: RunFiles, cases: int) -> None:
         click.echo(f"{done}: the campaign in {layout.run} goes on", err=True)
 
 
+def _profile(spec: TargetSpec, given: str | None, *, scenarios: bool) -> str:
+    """The profile of the cases for a target: the one that was ``given``, if it fits, or that of its kind."""
+    drawn = plugin(GeneratePlugin, spec.protocol)
+    fitting = (drawn.run_profile,) if spec.protocol is not ProtocolName.STORAGE_READ else (ARROW, drawn.run_profile)
+    if given and given not in fitting:
+        wanted = " or ".join(fitting)
+        raise click.UsageError(f"expected the profile {wanted} with a target of the kind {spec.kind}, got {given}")
+    if scenarios and not spec.serves:
+        raise click.UsageError(f"expected --scenarios with a server, got it with {spec.name}")
+    return drawn.scenario_word if scenarios else given or (drawn.run_profile if spec.serves else ARROW)
+
+
 def _known_readers(names: tuple[str, ...]) -> tuple[str, ...]:
     """The names of readers without ``none``."""
     readers = tuple(reader for reader in names if reader != "none")
@@ -237,16 +241,18 @@ def _known_readers(names: tuple[str, ...]) -> tuple[str, ...]:
     return readers
 
 
-def register_for(readers: Collection[str], *, flies: bool) -> Mapping[str, Clause]:
-    """The register of clauses. With decoders, those on readers judge what these make of the streams of Flight, too."""
+def register_for(readers: Collection[str], protocol: ProtocolName) -> Mapping[str, Clause]:
+    """The register of clauses. With decoders, those on readers judge what these make of streams of any protocol."""
     register = all_clauses()
-    if not flies or not readers:
+    if protocol is ProtocolName.STORAGE_READ or not readers:
         return register
     for reader in readers:
         if READERS[reader].takes is Takes.SERVER:
-            raise click.UsageError(f"expected a decoder, which can read a stream of Flight, got the client {reader}")
+            raise click.UsageError(
+                f"expected a decoder, which can read a stream of {protocol}, got the client {reader}"
+            )
     return {
-        name: dataclasses.replace(one, profiles=(*one.profiles, *FLIGHT_PROFILE))
+        name: dataclasses.replace(one, profiles=(*one.profiles, profile_of(protocol)))
         if name.startswith(ON_READERS)
         else one
         for name, one in register.items()

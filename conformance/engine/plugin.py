@@ -65,7 +65,8 @@ class EnginePlugin:
 
     ``messages`` shows the messages of a call; without it, they are shown by their Protobuf classes. If
     ``has_known_rows``, any of its servers can be given rows, so that a run begins with a smoke phase, and readers can
-    read them while it goes on.
+    read them while it goes on. ``nothing_put`` is the profile that a server leaves out if no tables are put into it,
+    where a server of the protocol may serve nothing at all.
     """
 
     LAYER: ClassVar[str] = "engine"
@@ -79,3 +80,4 @@ class EnginePlugin:
     scenarios: Mapping[str, Scenario] = dataclasses.field(default_factory=dict)
     messages: Callable[[Call, int], MessageLines] | None = None
     has_known_rows: bool = True
+    nothing_put: str = ""

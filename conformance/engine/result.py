@@ -29,11 +29,13 @@ from conformance.engine.events import (
 )
 from conformance.engine.expectations import Problem, Resolution, excuses, resolve
 from conformance.engine.outcomes import finding_class, reason_classes
+from conformance.engine.plugin import EnginePlugin
 from conformance.engine.shards import Shard
 from conformance.engine.shown import skipped
 from conformance.engine.standing import ClauseStanding, standings
 from conformance.generate import generated_id, scenario_id
 from conformance.generate.combinations import Covered, covered
+from conformance.protocol import plugin
 from conformance.records import SET_UP, Finding, Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
 
@@ -161,16 +163,19 @@ class Result:
 
     @cached_property
     def served_nothing(self) -> bool:
-        """True if a Flight server answered all calls of a whole run without a byte, although cases ask for more.
+        """True if a server answered all calls of a whole run without a byte, although cases ask for more.
 
-        It may leave out every method, so that refusals pass; but then they say nothing about it. Who puts tables into
-        a server may get empty answers alone. A server of Storage Read has rows in its smoke phase, or is not judged.
+        A server of some protocols may leave out every method, so that refusals pass; but then they say nothing about
+        it. If tables are put into it, it may get empty answers alone. Other servers have rows in the smoke phase of the
+        run, or are not judged.
         """
         start = self.start
-        whole = not (start.select or start.capability or start.shard) and "put" in start.not_offered
+        whole = not (start.select or start.capability or start.shard)
         asked = any(case.calls for case in self.cases) and not any(case.received for case in self.cases)
         # Cases that ask for refusals alone are judged by these; any other finds nothing to judge.
-        return start.profile == "flight" and whole and asked and Outcome.UNTESTABLE in self.outcomes
+        if not (whole and asked and Outcome.UNTESTABLE in self.outcomes):
+            return False
+        return plugin(EnginePlugin, start.protocol).nothing_put in start.not_offered
 
     @property
     def judged_nothing(self) -> bool:

@@ -152,8 +152,8 @@ def of_protocol(protocol: ProtocolName) -> tuple[Clause, ...]:
     A serializer counts as a target of Storage Read; its clauses, and those on messages, are asked there as well.
     """
     every = tuple(all_clauses().values())
-    flight = profile_of(ProtocolName.FLIGHT)
-    return every if protocol is ProtocolName.STORAGE_READ else tuple(one for one in every if flight in one.profiles)
+    profile = profile_of(protocol)
+    return every if protocol is ProtocolName.STORAGE_READ else tuple(one for one in every if profile in one.profiles)
 
 
 def today() -> dt.date:

@@ -41,7 +41,7 @@ FLIGHT = '[flight]\nseeding = "put"\necho = "echo"\n'
 
 
 READERS = ("pyarrow.slots", "arro3.stream")
-READ = tuple(name for name, one in register_for(READERS, flies=True).items() if "flight" in one.profiles)
+READ = tuple(name for name, one in register_for(READERS, ProtocolName.FLIGHT).items() if "flight" in one.profiles)
 """The clauses on servers of Flight, and those on readers."""
 
 
@@ -166,7 +166,7 @@ class TestReaders:
     @pytest.mark.parametrize("readers", [(), READERS])
     def test_clauses_on_readers_are_judged_with_readers_alone(self, readers: tuple[str, ...]) -> None:
         """Without a decoder there is nothing to judge."""
-        judged = [name for name, one in register_for(readers, flies=True).items() if "flight" in one.profiles]
+        judged = [name for name, one in register_for(readers, ProtocolName.FLIGHT).items() if "flight" in one.profiles]
 
         assert any(name.startswith("readers.") for name in judged) is bool(readers)
 
@@ -240,13 +240,16 @@ class TestSpark:
         assert {reader.reader for reader in results.readers} == set(READERS)
 
 
-@pytest.mark.parametrize(("target", "profile"), [("flight-reference", "arrow"), ("reference", "flight")])
-def test_a_profile_of_another_protocol_is_refused(tmp_path: Path, target: str, profile: str) -> None:
+@pytest.mark.parametrize(
+    ("target", "profile", "fitting"),
+    [("flight-reference", "arrow", "flight"), ("reference", "flight", "arrow or server")],
+)
+def test_a_profile_of_another_protocol_is_refused(tmp_path: Path, target: str, profile: str, fitting: str) -> None:
     """In one sentence, before Spark starts."""
     pytest.importorskip("pyspark", reason="a campaign needs the extra spark")
     arguments = command(target, tmp_path, "--profile", profile)
 
-    assert "expected the profile flight with a Flight server alone" in run(arguments, status=2).stderr
+    assert f"expected the profile {fitting} with a target of the kind" in run(arguments, status=2).stderr
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "check": _ARROW,
     "clauses": _ARROW,
     "clients": _REFERENCE | {"jsonschema", "rich", "sqlglot", "yaml"},
-    "compare": _TARGETS | {"rich"},
+    "compare": _ARROW | {"psutil", "rich"},
     "diff": _REPORTED,
     "dissect": _ARROW,
     "drift": _REFERENCE | {"jinja2", "packaging", "sqlglot"},

@@ -9,6 +9,7 @@ from conformance.engine.plugin import EnginePlugin, Recordings
 from conformance.protocols.flight.engine import offers, recordings
 from conformance.protocols.flight.engine.described import known_cases, played, with_scenario
 from conformance.protocols.flight.engine.transcript import FlightTranscript
+from conformance.records import Profile
 
 PLUGIN: Final = EnginePlugin(
     recordings=Recordings(recordings.groups, recordings.driven, recordings.CLAUSES),
@@ -20,4 +21,5 @@ PLUGIN: Final = EnginePlugin(
     scenarios=MappingProxyType({name: functools.partial(with_scenario, name=name) for name in FLIGHT_SCENARIOS}),
     messages=FlightTranscript,
     has_known_rows=False,
+    nothing_put=Profile.PUT,
 )
