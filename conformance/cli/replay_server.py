@@ -17,7 +17,7 @@ from conformance.contain.errors import CannotStart
 from conformance.contain.interrupts import stopping
 from conformance.contain.supervised import in_words
 from conformance.engine.session import Settings
-from conformance.recording.methods import NAMES
+from conformance.recording.methods import method_names
 from conformance.recording.plans import PlanError, read_plan
 from conformance.records import Fault, FaultKind, ProtocolName
 from conformance.replay.certificates import CertificateError
@@ -107,8 +107,8 @@ def _plan(path: Path | None) -> tuple[Fault, ...]:
     for fault in faults:
         if fault.kind is FaultKind.DEADLINE:
             raise Unusable(f"{path}: expected faults that a server can make, got a deadline, which is the client's own")
-        if fault.method not in NAMES:
-            raise Unusable(f"{path}: expected a method out of {', '.join(NAMES)}, got {fault.method!r}")
+        if fault.method not in method_names():
+            raise Unusable(f"{path}: expected a method out of {', '.join(method_names())}, got {fault.method!r}")
     return faults
 
 

@@ -47,7 +47,7 @@ from conformance.generate import draw_case, draw_scenario, generated_id, scenari
 from conformance.protocol import plugin
 from conformance.records import Case, Level
 from conformance.report.gatefile import Gate
-from conformance.targets import TargetKind, TargetSpec, load_target
+from conformance.targets import TargetSpec, load_target
 from conformance.targets.costs import estimate
 from conformance.targets.errors import LeftBehind
 from conformance.targets.projects import with_project
@@ -174,9 +174,8 @@ def command(
     An interrupted run is reported as incomplete, with 1; if it had judged nothing, the status is 130.
     """  # noqa: D301  # click wants the character, not the escape
     spec = _playing(_limited(load_target(target), max_bytes), scenario)
-    described = plugin(EnginePlugin, spec.protocol).described(spec)
-    serves = spec.kind is TargetKind.SERVER
-    flies = spec.kind is TargetKind.FLIGHT
+    spoken = plugin(EnginePlugin, spec.protocol)
+    described = spoken.described(spec)
     if parallel > 1 and shard is not None:
         raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
     if gate is not None and shard is not None:
@@ -189,8 +188,8 @@ def command(
     if spec.flight is not None and spec.flight.scenario is not None:
         select = select or tuple(case.id for case in described)
     if not (select or capability or corpus != data_file("cases")):
-        generated = DRAWN if generated is None and not flies else generated
-        scenarios = DRAWN if scenarios is None and (serves or _stores(spec)) else scenarios
+        generated = DRAWN if generated is None and spoken.draws_cases else generated
+        scenarios = DRAWN if scenarios is None and spec.serves and not spoken.no_scenarios(spec) else scenarios
     selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
     cases = [*load_corpus(corpus, spec.protocol).values(), *described]
     chosen = plan(cases, all_clauses(), selection, profile=profile_of(spec.protocol))
@@ -247,16 +246,10 @@ def _playing(spec: TargetSpec, scenario: str | None) -> TargetSpec:
 
 def _check_drawn(spec: TargetSpec, scenarios: int | None) -> None:
     """Refuse scenarios that a target of this kind cannot be asked."""
-    if scenarios and spec.kind is TargetKind.FLIGHT and not _stores(spec):
-        why = 'whose target file does not say [flight] seeding = "put"'
-        raise click.UsageError(f"expected --scenarios with a server that stores tables, got it with {spec.name}, {why}")
-    if scenarios and spec.kind not in (TargetKind.SERVER, TargetKind.FLIGHT):
+    if scenarios and not spec.serves:
         raise click.UsageError(f"expected --scenarios with a server, got it with {spec.name}, which takes no requests")
-
-
-def _stores(spec: TargetSpec) -> bool:
-    """True for a Flight server whose tables the suite puts, and which plays no scenario of Arrow's."""
-    return spec.flight is not None and spec.flight.puts and spec.flight.scenario is None
+    if scenarios and (why := plugin(EnginePlugin, spec.protocol).no_scenarios(spec)):
+        raise click.UsageError(f"expected --scenarios with a server that stores tables, got it with {spec.name}, {why}")
 
 
 def _limited(spec: TargetSpec, max_bytes: int | None) -> TargetSpec:

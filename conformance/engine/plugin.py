@@ -49,6 +49,10 @@ def _none_described(_spec: TargetSpec) -> list[Case]:
     return []
 
 
+def _nothing_against(_spec: TargetSpec) -> str:
+    return ""
+
+
 def _as_it_is(spec: TargetSpec, _cases: Iterable[str]) -> TargetSpec:
     return spec
 
@@ -67,6 +71,9 @@ class EnginePlugin:
     ``has_known_rows``, any of its servers can be given rows, so that a run begins with a smoke phase, and readers can
     read them while it goes on. ``nothing_put`` is the profile that a server leaves out if no tables are put into it,
     where a server of the protocol may serve nothing at all.
+
+    A run of everything draws cases if the protocol ``draws_cases`` by default, and scenarios unless ``no_scenarios``
+    says why a server cannot be asked any, as the end of a sentence on it.
     """
 
     LAYER: ClassVar[str] = "engine"
@@ -81,3 +88,5 @@ class EnginePlugin:
     messages: Callable[[Call, int], MessageLines] | None = None
     has_known_rows: bool = True
     nothing_put: str = ""
+    draws_cases: bool = True
+    no_scenarios: Callable[[TargetSpec], str] = _nothing_against

@@ -13,10 +13,10 @@ from typing import Final
 
 from conformance.generate.choices import Choices, Seeded, one_in
 from conformance.generate.dialects import draw_restricted_case
-from conformance.generate.flightsteps import draw_flight_steps
 from conformance.generate.outline import ROW_ID
-from conformance.generate.requests import draw_steps
+from conformance.generate.plugin import GeneratePlugin
 from conformance.generate.weight import bounded
+from conformance.protocol import plugin
 from conformance.records import (
     BqType,
     Case,
@@ -156,13 +156,9 @@ def draw_case_by(choices: Choices, profile: Profile, *, case_id: str) -> Case:
 
 def finished(choices: Choices, profile: Profile, table: Table, *, case_id: str) -> Case:
     """Return the case of a drawn table, with drawn requests if the profile has them."""
-    title = "A drawn table comes back with its own schema and values"
     if not profile.requests:
-        return Case(case_id, title, table)
-    if profile.protocol is ProtocolName.FLIGHT:
-        title = "A drawn table that a Flight server accepts comes back"
-        return Case(case_id, title, table, draw_flight_steps(choices), protocol=ProtocolName.FLIGHT)
-    return Case(case_id, title, table, draw_steps(choices, table))
+        return Case(case_id, "A drawn table comes back with its own schema and values", table)
+    return plugin(GeneratePlugin, profile.protocol).draw(choices, table, case_id)
 
 
 def draw_table(choices: Choices, profile: Profile) -> Table:

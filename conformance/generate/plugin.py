@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Callable, Collection
 from typing import ClassVar, Protocol
 
-from conformance.records import Case
+from conformance.generate.choices import Choices
+from conformance.records import Case, Table
 
 __all__ = ["DrawsScenario", "GeneratePlugin"]
 
@@ -25,7 +26,9 @@ class GeneratePlugin:
     ``check`` raises a RecordError if the steps of a case do not fit each other or its table. ``scenario_word`` begins
     the ids of its scenarios, which ``draw_scenario`` draws; ``scenario_chapter`` is the chapter of the clauses that
     they exist to observe, and ``proven_scenarios`` the number of them on which each mutant of these clauses has to die.
-    ``run_profile`` is the word for runs on its servers in logs.
+    ``run_profile`` is the word for runs on its servers in logs. ``draw`` makes the case of a drawn table, with drawn
+    requests, from choices, the table and the id of the case. ``simpler`` gives the case with fewer steps, plainer
+    requests, fewer columns, plainer modes and types, and the same rows, for shrinking.
     """
 
     LAYER: ClassVar[str] = "generate"
@@ -36,3 +39,5 @@ class GeneratePlugin:
     scenario_chapter: str
     draw_scenario: DrawsScenario
     proven_scenarios: int
+    draw: Callable[[Choices, Table, str], Case]
+    simpler: Callable[[Choices, Case], Case]

@@ -16,29 +16,28 @@ from typing import Any, Final
 
 from conformance.generate.choices import Choices
 from conformance.generate.outline import is_row_id
-from conformance.generate.simplerflight import compacted, kept_rows, rows_needed, simpler_flight
+from conformance.generate.plugin import GeneratePlugin
+from conformance.generate.sentrows import compacted, kept_rows, rows_needed
+from conformance.protocol import plugin
 from conformance.records import (
     AppendRows,
     BqType,
     Case,
     Column,
     CreateSession,
-    Expect,
     FlightSqlStep,
     Json,
     Mode,
     NullPattern,
-    ProtocolName,
     QuietStep,
-    ReadRows,
     Recipe,
-    SplitStream,
     Step,
     Table,
     ValueProfile,
 )
 
-__all__ = ["simpler_recipe", "simpler_rows", "simpler_shape"]
+__all__ = ["Simplifier", "keeps", "restrictions_of", "simpler_columns", "simpler_recipe", "simpler_rows",
+           "simpler_shape", "under", "up_to"]  # fmt: skip
 
 Simplifier = Callable[[Choices, Case], Case]
 
@@ -48,83 +47,20 @@ fails.
 """
 
 
-def _keeps(choices: Choices) -> bool:
+def keeps(choices: Choices) -> bool:
+    """True if a part stays, by one decision."""
     return choices.integer(0, _STAY) > 0
 
 
-# --- steps and columns --------------------------------------------------------------------------------
+# --- columns ------------------------------------------------------------------------------------------
 
 
 def simpler_shape(choices: Choices, case: Case) -> Case:
     """Return the case with fewer steps, plainer requests, fewer columns, plainer modes and types, and the same rows."""
-    if case.protocol is ProtocolName.FLIGHT:
-        found = simpler_flight(case.steps, lambda: _keeps(choices), lambda most: _up_to(choices, most))
-        if case.table.arrow is not None or any(isinstance(step, FlightSqlStep) for step in case.steps):
-            return dataclasses.replace(case, steps=found)  # the columns are in a file, or in statements
-        columns = _simpler_columns(choices, case.table.columns, "")
-        return dataclasses.replace(case, table=_under(case.table, columns), steps=found)
-    decided = [(_keeps(choices), _simpler_step(choices, step)) for step in case.steps]
-    answers = any(kept and isinstance(step, CreateSession) and step.expect.rows is not None for kept, step in decided)
-    # Without an insertion its rows are there from the start, which known answers do not know.
-    steps = _sound([step for kept, step in decided if kept or (answers and isinstance(step, AppendRows))])
-    if not any(isinstance(step, ReadRows) for step in steps):
-        steps = _shortest([step for _kept, step in decided])
-    columns = _simpler_columns(choices, case.table.columns, _restrictions(steps))
-    steps = tuple(_projected(step, columns) for step in steps)
-    return dataclasses.replace(case, table=_under(case.table, columns), steps=steps)
+    return plugin(GeneratePlugin, case.protocol).simpler(choices, case)
 
 
-def _simpler_step(choices: Choices, step: Step) -> Step:
-    if isinstance(step, QuietStep) or step.expect.codes != ("OK",):
-        return step  # a refused request is refused because of its options
-    if isinstance(step, CreateSession):
-        if not _keeps(choices) and step.row_restriction:
-            step = dataclasses.replace(step, row_restriction="", expect=Expect())
-        return dataclasses.replace(step, **_resets(choices, step, _SESSION_OPTIONS))
-    if isinstance(step, ReadRows):
-        return dataclasses.replace(step, **_resets(choices, step, _READ_OPTIONS))
-    return step
-
-
-_SESSION_OPTIONS: Final = (
-    *("restriction_bytes", "selected_fields", "max_stream_count", "preferred_min_stream_count"),
-    *("buffer_compression", "response_compression", "trace_id"),
-)
-_READ_OPTIONS: Final = ("times", "together", "alongside", "handed", "faults", "take", "offset")
-
-
-def _resets(choices: Choices, step: CreateSession | ReadRows, options: Sequence[str]) -> dict[str, Any]:
-    """Return the defaults of some of the options that are set."""
-    default = type(step)()
-    changed = [name for name in options if getattr(step, name) != getattr(default, name)]
-    return {name: getattr(default, name) for name in changed if not _keeps(choices)}
-
-
-def _shortest(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return the steps up to the first read, or the first step if there is no read."""
-    reads = [index for index, step in enumerate(steps) if isinstance(step, ReadRows)]
-    return tuple(steps[: reads[0] + 1 if reads else 1])
-
-
-def _sound(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return the steps without those that refer to a removed session or split."""
-    sessions: set[str] = set()
-    splits: set[str] = set()
-    sound: list[Step] = []
-    for step in steps:
-        if isinstance(step, CreateSession):
-            sessions.add(step.label)
-        elif isinstance(step, ReadRows | SplitStream) and not step.name:
-            split, dot, _child = step.stream.partition(".")
-            if (split not in splits) if dot else (step.session not in sessions):
-                continue
-        if isinstance(step, SplitStream):
-            splits.add(step.label)
-        sound.append(step)
-    return tuple(sound)
-
-
-def _restrictions(steps: Sequence[Step]) -> str:
+def restrictions_of(steps: Sequence[Step]) -> str:
     """Return the text of all restrictions: the columns that they name have to stay unchanged."""
     return "\n".join(step.row_restriction for step in steps if isinstance(step, CreateSession))
 
@@ -136,15 +72,16 @@ def _named(column: Column, restrictions: str) -> bool:
     return any(_named(field, restrictions) for field in column.fields)
 
 
-def _simpler_columns(choices: Choices, columns: Sequence[Column], restrictions: str) -> tuple[Column, ...]:
-    decided = [(_keeps(choices), column, _simpler_column(choices, column, restrictions)) for column in columns]
+def simpler_columns(choices: Choices, columns: Sequence[Column], restrictions: str) -> tuple[Column, ...]:
+    """Return fewer and simpler columns; those that the text of ``restrictions`` names stay as they are."""
+    decided = [(keeps(choices), column, _simpler_column(choices, column, restrictions)) for column in columns]
     kept = tuple(simpler for stays, column, simpler in decided if stays or _named(column, restrictions))
     return kept or tuple(simpler for _stays, _column, simpler in decided[:1])
 
 
 def _simpler_column(choices: Choices, column: Column, restrictions: str) -> Column:
-    mode_stays, parameters_stay = _keeps(choices), _keeps(choices)
-    fields = _simpler_columns(choices, column.fields, restrictions)
+    mode_stays, parameters_stay = keeps(choices), keeps(choices)
+    fields = simpler_columns(choices, column.fields, restrictions)
     simpler = dataclasses.replace(column, fields=fields)
     if _named(column, restrictions) or is_row_id(column):
         return simpler
@@ -153,24 +90,7 @@ def _simpler_column(choices: Choices, column: Column, restrictions: str) -> Colu
     return simpler if parameters_stay else dataclasses.replace(simpler, precision=None, scale=None, max_length=None)
 
 
-def _projected(step: Step, columns: Sequence[Column]) -> Step:
-    """Return the step without selected paths that no longer exist."""
-    if not isinstance(step, CreateSession) or not step.selected_fields or "OK" not in step.expect.codes:
-        return step
-    paths = tuple(path for path in step.selected_fields if _leads(path.split("."), columns))
-    return dataclasses.replace(step, selected_fields=paths)
-
-
-def _leads(path: Sequence[str], columns: Sequence[Column]) -> bool:
-    if not path:
-        return True
-    return any(
-        column.name.casefold() == path[0].casefold() and (len(path) == 1 or _leads(path[1:], column.fields))
-        for column in columns
-    )
-
-
-def _under(table: Table, columns: tuple[Column, ...]) -> Table:
+def under(table: Table, columns: tuple[Column, ...]) -> Table:
     """Return the table under simpler columns; written-out rows lose values without a column and lists of columns
     that are no longer REPEATED.
     """
@@ -211,23 +131,23 @@ def simpler_recipe(choices: Choices, case: Case) -> Case:
     if recipe is None or any(step.expect.rows is not None for step in case.steps if not isinstance(step, QuietStep)):
         return case
     steps = case.steps
-    if rows_needed(steps) and not _keeps(choices):
+    if rows_needed(steps) and not keeps(choices):
         steps = compacted(steps)
     appended = sum(step.count for step in steps if isinstance(step, AppendRows))
     least = min(recipe.rows, max(appended, rows_needed(steps)))
     values = (ValueProfile.CONSTANT, ValueProfile.SMALL, *[recipe.values] * _STAY)
     simpler = Recipe(
-        rows=_up_to(choices, recipe.rows, least=least),
-        seed=recipe.seed if _keeps(choices) else 0,
-        nulls=recipe.nulls if _keeps(choices) else NullPattern.NONE,
+        rows=up_to(choices, recipe.rows, least=least),
+        seed=recipe.seed if keeps(choices) else 0,
+        nulls=recipe.nulls if keeps(choices) else NullPattern.NONE,
         values=choices.pick(values),
-        max_items=_up_to(choices, recipe.max_items),
-        cell_bytes=_up_to(choices, recipe.cell_bytes),
+        max_items=up_to(choices, recipe.max_items),
+        cell_bytes=up_to(choices, recipe.cell_bytes),
     )
     return dataclasses.replace(case, table=dataclasses.replace(case.table, recipe=simpler), steps=steps)
 
 
-def _up_to(choices: Choices, most: int, *, least: int = 0) -> int:
+def up_to(choices: Choices, most: int, *, least: int = 0) -> int:
     """Return a number from ``least`` to ``most``, by one decision: half of the random tries keep ``most``."""
     return min(choices.integer(least, 2 * most), most)
 
@@ -244,11 +164,11 @@ def simpler_rows(choices: Choices, case: Case) -> Case:
     first = len(rows) - appended  # appended rows are the last ones
     size = max(1, first // _BLOCKS)
     blocks = [range(start, min(start + size, first)) for start in range(0, first, size)]
-    kept = [index for block in blocks if _keeps(choices) for index in block]
+    kept = [index for block in blocks if keeps(choices) for index in block]
     steps: list[Step] = []
     for step in case.steps:
         if isinstance(step, AppendRows):
-            count = _up_to(choices, step.count)
+            count = up_to(choices, step.count)
             kept += range(first, first + count)
             first += step.count
             steps.append(dataclasses.replace(step, count=count))
@@ -269,7 +189,7 @@ _FEW: Final = 8
 
 def _simpler_cells(choices: Choices, row: Any, case: Case) -> Any:
     """Return the row with some lists cut and some nullable cells NULL; unchanged if a restriction reads the values."""
-    if len(case.table.rows or ()) > _FEW or _restrictions(case.steps):
+    if len(case.table.rows or ()) > _FEW or restrictions_of(case.steps):
         return row
     return {
         column.name: _simpler_cell(choices, column, row[column.name])
@@ -280,8 +200,8 @@ def _simpler_cells(choices: Choices, row: Any, case: Case) -> Any:
 
 def _simpler_cell(choices: Choices, column: Column, value: Any) -> Any:
     if isinstance(value, list):
-        return value[: _up_to(choices, len(value))]
-    kept = _keeps(choices) or column.mode is not Mode.NULLABLE
+        return value[: up_to(choices, len(value))]
+    kept = keeps(choices) or column.mode is not Mode.NULLABLE
     return value if kept else None
 
 

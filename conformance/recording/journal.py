@@ -26,7 +26,7 @@ from conformance.engine.selection import all_clauses
 from conformance.engine.started import surroundings
 from conformance.protocol import plugins
 from conformance.recording.keeping import Bounds, Kept, Metadata
-from conformance.recording.methods import RECORDED
+from conformance.recording.methods import recorded_methods
 from conformance.recording.plugin import RecordingPlugin
 from conformance.records import Asker, AskerKind, Call, CallEnd, Case, Exchange, Level
 
@@ -101,10 +101,10 @@ class Journal:
 
     def keep(self, method: str, sent: Metadata) -> Kept | None:
         """The place for the messages of a call that begins; None if calls of ``method`` are not recorded."""
-        if method not in RECORDED:
+        if method not in recorded_methods():
             self.passed[method] += 1
             return None
-        protocol, name = RECORDED[method]
+        protocol, name = recorded_methods()[method]
         return Kept(protocol, name, sent, self.bounds, time.monotonic() - self._began)
 
     def end(self, kept: Kept, ended: Ended) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 import grpc
 
 from conformance.contract.rpcstatus import TRAILER, retry_status
-from conformance.recording.methods import RECORDED, stream_of
+from conformance.recording.methods import recorded_methods, stream_of
 from conformance.records import Fault, FaultKind
 from conformance.targets.faulting import Faults
 from conformance.targets.splice import Splice
@@ -43,7 +43,7 @@ class Meeting:
     ) -> tuple[Meets, AsyncIterator[bytes]]:
         """Return what a call of ``method`` meets, and its requests, of which the first was read to know that."""
         first: bytes | None = None
-        _, name = RECORDED.get(method, (None, ""))
+        _, name = recorded_methods().get(method, (None, ""))
         if name:
             first = await anext(aiter(requests), None)
         fault = None if first is None else faults.next(name, stream_of(name, first))

@@ -2,32 +2,48 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
 
-from conformance.protocol import plugin, plugins
+from conformance.protocol import plugin
 from conformance.recording.plugin import RecordingPlugin
 from conformance.records import ProtocolName
 
-__all__ = ["NAMES", "RECORDED", "stream_of"]
+__all__ = ["method_names", "protocol_of", "recorded_methods", "stream_of"]
 
-RECORDED: Final[Mapping[str, tuple[ProtocolName, str]]] = MappingProxyType(
-    {
-        full: (protocol, name)
-        for protocol in ProtocolName
-        for full, name in plugin(RecordingPlugin, protocol).methods.items()
-    }
-)
-"""The protocol and the bare name of each method, by its name as gRPC spells it."""
 
-NAMES: Final = tuple(name for _, name in RECORDED.values())
-"""The bare names of the methods; no two protocols have one of the same name."""
+@functools.cache
+def recorded_methods() -> Mapping[str, tuple[ProtocolName, str]]:
+    """The protocol and the bare name of each method, by its name as gRPC spells it."""
+    return MappingProxyType(
+        {
+            full: (protocol, name)
+            for protocol in ProtocolName
+            for full, name in plugin(RecordingPlugin, protocol).methods.items()
+        }
+    )
+
+
+def method_names() -> tuple[str, ...]:
+    """The bare names of the methods; no two protocols have one of the same name."""
+    return tuple(name for _, name in recorded_methods().values())
+
+
+@functools.cache
+def _protocols() -> Mapping[str, ProtocolName]:
+    return MappingProxyType({name: protocol for protocol, name in recorded_methods().values()})
+
+
+def protocol_of(method: str) -> ProtocolName:
+    """The protocol of a method by its bare name; raises KeyError if none has such a method."""
+    return _protocols()[method]
 
 
 def stream_of(method: str, request: bytes) -> str:
     """The name of the stream that a request of a method, by its bare name, asks for; empty if it names none or is no
     such message.
     """
-    asked = (one for one in plugins(RecordingPlugin).values() if method in one.methods.values())
-    return next((one.stream_of(method, request) for one in asked), "")
+    if method not in _protocols():
+        return ""
+    return plugin(RecordingPlugin, protocol_of(method)).stream_of(method, request)

@@ -17,7 +17,7 @@ from conformance.contain.interrupts import ending
 from conformance.contain.supervised import Supervised
 from conformance.recording.journal import Journal
 from conformance.recording.meeting import Clock, Meeting
-from conformance.recording.methods import NAMES
+from conformance.recording.methods import method_names
 from conformance.recording.passing import OPTIONS, Passing
 from conformance.records import Fault, FaultKind
 from conformance.reference.guard import ServerTls
@@ -68,8 +68,8 @@ class Plan:
             if fault.kind is FaultKind.DEADLINE:
                 said = "the deadline of a call is its client's, and a proxy cannot set it"
                 raise ValueError(f"expected faults that a proxy can make, got {fault}: {said}")
-            if fault.method not in NAMES:
-                raise ValueError(f"expected a method out of {', '.join(NAMES)}, got {fault.method!r}")
+            if fault.method not in method_names():
+                raise ValueError(f"expected a method out of {', '.join(method_names())}, got {fault.method!r}")
 
     @property
     def breaks(self) -> bool:

@@ -5,25 +5,22 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from conformance.protocol import plugin
 from conformance.readers.rest import RestTable
 from conformance.readers.tape import Answer, NotRecordedError
-from conformance.recording.methods import RECORDED
+from conformance.recording.methods import protocol_of
 from conformance.records import Fault
 from conformance.replay.plugin import RecordedAnswers, ReplayPlugin
 from conformance.targets.faulting import Faults
 
 __all__ = ["Held", "Shelf", "spoken_of"]
 
-_PROTOCOLS: Final = {name: protocol for protocol, name in RECORDED.values()}
-"""The protocol of each method by its bare name."""
-
 
 def spoken_of(method: str) -> ReplayPlugin:
     """What the protocol of a method brings, whose bare name is given."""
-    return plugin(ReplayPlugin, _PROTOCOLS[method])
+    return plugin(ReplayPlugin, protocol_of(method))
 
 
 @dataclasses.dataclass

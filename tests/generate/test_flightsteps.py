@@ -11,7 +11,7 @@ from conformance.generate import materialise, shrink
 from conformance.generate.casecheck import check_case
 from conformance.generate.drawing import draw_case
 from conformance.generate.flighthistories import draw_history
-from conformance.generate.simplerflight import kept_rows
+from conformance.generate.sentrows import kept_rows
 from conformance.records import (
     Case,
     Descriptor,

@@ -22,4 +22,6 @@ PLUGIN: Final = EnginePlugin(
     messages=FlightTranscript,
     has_known_rows=False,
     nothing_put=Profile.PUT,
+    draws_cases=False,
+    no_scenarios=offers.no_scenarios,
 )

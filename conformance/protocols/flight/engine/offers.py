@@ -10,7 +10,7 @@ from conformance.records import DoExchange, DoPut, FlightSqlStep, Meanwhile, Pro
 from conformance.targets.flightspec import FlightSpec
 from conformance.targets.spec import TargetSpec
 
-__all__ = ["left_out", "not_drawn", "untold"]
+__all__ = ["left_out", "no_scenarios", "not_drawn", "untold"]
 
 NOTHING_PUT: Final = 'this case stores a table by DoPut; the target file does not say [flight] seeding = "put"'
 """The reason why a case is not put to a Flight server that is not known to store what it is sent."""
@@ -22,6 +22,12 @@ NO_ECHO: Final = "this case sends data to a DoExchange that sends it back; the t
 """The reason why a case is not put to a Flight server that is not known to send back what it gets."""
 NO_CLOCK: Final = "time passes in this case; the target file does not say by [clock] how the server's clock is set"
 """The reason why a case in which time passes is not put to a Flight server whose clock nobody sets."""
+
+
+def no_scenarios(spec: TargetSpec) -> str:
+    """Why a server cannot be asked histories: its tables are not those that the suite puts."""
+    puts = spec.flight is not None and spec.flight.puts and spec.flight.scenario is None
+    return "" if puts else 'whose target file does not say [flight] seeding = "put"'
 
 
 def not_drawn(spec: TargetSpec) -> tuple[str, ...]:

@@ -2,9 +2,19 @@
 
 from typing import Final
 
+from conformance.generate.choices import Choices
 from conformance.generate.flighthistories import HISTORY, draw_history
+from conformance.generate.flightsteps import draw_flight_steps
 from conformance.generate.plugin import GeneratePlugin
+from conformance.protocols.flight.generate.simpler import simpler
 from conformance.protocols.flight.generate.steps import check_steps
+from conformance.records import Case, ProtocolName, Table
+
+
+def _draw(choices: Choices, table: Table, case_id: str) -> Case:
+    title = "A drawn table that a Flight server accepts comes back"
+    return Case(case_id, title, table, draw_flight_steps(choices), protocol=ProtocolName.FLIGHT)
+
 
 PLUGIN: Final = GeneratePlugin(
     run_profile="flight",
@@ -12,5 +22,7 @@ PLUGIN: Final = GeneratePlugin(
     scenario_word=HISTORY,
     scenario_chapter=HISTORY,
     draw_scenario=draw_history,
+    draw=_draw,
+    simpler=simpler,
     proven_scenarios=23,  # so many have every pair of features
 )

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
-import bisect
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from conformance.records import DoAction, DoExchange, DoGet, DoPut, Meanwhile, PollFlightInfo, Step
+from conformance.generate.choices import Choices
+from conformance.generate.simplify import keeps, simpler_columns, under, up_to
+from conformance.records import (
+    Case,
+    DoAction,
+    DoExchange,
+    DoGet,
+    DoPut,
+    FlightSqlStep,
+    Meanwhile,
+    PollFlightInfo,
+    Step,
+)
 
-__all__ = ["compacted", "kept_rows", "rows_needed", "simpler_flight"]
+__all__ = ["simpler"]
 
 
-def simpler_flight(steps: Sequence[Step], keeps: Callable[[], bool], up_to: Callable[[int], int]) -> tuple[Step, ...]:
+def simpler(choices: Choices, case: Case) -> Case:
+    """Return the case with fewer and plainer steps, fewer columns, plainer modes and types, and the same rows."""
+    found = _simpler_steps(case.steps, lambda: keeps(choices), lambda most: up_to(choices, most))
+    if case.table.arrow is not None or any(isinstance(step, FlightSqlStep) for step in case.steps):
+        return dataclasses.replace(case, steps=found)  # the columns are in a file, or in statements
+    columns = simpler_columns(choices, case.table.columns, "")
+    return dataclasses.replace(case, table=under(case.table, columns), steps=found)
+
+
+def _simpler_steps(steps: Sequence[Step], keeps: Callable[[], bool], up_to: Callable[[int], int]) -> tuple[Step, ...]:
     """Return some of the steps, perhaps simpler; ``keeps`` decides of each part, ``up_to`` chooses a smaller number.
 
     A step that was made at the same time as others stays so if one before it in its group stays. A step whose info,
@@ -40,32 +60,6 @@ def _fewer_rows(step: Step, up_to: Callable[[int], int]) -> Step:
     if isinstance(step, DoPut | DoExchange) and step.count is not None:
         return dataclasses.replace(step, count=up_to(step.count))
     return step
-
-
-def rows_needed(steps: Sequence[Step]) -> int:
-    """The number of rows that a table has to have for each step that sends some of them."""
-    return max((step.first + (step.count or 0) for step in steps if isinstance(step, DoPut | DoExchange)), default=0)
-
-
-def compacted(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return the steps with rows that follow each other without a gap: as many, and other ones of the table."""
-    first = 0
-    found: list[Step] = []
-    for step in steps:
-        if isinstance(step, DoPut | DoExchange) and step.count is not None:
-            found.append(dataclasses.replace(step, first=first))
-            first += step.count
-        else:
-            found.append(step)
-    return tuple(found)
-
-
-def kept_rows(step: Step, kept: Sequence[int]) -> Step:
-    """Return a step that sends, of its rows, those that are ``kept``, by their new numbers."""
-    if not isinstance(step, DoPut | DoExchange) or step.count is None:
-        return step
-    before, until = (bisect.bisect_left(kept, row) for row in (step.first, step.first + step.count))
-    return dataclasses.replace(step, first=before, count=until - before)
 
 
 def _needs(step: Step) -> set[str]:
