@@ -95,28 +95,28 @@ def decorator(
         source: str = "",
         fault: str = "",
     ) -> Callable[[F], F]:
-        def register(reported: F) -> F:
-            stated = fault or inspect.cleandoc(reported.__dict__.get("__doc__") or reported.__doc__ or "")
+        def register(definition: F) -> F:
+            stated = fault or inspect.cleandoc(definition.__dict__.get("__doc__") or definition.__doc__ or "")
             if not stated:
-                raise ValueError(f"mutant {name}: expected a docstring that states the lie, got none")
+                raise ValueError(f"mutant {name}: expected a docstring that describes the fault, got none")
             known = _REGISTER if into is None else into
             if name in known:
                 raise ValueError(f"mutant {name}: the name is taken")
             intended = (kills,) if isinstance(kills, str) else kills
-            known[name] = Mutant(name, stated, intended, dict(also or {}), defects, source, **make(reported))
-            return reported
+            known[name] = Mutant(name, stated, intended, dict(also or {}), defects, source, **make(definition))
+            return definition
 
         return register
 
     return named
 
 
-def _patient(reported: Write) -> Write:
+def _patient(change: Write) -> Write:
     """A mutant that does not apply to a message (it has no list, for example) leaves the message unchanged."""
 
     def write(message: Message) -> Message | bytes:
         try:
-            return reported(message)
+            return change(message)
         except LookupError:
             return message
 
@@ -134,19 +134,19 @@ def first(found: Iterable[T], lacking: str) -> T:
     raise LookupError(lacking)
 
 
-schema_mutant: Final = decorator(lambda reported: {"serializer": Serializer(write_schema=_patient(reported))})
+schema_mutant: Final = decorator(lambda change: {"serializer": Serializer(write_schema=_patient(change))})
 """Register a function from the schema's message to a message or bytes."""
 
-batch_mutant: Final = decorator(lambda reported: {"serializer": Serializer(write_batch=_patient(reported))})
+batch_mutant: Final = decorator(lambda change: {"serializer": Serializer(write_batch=_patient(change))})
 """Register a function from a batch's message to a message or bytes."""
 
 
-def _reshaping(reported: Callable[[pa.RecordBatch], pa.RecordBatch]) -> dict[str, Any]:
-    return {"serializer": Serializer(reshape=reported)}
+def _reshaping(change: Callable[[pa.RecordBatch], pa.RecordBatch]) -> dict[str, Any]:
+    return {"serializer": Serializer(reshape=change)}
 
 
-def _of_both(reported: Write) -> dict[str, Any]:
-    return {"serializer": Serializer(write_schema=_patient(reported), write_batch=_patient(reported))}
+def _of_both(change: Write) -> dict[str, Any]:
+    return {"serializer": Serializer(write_schema=_patient(change), write_batch=_patient(change))}
 
 
 message_mutant: Final = decorator(_of_both)
@@ -156,19 +156,19 @@ rows_mutant: Final = decorator(_reshaping)
 """Register a function from a record batch to one with other types, metadata or values; the schema follows it."""
 
 
-def in_fields(reported: Change) -> dict[str, Any]:
-    """Return the arguments for :class:`Mutant` that apply ``reported`` to each field of what the mutant sends."""
-    return _reshaping(lambda batch: change_fields(batch, reported))
+def in_fields(change: Change) -> dict[str, Any]:
+    """Return the arguments for :class:`Mutant` that apply ``change`` to each field of what the mutant sends."""
+    return _reshaping(lambda batch: change_fields(batch, change))
 
 
 fields_mutant: Final = decorator(in_fields)
 """As :data:`rows_mutant`, of a function that is given every field and its values, at any depth."""
 
-behaviour_mutant: Final = decorator(lambda reported: {"service": reported})
+behaviour_mutant: Final = decorator(lambda service: {"service": service})
 """Register a subclass of the service that replaces one step."""
 
-process_mutant: Final = decorator(lambda reported: {"service": reported, "process": True})
+process_mutant: Final = decorator(lambda service: {"service": service, "process": True})
 """Register a subclass of the service that hangs or dies."""
 
-reading_mutant: Final = decorator(lambda reported: {"readings": reported})
+reading_mutant: Final = decorator(lambda misread: {"readings": misread})
 """Register a function from the readings of an exchange to other readings."""

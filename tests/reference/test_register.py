@@ -58,7 +58,7 @@ def test_a_lie_without_a_sentence_is_refused() -> None:
     def silent(message: Message) -> Message:
         return message
 
-    with pytest.raises(ValueError, match="expected a docstring that states the lie"):
+    with pytest.raises(ValueError, match="expected a docstring that describes the fault"):
         batch_mutant("test.silent", kills="body.node-count")(silent)
 
 
