@@ -167,7 +167,7 @@ def judge_each(
     failures = [failure for run in runs for failure in run.failures]
     failures += _reported(results, outputs, {name: log.path for name, log in logs.items()})
     if len(results) > 1:
-        failures += _compared(results, outputs, STATE / f"{command}.html")
+        failures += _compared(results, outputs, own_file(f"{command}.html"))
     left = [name for name in here if name not in results]
     if left:
         click.echo(f"not judged: {', '.join(left)}", err=True)

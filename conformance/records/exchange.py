@@ -134,7 +134,10 @@ class Exchange:
     was seeded.
     ``untestable`` is the reason why the target could not be asked (``cannot seed: …``, ``set-up: …``); then there are
     no calls.
-    ``skipped_steps`` are indices of steps that did not apply (an offset place that the stream does not have).
+    ``skipped_steps`` are indices of steps that did not apply (an offset place that the stream does not have), or were
+    not reached.
+    ``stopped`` is the reason why the driver stopped before the end of the case although every call so far had ended;
+    what the calls show is judged, and the case is not shown to be served.
     ``now`` is the driver's wall clock at the start, in microseconds since the Unix epoch.
     ``asked_by`` is the party that chose the calls: if it was a client, no call carries out a step of the case.
     """
@@ -150,9 +153,10 @@ class Exchange:
     now: int = 0
     protocol: ProtocolName = ProtocolName.STORAGE_READ
     asked_by: Asker = Asker()
+    stopped: str = ""
 
     def __post_init__(self) -> None:
-        keep_safe(self, "untestable")
+        keep_safe(self, "untestable", "stopped")
 
     @property
     def driven(self) -> bool:
