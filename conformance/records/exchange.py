@@ -9,6 +9,7 @@ from conformance._codec import RecordError
 from conformance.contain.text import keep_safe
 from conformance.records.base import record
 from conformance.records.closed import AskerKind, CallEnd, ProtocolName, Turn
+from conformance.records.times import keep_seconds
 
 __all__ = ["FORMAT", "SET_UP", "Asker", "Call", "Exchange", "MetadataEntry"]
 
@@ -67,6 +68,7 @@ class Call:
     initial_metadata: tuple[MetadataEntry, ...] = ()
 
     def __post_init__(self) -> None:
+        keep_seconds(self, "started", "seconds")
         if self.details:
             object.__setattr__(self, "details", self.details.strip())
             keep_safe(self, "details", limit=DETAILS)
