@@ -20,7 +20,7 @@ from conformance.cli._group import Unusable
 from conformance.cli._interrupts import Interrupted
 from conformance.cli._numbers import SECONDS
 from conformance.cli._options import FOLDER, level_option
-from conformance.cli._outputs import Outputs, conclude, open_page, reported, tell
+from conformance.cli._outputs import Outputs, conclude, open_page, reported
 from conformance.cli._progress import Progress, progress, quiet_option, watch
 from conformance.disk.files import DiskError, write_whole
 from conformance.engine.events import CaseJudged, Event
@@ -133,7 +133,8 @@ def judge_each(
 ) -> NoReturn:
     """Judge every installed implementation of the pool, each with a log of its own, and exit with the status.
 
-    Missing implementations are reported on standard error. A single report is printed, several with a line each.
+    Missing implementations are reported on standard error. A single report is printed. Of several, each has a line, and
+    its report below it if the user said how much of it to show.
     ``outputs`` are the report files of a single implementation. Of several, the HTML page is the matrix of all, and
     any other of these files is refused. ``reports`` is a directory for reports of each, written as soon as it is
     judged. ``at_once`` is the number of implementations that are judged at the same time, and
@@ -247,8 +248,8 @@ def _reported(results: Mapping[str, Result], outputs: Outputs, logs: Mapping[str
         if len(results) == 1:
             failures += reported(result, outputs, logs[name])
         else:
-            failures += Outputs(step_summary=outputs.step_summary).write(result)
-            tell(f"{name:<{width}}  {result.start.target}: {verdict_line(result)}")
+            line = f"{name:<{width}}  {result.start.target}: {verdict_line(result)}"
+            failures += reported(result, outputs.of_each, logs[name], line=line)
     return failures
 
 

@@ -33,7 +33,7 @@ SCREEN, CONCISE, COMPLETE = "screen", "concise", "complete"
 class Outputs:
     """The path for each report format; None for a format that was not requested.
 
-    ``shown`` says how much of the report is on the screen. With ``github``, annotations
+    ``shown`` says how much of the report is on the screen, empty if the user did not. With ``github``, annotations
     are printed before the report. ``step_summary`` is the file to which the summary for the job is appended. With
     ``opened``, a browser shows the HTML report at the end.
     """
@@ -46,13 +46,18 @@ class Outputs:
     sarif: Path | None = None
     step_summary: Path | None = None
     github: bool = False
-    shown: str = SCREEN
+    shown: str = ""
     opened: bool = False
 
     @property
     def of_one(self) -> tuple[str, ...]:
         """The requested files that hold the report of a single run, and no page of several."""
         return tuple(kind for kind in ("junit", "json", "sarif", "badge", "badges") if getattr(self, kind) is not None)
+
+    @property
+    def of_each(self) -> Outputs:
+        """What is made for each run of several: nothing that would be written over by the next."""
+        return Outputs(step_summary=self.step_summary, github=self.github, shown=self.shown)
 
     def write(self, result: Result) -> list[DiskError]:
         """Write every requested file; returns an error for each file that could not be written."""
@@ -79,10 +84,11 @@ _WRITERS: Final = {
 """The function that writes each format; its module is loaded only when the format is requested."""
 
 
-def reported(result: Result, outputs: Outputs, run: Path | None = None) -> list[DiskError]:
+def reported(result: Result, outputs: Outputs, run: Path | None = None, *, line: str = "") -> list[DiskError]:
     """Write every requested file, then print the report; returns an error for each output that could not be written.
 
-    ``run`` is the log of the result, if there is one file that is.
+    ``run`` is the log of the result, if there is one file that is. A ``line`` is printed above the report, and in its
+    place unless the user said how much of it to show: it is one of several.
 
     The files come first, so that closing standard output (``| head``) does not prevent one.
     """
@@ -93,7 +99,7 @@ def reported(result: Result, outputs: Outputs, run: Path | None = None) -> list[
         except DiskError as error:
             failures.append(error)
     failures += outputs.write(result)
-    failures += _printed(result, outputs, run)
+    failures += _printed(result, outputs, run, line)
     if outputs.opened and outputs.html is not None and outputs.html.is_file():
         open_page(outputs.html)
     return failures
@@ -107,7 +113,7 @@ def open_page(page: Path) -> None:
     click.echo(f"page: {page}{'' if found else ' (no browser was found here)'}", err=True)
 
 
-def print_result(result: Result, *, complete: bool = False, shown: str = SCREEN, run: Path | None = None) -> None:
+def print_result(result: Result, *, complete: bool = False, shown: str = "", run: Path | None = None) -> None:
     """Print as much of a result as ``shown`` says, or all of it; ``run`` is its log."""
     if complete or shown == COMPLETE:
         print_report(terminal(), result)
@@ -129,16 +135,19 @@ def tell(line: str) -> None:
         click.echo(line)
 
 
-def _printed(result: Result, outputs: Outputs, run: Path | None) -> list[DiskError]:
+def _printed(result: Result, outputs: Outputs, run: Path | None, line: str) -> list[DiskError]:
     try:
         if outputs.github:
             # Before the report, so that the verdict stays the last line.
             from conformance.report.document import document  # noqa: PLC0415  # only here
             from conformance.report.github import annotation_commands  # noqa: PLC0415  # only here
 
-            for line in annotation_commands(document(result)):
-                click.echo(line)
-        print_result(result, shown=outputs.shown, run=run)
+            for command in annotation_commands(document(result)):
+                click.echo(command)
+        if line:
+            click.echo(line)
+        if outputs.shown or not line:
+            print_result(result, shown=outputs.shown, run=run)
     except BrokenPipeError:  # nobody reads on: the status still says what was found
         return []
     except OSError as error:
@@ -209,7 +218,7 @@ def output_options(function: Callable[..., Any]) -> Callable[..., Any]:
         if github is None:
             github = os.environ.get("GITHUB_ACTIONS") == "true"
         summary = os.environ.get("GITHUB_STEP_SUMMARY") if github else None
-        shown = COMPLETE if complete else shown_as or SCREEN
+        shown = COMPLETE if complete else shown_as or ""
         written = Path(summary) if summary else None
         outputs = Outputs(junit, json_, html, badge, badges, sarif, written, github, shown, opened)
         return function(outputs=outputs, **arguments)

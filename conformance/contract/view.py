@@ -569,7 +569,7 @@ class View:
                 yield f"call {batch.call}, response {batch.response}: the bytes of a record batch cannot be decoded"
 
     def _ended_early(self) -> tuple[Outcome, str] | None:
-        """Return the outcome and text of the first call that did not end as its step requires."""
+        """Return the outcome and text of the first call that did not end as its step requires, or was not made."""
         for index, call in enumerate(self.exchange.calls):
             where = f"call {index}, {call.method}"
             if call.end is CallEnd.CRASH:
@@ -584,7 +584,7 @@ class View:
                 return Outcome.DEPENDENCY_FAILED, f"{where}: ended in OK and had to be refused; see its findings"
             if call.end is CallEnd.COMPLETE and call.status not in codes and not self._is_open(index):
                 return Outcome.REFUSED, f"{where}: ended in {call.status}: {call.details}"
-        return None
+        return (Outcome.UNTESTABLE, self.exchange.stopped) if self.exchange.stopped else None
 
     def _is_open(self, index: int) -> bool:
         """True if a call may end in a status that its step does not name.

@@ -16,6 +16,7 @@ from conformance.engine.answers import Answered
 from conformance.engine.provenance import UNKNOWN, Provenance
 from conformance.engine.selection import LeftOut
 from conformance.records import Case, Exchange, Finding, ProtocolName, RecordError, Verdict
+from conformance.records.times import keep_seconds
 from conformance.targets.spec import ExpectedFailure
 
 __all__ = [
@@ -111,6 +112,7 @@ class RunStarted:
         return ProtocolName(self.profile) if self.profile in set(ProtocolName) else ProtocolName.STORAGE_READ
 
     def __post_init__(self) -> None:
+        keep_seconds(self, "deadline_multiplier")
         keep_safe(self, "reader", "target", "target_file", "profile", "select", "clause", "not_offered", "capability")
 
 
@@ -201,6 +203,7 @@ class CaseJudged:
     answers: tuple[Answered, ...] = ()
 
     def __post_init__(self) -> None:
+        keep_seconds(self, "seconds", "at")
         keep_safe(self, "title", "replay")
 
 
@@ -274,6 +277,7 @@ class RunEnded:
     digest: str = dataclasses.field(default="", compare=False)
 
     def __post_init__(self) -> None:
+        keep_seconds(self, "seconds")
         keep_safe(self, "remarks")
 
 

@@ -198,7 +198,9 @@ def _read_line(line: bytes, place: str, suite: str) -> Event:
         kept = data if kind is ExchangeRecorded else safe_values(data, blocks=("traceback",))
         event = cast(Event, from_json(kind, kept, path=place))
     except (RecordError, RecursionError) as error:
-        raise LogError(safe(f"{error or 'too many levels'}{_version(suite)}")) from None
+        said = str(error) or "too many levels"
+        said = said if said.startswith(place) else f"{place}: {said}"  # a record that refuses its fields knows no line
+        raise LogError(safe(f"{said}{_version(suite)}")) from None
     if isinstance(event, ExchangeRecorded):
         try:
             check_foreign(event.case)

@@ -189,6 +189,7 @@ def refine(
     that went wrong in the exchange (:meth:`conformance.contract.view.View.reason_not_judged`): if no clause failed, a
     death or a refusal fails the case as a whole, so that it is never lost. A clause that a refusal left without
     observation is a failed dependency if another clause failed on the same call.
+    A case whose driver stopped before its end says so once.
     A case without any verdict gets one that says so; ``passed`` says that there are passes that ``verdicts`` leaves
     out.
     """
@@ -199,7 +200,8 @@ def refine(
         outcome, reason = reason_not_judged()
     except Exception as error:  # noqa: BLE001  # the verdicts of the clauses are kept, whatever failed here
         outcome, reason = Outcome.ERROR, reason_of(error)
-    if outcome.fails_run or not (refined or passed):
+    stopped = exchange.stopped and all(verdict.reason != exchange.stopped for verdict in refined)
+    if outcome.fails_run or stopped or not (refined or passed):
         refined.append(whole_case(case, outcome, reason))
     return refined
 

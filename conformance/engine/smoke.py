@@ -69,7 +69,7 @@ def attempt(driver: Driver, case: Case) -> Attempt:
 
 def _observed(exchange: Exchange) -> str:
     if not exchange.calls:
-        return exchange.untestable or "no call was made"
+        return exchange.untestable or exchange.stopped or "no call was made"
     last = exchange.calls[-1]
     if last.status == "OK":
         listed = ", though tabledata.list shows them" if exchange.table else ""

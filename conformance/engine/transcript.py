@@ -41,6 +41,8 @@ def _lines(view: View) -> Iterator[str]:
         yield f"  not put to the target: {exchange.untestable}"
     for index in exchange.skipped_steps:
         yield f"  step {index} did not apply"
+    if exchange.stopped:
+        yield f"  stopped before the end of the case: {exchange.stopped}"
     messages: list[SchemaBytes | BatchBytes] = [*view.schemas, *view.batches]
     shown: dict[bytes, int] = {}
     for index, call in enumerate(exchange.calls):

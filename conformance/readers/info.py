@@ -71,15 +71,20 @@ class LimitKind(enum.StrEnum):
     """A column of texts, bytes or lists without slots whose offsets have 0 bytes."""
     LISTS_WITHOUT_OFFSETS = "lists-without-offsets"
     """A list without slots whose offsets have 0 bytes, above another list."""
+    EARLY_VTABLE = "early-vtable"
+    """Metadata in which a table has a vtable that comes before what refers to the table."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderLimit:
-    """A defect of a reader on legal bytes: how it ``ends`` on them, and ``measured``, which versions do what."""
+    """A defect of a reader on legal bytes: how it ``ends`` on them, and ``measured``, which versions do what. The text
+    of its error contains ``says``.
+    """
 
     kind: LimitKind
     ends: ReadingOutcome
     measured: str
+    says: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
+from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.contract.view import View
 from conformance.readers.info import LimitKind, ReaderInfo
 from conformance.readers.registry import KNOWN
@@ -18,6 +19,7 @@ from conformance.records import CANNOT, Reading, ReadingOutcome
 from conformance.wire.body import Body
 from conformance.wire.closed import BufferRole, Layout
 from conformance.wire.layout import Op
+from conformance.wire.sharing import has_early_vtable
 
 __all__ = ["excused"]
 
@@ -31,7 +33,7 @@ def _excused(reading: Reading, view: View, readers: Mapping[str, ReaderInfo]) ->
     if reading.outcome in (ReadingOutcome.TABLE, ReadingOutcome.UNAVAILABLE):
         return reading
     for limit in readers[reading.reader].limits:
-        if limit.ends is reading.outcome and any(map(_SHOWN[limit.kind], _left_out(view))):
+        if limit.ends is reading.outcome and limit.says in reading.error_text and _SHOWN[limit.kind](view):
             return dataclasses.replace(
                 reading, outcome=ReadingOutcome.UNAVAILABLE, error_class=CANNOT, error_text=limit.measured
             )
@@ -51,16 +53,36 @@ def _is_left_out(body: Body, op: Op) -> bool:
     return not body.contents[body.starts[op.index] + op.roles.index(BufferRole.OFFSETS)]
 
 
+def _without_offsets(view: View) -> bool:
+    return any(True for _ in _left_out(view))
+
+
+def _lists_without_offsets(view: View) -> bool:
+    return any(one.layout is Layout.LIST for op in _left_out(view) for one in _below(op))
+
+
+def _early_vtable(view: View) -> bool:
+    return any(has_early_vtable(metadata) for metadata in _metadata(view))
+
+
+def _metadata(view: View) -> Iterator[bytes]:
+    """The metadata of each message, each once."""
+    messages: list[SchemaBytes | BatchBytes] = [*view.schemas, *view.batches]
+    places = ((one.data, one.first) for one in messages)
+    yield from dict.fromkeys(data[at.metadata_start : at.metadata_end] for data, at in places if at is not None)
+
+
 def _below(op: Op) -> Iterator[Op]:
     for child in op.children:
         yield child
         yield from _below(child)
 
 
-_SHOWN: Final[Mapping[LimitKind, Callable[[Op], bool]]] = types.MappingProxyType(
+_SHOWN: Final[Mapping[LimitKind, Callable[[View], bool]]] = types.MappingProxyType(
     {
-        LimitKind.WITHOUT_OFFSETS: lambda _: True,
-        LimitKind.LISTS_WITHOUT_OFFSETS: lambda op: any(one.layout is Layout.LIST for one in _below(op)),
+        LimitKind.WITHOUT_OFFSETS: _without_offsets,
+        LimitKind.LISTS_WITHOUT_OFFSETS: _lists_without_offsets,
+        LimitKind.EARLY_VTABLE: _early_vtable,
     }
 )
-"""Whether a column whose offsets are left out has the shape of a limit."""
+"""Whether the bytes of an exchange have the shape of a limit."""

@@ -9,6 +9,7 @@ from conformance._codec import RecordError
 from conformance.contain.text import keep_safe
 from conformance.records.base import record
 from conformance.records.closed import AskerKind, CallEnd, ProtocolName, Turn
+from conformance.records.times import keep_seconds
 
 __all__ = ["FORMAT", "SET_UP", "Asker", "Call", "Exchange", "MetadataEntry"]
 
@@ -67,6 +68,7 @@ class Call:
     initial_metadata: tuple[MetadataEntry, ...] = ()
 
     def __post_init__(self) -> None:
+        keep_seconds(self, "started", "seconds")
         if self.details:
             object.__setattr__(self, "details", self.details.strip())
             keep_safe(self, "details", limit=DETAILS)
@@ -134,7 +136,10 @@ class Exchange:
     was seeded.
     ``untestable`` is the reason why the target could not be asked (``cannot seed: …``, ``set-up: …``); then there are
     no calls.
-    ``skipped_steps`` are indices of steps that did not apply (an offset place that the stream does not have).
+    ``skipped_steps`` are indices of steps that did not apply (an offset place that the stream does not have), or were
+    not reached.
+    ``stopped`` is the reason why the driver stopped before the end of the case although every call so far had ended;
+    what the calls show is judged, and the case is not shown to be served.
     ``now`` is the driver's wall clock at the start, in microseconds since the Unix epoch.
     ``asked_by`` is the party that chose the calls: if it was a client, no call carries out a step of the case.
     """
@@ -150,9 +155,10 @@ class Exchange:
     now: int = 0
     protocol: ProtocolName = ProtocolName.STORAGE_READ
     asked_by: Asker = Asker()
+    stopped: str = ""
 
     def __post_init__(self) -> None:
-        keep_safe(self, "untestable")
+        keep_safe(self, "untestable", "stopped")
 
     @property
     def driven(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from conformance._codec import RecordError
@@ -49,8 +50,8 @@ class Fault:
         if self.code not in CODES:
             raise RecordError("code", f"one of {', '.join(CODES)}", self.code)
         for name in ("stream", "call", "responses", "bytes", "retry_after", "seconds"):
-            if (getattr(self, name) or 0) < 0:
-                raise RecordError(name, "a number of at least 0", getattr(self, name))
+            if (value := getattr(self, name)) is not None and not 0 <= value < math.inf:
+                raise RecordError(name, "a finite number of at least 0", value)
         if self.bytes is not None and (self.kind is not FaultKind.RESET or self.responses):
             raise RecordError("bytes", "none, or a fault of kind reset without responses", self.bytes)
         if self.retry_after is not None and self.kind is not FaultKind.STATUS:

@@ -15,20 +15,24 @@ import collections
 import dataclasses
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from conformance.wire.tables import CODES, STRUCTS, TABLES, UNIONS, WIDTHS, Slot, SlotKind
 
-__all__ = ["TableLayout", "Tree", "write"]
+__all__ = ["DEFAULT", "SHARED_FIRST", "TableLayout", "Tree", "write"]
 
 Tree = Mapping[str, Any]
+_Fields: TypeAlias = Sequence[tuple[int, Slot, Any]]
+"""The slots of a table that are written, with their numbers and values."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TableLayout:
     """One of the legal ways to lay out the same message; the default is that of the common builders.
 
-    ``shared_vtables``: equal vtables are written once. ``vtables_last``: a vtable follows its table.
+    ``shared_vtables``: equal vtables are written once, for the last of their tables; earlier tables point forward to
+    it, as where a builder writes from back to front. ``shared_first``: it is that of the first of their tables, and
+    later tables point back to it. ``vtables_last``: a vtable follows its table.
     ``depth_first``: a table's children follow it at once, not after all of its siblings.
     ``explicit_defaults``: scalars equal to their default are written. ``slot_order``: inline fields are in the order
     of their slots, not largest first.
@@ -39,6 +43,12 @@ class TableLayout:
     depth_first: bool = False
     explicit_defaults: bool = False
     slot_order: bool = False
+    shared_first: bool = False
+
+    @property
+    def shares_later(self) -> bool:
+        """True if a table may have the vtable of a later one."""
+        return self.shared_vtables and not self.shared_first
 
 
 @dataclasses.dataclass(slots=True)
@@ -47,6 +57,12 @@ class _Writer:
     out: bytearray = dataclasses.field(default_factory=lambda: bytearray(4))
     vtables: dict[bytes, int] = dataclasses.field(default_factory=dict)
     pending: collections.deque[tuple[int, Slot, str, Any]] = dataclasses.field(default_factory=collections.deque)
+    order: list[bytes] = dataclasses.field(default_factory=list)
+    """The vtables of all tables so far, as they are if fields of 8 bytes come right after the first 4."""
+    owners: Mapping[bytes, int] = dataclasses.field(default_factory=dict)
+    """The number of the last table with each vtable, if earlier ones point forward to it; empty if none do."""
+    waiting: dict[bytes, list[int]] = dataclasses.field(default_factory=dict)
+    """The tables that point forward to a vtable."""
 
     def align(self, size: int) -> int:
         """Pad with zeros to a multiple of ``size`` and return the position."""
@@ -74,6 +90,54 @@ class _Writer:
     def table(self, name: str, tree: Tree, at: int) -> None:
         """Write the table ``name`` and point the reference at ``at`` to it; its children wait in ``pending``."""
         fields = self._present(name, tree)
+        apart = self._inline(fields, 4)
+        vtable = self._vtable(name, *apart)
+        self.order.append(vtable)
+        start, offsets = (
+            self._before_later(fields, at, vtable, *apart) if self.owners else self._after_earlier(name, fields, at)
+        )
+        for number, slot, value in fields:
+            self._inline_value(start + offsets[number], slot, value)
+        children = [
+            (start + offsets[number], slot, *_referred(slot, tree, value))
+            for number, slot, value in fields
+            if slot.kind not in (SlotKind.SCALAR, SlotKind.STRUCT)
+        ]
+        if self.layout.depth_first:
+            self.pending.extendleft(reversed(children))
+        else:
+            self.pending.extend(children)
+
+    def _before_later(
+        self, fields: _Fields, at: int, vtable: bytes, offsets: dict[int, int], size: int
+    ) -> tuple[int, dict[int, int]]:
+        """Write the inline part of a table, and its vtable unless a later table has the same one; returns its position
+        and those of its fields.
+
+        A vtable may not depend on where its table is, so that fields of 8 bytes come right after its first 4.
+        """
+        owns = self.owners[vtable] == len(self.order) - 1
+        step, rest = (8, 4) if any(slot.align == 8 for _, slot, _ in fields) else (4, 0)
+        ahead = len(vtable) if owns and not self.layout.vtables_last else 0
+        self.out += bytes((rest - len(self.out) - ahead) % step)
+        known = len(self.out)
+        self.out += vtable[:ahead]
+        start = len(self.out)
+        self.refer(at)
+        self.out += bytes(size)
+        self.waiting.setdefault(vtable, []).append(start)
+        if owns:
+            if self.layout.vtables_last:
+                known = self.align(2)
+                self.out += vtable
+            for table in self.waiting.pop(vtable):
+                struct.pack_into("<i", self.out, table, table - known)
+        return start, offsets
+
+    def _after_earlier(self, name: str, fields: _Fields, at: int) -> tuple[int, dict[int, int]]:
+        """Write the inline part of a table, and its vtable unless an earlier table has the same one; returns its
+        position and those of its fields.
+        """
         self.align(4)
         offsets, size = self._inline(fields, len(self.out))
         vtable = self._vtable(name, offsets, size)
@@ -94,17 +158,7 @@ class _Writer:
             self.out += vtable
             self.vtables[vtable] = known
         struct.pack_into("<i", self.out, start, start - known)
-        for number, slot, value in fields:
-            self._inline_value(start + offsets[number], slot, value)
-        children = [
-            (start + offsets[number], slot, *_referred(slot, tree, value))
-            for number, slot, value in fields
-            if slot.kind not in (SlotKind.SCALAR, SlotKind.STRUCT)
-        ]
-        if self.layout.depth_first:
-            self.pending.extendleft(reversed(children))
-        else:
-            self.pending.extend(children)
+        return start, offsets
 
     def _inline_value(self, position: int, slot: Slot, value: Any) -> None:
         if slot.kind is SlotKind.SCALAR:
@@ -115,7 +169,7 @@ class _Writer:
             return
         self.out[position : position + len(data)] = data
 
-    def _present(self, name: str, tree: Tree) -> list[tuple[int, Slot, Any]]:
+    def _present(self, name: str, tree: Tree) -> _Fields:
         spec = TABLES[name]
         if unknown := set(tree) - set(spec.index):
             raise KeyError(f"table {name} has no slot {min(unknown)!r}")
@@ -129,7 +183,7 @@ class _Writer:
                 present.append((number, slot, value))
         return present
 
-    def _inline(self, fields: Sequence[tuple[int, Slot, Any]], start: int) -> tuple[dict[int, int], int]:
+    def _inline(self, fields: _Fields, start: int) -> tuple[dict[int, int], int]:
         """The position of each field of a table that begins at ``start``, and the table's inline size."""
         order = fields if self.layout.slot_order else sorted(fields, key=lambda field: -field[1].align)
         offsets, position = {}, start + 4
@@ -185,6 +239,8 @@ def _referred(slot: Slot, tree: Tree, value: Any) -> tuple[str, Any]:
 
 
 DEFAULT: Final = TableLayout()
+SHARED_FIRST: Final = TableLayout(shared_first=True)
+"""A legal layout that no common builder writes. Published vectors have it, whose bytes stay."""
 
 
 def write(table: str, tree: Tree, *, layout: TableLayout = DEFAULT) -> bytes:
@@ -193,8 +249,17 @@ def write(table: str, tree: Tree, *, layout: TableLayout = DEFAULT) -> bytes:
     Raises:
         KeyError: the tree names a slot that the table does not have.
     """
-    writer = _Writer(layout)
+    if not layout.shares_later:
+        return bytes(_written(_Writer(layout), table, tree).out)
+    writer = _written(_Writer(dataclasses.replace(layout, shared_vtables=False)), table, tree)
+    if len(set(writer.order)) < len(writer.order):
+        owners = {vtable: number for number, vtable in enumerate(writer.order)}
+        writer = _written(_Writer(layout, owners=owners), table, tree)
+    return bytes(writer.out)
+
+
+def _written(writer: _Writer, table: str, tree: Tree) -> _Writer:
     writer.table(table, tree, 0)
     while writer.pending:
         writer.reference(*writer.pending.popleft())
-    return bytes(writer.out)
+    return writer

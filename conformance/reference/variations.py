@@ -21,7 +21,7 @@ import pyarrow.types as is_
 from conformance.contract.mapping import field_metadata
 from conformance.contract.sources import OBSERVED_TYPES
 from conformance.records import BqType, Column
-from conformance.reference.flatbuffers import TableLayout
+from conformance.reference.flatbuffers import SHARED_FIRST, TableLayout
 from conformance.reference.lz4 import Lz4Options, lz4_frame
 from conformance.reference.message import Message, frame
 from conformance.reference.reshaping import change_fields, sql_type
@@ -83,11 +83,21 @@ def _laid_out(name: str, what: str, **choice: bool) -> None:
 
 
 _laid_out("vtables-unshared", "Equal vtables are written again for each table.", shared_vtables=False)
+_laid_out("vtables-shared-first", "Equal vtables are written once, and later tables point back.", shared_first=True)
 _laid_out("vtables-last", "A vtable follows its table.", vtables_last=True, shared_vtables=False)
-_laid_out("depth-first", "Children follow their table at once.", depth_first=True)
-_laid_out("explicit-defaults", "Scalars that equal their default are written.", explicit_defaults=True)
-_laid_out("slot-order", "Inline fields stand in the order of their slots.", slot_order=True)
-_laid_out("all-at-once", "Every layout choice differs.", vtables_last=True, depth_first=True, explicit_defaults=True)
+_laid_out("depth-first", "Children follow their table at once.", depth_first=True, shared_first=True)
+_laid_out(
+    "explicit-defaults", "Scalars that equal their default are written.", explicit_defaults=True, shared_first=True
+)
+_laid_out("slot-order", "Inline fields stand in the order of their slots.", slot_order=True, shared_first=True)
+_laid_out(
+    "all-at-once",
+    "Every layout choice differs.",
+    vtables_last=True,
+    depth_first=True,
+    explicit_defaults=True,
+    shared_first=True,
+)
 
 
 @_bytes("align-64", f"{_COL}#buffer-alignment-and-padding")
@@ -150,7 +160,7 @@ def buffers_reversed(message: Message) -> bytes:
     if buffers:
         tree["header"] = {**tree["header"], "buffers": [places[index] for index in range(len(buffers))]}
         tree["bodyLength"] = len(out)
-    return frame(tree, bytes(out))
+    return frame(tree, bytes(out), layout=SHARED_FIRST)
 
 
 @_bytes("empty-offsets", f"{_COL}#variable-size-binary-layout")

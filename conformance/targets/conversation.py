@@ -30,8 +30,9 @@ from conformance.records import (
     Meanwhile,
     ReadRows,
     SplitStream,
+    Step,
 )
-from conformance.targets.allowance import Allowance, late
+from conformance.targets.allowance import Allowance, UsedUpError, unreached
 from conformance.targets.calls import CallBudget, Caller
 from conformance.targets.faulting import Faults, Line, Met
 from conformance.targets.messages import Names, create_request, read_request, split_request
@@ -109,7 +110,7 @@ Broken = Callable[[Fault], AbstractContextManager[tuple[Caller, Line]]]
 
 
 class Conversation:
-    """Carries out one case's steps through ``caller``; afterwards, ``calls`` and ``skipped`` are the result.
+    """Carries out one case's steps through ``caller``; ``calls``, ``skipped`` and ``stopped`` are then the result.
 
     ``other`` gives a caller in another process, for the reads that are handed to one; it is asked for only then, and so
     is ``broken``.
@@ -120,6 +121,7 @@ class Conversation:
     ) -> None:
         self.calls: list[Call] = []
         self.skipped: list[int] = []
+        self.stopped = ""
         self._case = case
         self._caller = caller
         self._other = other
@@ -139,22 +141,32 @@ class Conversation:
         return bool(self.calls) and any(call.end in BROKEN for call in self.calls)
 
     def run(self) -> None:
-        """Carry out every step, until the end or until a call shows the target broken."""
+        """Carry out every step, until the end, the limits of the case, or a call that shows the target broken."""
         for index, step in enumerate(self._case.steps):
-            match step:
-                case CreateSession():
-                    self._create(index, step)
-                case ReadRows():
-                    if not self._is_alongside(index):
-                        self._read(list(self._group(index, step)))
-                case SplitStream():
-                    self._split(index, step)
-                case AppendRows() | Meanwhile():
-                    if not self._changes(step):
-                        self.skipped += range(index, len(self._case.steps))
-                        return
-            if self.broken:
+            try:
+                goes_on = self._carry_out(index, step)
+            except UsedUpError as error:
+                self.skipped += unreached(self._case, self.calls, self.skipped, index)
+                self.stopped = "" if self.broken else str(error)
                 return
+            if not goes_on or self.broken:
+                return
+
+    def _carry_out(self, index: int, step: Step) -> bool:
+        """Make the calls of a step; False if the target does not offer what the rest of the case takes."""
+        match step:
+            case CreateSession():
+                self._create(index, step)
+            case ReadRows():
+                if not self._is_alongside(index):
+                    self._read(list(self._group(index, step)))
+            case SplitStream():
+                self._split(index, step)
+            case AppendRows() | Meanwhile():
+                if not self._changes(step):
+                    self.skipped += range(index, len(self._case.steps))
+                    return False
+        return True
 
     def _changes(self, step: AppendRows | Meanwhile) -> bool:
         """Change the table or the server; False if the target offers no way."""
@@ -277,7 +289,11 @@ class Conversation:
             yield dataclasses.replace(call, end=CallEnd.OVER_BUDGET)
 
     def _made(self, wanted: list[_Wanted], *, together: bool) -> Iterator[tuple[Call, _Wanted]]:
-        """The finished calls in the order of ``wanted``; made concurrently if ``together``."""
+        """The finished calls in the order of ``wanted``; made concurrently if ``together``.
+
+        Raises:
+            UsedUpError: not all could be made; all that were made have been yielded.
+        """
         if not together or len(wanted) < 2:
             for one in wanted:
                 yield from self._stream(one, lambda: None)
@@ -285,17 +301,26 @@ class Conversation:
         crew = min(len(wanted), MAX_TOGETHER)
         # The barrier makes the calls start at the same moment, not one thread after the other.
         start = threading.Barrier(crew)
+        late: list[UsedUpError] = []
         pause = _Pause([any(fault.kind is FaultKind.DELAY for fault in one.step.faults) for one in wanted])
 
         def make(number: int) -> list[tuple[Call, _Wanted]]:
             if number < crew:
                 start.wait()
+            made: list[tuple[Call, _Wanted]] = []
             with pause.call(number, self._plan.budget.seconds) as wait:
-                return list(self._stream(wanted[number], wait))
+                try:
+                    for one in self._stream(wanted[number], wait):
+                        made.append(one)  # noqa: PERF402  # what was made before the limits were used up counts
+                except UsedUpError as error:
+                    late.append(error)
+            return made
 
         with ThreadPoolExecutor(crew) as pool:
             for made in pool.map(make, range(len(wanted))):
                 yield from made
+        if late:
+            raise late[0]
 
     def _streams(self, session: str, stream: str, name: str) -> Iterator[tuple[str, str]]:
         """The (label, stream name) pairs of a step; none if the session or stream does not exist."""
@@ -333,7 +358,7 @@ class Conversation:
         return next(owners, None)
 
     def _unary(self, call: Call, routing: str) -> Call:
-        made = self._patiently(call, lambda budget: self._caller.unary(call, routing=routing, budget=budget))
+        made = self._patiently(lambda budget: self._caller.unary(call, routing=routing, budget=budget))
         self._keep(made)
         return made
 
@@ -353,21 +378,20 @@ class Conversation:
                 one, call=dataclasses.replace(one.call, request=request), routing=routing, offset=offset
             )
 
-    def _patiently(self, call: Call, make: Callable[[CallBudget], Call]) -> Call:
-        """``call`` as ``make`` makes it within a budget, perhaps several times; not made if the case's time is over."""
+    def _patiently(self, make: Callable[[CallBudget], Call]) -> Call:
+        """The call as ``make`` makes it within a budget, perhaps several times.
 
-        def once() -> Call:
-            budget = self._allowance.left()
-            return late(call) if budget is None else make(budget)
-
-        return self._plan.patience.make(once, self._plan.until)
+        Raises:
+            UsedUpError: the limits of the case are used up.
+        """
+        return self._plan.patience.make(lambda: make(self._allowance.left()), self._plan.until)
 
     def _read_once(self, one: _Wanted, fault: Fault | None, wait: Callable[[], None]) -> Call:
         take = one.step.take
         if fault is None:
             caller = self._other() if one.step.handed else self._caller
             return self._patiently(
-                one.call, lambda budget: caller.stream(one.call, routing=one.routing, budget=budget, take=take)
+                lambda budget: caller.stream(one.call, routing=one.routing, budget=budget, take=take)
             )
 
         def interrupted(budget: CallBudget) -> Call:
@@ -375,7 +399,7 @@ class Conversation:
                 met = Met(fault, line=line, wait=wait)
                 return caller.stream(one.call, routing=one.routing, budget=budget, take=take, met=met)
 
-        return self._patiently(one.call, interrupted)
+        return self._patiently(interrupted)
 
     def _keep(self, call: Call) -> None:
         self.calls.append(call)

@@ -10,13 +10,13 @@ import dataclasses
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Final
 
 import pyarrow as pa
 
 from conformance.records import Case, Exchange, ProtocolName
-from conformance.targets.allowance import Allowance, call_budget
+from conformance.targets.allowance import Allowance, UsedUpError, call_budget
 from conformance.targets.calls import Caller, close_channel
 from conformance.targets.clocks import movable
 from conformance.targets.costs import Meter
@@ -149,9 +149,9 @@ class FlightTarget:
                 ),
                 now=exchange.now,
             )
-            budget = plan.allowance.left()
-            if memory.login is not None and budget is not None:
-                memory.log_in(caller, budget)
+            if memory.login is not None:
+                with suppress(UsedUpError):  # then no call can be made either, and the conversation says so
+                    memory.log_in(caller, plan.allowance.left())
             conversation = FlightConversation(case, table, caller, plan)
             try:
                 conversation.run()
@@ -160,4 +160,9 @@ class FlightTarget:
         self._untried.update(dict.fromkeys(conversation.untried))
         if conversation.broken:
             self._servers.give_up(running)
-        return dataclasses.replace(exchange, calls=tuple(conversation.calls), skipped_steps=tuple(conversation.skipped))
+        return dataclasses.replace(
+            exchange,
+            calls=tuple(conversation.calls),
+            skipped_steps=tuple(conversation.skipped),
+            stopped=conversation.stopped,
+        )

@@ -51,7 +51,7 @@ from conformance.records import (
     Step,
 )
 from conformance.records.together import groups
-from conformance.targets.allowance import Allowance, late
+from conformance.targets.allowance import Allowance, UsedUpError, unreached
 from conformance.targets.calls import Caller, Leaving
 from conformance.targets.conversation import BROKEN
 from conformance.targets.dialect import SqlSpec, Statements, sql_name
@@ -103,7 +103,7 @@ class FlightPlan:
 
 
 class FlightConversation:
-    """Carries out one case's steps through ``caller``; afterwards, ``calls`` and ``skipped`` are the result.
+    """Carries out one case's steps through ``caller``; ``calls``, ``skipped`` and ``stopped`` are then the result.
 
     ``untried`` are the locations of endpoints of which none could be tried.
     """
@@ -111,6 +111,7 @@ class FlightConversation:
     def __init__(self, case: Case, table: pa.Table, caller: Caller, plan: FlightPlan) -> None:
         self.calls: list[Call] = []
         self.skipped: list[int] = []
+        self.stopped = ""
         self.untried: list[str] = []
         self._case = case
         self._table = table
@@ -146,19 +147,33 @@ class FlightConversation:
         return any(call.end in BROKEN for call in self.calls)
 
     def run(self) -> None:
-        """Carry out every step, until the end or until a call shows the target broken."""
+        """Carry out every step, until the end, the limits of the case, or a call that shows the target broken."""
         for group in groups(self._case.steps):
-            step = self._case.steps[group[0]]
-            if isinstance(step, Meanwhile):
-                if not self._lets_pass(group[0], step):
-                    self.skipped += range(group[0], len(self._case.steps))
-                    return
-                continue
-            parties = [self._party(getattr(self._case.steps[index], "client", "")) for index in group]
-            done = [parties[0].carry_out(group[0])] if len(group) == 1 else self._at_once(group, parties)
-            self.skipped += [index for index, applied in zip(group, done, strict=True) if not applied]
-            if self.broken:
+            try:
+                goes_on = self._carry_out_group(group)
+            except UsedUpError as error:
+                self.skipped += unreached(self._case, self.calls, self.skipped, group[0])
+                self.stopped = "" if self.broken else str(error)
                 return
+            if not goes_on or self.broken:
+                return
+
+    def _carry_out_group(self, group: Sequence[int]) -> bool:
+        """Make the calls of steps at the same time; False if the target does not offer what the rest of the case takes.
+
+        Raises:
+            UsedUpError: not all could be made.
+        """
+        step = self._case.steps[group[0]]
+        if isinstance(step, Meanwhile):
+            if not self._lets_pass(group[0], step):
+                self.skipped += range(group[0], len(self._case.steps))
+                return False
+            return True
+        parties = [self._party(getattr(self._case.steps[index], "client", "")) for index in group]
+        done = [parties[0].carry_out(group[0])] if len(group) == 1 else self._at_once(group, parties)
+        self.skipped += [index for index, applied in zip(group, done, strict=True) if not applied]
+        return True
 
     def _lets_pass(self, index: int, step: Meanwhile) -> bool:
         """Let the time of a step pass, if there is such a time; False if the target offers no way."""
@@ -183,9 +198,8 @@ class FlightConversation:
 
     def log_in(self, memory: Memory, caller: Caller) -> None:
         """Be the client that remembers this, and calls so; it logs in if the target file says how."""
-        budget = self._allowance.left()
-        if memory.login is not None and budget is not None:
-            memory.log_in(caller, budget)
+        if memory.login is not None:
+            memory.log_in(caller, self._allowance.left())
         self._memory, self._caller = memory, caller.with_credentials(memory.headers)
 
     def _party(self, client: str) -> FlightConversation:
@@ -197,9 +211,10 @@ class FlightConversation:
         """Carry out steps at the same time; False for each that does not apply."""
         # Two steps of one client would share its meeting, so that each has a copy of the client.
         pairs = zip(group, map(copy.copy, parties), strict=True)
-        done = at_once([functools.partial(party.carry_out, index) for index, party in pairs])
-        self.calls.sort(key=lambda call: call.step)
-        return done
+        try:
+            return at_once([functools.partial(party.carry_out, index) for index, party in pairs])
+        finally:
+            self.calls.sort(key=lambda call: call.step)
 
     def _carried_out(self, index: int, step: Step) -> bool:
         """Make the calls of a step; False if it does not apply."""
@@ -289,9 +304,6 @@ class FlightConversation:
             return False
         headers, messages = self._memory.opening(step.login)
         budget = self._allowance.left()
-        if budget is None:
-            self._keep(late(call))
-            return True
         caller = self._plan.elsewhere(self._here).with_credentials(lambda: headers)
         made = self._memory.learn(caller.converse(call, messages, budget=budget), logged_in=True)
         hidden = tuple(map(masked_bytes, made.more_requests))
@@ -393,9 +405,7 @@ class FlightConversation:
         connection that cannot be made is UNAVAILABLE.
         """
         budget, caller = self._allowance.left(), caller or self._caller
-        if budget is None:
-            made = late(call)
-        elif take is not None and how is GivingUp.DEADLINE:
+        if take is not None and how is GivingUp.DEADLINE:
             made = caller.left_alone(call, leaving=Leaving(take, how), budget=budget)
         else:
             made = caller.stream(call, budget=budget, take=take)
@@ -413,8 +423,6 @@ class FlightConversation:
         leaving: Leaving | None = None,
     ) -> Call:
         budget, awaited = self._allowance.left(), frozenset(awaits)
-        if budget is None:
-            return self._keep(late(call))
         made = self._caller.converse(call, messages, budget=budget, awaits=awaited, take=take, leaving=leaving)
         return self._keep(made)
 

@@ -241,7 +241,7 @@ class ServerTarget:
             if needs_table(case):
                 return dataclasses.replace(exchange, untestable=NO_REST)
             conversation = self._converse(running, case, table, None)
-            return dataclasses.replace(exchange, calls=tuple(conversation.calls))
+            return _carried_out(exchange, conversation)
         try:
             seeded = running.seeder.seed(case.id, columns, rows, withheld=withheld, until=until)
             exchange = dataclasses.replace(exchange, table=seeded.names.table)
@@ -258,7 +258,7 @@ class ServerTarget:
             return dataclasses.replace(exchange, untestable=f"cannot seed: {words or error}")
         if conversation.broken:
             self._servers.give_up(running)
-        return dataclasses.replace(exchange, calls=tuple(conversation.calls), skipped_steps=tuple(conversation.skipped))
+        return _carried_out(exchange, conversation)
 
     def _rows_of(self, case: Case, table: pa.Table) -> tuple[Any, ...]:
         """The rows of a case in JSON; those of large recipes are kept, for many cases have the same."""
@@ -345,6 +345,15 @@ class ServerTarget:
             return done
 
         return insert
+
+
+def _carried_out(exchange: Exchange, conversation: Conversation) -> Exchange:
+    return dataclasses.replace(
+        exchange,
+        calls=tuple(conversation.calls),
+        skipped_steps=tuple(conversation.skipped),
+        stopped=conversation.stopped,
+    )
 
 
 def _is_restarted(case: Case) -> bool:

@@ -14,6 +14,7 @@ from conformance._codec import Json, RecordError
 from conformance.contain.text import keep_safe
 from conformance.records import CallEnd, Case, Level
 from conformance.records.base import record
+from conformance.records.times import keep_seconds
 
 __all__ = [
     "FORMAT",
@@ -125,6 +126,7 @@ class Facts:
     modified: bool = False
 
     def __post_init__(self) -> None:
+        keep_seconds(self, "seconds")
         keep_safe(self, "began", "region", "suite", "commit", "target", "cost")
 
     @property

@@ -236,6 +236,27 @@ class TestSeveral:
         )
         assert not Path(".conformance").exists()
 
+    @pytest.mark.parametrize(
+        ("options", "reports", "lines"),
+        [([], 0, 3), (["--all"], 3, 3), (["--format", "complete"], 3, 3), (["--format", "concise"], 3, 3)],
+    )
+    def test_the_report_of_each_is_as_long_as_the_user_says(
+        self, tmp_path: Path, options: list[str], reports: int, lines: int
+    ) -> None:
+        """A line is all that is printed of each by itself."""
+        result = read(written(tmp_path / "few", one=stream("honest")), *options)
+
+        assert result.exit_code == 0, result.output
+        assert len(re.findall(r"^\w+ +a library.*PASSED", result.output, re.MULTILINE)) == lines
+        assert len(re.findall(r"^PASSED", result.output, re.MULTILINE)) == reports
+
+    def test_a_job_of_github_is_annotated(self, tmp_path: Path) -> None:
+        """With the failures of each."""
+        result = read(written(tmp_path / "few", one=stream("wrong")), "--github")
+
+        assert result.exit_code == 1, result.output
+        assert "::error " in result.output
+
     def test_one_that_takes_long_begins_first(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The end of the command waits for it; the lines keep their order."""
         readers = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from conformance.contract.view import View
@@ -32,6 +34,16 @@ def test_an_offset_that_no_read_has_reached_may_be_refused(offset: str, outcome:
     view = View(server.case, server.freeze(answers), server.table)
 
     assert view.reason_not_judged()[0] is outcome
+
+
+def test_a_driver_that_stopped_is_the_reason_why_the_rest_was_not_judged() -> None:
+    """No call is blamed that was not made."""
+    server = Obedient(case_of(CreateSession(), ReadRows()))
+    exchange = server.freeze(server.run()[:1])
+
+    view = View(server.case, dataclasses.replace(exchange, stopped="no time", skipped_steps=(1,)), server.table)
+
+    assert view.reason_not_judged() == (Outcome.UNTESTABLE, "no time")
 
 
 def test_a_refusal_for_another_reason_is_none_of_an_offset() -> None:

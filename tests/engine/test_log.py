@@ -183,6 +183,27 @@ def test_no_run_draws_so_many_cases(tmp_path: Path, generated: int) -> None:
         list(read_log(path))
 
 
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("run-started", "deadline_multiplier"),
+        ("case-judged", "seconds"),
+        ("case-judged", "at"),
+        ("run-ended", "seconds"),
+    ],
+)
+@pytest.mark.parametrize("value", [-1e308, -0.001, 1e308, "Infinity", "-Infinity", "NaN"])
+def test_a_time_is_a_number_of_seconds(tmp_path: Path, kind: str, name: str, value: float | str) -> None:
+    """Reports add and print it: the sum of two such times would be no time."""
+    path = tmp_path / "run.jsonl"
+    lines = [log_module.event_to_json(event) for event in EVENTS]
+    next(line for line in lines if line[log_module.TAG_KEY] == kind)[name] = value
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    with pytest.raises(LogError, match=rf"line \d+: {name}: expected seconds from 0 to 1e\+11 but got"):
+        list(read_log(path))
+
+
 def test_a_line_is_read_up_to_a_bound(tmp_path: Path) -> None:
     """A line of a gibibyte is not taken into memory to find that it is none."""
     path = tmp_path / "run.jsonl"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from conformance.engine.outcomes import (
@@ -222,6 +224,18 @@ def test_a_case_that_shows_nothing_is_untestable_and_says_so() -> None:
     (verdict,) = refine(CASE, sample_exchange("a", sample_call()), [], lambda: FINE)
 
     assert (verdict.clause, verdict.outcome) == (WHOLE_CASE, Outcome.UNTESTABLE)
+
+
+def test_a_case_whose_driver_stopped_says_so_once() -> None:
+    """What passed is kept, and nobody takes the rest for judged."""
+    stopped = dataclasses.replace(sample_exchange("a", sample_call()), stopped="no time")
+    one, named = passing("a", "framing.x"), Verdict("a", "rows.x", Outcome.UNTESTABLE, reason="no time")
+
+    assert refine(CASE, stopped, [one], lambda: (Outcome.UNTESTABLE, "no time")) == [
+        one,
+        Verdict("a", WHOLE_CASE, Outcome.UNTESTABLE, reason="no time"),
+    ]
+    assert refine(CASE, stopped, [one, named], lambda: (Outcome.UNTESTABLE, "no time")) == [one, named]
 
 
 def test_an_unsupported_case_counts_for_each_clause_it_exists_for() -> None:

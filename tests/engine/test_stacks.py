@@ -57,7 +57,7 @@ def test_readers_that_cannot_read_faulty_bytes_are_no_cause_of_their_own(bench: 
     case = draw_case(0, 131, profile="server")
 
     with ReaderPool(1, readers=("polars.stream", "pyarrow.slots", "pyarrow.stream")) as readers:
-        (cause,) = causes(bench.result(["schema.end-of-stream"], [case], readers))
+        (cause,) = causes(bench.result(["schema.with-body"], [case], readers))
 
-    assert cause.clause == "framing.schema-without-end-of-stream"
+    assert cause.clause == "framing.schema-without-body"
     assert {"readers.read-without-error", "readers.agree"} <= {echo.clause for echo in cause.echoes}

@@ -53,6 +53,28 @@ def test_the_offsets_of_any_column_may_be_what_a_reader_cannot_take(kind: pa.Dat
 
 
 @pytest.mark.parametrize(
+    ("encoder", "kind", "said", "outcome"),
+    [
+        ("flatbuffers.vtables-shared-first", NESTED, "byte_offset: 132 }, error_kind: InvalidOffset }", UNAVAILABLE),
+        ("flatbuffers.vtables-shared-first", NESTED, "out of spec", ReadingOutcome.ERROR),
+        ("flatbuffers.vtables-shared-first", pa.int64(), "InvalidOffset", ReadingOutcome.ERROR),
+        ("", NESTED, "InvalidOffset", ReadingOutcome.ERROR),
+    ],
+    ids=["early", "other-words", "flat", "usual"],
+)
+def test_metadata_may_share_a_vtable_in_a_way_that_a_reader_refuses(
+    encoder: str, kind: pa.DataType, said: str, outcome: ReadingOutcome
+) -> None:
+    """It is excused only where it refuses such metadata in the words of that defect."""
+    view = sent([], kind, encoder=encoder)
+    reading = Reading("polars.stream", "a.b", "serializer", ReadingOutcome.ERROR, error_text=said)
+
+    (found,) = excused([reading], view)
+
+    assert found.outcome is outcome
+
+
+@pytest.mark.parametrize(
     ("view", "outcome", "reader"),
     [
         (sent([], encoder=""), CRASH, DATAFRAME),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -95,3 +96,11 @@ def test_an_asker_without_a_name_is_the_driver(parts: tuple[Any, ...]) -> None:
 def test_the_name_of_a_client_is_made_safe() -> None:
     """It chose it."""
     assert Asker(AskerKind.PROXY, "a\nb", "\x1b[2J").client == "a\\nb"
+
+
+@pytest.mark.parametrize("name", ["started", "seconds"])
+@pytest.mark.parametrize("value", [-1e308, 1e308, math.inf, math.nan])
+def test_a_time_of_a_call_is_a_number_of_seconds(name: str, value: float) -> None:
+    """A recording or a log may be anybody's, and its times are printed."""
+    with pytest.raises(RecordError, match=f"{name}: expected seconds from 0 to 1e"):
+        Call(0, "", "ReadRows", b"", **{name: value})  # type: ignore[arg-type]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from conformance.records import Fault, FaultKind, ReadRows, RecordError, from_json, to_json
@@ -34,3 +36,11 @@ def test_a_read_is_not_both_cancelled_and_broken_off() -> None:
     """A plan says by itself after how many responses a call ends."""
     with pytest.raises(RecordError, match="none in a read with faults"):
         ReadRows(take=1, faults=(Fault(FaultKind.RESET, responses=1),))
+
+
+@pytest.mark.parametrize("name", ["seconds", "retry_after"])
+@pytest.mark.parametrize("value", [-1.0, math.inf, math.nan])
+def test_a_plan_waits_a_number_of_seconds(name: str, value: float) -> None:
+    """No call of a test ends after infinitely many, and nan is neither less nor more than any."""
+    with pytest.raises(RecordError, match=f"{name}: expected a finite number of at least 0"):
+        Fault(FaultKind.STATUS, **{name: value})  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ import pytest
 
 from conformance.reference.flatbuffers import TableLayout, write
 from conformance.reference.message import Message, batch_message, schema_message
+from conformance.wire.flatbuf import Table, Verifier
 
 ITEM = pa.field("item", pa.struct([("x", pa.decimal128(10, 2)), ("y", pa.bool_())]))
 SCHEMA = pa.schema(
@@ -44,7 +45,7 @@ ROWS = [
     for row in range(20)
 ]
 BATCH = pa.RecordBatch.from_pylist(ROWS, schema=SCHEMA)
-LAYOUTS = [TableLayout(*choice) for choice in itertools.product([False, True], repeat=5)]
+LAYOUTS = [TableLayout(*choice) for choice in itertools.product([False, True], repeat=6)]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
@@ -54,6 +55,27 @@ def test_a_schema_means_the_same_in_every_legal_layout(layout: TableLayout) -> N
     message.layout = layout
 
     assert pa.ipc.read_schema(pa.py_buffer(message.encode())).equals(SCHEMA, check_metadata=True)
+
+
+def _vtables(data: bytes) -> list[tuple[int, int]]:
+    """Where each table of a schema message is, and its vtable."""
+    verifier = Verifier(data[8:], 0, [])
+    assert verifier.root("Message") is not None
+    tables = {span[4].start: span[4] for span in verifier.spans if isinstance(span[4], Table)}
+    return [(start, tables[start].vtable) for start in sorted(tables)]
+
+
+@pytest.mark.parametrize("write_schema", ["arrow", "reference"])
+def test_the_usual_layout_is_that_of_a_builder_from_back_to_front(write_schema: str) -> None:
+    """As Arrow C++ has it: a vtable is next to the last of its tables, and the tables before point forward to it."""
+    data = SCHEMA.serialize().to_pybytes() if write_schema == "arrow" else schema_message(SCHEMA).encode()
+    places = _vtables(data)
+    last = {vtable: start for start, vtable in places}
+
+    assert len(last) < len(places)
+    for start, vtable in places:
+        assert last[vtable] - vtable == int.from_bytes(data[8 + vtable : 10 + vtable], "little")
+        assert start == last[vtable] or start < vtable
 
 
 @pytest.mark.parametrize("codec", ["", "LZ4_FRAME", "ZSTD"])

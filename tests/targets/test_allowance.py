@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 
+import pyarrow as pa
 import pytest
 
-from conformance.records import Call, CallEnd
-from conformance.targets.allowance import Allowance, late
+from conformance.records import Call, CallEnd, CreateSession, ReadRows
+from conformance.targets.allowance import OUT_OF_BYTES, OUT_OF_TIME, Allowance, UsedUpError, call_budget, unreached
 from conformance.targets.calls import CallBudget
+from conformance.targets.spec import Deadlines, Limits
+from tests.targets.conftest import case_of
 
 CALL = Call(0, "", "DoGet", b"", (b"12", b"345"))
 
@@ -21,44 +24,54 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_a_call_has_its_own_limits_first(clock: list[float]) -> None:
-    """The limits of the case are further away."""
+def test_a_call_that_begins_has_all_of_its_own_time(clock: list[float]) -> None:
+    """A server would hang because of the calls before if the last call had only the rest of the case's time."""
     left = Allowance(CallBudget(2.0, 7, 100), until=10.0, case_bytes=1000)
+
+    clock[0] = 9.5
 
     assert left.left() == CallBudget(2.0, 7, 100)
 
 
-def test_the_end_of_the_case_comes_closer(clock: list[float]) -> None:
-    """The last call gets the rest of the time, and none is made afterwards."""
+def test_no_call_begins_after_the_deadline_of_the_case(clock: list[float]) -> None:
+    """The reason is that of the case, not of a call."""
     left = Allowance(CallBudget(2.0, 7, 100), until=10.0, case_bytes=1000)
 
-    clock[0] = 9.5
-    assert left.left() == CallBudget(0.5, 7, 100)
     clock[0] = 10.0
-    assert left.left() is None
+
+    with pytest.raises(UsedUpError) as raised:
+        left.left()
+    assert str(raised.value) == OUT_OF_TIME
 
 
 @pytest.mark.usefixtures("clock")
-def test_the_bytes_of_all_responses_are_counted() -> None:
-    """What is left may be nothing, and is never less."""
+def test_no_call_begins_after_the_bytes_of_the_case() -> None:
+    """The bytes of all calls count together, and each call has all of its own."""
     left = Allowance(CallBudget(2.0, 7, 100), until=10.0, case_bytes=8)
-    found = []
 
-    for _ in range(3):
-        budget = left.left()
-        assert budget is not None
-        found.append(budget.bytes)
-        left.count(CALL)
+    left.count(CALL)
+    assert left.left() == CallBudget(2.0, 7, 100)
+    left.count(CALL)
 
-    assert found == [8, 3, 0]
+    with pytest.raises(UsedUpError) as raised:
+        left.left()
+    assert str(raised.value) == OUT_OF_BYTES
 
 
-def test_a_call_that_was_not_made_hung() -> None:
-    """It has no status, and says why."""
-    made = late(CALL)
+def test_a_call_has_no_more_than_its_case() -> None:
+    """A target file may give the case less than a call."""
+    table = pa.table({"a": pa.array([], pa.int64())})
 
-    assert (made.status, made.end) == ("", CallEnd.DEADLINE)
-    assert made.details == "the case's deadline had passed before this call could be made"
+    budget = call_budget(table, Deadlines(call=20.0, case=5.0), Limits(call=1000, case=10))
+
+    assert (budget.seconds, budget.bytes) == (5.0, 10)
+
+
+def test_steps_without_calls_are_not_reached() -> None:
+    """A step is named once, whether it was skipped before or not."""
+    case = case_of(CreateSession(), ReadRows(), ReadRows(), ReadRows())
+
+    assert unreached(case, [CALL, dataclasses.replace(CALL, step=1)], [2], 1) == [3]
 
 
 @pytest.mark.usefixtures("clock")
@@ -68,5 +81,7 @@ def test_after_a_flood_all_calls_together_have_what_one_may_have() -> None:
 
     left.count(dataclasses.replace(CALL, end=CallEnd.OVER_BUDGET))
     assert left.left() == CallBudget(2.0, 7, 100)
-    left.count(CALL)
-    assert left.left() == CallBudget(2.0, 7, 95)
+    left.count(dataclasses.replace(CALL, responses=(bytes(100),)))
+
+    with pytest.raises(UsedUpError):
+        left.left()

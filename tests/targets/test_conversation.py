@@ -7,6 +7,7 @@ import dataclasses
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import grpc
 import pytest
@@ -25,6 +26,7 @@ from conformance.records import (
     SplitStream,
     Step,
 )
+from conformance.targets.allowance import OUT_OF_BYTES, OUT_OF_TIME
 from conformance.targets.calls import CallBudget, Caller, open_channel
 from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.faulting import Line
@@ -346,19 +348,44 @@ def test_nothing_is_asked_after_a_hang(fake: FakeServer) -> None:
 
 
 def test_a_case_as_a_whole_has_a_deadline(fake: FakeServer) -> None:
-    """A call that the case's time does not cover any more is recorded as a hang, and not made."""
+    """A call that begins after it is not made, and no call of the server's."""
     plan = dataclasses.replace(PLAN, until=time.monotonic())
 
     conversation = converse(fake, CreateSession(), ReadRows(), plan=plan)
 
-    assert [(call.end, call.details) for call in conversation.calls] == [
-        (CallEnd.DEADLINE, "the case's deadline had passed before this call could be made")
-    ]
+    assert (conversation.calls, conversation.skipped, conversation.stopped) == ([], [0, 1], OUT_OF_TIME)
     assert fake.requests == []
 
 
+@pytest.mark.parametrize("together", [False, True])
+def test_a_slow_server_is_not_said_to_hang(
+    fake: FakeServer, monkeypatch: pytest.MonkeyPatch, *, together: bool
+) -> None:
+    """The calls that were made are kept, and the steps behind them were not reached."""
+    now = [0.0]
+    monkeypatch.setattr("conformance.targets.allowance.time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def rows(_request: bytes, _context: grpc.ServicerContext) -> Iterator[bytes]:
+        now[0] = 1e9
+        yield proto.ReadRowsResponse(row_count=1).SerializeToString()
+
+    fake.rows = rows
+    fake.streams = 200
+
+    conversation = converse(
+        fake,
+        *(CreateSession(), ReadRows(together=together), CreateSession("b")),
+        plan=dataclasses.replace(PLAN, until=1e8),
+    )
+
+    assert {call.end for call in conversation.calls} == {CallEnd.COMPLETE}
+    assert 2 <= len(conversation.calls) < 200
+    assert (conversation.skipped, conversation.stopped) == ([2], OUT_OF_TIME)
+    assert not conversation.broken
+
+
 def test_a_case_as_a_whole_has_a_byte_budget(fake: FakeServer) -> None:
-    """The bytes of earlier calls reduce the budget of later ones."""
+    """No call begins after the bytes of the calls before were as many; none of them sent too much."""
     fake.rows = lambda request, context: iter(
         [proto.ReadRowsResponse(row_count=1).SerializeToString() + b"\x7a\x64" + b"x" * 100]
     )
@@ -366,8 +393,9 @@ def test_a_case_as_a_whole_has_a_byte_budget(fake: FakeServer) -> None:
 
     conversation = converse(fake, CreateSession(), ReadRows(times=9), plan=plan)
 
-    assert conversation.calls[-1].end is CallEnd.OVER_BUDGET
+    assert {call.end for call in conversation.calls} == {CallEnd.COMPLETE}
     assert len(conversation.calls) < 9
+    assert conversation.stopped == OUT_OF_BYTES
 
 
 def test_more_streams_than_the_service_permits_are_not_all_read(

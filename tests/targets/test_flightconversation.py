@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,8 +29,9 @@ from conformance.records import (
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.store import Store
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
+from conformance.targets.allowance import OUT_OF_TIME
 from conformance.targets.hosted import HERE
-from tests.reference.flight.direct import PATH, PUT_AND_GET, case_of, seen
+from tests.reference.flight.direct import PATH, PUT_AND_GET, case_of, failures, seen
 
 NAMED = descriptor(Descriptor(path=("by-hand.table",)))
 
@@ -151,6 +153,31 @@ def test_nothing_is_asked_of_a_broken_server() -> None:
     view = seen(case_of(ListActions(), ListFlights()), _Endless())
 
     assert [call.raw.end for call in view.flight_calls] == [CallEnd.OVER_BUDGET]
+
+
+class _Slow(FlightService):
+    """Moves the clock of the limits by more than a case may take."""
+
+    def __init__(self, now: list[float]) -> None:
+        super().__init__()
+        self._now = now
+
+    def list_actions(self, requests: Iterator[bytes]) -> Messages:
+        self._now[0] += 1e9
+        return super().list_actions(requests)
+
+
+def test_no_call_is_made_after_the_deadline_of_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server answered each call, and is not said to hang."""
+    now = [0.0]
+    monkeypatch.setattr("conformance.targets.allowance.time", SimpleNamespace(monotonic=lambda: now[0]))
+    case = case_of(ListActions(), ListFlights(), DoPut(PATH))
+
+    view = seen(case, _Slow(now))
+
+    assert [call.raw.end for call in view.flight_calls] == [CallEnd.COMPLETE]
+    assert (view.exchange.skipped_steps, view.exchange.stopped) == ((1, 2), OUT_OF_TIME)
+    assert failures(view) == {}
 
 
 def test_a_read_may_be_cancelled() -> None:

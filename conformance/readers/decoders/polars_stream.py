@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.readers.info import Read, ReaderInfo, Rewrite, Takes
+from conformance.readers.info import LimitKind, Read, ReaderInfo, ReaderLimit, Rewrite, Takes
 from conformance.readers.tables import stream_reader
-from conformance.records import BqType
+from conformance.records import BqType, ReadingOutcome
 
 _DATA_TYPES = "https://docs.pola.rs/api/python/stable/reference/datatypes.html"
 
@@ -22,6 +22,16 @@ INFO = ReaderInfo(
         Rewrite("binary", "binary_view", _DATA_TYPES),
         Rewrite("list", "large_list", _DATA_TYPES),
         Rewrite("time64[us]", "time64[ns]", _DATA_TYPES),
+    ),
+    limits=(
+        ReaderLimit(
+            LimitKind.EARLY_VTABLE,
+            ReadingOutcome.ERROR,
+            "polars 2.1.0 refuses metadata (InvalidOffset) in which a table has its vtable before the vector or table"
+            " that refers to it, as where a list and its item share one that comes before the item's vector;"
+            " FlatBuffers permits any place, and common builders use later ones",
+            says="InvalidOffset",
+        ),
     ),
 )
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import pyarrow as pa
 
-from conformance.reference.flatbuffers import DEFAULT, TableLayout
+from conformance.reference.flatbuffers import SHARED_FIRST, TableLayout
 from conformance.reference.message import V5, frame
 from conformance.reference.types import type_tree
 
@@ -37,7 +37,7 @@ class TensorModel:
     tree: dict[str, Any]
     parts: list[tuple[str, bytes]]
     alignment: int = 64
-    layout: TableLayout = DEFAULT
+    layout: TableLayout = SHARED_FIRST
 
     @property
     def header(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import struct
 
 import pyarrow as pa
 
-from conformance.reference.flatbuffers import write
+from conformance.reference.flatbuffers import SHARED_FIRST, write
 from conformance.reference.message import CONTINUATION, END_OF_STREAM, Message, batch_message, frame, schema_message
 from conformance.reference.register import batch_mutant, schema_mutant
 
@@ -102,14 +102,14 @@ schema_mutant("schema.trailing-bytes", kills="framing.schema-without-trailing-by
     lambda message: message.encode() + _STRAY)
 schema_mutant("schema.bare-flatbuffer", kills="framing.schema-prefix", defects=("F-04",),
            fault="The schema is the bare FlatBuffers message, without the 8 bytes of prefix.")(
-    lambda message: write("Message", message.tree))
+    lambda message: write("Message", message.tree, layout=SHARED_FIRST))
 schema_mutant("schema.empty", kills="framing.schema-not-empty",
            fault="The schema field is there and holds no bytes.")(lambda _: b"")
 schema_mutant("schema.is-a-batch", kills="framing.schema-header-kind",
            fault="The schema field holds a record batch instead of a schema.")(_batch)
 schema_mutant("schema.with-body", kills="framing.schema-without-body",
            fault="The schema message declares a body and has one.")(
-    lambda message: frame({**message.tree, "bodyLength": 16}, bytes(16)))
+    lambda message: frame({**message.tree, "bodyLength": 16}, bytes(16), layout=SHARED_FIRST))
 # fmt: on
 
 
@@ -149,4 +149,4 @@ def batch_is_a_tensor(message: Message) -> bytes:
     """The message in the batch field is a Tensor of one number."""
     number = {"type_type": 2, "type": {"bitWidth": 64, "is_signed": 1}}
     tensor = {**number, "shape": [{"size": 1}], "data": (0, 8)}
-    return frame({**message.tree, "header_type": 4, "header": tensor, "bodyLength": 8}, bytes(8))
+    return frame({**message.tree, "header_type": 4, "header": tensor, "bodyLength": 8}, bytes(8), layout=SHARED_FIRST)

@@ -61,7 +61,7 @@ def too_deep(message: Message) -> Message:
 def one_field_for_all(message: Message) -> bytes:
     """The schema lists one field six hundred times, by six hundred references to one table."""
     message.header["fields"] = [message.header["fields"][0]] * _MANY
-    message.layout = TableLayout(depth_first=True)
+    message.layout = TableLayout(depth_first=True, shared_first=True)
     data = Metadata(message)
     fields = data.follow(data.slot(data.header, "Schema", "fields"))
     first, second = data.follow(fields + 4), data.follow(fields + 8)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from conformance.reference.body import FieldNode, Part
+from conformance.reference.flatbuffers import SHARED_FIRST
 from conformance.reference.ipc.hostile.register import hostile, register
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.samples import SAMPLES
@@ -30,7 +31,7 @@ def _nested(depth: int, code: int, kind: dict[str, Any], parts: Callable[[], lis
     field: dict[str, Any] = {**_INT32, "children": []}
     for _ in range(depth):
         field = _field(code, kind, field)
-    schema = Message({"version": V5, "header_type": 1, "header": {"fields": [field]}})
+    schema = Message({"version": V5, "header_type": 1, "header": {"fields": [field]}}, layout=SHARED_FIRST)
     batch = Message({"version": V5, "header_type": 3, "header": {"length": 1}})
     for _ in range(depth):
         batch.nodes.append(FieldNode("x", 1, 0))
@@ -68,7 +69,9 @@ def schema_alone() -> bytes:
     field: dict[str, Any] = {**_INT32, "children": []}
     for _ in range(2000):
         field = _field(_STRUCT, {}, field)
-    return StreamModel([Message({"version": V5, "header_type": 1, "header": {"fields": [field]}})]).encode()
+    return StreamModel(
+        [Message({"version": V5, "header_type": 1, "header": {"fields": [field]}}, layout=SHARED_FIRST)]
+    ).encode()
 
 
 @hostile("nesting.widest-lists")

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from conformance.reference.flatbuffers import write
+from conformance.reference.flatbuffers import SHARED_FIRST, write
 from conformance.reference.ipc.hostile.register import register
 from conformance.reference.ipc.models import MAGIC
 from conformance.reference.ipc.samples import SAMPLES
@@ -79,7 +79,7 @@ def _framed(metadata: bytes, rest: bytes) -> bytes:
 
 def _of_schema(change: Callable[[Metadata], object]) -> bytes:
     model = SAMPLES["nested.mixed"].stream()
-    metadata = Metadata(write("Message", model.schema.tree))
+    metadata = Metadata(write("Message", model.schema.tree, layout=SHARED_FIRST))
     change(metadata)
     return _framed(bytes(metadata), model.batches[0].encode() + END_OF_STREAM)
 
@@ -87,7 +87,7 @@ def _of_schema(change: Callable[[Metadata], object]) -> bytes:
 def _of_batch(change: Callable[[Metadata], object]) -> bytes:
     model = SAMPLES["rows.several"].stream()
     tree, body = model.batches[0].complete()
-    metadata = Metadata(write("Message", tree))
+    metadata = Metadata(write("Message", tree, layout=SHARED_FIRST))
     change(metadata)
     return model.schema.encode() + _framed(bytes(metadata), body + END_OF_STREAM)
 
@@ -95,7 +95,7 @@ def _of_batch(change: Callable[[Metadata], object]) -> bytes:
 def _of_footer(change: Callable[[Metadata], object]) -> bytes:
     model = SAMPLES["rows.several"].file_of()
     before, tree = model.complete()
-    metadata = Metadata(write("Footer", tree))
+    metadata = Metadata(write("Footer", tree, layout=SHARED_FIRST))
     change(metadata)
     return before + bytes(metadata) + struct.pack("<i", len(metadata)) + MAGIC
 
@@ -195,7 +195,7 @@ def _laughs() -> bytes:
     for _ in range(40):
         field = {"name": "x", "type_type": 13, "type": {}, "children": [field, leaf]}
     tree = {"version": 4, "header_type": 1, "header": {"fields": [field]}}
-    data = Metadata(write("Message", tree))
+    data = Metadata(write("Message", tree, layout=SHARED_FIRST))
     table = data.field
     for _ in range(40):
         first = data.follow(data.slot(table, _CHILDREN)) + 4

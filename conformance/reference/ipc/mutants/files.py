@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, Final
 
-from conformance.reference.flatbuffers import write
+from conformance.reference.flatbuffers import SHARED_FIRST, write
 from conformance.reference.ipc.models import MAGIC, FileModel
 from conformance.reference.ipc.register import STANDARD, mutant
 from conformance.wire.faults import Rule
@@ -113,7 +113,7 @@ mutant("file.footer-length-highest", Rule.FOOTER_OUT_OF_RANGE, kind="file", on=_
 def root_beyond(model: FileModel) -> bytes:
     """The Footer's root table is beyond the Footer."""
     before, footer = model.complete()
-    data = b"\xff\xff\xff\x7f" + write("Footer", footer)[4:]
+    data = b"\xff\xff\xff\x7f" + write("Footer", footer, layout=SHARED_FIRST)[4:]
     return before + data + len(data).to_bytes(4, "little") + MAGIC
 
 

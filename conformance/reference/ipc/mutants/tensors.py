@@ -6,7 +6,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.reference.flatbuffers import write
+from conformance.reference.flatbuffers import SHARED_FIRST, write
 from conformance.reference.ipc.register import mutant
 from conformance.reference.ipc.tensors import TensorModel
 from conformance.reference.message import END_OF_STREAM, batch_message, frame, schema_message
@@ -130,7 +130,7 @@ def data_missing(model: TensorModel) -> bytes:
     """A tensor does not say where its data is."""
     tree, body = model.complete()
     del tree["header"]["data"]
-    return frame(tree, body, alignment=64)
+    return frame(tree, body, alignment=64, layout=SHARED_FIRST)
 
 
 @mutant("tensor.int-of-24-bits", Rule.SCHEMA_INT_WIDTH, kind="tensor", on=("dense.i32",))
@@ -149,7 +149,7 @@ def cut_off(model: TensorModel) -> bytes:
 def without_prefix(model: TensorModel) -> bytes:
     """A tensor is bare metadata and a body, without the prefix."""
     tree, body = model.complete()
-    return write("Message", tree) + body
+    return write("Message", tree, layout=SHARED_FIRST) + body
 
 
 @mutant("tensor.followed", Rule.MESSAGE_END_OF_STREAM, kind="tensor", on=_DENSE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.reference.flatbuffers import write
+from conformance.reference.flatbuffers import SHARED_FIRST, write
 from conformance.reference.ipc.models import MAGIC, FileModel
 from conformance.reference.ipc.register import STANDARD, variation
 from conformance.reference.ipc.variations.sources import ALIGNMENT, COMPRESSION, FBS, FILE, METADATA, ORDER
@@ -131,7 +131,7 @@ def batch_unlisted(model: FileModel) -> bytes:
 def footer_padded(model: FileModel) -> bytes:
     """The Footer's bytes end in 40 zeros that belong to no object, and its length counts them."""
     before, footer = model.complete()
-    data = write("Footer", footer)
+    data = write("Footer", footer, layout=SHARED_FIRST)
     data += bytes(-len(data) % 8 + 40)
     return before + data + len(data).to_bytes(4, "little") + MAGIC
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from conformance.reference.flatbuffers import TableLayout
+from conformance.reference.flatbuffers import SHARED_FIRST, TableLayout
 from conformance.reference.ipc.models import FileModel, StreamModel
 from conformance.reference.ipc.register import Grade, variation
 from conformance.reference.ipc.variations.sources import FBS
@@ -15,8 +15,15 @@ from conformance.reference.variations import VARIATIONS
 
 __all__: list[str] = []
 
-_ELSEWHERE: Final = {"metadata-v4", "message-metadata", "features-listed", "children-absent", "empty-metadata-vectors"}
-"""The names of the stream's own variations that change all messages at once."""
+_ELSEWHERE: Final = {
+    "metadata-v4",
+    "message-metadata",
+    "features-listed",
+    "children-absent",
+    "empty-metadata-vectors",
+    "flatbuffers.vtables-shared-first",
+}
+"""The names of the stream's own variations that change all messages at once, and of those that others here include."""
 _ON: Final = (
     "rows.several",
     "nested.mixed",
@@ -69,26 +76,40 @@ def _laid_out(name: str, layout: TableLayout, what: str) -> None:
     variation(f"file.flatbuffers.{name}", "https://flatbuffers.dev/internals/", kind="file", on=on)(vary)
 
 
-_laid_out("vtables-shared", TableLayout(), "Equal vtables are written once, and later tables point back to the first.")
+_laid_out(
+    "vtables-shared",
+    SHARED_FIRST,
+    "Equal vtables are written once, and later tables point back to the first.",
+)
 _laid_out(
     "vtables-last",
     TableLayout(vtables_last=True, shared_vtables=False),
     "Vtables follow their tables, also in the Footer.",
 )
-_laid_out("depth-first", TableLayout(depth_first=True), "Children follow their table at once, also in the Footer.")
 _laid_out(
-    "explicit-defaults", TableLayout(explicit_defaults=True), "Scalars that equal their default are written everywhere."
+    "depth-first",
+    TableLayout(depth_first=True, shared_first=True),
+    "Children follow their table at once, also in the Footer.",
 )
-_laid_out("slot-order", TableLayout(slot_order=True), "Inline fields stand in the order of their slots everywhere.")
+_laid_out(
+    "explicit-defaults",
+    TableLayout(explicit_defaults=True, shared_first=True),
+    "Scalars that equal their default are written everywhere.",
+)
+_laid_out(
+    "slot-order",
+    TableLayout(slot_order=True, shared_first=True),
+    "Inline fields stand in the order of their slots everywhere.",
+)
 
 
 @variation("stream.flatbuffers-differ", "https://flatbuffers.dev/internals/", on=("rows.several", "dictionary.two"))
 def layouts_differ(model: StreamModel) -> None:
     """Every message of a stream has another layout of its metadata."""
     layouts = (
-        TableLayout(vtables_last=True),
-        TableLayout(depth_first=True),
-        TableLayout(slot_order=True, explicit_defaults=True),
+        TableLayout(vtables_last=True, shared_first=True),
+        TableLayout(depth_first=True, shared_first=True),
+        TableLayout(slot_order=True, explicit_defaults=True, shared_first=True),
     )
     for number, message in enumerate((model.schema, *model.dictionaries, *model.batches)):
         message.layout = layouts[number % 3]
@@ -98,4 +119,4 @@ def layouts_differ(model: StreamModel) -> None:
 def dictionary_layout(model: StreamModel) -> None:
     """The metadata of dictionary batches is laid out unlike that of the others."""
     for message in model.dictionaries:
-        message.layout = TableLayout(vtables_last=True, depth_first=True, explicit_defaults=True)
+        message.layout = TableLayout(vtables_last=True, depth_first=True, explicit_defaults=True, shared_first=True)

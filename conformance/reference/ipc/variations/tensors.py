@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from conformance.reference.flatbuffers import SHARED_FIRST
 from conformance.reference.ipc.register import variation
 from conformance.reference.ipc.tensors import TensorModel
 from conformance.reference.ipc.variations.sources import FBS, METADATA, OTHER
@@ -86,7 +87,7 @@ def data_later(model: TensorModel) -> bytes:
     tree, body = model.complete()
     offset, length = tree["header"]["data"]
     tree["header"]["data"] = (offset + 64, length)
-    return frame({**tree, "bodyLength": len(body) + 64}, bytes(64) + body, alignment=64)
+    return frame({**tree, "bodyLength": len(body) + 64}, bytes(64) + body, alignment=64, layout=SHARED_FIRST)
 
 
 @variation("sparse.strides-absent", _SPARSE_TENSOR, kind="tensor", on=_COO)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pyarrow as pa
 import pyarrow.flight as pf
 import pytest
@@ -9,7 +11,8 @@ import pytest
 from conformance.contract.flight.decoding import message_of, read_info
 from conformance.contract.flight.encoding import action, descriptor, part
 from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
-from conformance.records import Descriptor
+from conformance.contract.flight.view import FlightView
+from conformance.records import Descriptor, Exchange
 from conformance.reference.flight.deviations import scenario_service
 from conformance.reference.flight.scenarios import SCENARIOS
 from conformance.reference.flight.scenarios.actions import Expiring
@@ -17,7 +20,7 @@ from conformance.reference.flight.scenarios.register import scenario
 from conformance.reference.flight.server import FlightServer
 from conformance.reference.flight.service import FlightService
 from conformance.reference.refusals import Refusal
-from tests.reference.flight.direct import tried
+from tests.reference.flight.direct import failures, seen, tried
 
 ANY = descriptor(Descriptor(cmd=b"x"))
 
@@ -121,3 +124,16 @@ def test_the_reference_answers_the_suite_as_its_scenarios_ask(name: str) -> None
     service = type("Playing", (scenario_service(name),), {"scenario": name})
 
     assert dict(tried(service)) == {}
+
+
+def test_a_client_that_stopped_early_misses_no_answer() -> None:
+    """Calls that were not made for want of time say nothing of the server; those that were made are judged."""
+    one = FLIGHT_SCENARIOS["session_options"].case
+    whole = seen(one, SCENARIOS["session_options"]())
+    cut = dataclasses.replace(whole.exchange, calls=whole.exchange.calls[:1], skipped_steps=(1,), stopped="no time")
+
+    def fails(exchange: Exchange) -> bool:
+        return "flight-scenario.answers-as-expected" in failures(FlightView(one, exchange, whole.table))
+
+    assert not fails(cut)
+    assert fails(dataclasses.replace(cut, stopped=""))
