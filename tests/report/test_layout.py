@@ -62,7 +62,7 @@ def test_a_cause_has_at_most_seven_lines(width: int) -> None:
     card = re.split(r"\n\n|\n +2 ", text.partition("✗ 1 ")[2])[0].splitlines()
 
     assert 1 < len(card) <= MOST
-    assert any("conformance explain LOG 1" in line for line in card)
+    assert any("conformance explain " in line for line in card)
 
 
 def test_output_that_no_terminal_shows_has_no_width(monkeypatch: pytest.MonkeyPatch) -> None:
