@@ -42,6 +42,8 @@ _LINK: Final = re.compile(r"(?<=\]\()(?P<path>[^)\s#]*)(?P<anchor>#[^)\s]*)?(?=\
 _NAMED: Final = re.compile(r"\[(?P<text>[\w-]+(\.md)?)\]\((?P<path>[\w/.-]+\.md)")
 _CODE: Final = re.compile(r"<a\b.*?</a>|<code>([a-z][a-z0-9-]*\.[a-z0-9.-]+)</code>", re.DOTALL)
 """A link, or else code that may be the id of a clause."""
+_INLINE: Final = re.compile(r"<code>[^<]*</code>")
+_OPTION: Final = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 _FENCE: Final = re.compile(r"^(?: {0,8})(`{3,}|~{3,})")
 
 
@@ -171,7 +173,12 @@ def linked(html: str, up: str) -> str:
     def link(found: re.Match[str]) -> str:
         return f'<a href="{up}{clause_path(found[1])}">{found[0]}</a>' if found[1] in all_clauses() else found[0]
 
-    return _CODE.sub(link, html)
+    return _CODE.sub(link, _whole_options(html))
+
+
+def _whole_options(html: str) -> str:
+    """The text with each option in code kept on one line: a browser would break it behind its hyphens."""
+    return _INLINE.sub(lambda code: _OPTION.sub(r'<span class="option">\1</span>', code[0]), html)
 
 
 def _headings(items: Iterable[Any]) -> Iterable[Any]:

@@ -71,6 +71,13 @@ def test_the_id_of_a_clause_leads_to_its_page() -> None:
     assert linked(f'<a href="x">the {known} of</a>', "../") == f'<a href="x">the {known} of</a>'
 
 
+def test_an_option_stays_on_one_line() -> None:
+    """A browser breaks a line behind each hyphen, and an option begins with two."""
+    assert linked("<p><code>run --html x.html</code> --html</p>", "") == (
+        '<p><code>run <span class="option">--html</span> x.html</code> --html</p>'
+    )
+
+
 def test_every_guide_is_in_the_navigation() -> None:
     """A guide that is left out is found by a search alone; one that is gone leaves a dead entry."""
     named = re.findall(r"(?m)^ +- (?:[^:\n]+: )?([\w/-]+\.md)$", CONFIGURED.read_text(encoding="utf-8"))
