@@ -39,7 +39,7 @@ _MOVED: Final[Mapping[str, str]] = {
     "reports/drift.json": "drift/index.html",
 }
 _LINK: Final = re.compile(r"(?<=\]\()(?P<path>[^)\s#]*)(?P<anchor>#[^)\s]*)?(?=\)|\s+\")")
-_NAMED: Final = re.compile(r"\[(?P<text>[\w-]+(\.md)?)\]\((?P<path>[\w/.-]+\.md)")
+_NAMED: Final = re.compile(r"\[(?P<text>[\w/-]+(\.md)?)\]\((?P<path>[\w/.-]+\.md)")
 _CODE: Final = re.compile(r"<a\b.*?</a>|<code>([a-z][a-z0-9-]*\.[a-z0-9.-]+)</code>", re.DOTALL)
 """A link, or else code that may be the id of a clause."""
 _INLINE: Final = re.compile(r"<code>[^<]*</code>")
@@ -90,7 +90,7 @@ class Links:
     def _titled(self, found: re.Match[str], source: str) -> str:
         """A link whose text is the name of a guide's file, with the title of that guide."""
         path = ROOT / "docs" / posixpath.normpath(posixpath.join(posixpath.dirname(source), found["path"]))
-        if path.name.removesuffix(".md") not in (found["text"], found["text"].removesuffix(".md")) or not path.exists():
+        if path.name.removesuffix(".md") != posixpath.basename(found["text"]).removesuffix(".md") or not path.exists():
             return found[0]
         title = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").strip()
         return f"[{title}]({found['path']}"

@@ -51,6 +51,7 @@ def test_a_link_that_says_a_file_says_its_title() -> None:
     assert LINKS.rewritten("[faq.md](faq.md), [terms](terms.md#x)\n", "index.md").startswith(
         "[Questions](faq.md), [Terms]("
     )
+    assert LINKS.rewritten("[dev/faults](dev/faults.md)\n", "index.md").startswith("[Faults")
     assert LINKS.rewritten("[the answers](faq.md)\n", "index.md") == "[the answers](faq.md)\n"
 
 
