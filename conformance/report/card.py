@@ -43,9 +43,10 @@ def print_card(console: Console, number: int, cause: Cause, replay: str, explain
     width = LONGEST if file else console.width
     lines = [_head(number, cause, width), *_facts(cause.own[0], width)]
     pieces = [replay] if file else commanded(replay, width - 2 - _LABEL)
-    hurts, more = [*_hurts(cause.own[0], width)], [*_more(explain, pieces, replay, width)]
-    free = len(lines) + len(hurts) + len(more) < MOST
-    end = [*hurts, *(_declared(cause, width) if free else ()), *more]
+    more = [*_more(explain, pieces, replay, width)]
+    # The commands are always there; `explain` tells the rest.
+    notes = [*_hurts(cause.own[0], width), *_declared(cause, width)]
+    end = [*notes[: max(0, MOST - len(lines) - len(more))], *more]
     evidence = cause.own[0].evidence
     room = MOST - len(lines) - len(end)
     if evidence is not None:
