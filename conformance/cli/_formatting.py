@@ -43,16 +43,26 @@ HEADINGS: Final = {
     "What decides the exit status": ("gate",),
 }
 """The headings of options, each with their names; all others come last."""
+HEADINGS_OF: Final = {
+    "init": {
+        "What is judged": ("name", "kind", "capability", "not-offered", "entry", "project"),
+        "A server that the suite starts": ("command", "grpc-event", "rest-event", "ready-path", "install"),
+        "A server that runs already": ("grpc", "rest", "tls", "ca", "token-command", "token-variable"),
+        "How tables get into the server": ("seed", "seed-program", "tables"),
+    }
+}
+"""The headings of commands whose options mean something else under the same names."""
 OTHERS: Final = "Other options"
 _OPTION: Final = re.compile(r"--([a-z-]+)")
 _CHOICE: Final = re.compile(r"(.*) \[([^][ ]*\|[^][ ]*)\]")
 _EXAMPLE: Final = re.compile(r"(\s*)(\S.*?)(\s{2,})(\S.*)")
 
 
-def _grouped(rows: Sequence[tuple[str, str]]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """The rows of options under their headings."""
-    heading = {name: title for title, names in HEADINGS.items() for name in names}
-    found: dict[str, list[tuple[str, str]]] = {title: [] for title in (*HEADINGS, OTHERS)}
+def _grouped(rows: Sequence[tuple[str, str]], command: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """The rows of a command's options under their headings."""
+    headings = HEADINGS_OF.get(command, HEADINGS)
+    heading = {name: title for title, names in headings.items() for name in names}
+    found: dict[str, list[tuple[str, str]]] = {title: [] for title in (*headings, OTHERS)}
     for row in rows:
         named = _OPTION.search(row[0])
         found[heading.get(named[1] if named else "", OTHERS)].append(row)
@@ -69,10 +79,16 @@ def _unlisted(option: str, text: str) -> tuple[str, str]:
 
 class _Formatter(click.HelpFormatter):
     _options = False
+    _command = ""
 
     def __init__(self, indent_increment: int = 2, width: int | None = None, max_width: int | None = None) -> None:
         room = min(columns(), WIDEST)
         super().__init__(indent_increment, width or (room - 2 if columns() < UNBOUNDED else PIPED), max_width)
+
+    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
+        """The first line of a help text, which names the command."""
+        self._command = prog.rpartition(" ")[2]
+        super().write_usage(prog, args, prefix)
 
     @contextmanager
     def section(self, name: str) -> Iterator[None]:
@@ -90,7 +106,7 @@ class _Formatter(click.HelpFormatter):
         rows = [_unlisted(*row) for row in rows]
         parts = [("", rows)] if not self._options else [("Options", rows)]
         if self._options and len(rows) > MANY:
-            parts = list(_grouped(rows))
+            parts = list(_grouped(rows, self._command))
         for heading, members in parts:
             if heading:
                 with super().section(heading):

@@ -120,7 +120,7 @@ def print_result(result: Result, *, complete: bool = False, shown: str = "", run
     elif shown == CONCISE:
         print_concise(terminal(), result)
     else:
-        print_overview(terminal(), result, run="LOG" if run is None else "" if _is_last(run) else str(run))
+        print_overview(terminal(), result, run=None if run is None else "" if _is_last(run) else str(run))
 
 
 def _is_last(run: Path) -> bool:

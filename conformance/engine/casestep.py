@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import functools
 import math
 import threading
 import time
@@ -26,11 +27,12 @@ from conformance.contract.raised import attempt, raise_or_give
 from conformance.contract.view import View
 from conformance.contract.viewing import view_of
 from conformance.engine.outcomes import BROKE, refine, whole_case
+from conformance.engine.selection import Patterns, all_clauses
 from conformance.generate import materialise
 from conformance.readers.compare import reported
 from conformance.readers.limits import excused
 from conformance.readers.plugin import held_tables
-from conformance.records import Case, Exchange, Outcome, Reading, Table, Verdict
+from conformance.records import Case, Exchange, Level, Outcome, Reading, Table, Verdict
 from conformance.targets import TargetError
 from conformance.targets.spec import extra_seconds
 
@@ -230,8 +232,22 @@ class CaseStep:
             others = judged.others or (whole_case(work.case, Outcome.UNTESTABLE, untestable),)
         else:
             passed = bool(judged.passed)
-            others = tuple(refine(work.case, view.exchange, judged.others, view.reason_not_judged, passed=passed))
+            why = functools.partial(self._reason_not_judged, view)
+            others = tuple(refine(work.case, view.exchange, judged.others, why, passed=passed))
         work.judged = Judged(judged.passed, others)
+
+    def _reason_not_judged(self, view: View) -> tuple[Outcome, str]:
+        """What went wrong first. A refusal that the clauses of the case only advise against is no failure of it if
+        none of them is judged, as in a run of ``--level must``: the verdict on a whole case is a MUST.
+        """
+        outcome, reason = view.reason_not_judged()
+        if outcome is not Outcome.REFUSED:
+            return outcome, reason
+        globs: Patterns = Patterns(view.case.clauses)
+        named = [clause for clause in all_clauses().values() if view.case.clauses and globs.match(clause.id)]
+        if named and all(clause.level is not Level.MUST and clause.id not in self.judge.places for clause in named):
+            return Outcome.UNTESTABLE, f"{reason}; the clauses of this case are not judged at this level"
+        return outcome, reason
 
     def _limit(self, view: View) -> Callable[[], str]:
         """What says, while a view is judged, why judging it ends here."""

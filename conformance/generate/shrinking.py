@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import warnings
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -72,7 +73,7 @@ class _Search:
         # Imported here: no other part of a run needs Hypothesis, which takes a while to load.
         from hypothesis import HealthCheck, Phase, Verbosity, find, settings  # noqa: PLC0415
         from hypothesis import strategies as st  # noqa: PLC0415
-        from hypothesis.errors import NoSuchExample  # noqa: PLC0415
+        from hypothesis.errors import HypothesisWarning, NoSuchExample  # noqa: PLC0415
 
         from conformance.generate.strategies import Drawn  # noqa: PLC0415
 
@@ -92,7 +93,10 @@ class _Search:
             verbosity=Verbosity.quiet,
         )
         try:
-            find(simpler(), self._fails, settings=rules, random=random.Random(0))  # noqa: S311
+            with warnings.catch_warnings():
+                # On a large case. The user of a run did not call Hypothesis, and cannot change what it prints.
+                warnings.simplefilter("ignore", HypothesisWarning)
+                find(simpler(), self._fails, settings=rules, random=random.Random(0))  # noqa: S311
         except (NoSuchExample, _Spent):
             return
 

@@ -13,14 +13,18 @@ from rich.console import Console
 from rich.text import Text
 
 from conformance.contain.text import many
+from conformance.contract.offers import profile_of
 from conformance.contract.wholecase import EXPLAINED
 from conformance.engine.causes import Cause
 from conformance.engine.events import Evidence
 from conformance.engine.result import Deviation
+from conformance.records import Profile
 from conformance.report.layout import UNBOUNDED, commanded, cut
 
 __all__ = ["MOST", "print_card"]
 
+ABSENT: Final = "UNIMPLEMENTED"
+"""The status by which a server says that it does not have a method, or an option of one."""
 MOST: Final = 7
 """The lines of a card."""
 LONGEST: Final = 120
@@ -39,7 +43,10 @@ def print_card(console: Console, number: int, cause: Cause, replay: str, explain
     width = LONGEST if file else console.width
     lines = [_head(number, cause, width), *_facts(cause.own[0], width)]
     pieces = [replay] if file else commanded(replay, width - 2 - _LABEL)
-    end = [*_hurts(cause.own[0], width), *_more(explain, pieces, replay, width)]
+    more = [*_more(explain, pieces, replay, width)]
+    # The commands are always there; `explain` tells the rest.
+    notes = [*_hurts(cause.own[0], width), *_declared(cause, width)]
+    end = [*notes[: max(0, MOST - len(lines) - len(more))], *more]
     evidence = cause.own[0].evidence
     room = MOST - len(lines) - len(end)
     if evidence is not None:
@@ -123,6 +130,13 @@ def _hurts(deviation: Deviation, width: int) -> Iterator[Line]:
     clause = EXPLAINED.get(deviation.clause)
     if clause is not None and clause.breaks:
         yield _fact("hurts", _ADDRESS.sub("", clause.breaks), width)
+
+
+def _declared(cause: Cause, width: int) -> Iterator[Line]:
+    """How to say that the server does not offer what it refused as not implemented."""
+    profile = profile_of(cause.clause)
+    if profile is not Profile.CORE and cause.own[0].text.startswith(ABSENT):
+        yield _fact("or", f'declare it: not_offered = ["{profile}"] in the target file', width)
 
 
 def _more(explain: str, pieces: Sequence[str], replay: str, width: int) -> Iterator[Line]:

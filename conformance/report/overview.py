@@ -45,9 +45,9 @@ _SHOWN: Final = frozenset({"target", "selection", "shard", "profiles", "remark"}
 """The lines of the header that are on the first screen."""
 
 
-def print_overview(console: Console, result: Result, *, run: str = "LOG") -> None:
-    """Print the first screen; ``run`` is the path that ``conformance explain`` is given for this run, empty for the
-    last run.
+def print_overview(console: Console, result: Result, *, run: str | None = None) -> None:
+    """Print the first screen; ``run`` is the path that ``conformance explain`` is given for this run: empty for the
+    last run, None for a run without a log, whose clauses are explained instead of its causes.
     """
     width = console.width
     shown = [(name, text) for name, text in header(result.start, result.remarks) if name in _SHOWN]
@@ -66,7 +66,7 @@ def print_overview(console: Console, result: Result, *, run: str = "LOG") -> Non
         say(console, "", line, indent=4)
     found = causes(result)
     if found:
-        _print_causes(console, result, found, f"conformance explain {shlex.quote(run)} " if run else _EXPLAIN)
+        _print_causes(console, result, found, run)
     for line in untestable_lines(result):
         say(console, "", line, indent=4, style="yellow")
     for line in _others(result):
@@ -87,8 +87,9 @@ def print_concise(console: Console, result: Result) -> None:
     say(console, "", verdict_line(result), style="bold red" if result.fails else "bold green")
 
 
-def _print_causes(console: Console, result: Result, found: Sequence[Cause], explain: str) -> None:
+def _print_causes(console: Console, result: Result, found: Sequence[Cause], run: str | None) -> None:
     width = min(console.width, LONGEST)
+    log = f"{shlex.quote(run)} " if run else ""
     console.print()
     more = f", the first {FIRST} of {len(found)}" if len(found) > FIRST else ""
     console.print(Text(f"FIX FIRST{more}", "bold red"))
@@ -97,7 +98,8 @@ def _print_causes(console: Console, result: Result, found: Sequence[Cause], expl
         if number <= cards:
             if number > 1:
                 console.print()
-            print_card(console, number, cause, replay_command(result, cause), f"{explain}{number}")
+            about = cause.clause if run is None else f"{log}{number}"
+            print_card(console, number, cause, replay_command(result, cause), f"{_EXPLAIN}{about}")
             continue
         reach = many(len(cause.cases), "case")
         if cause.blocks:
@@ -109,7 +111,8 @@ def _print_causes(console: Console, result: Result, found: Sequence[Cause], expl
         where = f"   in {cut(cause.smallest, CASE)}: "
         console.print(Text.assemble(where, (cut(" ".join(cause.title.split()), width - len(where)), "red")))
     if len(found) > cards:
-        say(console, "", f"{explain}2 shows another cause, --all everything", style="dim")
+        more = f"the next cause: {_EXPLAIN}{log}2 · all: conformance report {log}--all"
+        say(console, "", "--all shows everything" if run is None else more, style="dim")
 
 
 def _others(result: Result) -> Iterator[str]:

@@ -23,6 +23,9 @@ MOST: Final = 4
 _CHANGED: Final = re.compile(r"column '(?:[^'\\]|\\.)*' \((?:(?:REQUIRED|REPEATED) )?(?P<type>\w+)\): (?P<said>.*)")
 """The reason of :func:`conformance.targets.listing.verify` for a value that the target changed."""
 
+_COLUMNS: Final = re.compile(r" \(columns: .*\)$")
+"""How the reason ends of a table that the target refuses."""
+
 
 def untestable_lines(result: Result) -> Iterator[str]:
     """One line for all untestable cases, and one for each type or reason, the most frequent first; none if there are
@@ -35,7 +38,7 @@ def untestable_lines(result: Result) -> Iterator[str]:
         found = _CHANGED.search(text)
         changed = found is not None and found["type"] in list(BqType)
         about = f"with {found['type']} columns: {found['said']}" if found is not None and changed else text
-        key = f"with {found['type']}" if found is not None and changed else shape(text)
+        key = f"with {found['type']}" if found is not None and changed else shape(_COLUMNS.sub("", text))
         words.setdefault(key, about)
         cases.setdefault(key, {}).update(dict.fromkeys(one.cases))
     if not cases:

@@ -50,6 +50,11 @@ DOORS: Final[tuple[Door, ...]] = (
         "conformance drift --from 18.1.0 --to 26.0.1",
         (("drift of seven versions", "drift/index.html"), ("guide", "docs/drift.html")),
     ),
+    Door(
+        "You sell a server",
+        "conformance statement",
+        (("all clauses", "clauses/index.html"), ("guide", "docs/statement.html")),
+    ),
 )
 """The doors, by what a visitor does."""
 

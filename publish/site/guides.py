@@ -39,9 +39,11 @@ _MOVED: Final[Mapping[str, str]] = {
     "reports/drift.json": "drift/index.html",
 }
 _LINK: Final = re.compile(r"(?<=\]\()(?P<path>[^)\s#]*)(?P<anchor>#[^)\s]*)?(?=\)|\s+\")")
-_NAMED: Final = re.compile(r"\[(?P<text>[\w-]+(\.md)?)\]\((?P<path>[\w/.-]+\.md)")
+_NAMED: Final = re.compile(r"\[(?P<text>[\w/-]+(\.md)?)\]\((?P<path>[\w/.-]+\.md)")
 _CODE: Final = re.compile(r"<a\b.*?</a>|<code>([a-z][a-z0-9-]*\.[a-z0-9.-]+)</code>", re.DOTALL)
 """A link, or else code that may be the id of a clause."""
+_INLINE: Final = re.compile(r"<code>[^<]*</code>")
+_OPTION: Final = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
 _FENCE: Final = re.compile(r"^(?: {0,8})(`{3,}|~{3,})")
 
 
@@ -88,7 +90,7 @@ class Links:
     def _titled(self, found: re.Match[str], source: str) -> str:
         """A link whose text is the name of a guide's file, with the title of that guide."""
         path = ROOT / "docs" / posixpath.normpath(posixpath.join(posixpath.dirname(source), found["path"]))
-        if path.name.removesuffix(".md") not in (found["text"], found["text"].removesuffix(".md")) or not path.exists():
+        if path.name.removesuffix(".md") != posixpath.basename(found["text"]).removesuffix(".md") or not path.exists():
             return found[0]
         title = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ").strip()
         return f"[{title}]({found['path']}"
@@ -171,7 +173,12 @@ def linked(html: str, up: str) -> str:
     def link(found: re.Match[str]) -> str:
         return f'<a href="{up}{clause_path(found[1])}">{found[0]}</a>' if found[1] in all_clauses() else found[0]
 
-    return _CODE.sub(link, html)
+    return _CODE.sub(link, _whole_options(html))
+
+
+def _whole_options(html: str) -> str:
+    """The text with each option in code kept on one line: a browser would break it behind its hyphens."""
+    return _INLINE.sub(lambda code: _OPTION.sub(r'<span class="option">\1</span>', code[0]), html)
 
 
 def _headings(items: Iterable[Any]) -> Iterable[Any]:

@@ -75,6 +75,13 @@ def test_every_help_fits_the_terminal_and_breaks_no_word(width: int, monkeypatch
         assert broken - parts <= ADDED, name
 
 
+def test_a_name_with_two_meanings_is_under_the_heading_of_each() -> None:
+    """Of a run, the seed is a number; of a target file, how tables get into the server."""
+    for command, heading in (("run", "More cases"), ("init", "How tables get into the server")):
+        section = conformance_(command, "--help").output.partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
+        assert "\n  --seed " in f"\n{section}"
+
+
 def test_many_options_are_under_headings() -> None:
     """Each once; few options need none."""
     shown = conformance_("run", "--help").output

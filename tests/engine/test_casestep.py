@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from conformance.contract.view import View
 from conformance.engine.casestep import CaseStep, CaseWork, Phase
 from conformance.engine.outcomes import WHOLE_CASE
-from conformance.records import CallEnd, Case, Exchange, Outcome, Reading, ReadingOutcome
+from conformance.records import CallEnd, Case, CreateSession, Exchange, Outcome, Reading, ReadingOutcome, ReadRows
 from conformance.targets import TargetError
 from tests.engine.samples import FakeTarget, sample_call, sample_case, sample_clause, sample_exchange
 
@@ -97,6 +98,23 @@ def test_a_pass_and_a_death_that_no_clause_saw_are_two_verdicts() -> None:
         ("calls.ok", Outcome.PASS),
         (WHOLE_CASE, Outcome.CRASH),
     ]
+
+
+@pytest.mark.parametrize(
+    ("named", "outcome"),
+    [
+        ("projection.case-does-not-matter", Outcome.UNTESTABLE),  # a SHOULD
+        ("projection.*", Outcome.REFUSED),
+    ],
+)
+def test_a_refusal_that_is_only_advised_against_fails_no_run_of_the_must_clauses(named: str, outcome: Outcome) -> None:
+    """The clause of the case is not judged, and the whole case is a MUST."""
+    silent = sample_clause("calls.ok", over=lambda _view: ())
+    answer = sample_exchange("a", sample_call(status="INVALID_ARGUMENT"))
+    case = dataclasses.replace(sample_case("a", clauses=(named,)), steps=(CreateSession(), ReadRows()))
+    step = CaseStep((silent,), FakeTarget({"a": answer}))
+
+    assert reported(step, step.take(CaseWork(case))) == [(WHOLE_CASE, outcome)]
 
 
 @pytest.mark.parametrize(("clauses", "clause"), [((), WHOLE_CASE), (("calls.*",), "calls.ok")])

@@ -16,7 +16,7 @@ from conformance.report.card import MOST
 from conformance.report.layout import UNBOUNDED, columns, commanded, cut, flowed, tabled
 from conformance.report.overview import print_concise, print_overview
 from conformance.report.terminal import print_report, terminal
-from tests.engine.samples import passing
+from tests.engine.samples import failing, passing
 from tests.report.samples import result_of
 from tests.report.snapshots import _run
 
@@ -62,7 +62,18 @@ def test_a_cause_has_at_most_seven_lines(width: int) -> None:
     card = re.split(r"\n\n|\n +2 ", text.partition("✗ 1 ")[2])[0].splitlines()
 
     assert 1 < len(card) <= MOST
-    assert any("conformance explain LOG 1" in line for line in card)
+    assert any("conformance explain " in line for line in card)
+
+
+def test_a_long_command_leaves_no_room_for_notes() -> None:
+    """On a narrow terminal the command that repeats a case takes three lines, and the card still has seven."""
+    name = "restriction.statement-in-a-literal-of-a-long-name"
+    made = result_of(failing(name, "restriction.comparison", "UNIMPLEMENTED: " + "no filters " * 9), target="t" * 40)
+
+    card = printed(print_overview, made, 60).partition("✗ 1 ")[2].partition("\n\n")[0].splitlines()
+
+    assert len(card) <= MOST
+    assert "conformance explain" in "\n".join(card)
 
 
 def test_output_that_no_terminal_shows_has_no_width(monkeypatch: pytest.MonkeyPatch) -> None:

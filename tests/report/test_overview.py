@@ -24,7 +24,7 @@ from tests.report.samples import result_of
 COLUMNS, LINES = 80, 40
 
 
-def printed(result: Result, run: str = "LOG") -> str:
+def printed(result: Result, run: str | None = "LOG") -> str:
     """The first screen as plain text."""
     buffer = io.StringIO()
     print_overview(terminal(file=buffer, width=COLUMNS), result, run=run)
@@ -121,6 +121,34 @@ def test_it_says_how_to_see_more() -> None:
 def test_a_cause_of_the_last_run_needs_no_path() -> None:
     """Its number is enough."""
     assert "more      conformance explain 1 " in printed(result_of(failing("a", "framing.x", "3 messages")), "")
+
+
+def test_a_run_without_a_log_explains_the_clause() -> None:
+    """A replay keeps no log: its causes have no number that another command knows."""
+    clauses = ("framing.x", "rows.x", "types.x", "body.x")
+    text = printed(result_of(*(failing("a", one, f"{one} is wrong") for one in clauses)), None)
+
+    assert f"  more      conformance explain {text.partition('✗ 1 ')[2].split()[0]}\n" in text
+    assert "\n--all shows everything\n" in text
+
+
+def test_a_feature_that_is_not_implemented_may_be_declared() -> None:
+    """A server need not offer filters: the card says what to write. Another status, or a clause of core, is a fault."""
+    told = '  or        declare it: not_offered = ["filters"] in the target file\n'
+    absent, broken = "UNIMPLEMENTED: no filters", "INTERNAL: no filters"
+
+    assert told in printed(result_of(failing("a", "restriction.comparison", absent)))
+    assert told not in printed(result_of(failing("a", "restriction.comparison", broken)))
+    assert "not_offered" not in printed(result_of(failing("a", "session.plain-request-is-served", absent)))
+
+
+def test_everything_is_shown_without_another_run() -> None:
+    """By the command that reads the log."""
+    clauses = ("framing.x", "rows.x", "types.x", "body.x")
+    result = result_of(*(failing("a", one, f"{one} is wrong") for one in clauses))
+
+    assert "the next cause: conformance explain 2 · all: conformance report --all\n" in printed(result, "")
+    assert "explain a.log 2 · all: conformance report a.log --all" in " ".join(printed(result, "a.log").split())
 
 
 def test_the_concise_form_has_a_line_for_each_cause() -> None:

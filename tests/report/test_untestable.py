@@ -27,6 +27,19 @@ def test_changed_values_are_one_line_for_each_type() -> None:
     ]
 
 
+def test_one_refusal_is_one_line_whatever_the_columns_are() -> None:
+    """A server without a type refuses every table with it in the same words."""
+    said = "cannot seed: POST /tables: HTTP 400 no RECORD"
+    columns = {"a": "id INT64, place RECORD", "b": "Total REQUIRED FLOAT64, Total_2 DATE, record REQUIRED RECORD"}
+    verdicts = [
+        Verdict(name, "rows.none", Outcome.UNTESTABLE, reason=f"{said} (columns: {of})") for name, of in columns.items()
+    ]
+
+    lines = list(untestable_lines(result_of(*verdicts)))
+
+    assert lines[1:] == [f"  2, such as a: {said} (columns: id INT64, place RECORD)"]
+
+
 def test_nothing_is_said_where_everything_was_judged() -> None:
     """A run without untestable cases has no such line."""
     assert list(untestable_lines(result_of(passing("a", "rows.x")))) == []

@@ -3,6 +3,7 @@
 const label = () => {
   document.querySelector(".md-search")?.setAttribute("aria-label", "search the guides");
   document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code").forEach((one) => { one.tabIndex = 0; });
+  document.querySelector(".md-search__input")?.setAttribute("placeholder", "Search the guides");
   document.querySelectorAll(".md-code__nav").forEach((one, place) => one.setAttribute("aria-label", `code ${place + 1}`));
 };
 label();

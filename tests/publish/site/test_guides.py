@@ -51,6 +51,7 @@ def test_a_link_that_says_a_file_says_its_title() -> None:
     assert LINKS.rewritten("[faq.md](faq.md), [terms](terms.md#x)\n", "index.md").startswith(
         "[Questions](faq.md), [Terms]("
     )
+    assert LINKS.rewritten("[dev/faults](dev/faults.md)\n", "index.md").startswith("[Faults")
     assert LINKS.rewritten("[the answers](faq.md)\n", "index.md") == "[the answers](faq.md)\n"
 
 
@@ -69,6 +70,13 @@ def test_the_id_of_a_clause_leads_to_its_page() -> None:
         f"<td>{known}, {other}</td>".replace(known, f'<a href="../clauses/body.buffer-count.html">{known}</a>')
     )
     assert linked(f'<a href="x">the {known} of</a>', "../") == f'<a href="x">the {known} of</a>'
+
+
+def test_an_option_stays_on_one_line() -> None:
+    """A browser breaks a line behind each hyphen, and an option begins with two."""
+    assert linked("<p><code>run --html x.html</code> --html</p>", "") == (
+        '<p><code>run <span class="option">--html</span> x.html</code> --html</p>'
+    )
 
 
 def test_every_guide_is_in_the_navigation() -> None:
