@@ -47,6 +47,9 @@ __all__ = ["Proof", "prove"]
 ALARMS: Final = ("reference", "bytes alarm", "server alarm", "scenario alarm")
 """The kinds of tasks in which nothing may fail."""
 
+WAITING: Final = 1
+"""The processes beyond one for each core: one that tries a mutant that hangs waits most of its time."""
+
 MESSAGES: Final = ProtocolName.STORAGE_READ
 """The protocol whose clauses and cases judge messages alone."""
 
@@ -144,7 +147,8 @@ def prove(
         tasks += [("scenario alarm", protocol, name, 1) for name in reference.scenarios()]
         if clauses is None:
             tasks += [("faulty server", protocol, name, thin) for name in reference.faulty]
-    results, seconds = _run(sorted(tasks, key=_turn), (cases, asked), workers or os.cpu_count() or 1, reported)
+    processes = workers or (os.cpu_count() or 1) + WAITING
+    results, seconds = _run(sorted(tasks, key=_turn), (cases, asked), processes, reported)
     to_prove = [name for name in asked if _is_proven(CLAUSES[name], spoken)] if mutants is None else ()
     return dataclasses.replace(_put_together(chosen, to_prove, results), seconds=seconds)
 
