@@ -30,7 +30,7 @@ from typing import Final, Self
 import psutil
 from rich.console import Console
 
-from conformance.campaign.job import FAMILIES, CampaignJob
+from conformance.campaign.job import CampaignJob, family_of
 from conformance.campaign.layout import RunFiles
 from conformance.campaign.run import Campaign, Progress
 from conformance.campaign.session import spark_session
@@ -76,7 +76,7 @@ def job(cases: int) -> CampaignJob:
     """A job with every clause, two decoders and pyarrow's serializer."""
     spec = load_target(data_file("targets", "pyarrow.toml"))
     return CampaignJob(
-        spec, cases=cases, seed=2026, profile="arrow", clauses=tuple(all_clauses()), family=FAMILIES["arrow"]
+        spec, cases=cases, seed=2026, profile="arrow", clauses=tuple(all_clauses()), family=family_of("arrow")
     )
 
 

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Final, Self
 
-from conformance.campaign.job import FAMILIES, CampaignJob
+from conformance.campaign.job import CampaignJob, family_of
 from conformance.campaign.step import Stepper
 from conformance.contract.view import View
 from conformance.disk.files import data_file
@@ -126,7 +126,7 @@ def serve(target: str, cases: int, asked: IO[str], answers: IO[str]) -> None:
     """Be one of the processes: work on the cases of each line, and answer with the processor time for them."""
     spec = load_target(data_file("targets", f"{target}.toml"))
     profile = "server" if spec.kind is TargetKind.SERVER else "arrow"
-    clauses, family = tuple(all_clauses()), FAMILIES[profile]
+    clauses, family = tuple(all_clauses()), family_of(profile)
     job = CampaignJob(spec, cases=cases + WARM_UP, seed=2026, profile=profile, clauses=clauses, family=family)
     with open_target(spec, alone=True) as opened:
         stepper = Stepper(job, opened, weights=None, mark=lambda _index, _what: None)
