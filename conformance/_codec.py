@@ -3,8 +3,9 @@
 The annotations of a record are its schema: nothing is declared twice. Unknown keys, missing keys and wrong types are
 refused with their path, because a case file with a misspelt key must never be read as a case without it.
 
-Supported: ``str``, ``int``, ``float``, ``bool``, ``bytes`` (base64 in JSON), ``StrEnum``, records, ``tuple[X,
-...]``, ``Mapping[str, X]``, ``X | None``, :data:`Json`, and unions of records that have a ``TAG`` class variable.
+Supported: ``str``, ``int``, ``float``, ``bool``, ``bytes`` (base64 in JSON), ``StrEnum``, words of :class:`OneOf`,
+records, ``tuple[X, ...]``, ``Mapping[str, X]``, ``X | None``, :data:`Json`, and unions of records that have a ``TAG``
+class variable. What a union may hold is written out, or known at run time only (:class:`Members`).
 JSON has no infinities and no NaN: they are texts there, as in the JSON form of protobuf.
 """
 
@@ -46,6 +47,20 @@ class RecordError(ValueError):
         found = f"{representation(got)} ({type(got).__name__})"
         super().__init__(f"{path or 'record'}: expected {expected} but got {found}")
         self.path = path
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OneOf:
+    """In ``Annotated[str, OneOf(words)]``: a text that is one of ``words()``, which are known at run time only."""
+
+    words: Callable[[], Sequence[str]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Members:
+    """In ``Annotated[Base, Members(kinds)]``: a record of one of ``kinds()``, which are known at run time only."""
+
+    kinds: Callable[[], Sequence[type]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -150,6 +165,15 @@ def _enum(kind: type[enum.StrEnum]) -> _Codec:
     return _Codec(pa.utf8(), str, read, str, read)
 
 
+def _one_of(words: Callable[[], Sequence[str]]) -> _Codec:
+    def read(value: Any, path: str) -> Any:
+        if value not in words():
+            raise RecordError(path, "one of " + ", ".join(words()), value)
+        return value
+
+    return _Codec(pa.utf8(), _same, read, _same, read)
+
+
 def _optional(inner: _Codec) -> _Codec:
     def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
         return lambda value, *path: None if value is None else function(value, *path)
@@ -235,7 +259,7 @@ def _record(kind: type) -> _Codec:
     if kind in _RECORDS:
         return _RECORDS[kind] or _text(kind)
     _RECORDS[kind] = None
-    hints = typing.get_type_hints(kind)
+    hints = typing.get_type_hints(kind, include_extras=True)
     codecs = {field.name: _codec(hints[field.name]) for field in dataclasses.fields(kind)}
     _RECORDS[kind] = codec = _struct(kind, codecs)
     return codec
@@ -301,6 +325,9 @@ def _codec(hint: Any) -> _Codec:  # noqa: PLR0911  # one return per kind of anno
     if dataclasses.is_dataclass(hint):
         return _record(typing.cast(type, hint))
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        held = arguments[1]
+        return _union(held.kinds()) if isinstance(held, Members) else _one_of(held.words)
     if origin is tuple:
         return _tuple(_codec(arguments[0]))
     if origin is collections.abc.Mapping:

@@ -13,7 +13,7 @@ import types
 import typing
 from typing import Any, Final
 
-from conformance._codec import NO_NUMBERS, TAG_KEY
+from conformance._codec import NO_NUMBERS, TAG_KEY, Members
 from conformance.records import Json
 
 __all__ = ["json_schema", "tagged_schema"]
@@ -43,7 +43,7 @@ def tagged_schema(kinds: typing.Sequence[type], *, tag: str, title: str) -> dict
     return {"$schema": DIALECT, "title": title, "oneOf": members, "$defs": dict(sorted(definitions.items()))}
 
 
-def _of(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+def _of(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:  # noqa: PLR0911  # as in _codec
     if hint in _SCALARS:
         return dict(_SCALARS[hint])
     if isinstance(hint, type) and issubclass(hint, enum.StrEnum):
@@ -53,6 +53,11 @@ def _of(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
     if dataclasses.is_dataclass(hint):
         return _record(typing.cast(type, hint), definitions)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        held = arguments[1]
+        if isinstance(held, Members):
+            return {"anyOf": [_tagged(member, TAG_KEY, definitions) for member in held.kinds()]}
+        return {"enum": list(held.words())}
     if origin is tuple:
         return {"type": "array", "items": _of(arguments[0], definitions)}
     if isinstance(origin, type) and issubclass(origin, typing.Mapping):
@@ -79,7 +84,7 @@ def _description(kind: type) -> str:
 
 
 def _object(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
-    hints = typing.get_type_hints(kind)
+    hints = typing.get_type_hints(kind, include_extras=True)
     fields = dataclasses.fields(kind)
     required = [
         field.name

@@ -13,9 +13,14 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.resources
-from typing import ClassVar, Protocol, TypeVar, cast
+from typing import Annotated, ClassVar, Final, Protocol, TypeAlias, TypeVar, cast
 
-__all__ = ["Plugin", "plugin", "plugins", "protocol_names"]
+from conformance._codec import OneOf
+
+__all__ = ["DEFAULT_PROTOCOL", "Plugin", "ProtocolName", "plugin", "plugins", "protocol_names"]
+
+DEFAULT_PROTOCOL: Final = "storage-read"
+"""The protocol of what names none: cases, logs and target files are older than the second protocol."""
 
 
 class Plugin(Protocol):
@@ -29,10 +34,14 @@ PluginT = TypeVar("PluginT", bound=Plugin)
 
 @functools.cache
 def protocol_names() -> tuple[str, ...]:
-    """The names of all protocols as cases and logs spell them, with hyphens, in alphabetical order."""
+    """The names of all protocols as cases and logs spell them, with hyphens: the default one, then the others."""
     folders = importlib.resources.files("conformance.protocols").iterdir()
     names = (folder.name for folder in folders if folder.joinpath("__init__.py").is_file())
-    return tuple(sorted(name.replace("_", "-") for name in names))
+    return tuple(sorted((name.replace("_", "-") for name in names), key=lambda name: (name != DEFAULT_PROTOCOL, name)))
+
+
+ProtocolName: TypeAlias = Annotated[str, OneOf(protocol_names)]
+"""The name of a protocol in a record; one that is no folder is refused where the record is read."""
 
 
 def plugin(kind: type[PluginT], protocol: str) -> PluginT:

@@ -14,16 +14,16 @@ from conformance.campaign.plugin import CampaignPlugin
 from conformance.contract.plugin import ContractPlugin
 from conformance.engine.plugin import EnginePlugin
 from conformance.generate.plugin import GeneratePlugin
-from conformance.protocol import Plugin, plugin, plugins, protocol_names
+from conformance.protocol import DEFAULT_PROTOCOL, Plugin, plugin, plugins, protocol_names
 from conformance.readers.plugin import ReadersPlugin
 from conformance.recording.plugin import RecordingPlugin
-from conformance.records import ProtocolName
+from conformance.records.plugin import RecordsPlugin
 from conformance.reference.plugin import ReferencePlugin
 from conformance.replay.plugin import ReplayPlugin
 from conformance.targets.plugin import TargetsPlugin
 
 KINDS: tuple[type[Plugin], ...] = (
-    *(ContractPlugin, GeneratePlugin, TargetsPlugin, ReadersPlugin),
+    *(RecordsPlugin, ContractPlugin, GeneratePlugin, TargetsPlugin, ReadersPlugin),
     *(ReferencePlugin, EnginePlugin, RecordingPlugin, ReplayPlugin, CampaignPlugin),
 )
 
@@ -32,12 +32,10 @@ def test_the_protocols_are_the_folders() -> None:
     """A name has hyphens where its folder has underscores."""
     folders = [module.name for module in pkgutil.iter_modules(conformance.protocols.__path__) if module.ispkg]
 
-    assert protocol_names() == tuple(sorted(name.replace("_", "-") for name in folders))
-
-
-def test_every_protocol_of_a_case_has_a_folder() -> None:
-    """A case names its protocol by the name of the folder."""
-    assert set(protocol_names()) == {protocol.value for protocol in ProtocolName}
+    assert protocol_names() == (
+        DEFAULT_PROTOCOL,
+        *sorted({name.replace("_", "-") for name in folders} - {DEFAULT_PROTOCOL}),
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from conformance.generate.plugin import GeneratePlugin
-from conformance.protocol import plugins
-from conformance.records import ProtocolName, to_json
+from conformance.protocol import DEFAULT_PROTOCOL, plugins
+from conformance.records import to_json
 from conformance.targets.spec import TargetSpec
 
 __all__ = ["ARROW", "DECODERS", "FAMILY", "MUTATED", "CampaignJob", "Range", "family_of", "history_profiles",
@@ -102,12 +102,12 @@ class CampaignJob:
         return self.spec.serves and self.spec.endpoint is not None
 
     @property
-    def protocol(self) -> ProtocolName:
+    def protocol(self) -> str:
         """The protocol of the cases."""
         for name, one in plugins(GeneratePlugin).items():
             if self.profile in (one.run_profile, one.scenario_word):
-                return ProtocolName(name)
-        return ProtocolName.STORAGE_READ
+                return name
+        return DEFAULT_PROTOCOL
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -31,10 +31,10 @@ from conformance.disk.locks import held
 from conformance.engine.run import READERS as ON_READERS
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.generate.plugin import GeneratePlugin
-from conformance.protocol import plugin
+from conformance.protocol import DEFAULT_PROTOCOL, plugin
 from conformance.readers import READERS
 from conformance.readers.info import Takes
-from conformance.records import Level, ProtocolName
+from conformance.records import Level
 from conformance.report.terminal import terminal
 from conformance.targets import TargetSpec, load_target
 
@@ -224,7 +224,7 @@ def _say_resumed(layout: RunFiles, cases: int) -> None:
 def _profile(spec: TargetSpec, given: str | None, *, scenarios: bool) -> str:
     """The profile of the cases for a target: the one that was ``given``, if it fits, or that of its kind."""
     drawn = plugin(GeneratePlugin, spec.protocol)
-    fitting = (drawn.run_profile,) if spec.protocol is not ProtocolName.STORAGE_READ else (ARROW, drawn.run_profile)
+    fitting = (drawn.run_profile,) if spec.protocol != DEFAULT_PROTOCOL else (ARROW, drawn.run_profile)
     if given and given not in fitting:
         wanted = " or ".join(fitting)
         raise click.UsageError(f"expected the profile {wanted} with a target of the kind {spec.kind}, got {given}")
@@ -241,10 +241,10 @@ def _known_readers(names: tuple[str, ...]) -> tuple[str, ...]:
     return readers
 
 
-def register_for(readers: Collection[str], protocol: ProtocolName) -> Mapping[str, Clause]:
+def register_for(readers: Collection[str], protocol: str) -> Mapping[str, Clause]:
     """The register of clauses. With decoders, those on readers judge what these make of streams of any protocol."""
     register = all_clauses()
-    if protocol is ProtocolName.STORAGE_READ or not readers:
+    if protocol == DEFAULT_PROTOCOL or not readers:
         return register
     for reader in readers:
         if READERS[reader].takes is Takes.SERVER:

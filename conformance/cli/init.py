@@ -17,7 +17,8 @@ from conformance.cli._interrupts import Interrupted
 from conformance.cli._options import FILE
 from conformance.contract.offers import optional
 from conformance.disk.files import write_whole
-from conformance.records import ProtocolName, RecordError, from_json
+from conformance.protocol import DEFAULT_PROTOCOL
+from conformance.records import RecordError, from_json
 from conformance.targets.drafting import target_text
 from conformance.targets.endpoint import Tls, Token
 from conformance.targets.environmentspec import INSTALLS, EnvironmentSpec, summary
@@ -217,9 +218,7 @@ def _spec(answers: Answers, capabilities: tuple[str, ...], not_offered: tuple[st
     if answers.asking and kind is not TargetKind.PROGRAM and not capabilities:
         capabilities = _names("Optional capabilities, for example zero-columns")
     if answers.asking and kind is TargetKind.SERVER and not not_offered:
-        not_offered = _names(
-            f"Parts of the service that it does not offer, of {', '.join(optional(ProtocolName.STORAGE_READ))}"
-        )
+        not_offered = _names(f"Parts of the service that it does not offer, of {', '.join(optional(DEFAULT_PROTOCOL))}")
     name = answers.of("name", "Name of the target", _name_of(Path.cwd()))
     return TargetSpec(name, capabilities=capabilities, not_offered=not_offered, **common)
 

@@ -19,7 +19,7 @@ from conformance.contain.supervised import in_words
 from conformance.engine.session import Settings
 from conformance.recording.methods import method_names
 from conformance.recording.plans import PlanError, read_plan
-from conformance.records import Fault, FaultKind, ProtocolName
+from conformance.records import Fault, FaultKind
 from conformance.replay.certificates import CertificateError
 from conformance.replay.loading import from_log, from_pack, held
 from conformance.replay.server import Replay, run
@@ -120,6 +120,6 @@ def _held(name: str, corpus: Path) -> list[Held]:
         if not found:
             raise Unusable(f"{name}: expected an exchange with a session or a call of Flight, got none")
         return found
-    target = "flight-reference" if find_case(name, corpus).protocol is ProtocolName.FLIGHT else "reference"
+    target = "flight-reference" if find_case(name, corpus).protocol == "flight" else "reference"
     one: Any = put(name, target=target, corpus=corpus, settings=Settings(readers=False))
     return [held(one.case, one.exchange)]

@@ -10,7 +10,8 @@ import click
 from conformance.cli._common import corpus_option, find_case
 from conformance.generate import materialise
 from conformance.generate.casetext import YAML, render
-from conformance.records import Case, Column, Mode, ProtocolName, Table, to_json
+from conformance.protocol import DEFAULT_PROTOCOL
+from conformance.records import Case, Column, Mode, Table, to_json
 
 
 @click.command()
@@ -39,7 +40,7 @@ def describe(case: Case) -> list[str]:
     lines += [f"observes  {', '.join(case.clauses) or 'every clause that applies'}"]
     lines += [f"needs     {', '.join(case.needs)}"] if case.needs else []
     lines += ["process   a server of its own"] if case.isolated else []
-    lines += [f"protocol  {case.protocol}"] if case.protocol is not ProtocolName.STORAGE_READ else []
+    lines += [f"protocol  {case.protocol}"] if case.protocol != DEFAULT_PROTOCOL else []
     lines += _table(table)
     lines += ["steps"]
     lines += [f"  {index}. {step.TAG} {_plain(step)}".rstrip() for index, step in enumerate(case.steps)]

@@ -23,11 +23,11 @@ from conformance.contract.raised import remembered_property
 from conformance.records import (
     Call,
     CallEnd,
+    CallStep,
     Case,
     CreateSession,
     Exchange,
     Outcome,
-    QuietStep,
     Reading,
     ReadRows,
     SplitStream,
@@ -105,7 +105,7 @@ class CallView:
     @property
     def expected_codes(self) -> tuple[str, ...]:
         """The permitted statuses of the step that made the call."""
-        return () if isinstance(self.step, QuietStep) else self.step.expect.codes
+        return self.step.expect.codes if isinstance(self.step, CallStep) else ()
 
     def _decode(self, data: bytes) -> Proto | None:
         from google.protobuf.message import DecodeError  # noqa: PLC0415  # as above
@@ -579,7 +579,7 @@ class View:
             if not self.exchange.driven:
                 continue
             step = self.case.steps[call.step] if call.step < len(self.case.steps) else None
-            codes = ("OK",) if step is None or isinstance(step, QuietStep) else step.expect.codes
+            codes = step.expect.codes if isinstance(step, CallStep) else ("OK",)
             if call.end is CallEnd.COMPLETE and call.status == "OK" and "OK" not in codes:
                 return Outcome.DEPENDENCY_FAILED, f"{where}: ended in OK and had to be refused; see its findings"
             if call.end is CallEnd.COMPLETE and call.status not in codes and not self._is_open(index):

@@ -18,7 +18,7 @@ from conformance.generate import materialise
 from conformance.generate.plugin import GeneratePlugin
 from conformance.generate.scenariokinds import parse_scenario_id
 from conformance.protocol import plugin
-from conformance.records import Case, Exchange, ProtocolName, Verdict
+from conformance.records import Case, Exchange, Verdict
 from conformance.records.together import groups
 from conformance.reference.plugin import ReferencePlugin
 from conformance.reference.reached import Recorder, differences
@@ -36,7 +36,7 @@ class Tried:
 
 
 @functools.cache
-def drawn(protocol: ProtocolName) -> tuple[Tried, ...]:
+def drawn(protocol: str) -> tuple[Tried, ...]:
     """The scenarios of a protocol on which its mutants have to die."""
     spoken = plugin(GeneratePlugin, protocol)
     cases = [spoken.draw_scenario(0, index) for index in range(spoken.proven_scenarios)]
@@ -76,14 +76,14 @@ def has_races(case: Case) -> bool:
 
 
 @functools.lru_cache(maxsize=8)
-def _reference_of(service: type, protocol: ProtocolName) -> tuple[type, frozenset[str] | None]:
+def _reference_of(service: type, protocol: str) -> tuple[type, frozenset[str] | None]:
     """The reference from which a service deviates, and the attributes in which it does, if these are all."""
     reference = next(one for one in plugin(ReferencePlugin, protocol).bases if issubclass(service, one))
     return reference, differences(service, reference)
 
 
 @functools.lru_cache(maxsize=8)
-def _judging(protocol: ProtocolName, clauses: tuple[Clause, ...], reference: type | None, *, refined: bool) -> Reuse:
+def _judging(protocol: str, clauses: tuple[Clause, ...], reference: type | None, *, refined: bool) -> Reuse:
     """What judges the exchanges of a protocol in this process; without a reference, each of them."""
     if reference is None:
         return Reuse(clauses, None, refined=refined)

@@ -21,7 +21,7 @@ from conformance.engine.events import ExchangeRecorded
 from conformance.engine.plugin import EnginePlugin, Recordings
 from conformance.engine.selection import LeftOut
 from conformance.protocol import plugin, plugins
-from conformance.records import Asker, AskerKind, Call, Case, Exchange, ProtocolName, Table
+from conformance.records import Asker, AskerKind, Call, Case, Exchange, Table
 
 __all__ = [
     "UNKNOWN_TABLE",
@@ -63,7 +63,7 @@ def is_conversed(recorded: ExchangeRecorded) -> bool:
     return asked_by.kind is AskerKind.PROXY and not case.steps and case.table == UNKNOWN_TABLE
 
 
-def _recordings(protocol: ProtocolName) -> Recordings:
+def _recordings(protocol: str) -> Recordings:
     return plugin(EnginePlugin, protocol).recordings
 
 
@@ -82,10 +82,10 @@ def conversations(recorded: Iterable[ExchangeRecorded]) -> tuple[ExchangeRecorde
     A call that belongs to nothing is an exchange of its own. Two answers with one session name are one exchange, so
     that the clause on different names sees both.
     """
-    found: dict[tuple[ProtocolName, str], _Belonging] = {}
+    found: dict[tuple[str, str], _Belonging] = {}
     calls = [(_at_its_instant(call, one.exchange), one.exchange) for one in recorded for call in one.exchange.calls]
     calls.sort(key=lambda pair: pair[0].started)
-    of: dict[ProtocolName, list[Call]] = {}
+    of: dict[str, list[Call]] = {}
     for call, exchange in calls:
         of.setdefault(exchange.protocol, []).append(call)
     names = {protocol: _recordings(protocol).groups(made) for protocol, made in of.items()}

@@ -9,14 +9,13 @@ from conformance.disk.files import data_file
 from conformance.generate import load_case, load_cases
 from conformance.generate.families import redraw
 from conformance.generate.scenariokinds import draw_scenario, parse_scenario_id
-from conformance.records import Case, ProtocolName
+from conformance.protocol import DEFAULT_PROTOCOL
+from conformance.records import Case
 
 __all__ = ["load_corpus", "resolve_case"]
 
 
-def load_corpus(
-    directory: Path | None = None, protocol: ProtocolName | None = ProtocolName.STORAGE_READ
-) -> dict[str, Case]:
+def load_corpus(directory: Path | None = None, protocol: str | None = DEFAULT_PROTOCOL) -> dict[str, Case]:
     """The cases below ``directory`` (the suite's own unless given) by id, in the order of their ids.
 
     Of the suite's own cases, those of one protocol; all of them if it is None. A directory of somebody else is taken
@@ -25,7 +24,7 @@ def load_corpus(
     own = data_file("cases")
     if directory is not None and directory.resolve() != own.resolve():
         return {case.id: case for case in load_cases(directory)}
-    return {case.id: case for case in _own_cases(directory or own) if protocol is None or case.protocol is protocol}
+    return {case.id: case for case in _own_cases(directory or own) if protocol is None or case.protocol == protocol}
 
 
 @functools.cache

@@ -15,7 +15,8 @@ from conformance.engine.annotated import Line
 from conformance.engine.answers import Answered
 from conformance.engine.provenance import UNKNOWN, Provenance
 from conformance.engine.selection import LeftOut
-from conformance.records import Case, Exchange, Finding, ProtocolName, RecordError, Verdict
+from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
+from conformance.records import Case, Exchange, Finding, RecordError, Verdict
 from conformance.records.times import keep_seconds
 from conformance.targets.spec import ExpectedFailure
 
@@ -107,9 +108,9 @@ class RunStarted:
     reader: tuple[str, ...] = ()
 
     @property
-    def protocol(self) -> ProtocolName:
+    def protocol(self) -> str:
         """The protocol of the target, which decides what cases and clauses there are."""
-        return ProtocolName(self.profile) if self.profile in set(ProtocolName) else ProtocolName.STORAGE_READ
+        return self.profile if self.profile in set(protocol_names()) else DEFAULT_PROTOCOL
 
     def __post_init__(self) -> None:
         keep_seconds(self, "deadline_multiplier")

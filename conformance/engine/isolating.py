@@ -20,7 +20,8 @@ from conformance.engine.events import CaseJudged, CauseIsolated, RunStarted, Sui
 from conformance.engine.leftout import Option, left, options_of, without
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.result import fold
-from conformance.records import Case, Outcome, ProtocolName
+from conformance.protocol import DEFAULT_PROTOCOL
+from conformance.records import Case, Outcome
 
 __all__ = ["CAUSES", "KEPT", "TRIES", "Isolator", "isolate"]
 
@@ -105,7 +106,7 @@ class Isolator:
     def note(self, case: Case, judged: CaseJudged) -> None:
         """Remember a case on which something failed."""
         failed = any(one.outcome.fails_run for one in judged.verdicts)
-        if failed and judged.attempt == 1 and len(self._judged) < KEPT and case.protocol is ProtocolName.STORAGE_READ:
+        if failed and judged.attempt == 1 and len(self._judged) < KEPT and case.protocol == DEFAULT_PROTOCOL:
             self._cases[case.id] = case
             self._judged.append(judged)
 

@@ -9,14 +9,14 @@ from typing import Final
 from conformance.contract.offers import asked
 from conformance.engine.lack import Lack, Untold
 from conformance.engine.plugin import EnginePlugin
-from conformance.protocol import plugin
-from conformance.records import Case, ProtocolName, types_in
+from conformance.protocol import DEFAULT_PROTOCOL, plugin
+from conformance.records import Case, types_in
 from conformance.targets.handing import NO_PLACE, place_of
 from conformance.targets.spec import TargetSpec
 
 __all__ = ["Offer"]
 
-SPOKEN: Final = (ProtocolName.STORAGE_READ,)
+SPOKEN: Final = (DEFAULT_PROTOCOL,)
 """The protocol that every kind of target speaks."""
 
 
@@ -35,7 +35,7 @@ class Offer:
 
     capabilities: Collection[str] = ()
     not_offered: Collection[str] = ()
-    spoken: Sequence[ProtocolName] = SPOKEN
+    spoken: Sequence[str] = SPOKEN
     requests: bool = True
     untold: Sequence[Untold] = ()
 

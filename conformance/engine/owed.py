@@ -21,7 +21,7 @@ from conformance.contract.view import View
 from conformance.contract.viewing import view_of
 from conformance.generate import materialise
 from conformance.protocol import plugin
-from conformance.records import Case, Outcome, ProtocolName, Reading, ReadingOutcome, Verdict
+from conformance.records import Case, Outcome, Reading, ReadingOutcome, Verdict
 from conformance.targets import Target, open_target
 from conformance.targets.spec import SerializerSpec, TargetKind, TargetSpec
 
@@ -61,7 +61,7 @@ def reference_target(
 
 
 @contextmanager
-def lasting_target(protocol: ProtocolName, mutant: str | None = None) -> Iterator[Target]:
+def lasting_target(protocol: str, mutant: str | None = None) -> Iterator[Target]:
     """As :func:`reference_target` for a server that listens and outlives the cases, by the clock of the machine.
 
     It shows what a server in the process of the driver does not: calls that meet, their times, and what a fault makes
@@ -71,7 +71,7 @@ def lasting_target(protocol: ProtocolName, mutant: str | None = None) -> Iterato
         yield target
 
 
-def _reference(protocol: ProtocolName) -> ReferencePlugin:
+def _reference(protocol: str) -> ReferencePlugin:
     from conformance.reference.plugin import ReferencePlugin  # noqa: PLC0415  # a serializer does not need gRPC
 
     return plugin(ReferencePlugin, protocol)

@@ -31,13 +31,12 @@ from conformance.engine.owed import lasting_target
 from conformance.engine.reuse import Reuse
 from conformance.generate import materialise
 from conformance.generate.plugin import GeneratePlugin
-from conformance.protocol import plugin
+from conformance.protocol import DEFAULT_PROTOCOL, plugin
 from conformance.records import (
     Call,
     Case,
     Exchange,
     Outcome,
-    ProtocolName,
     Reading,
     ReadingOutcome,
     ValueProfile,
@@ -154,7 +153,7 @@ class ProofFixture:
             if any(matches(clause, case.clauses) for clause in heavy):
                 yield Tried(case, materialise(case.table))
 
-    def scenarios(self, kills: Sequence[str], protocol: ProtocolName) -> Iterator[Tried]:
+    def scenarios(self, kills: Sequence[str], protocol: str) -> Iterator[Tried]:
         """The scenarios of a default run on a server of a protocol, if one of ``kills`` is about what they show."""
         chapter = plugin(GeneratePlugin, protocol).scenario_chapter
         if any(clause.startswith(f"{chapter}.") for clause in kills):
@@ -244,7 +243,7 @@ def _serialized(tried: Tried, serializer: Serializer) -> Exchange:
 
 
 def by_scenario(
-    proof_fixture: ProofFixture, scenario: str, protocol: ProtocolName, mutant: str | None = None
+    proof_fixture: ProofFixture, scenario: str, protocol: str, mutant: str | None = None
 ) -> Iterator[list[Verdict]]:
     """The verdicts on the answers of the reference, or of a mutant, as the server of a scenario of a protocol."""
     spoken = plugin(ReferencePlugin, protocol)
@@ -258,7 +257,7 @@ def by_server(
     proof_fixture: ProofFixture,
     mutant: str | None,
     kills: Sequence[str] = (),
-    protocol: ProtocolName = ProtocolName.STORAGE_READ,
+    protocol: str = DEFAULT_PROTOCOL,
     *,
     refined: bool = False,
 ) -> Iterator[list[Verdict]]:
@@ -285,7 +284,7 @@ def by_process(
     proof_fixture: ProofFixture,
     mutant: str,
     kills: Sequence[str],
-    protocol: ProtocolName = ProtocolName.STORAGE_READ,
+    protocol: str = DEFAULT_PROTOCOL,
 ) -> Iterator[list[Verdict]]:
     """As :func:`by_server`, for a mutant that hangs or dies: in a process, with short deadlines, on the cases made for
     ``kills``.

@@ -36,8 +36,8 @@ from conformance.engine.proof import (
 from conformance.engine.standing import Standing, standings
 from conformance.engine.substituted import type_fates
 from conformance.engine.systematic import Fate, conversations, fates
-from conformance.protocol import plugin
-from conformance.records import Case, Level, Outcome, ProtocolName, Verdict
+from conformance.protocol import DEFAULT_PROTOCOL, plugin, protocol_names
+from conformance.records import Case, Level, Outcome, Verdict
 from conformance.reference.plugin import ReferencePlugin
 from conformance.reference.proven import proven_mutants
 from conformance.reference.variations import VARIATIONS
@@ -50,7 +50,7 @@ ALARMS: Final = ("reference", "bytes alarm", "server alarm", "scenario alarm")
 WAITING: Final = 1
 """The processes beyond one for each core: one that tries a mutant that hangs waits most of its time."""
 
-MESSAGES: Final = ProtocolName.STORAGE_READ
+MESSAGES: Final = DEFAULT_PROTOCOL
 """The protocol whose clauses and cases judge messages alone."""
 
 SHARDS: Final = 8
@@ -59,7 +59,7 @@ SHARDS: Final = 8
 HEAVIEST: Final = ("mutant in a process", "reference", "bytes alarm", "systematic", "faulty server", "server alarm")
 """The kinds of tasks that take longest, in the order in which they begin, so that the processes end together."""
 
-Task: TypeAlias = tuple[str, ProtocolName, str, int]
+Task: TypeAlias = tuple[str, str, str, int]
 """A kind of task, the protocol that it is on, the name of what is tried, and the step in which cases are taken."""
 
 
@@ -125,7 +125,7 @@ def prove(
     """
     load_chapters()
     cases, asked = tuple(cases), tuple(CLAUSES if clauses is None else clauses)
-    spoken = [protocol for protocol in ProtocolName if any(case.protocol is protocol for case in cases)]
+    spoken = [protocol for protocol in protocol_names() if any(case.protocol == protocol for case in cases)]
     every_mutant = proven_mutants()
     chosen = [name for name, one in every_mutant.items() if one.protocol in spoken]
     if mutants is not None:
@@ -167,12 +167,12 @@ def _accused(kind: str, name: str) -> str:
     return f"{kind} {name}" if name.startswith("of ") else name
 
 
-def _is_proven(clause: Clause, spoken: Collection[ProtocolName]) -> bool:
+def _is_proven(clause: Clause, spoken: Collection[str]) -> bool:
     """True if a mutant has to be made for a clause."""
     return clause.on_messages or any(_is_on(clause, one) for one in spoken if one is not MESSAGES)
 
 
-def _is_on(clause: Clause, protocol: ProtocolName) -> bool:
+def _is_on(clause: Clause, protocol: str) -> bool:
     """True if the clause judges servers of a protocol, and nothing else."""
     return clause.profiles == (profile_of(protocol),)
 
@@ -220,7 +220,7 @@ def _run(
     return results, seconds
 
 
-_FIXTURES: dict[ProtocolName, tuple[ProofFixture, ProofFixture]] = {}
+_FIXTURES: dict[str, tuple[ProofFixture, ProofFixture]] = {}
 """The fixtures of this process by protocol, made once by :func:`_prepare`: with every clause, and with the clauses to
 prove.
 """
@@ -230,19 +230,19 @@ def _prepare(cases: tuple[Case, ...], asked: tuple[str, ...]) -> None:
     load_chapters()
     # A mutant's arithmetic may overflow or divide by zero; only the bytes that it sends matter.
     warnings.simplefilter("ignore", RuntimeWarning)
-    for protocol in ProtocolName:
-        every = ProofFixture.of([case for case in cases if case.protocol is protocol], CLAUSES.values())
+    for protocol in protocol_names():
+        every = ProofFixture.of([case for case in cases if case.protocol == protocol], CLAUSES.values())
         chosen = tuple(CLAUSES[name] for name in asked)
         _FIXTURES[protocol] = (every, dataclasses.replace(every, clauses=chosen))
 
 
-def _timed(kind: str, protocol: ProtocolName, name: str, step: int) -> tuple[Any, float]:
+def _timed(kind: str, protocol: str, name: str, step: int) -> tuple[Any, float]:
     """The result of a task, and the seconds that it took."""
     began = time.monotonic()
     return _task(kind, protocol, name, step), time.monotonic() - began
 
 
-def _task(kind: str, protocol: ProtocolName, name: str, step: int) -> Any:  # noqa: PLR0911  # one for each kind
+def _task(kind: str, protocol: str, name: str, step: int) -> Any:  # noqa: PLR0911  # one for each kind
     every, proven = _FIXTURES[protocol]
     match kind:
         case "mutant":
@@ -265,7 +265,7 @@ def _task(kind: str, protocol: ProtocolName, name: str, step: int) -> Any:  # no
             return _answered(part.sampled(step, first), name, protocol)
 
 
-def _answered(proof_fixture: ProofFixture, name: str | None, protocol: ProtocolName) -> Failures:
+def _answered(proof_fixture: ProofFixture, name: str | None, protocol: str) -> Failures:
     """The clauses that fail on the answers of the reference, or of one of its legal variations."""
     refined = plugin(ReferencePlugin, protocol).refusals_fail
     kills = [clause.id for clause in proof_fixture.clauses]
@@ -283,9 +283,7 @@ def _failures(answered: Iterable[Sequence[Verdict]], *, refined: bool = False) -
     return failures
 
 
-def held(
-    proof_fixture: ProofFixture, faulty: str, protocol: ProtocolName = ProtocolName.STORAGE_READ
-) -> tuple[str, ...]:
+def held(proof_fixture: ProofFixture, faulty: str, protocol: str = DEFAULT_PROTOCOL) -> tuple[str, ...]:
     """The MUST clauses that the faulty server of that name holds, in their order."""
     clauses = [clause for clause in proof_fixture.clauses if profile_of(protocol) in clause.profiles]
     cases = []

@@ -25,7 +25,8 @@ from conformance.engine.offer import Offer
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import clauses_on
 from conformance.generate import materialise
-from conformance.records import Case, Exchange, ProtocolName
+from conformance.protocol import protocol_names
+from conformance.records import Case, Exchange
 
 __all__ = ["Recorded", "Stored", "judged_events", "read_recorded", "with_exchange"]
 
@@ -80,7 +81,7 @@ class Recorded:
             decided=(),
         )
         jobs = [CaseJob(case, str(self.path)) for case in cases]
-        offer = Offer(capabilities={need for case in cases for need in case.needs}, spoken=tuple(ProtocolName))
+        offer = Offer(capabilities={need for case in cases for need in case.needs}, spoken=tuple(protocol_names()))
         return run(start, jobs, step, offer=offer)
 
 

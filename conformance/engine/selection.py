@@ -17,7 +17,8 @@ from conformance.contract.disputes import dispute_of, expired
 from conformance.contract.viewing import profile_of
 from conformance.engine.requirements import corpus_of
 from conformance.engine.shards import Shard
-from conformance.records import DESCRIBED, Case, Level, ProtocolName
+from conformance.protocol import DEFAULT_PROTOCOL
+from conformance.records import DESCRIBED, Case, Level
 
 __all__ = [
     "NOT_OF_PROFILE",
@@ -137,7 +138,7 @@ def undisputed(clauses: Iterable[Clause], on: dt.date | None = None) -> tuple[tu
     return kept, tuple(LeftOut("clause", dispute.clause, dispute.text) for dispute in disputes.values() if dispute)
 
 
-def clauses_on(*protocols: ProtocolName) -> tuple[tuple[Clause, ...], tuple[LeftOut, ...]]:
+def clauses_on(*protocols: str) -> tuple[tuple[Clause, ...], tuple[LeftOut, ...]]:
     """The clauses on any of these protocols that are judged today, and all others with the reasons."""
     profiles, every = tuple(map(profile_of, protocols)), all_clauses().values()
     own = tuple(clause for clause in every if not set(profiles).isdisjoint(clause.profiles))
@@ -146,14 +147,14 @@ def clauses_on(*protocols: ProtocolName) -> tuple[tuple[Clause, ...], tuple[Left
     return judged, (*foreign, *aside)
 
 
-def of_protocol(protocol: ProtocolName) -> tuple[Clause, ...]:
+def of_protocol(protocol: str) -> tuple[Clause, ...]:
     """Every clause that can judge an exchange of a protocol, in register order.
 
     A serializer counts as a target of Storage Read; its clauses, and those on messages, are asked there as well.
     """
     every = tuple(all_clauses().values())
     profile = profile_of(protocol)
-    return every if protocol is ProtocolName.STORAGE_READ else tuple(one for one in every if profile in one.profiles)
+    return every if protocol == DEFAULT_PROTOCOL else tuple(one for one in every if profile in one.profiles)
 
 
 def today() -> dt.date:

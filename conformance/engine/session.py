@@ -27,9 +27,9 @@ from conformance.engine.shown import decided
 from conformance.engine.smoke import narrowed, smoke
 from conformance.engine.started import identity_of, surroundings
 from conformance.generate import draw_case, draw_scenario, generated_id, scenario_id
-from conformance.protocol import plugin
+from conformance.protocol import DEFAULT_PROTOCOL, plugin
 from conformance.readers import ReaderInfo, ReaderPool
-from conformance.records import Case, ProtocolName
+from conformance.records import Case
 from conformance.targets import Target, TargetKind, TargetSpec, open_target
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Session:
         """What is judged: ``server`` for a server of Storage Read, ``arrow`` for messages alone, and the name of the
         protocol for a server of another. Generated cases are of it.
         """
-        if self.spec.protocol is not ProtocolName.STORAGE_READ:
+        if self.spec.protocol != DEFAULT_PROTOCOL:
             return self.spec.protocol
         return "server" if self.spec.kind is TargetKind.SERVER else "arrow"
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 from conformance.contain.text import safe
 from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.engine.plugin import EnginePlugin, MessageLines
-from conformance.protocol import plugin
-from conformance.records import Call, ProtocolName, Turn
+from conformance.protocol import DEFAULT_PROTOCOL, plugin
+from conformance.records import Call, Turn
 from conformance.wire import Kind, dissect
 from conformance.wire import lines as dump_lines
 
@@ -34,7 +34,7 @@ def _lines(view: View) -> Iterator[str]:
     exchange = view.exchange
     where = f"{exchange.project}.{exchange.dataset}.{exchange.table}".strip(".")
     asked = "" if exchange.driven else f", asked by {exchange.asked_by}"
-    spoken = "" if exchange.protocol is ProtocolName.STORAGE_READ else f", in {exchange.protocol}"
+    spoken = "" if exchange.protocol == DEFAULT_PROTOCOL else f", in {exchange.protocol}"
     place = f", table {where}" if where else ""
     yield f"exchange of case {exchange.case_id} with {exchange.target}{place}{spoken}{asked}"
     if exchange.untestable:

@@ -11,8 +11,8 @@ from typing import Final
 
 from conformance.generate.arrowtable import arrow_table
 from conformance.generate.plugin import GeneratePlugin
-from conformance.protocol import plugin
-from conformance.records import STEPS, BqType, Case, Column, ProtocolName, RecordError, Table
+from conformance.protocol import DEFAULT_PROTOCOL, plugin
+from conformance.records import BqType, Case, Column, RecordError, Table, steps_of
 
 __all__ = ["check_case", "check_rows", "row_count"]
 
@@ -31,12 +31,12 @@ def check_case(case: Case) -> None:
         for name in ("rows", "max_items", "cell_bytes"):
             if (value := getattr(case.table.recipe, name)) < 0:
                 raise RecordError(f"Case.table.recipe.{name}", "0 or more", value)
-    if case.table.arrow is not None and case.protocol is ProtocolName.STORAGE_READ:
+    if case.table.arrow is not None and case.protocol == DEFAULT_PROTOCOL:
         raise RecordError(
             "Case.table.arrow", f"columns, because the case is of {case.protocol}", case.table.arrow.fields
         )
     for index, step in enumerate(case.steps):
-        if not isinstance(step, STEPS[case.protocol]):
+        if not isinstance(step, steps_of(case.protocol)):
             raise RecordError(f"Case.steps[{index}]", f"a step of {case.protocol}, the protocol of the case", step.TAG)
     plugin(GeneratePlugin, case.protocol).check(case)
 

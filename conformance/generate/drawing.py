@@ -16,14 +16,13 @@ from conformance.generate.dialects import draw_restricted_case
 from conformance.generate.outline import ROW_ID
 from conformance.generate.plugin import GeneratePlugin
 from conformance.generate.weight import bounded
-from conformance.protocol import plugin
+from conformance.protocol import DEFAULT_PROTOCOL, plugin
 from conformance.records import (
     BqType,
     Case,
     Column,
     Mode,
     NullPattern,
-    ProtocolName,
     Recipe,
     Table,
     ValueProfile,
@@ -62,7 +61,7 @@ class Profile:
     leaves: int
     requests: bool
     wide: int = 129
-    protocol: ProtocolName = ProtocolName.STORAGE_READ
+    protocol: str = DEFAULT_PROTOCOL
 
 
 _PLAIN_NAMES: Final = ("a", "b", "c", "name", "value", "created_at", "x1", "Total", "user_id", "_hidden")
@@ -103,7 +102,7 @@ PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
             depth=4,
             leaves=12,
             requests=True,
-            protocol=ProtocolName.FLIGHT,
+            protocol="flight",
         ),
     }
 )
@@ -141,7 +140,7 @@ def draw_case(seed: int, index: int, *, profile: str, not_offered: Collection[st
         KeyError: :data:`PROFILES` has no such profile.
     """
     case_id = generated_id(seed, index, profile=profile)
-    reads = PROFILES[profile].requests and PROFILES[profile].protocol is ProtocolName.STORAGE_READ
+    reads = PROFILES[profile].requests and PROFILES[profile].protocol == DEFAULT_PROTOCOL
     if reads and index % _RESTRICTED == _RESTRICTED - 1:
         restricted = draw_restricted_case(seed, index // _RESTRICTED, case_id=case_id)
         if types_in(restricted.table.columns).isdisjoint(not_offered):

@@ -32,7 +32,6 @@ from conformance.records import (
     Meanwhile,
     Mode,
     PollFlightInfo,
-    ProtocolName,
     Recipe,
     Table,
     ValueProfile,
@@ -125,7 +124,7 @@ def draw_history(seed: int, index: int, *, not_offered: Collection[str] = ()) ->
         history.table,
         tuple(history.steps),
         CLAUSES,
-        protocol=ProtocolName.FLIGHT,
+        protocol="flight",
     )
 
 

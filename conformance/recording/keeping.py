@@ -17,7 +17,7 @@ from conformance.contain.secrets import MASK, SHORTEST, forms_of, longest_first,
 from conformance.contain.text import many
 from conformance.protocol import plugin
 from conformance.recording.plugin import Metadata, RecordingPlugin
-from conformance.records import Call, CallEnd, MetadataEntry, ProtocolName, Turn
+from conformance.records import Call, CallEnd, MetadataEntry, Turn
 from conformance.targets.endpoint import is_secret_name
 
 __all__ = ["MOST_PER_CALL", "Bounds", "Kept", "Metadata"]
@@ -68,7 +68,7 @@ class Kept:
     masked wherever the server repeats them.
     """
 
-    protocol: ProtocolName
+    protocol: str
     method: str
     sent: Metadata
     bounds: Bounds

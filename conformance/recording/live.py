@@ -15,7 +15,8 @@ from conformance.engine.conversed import as_driven, conversations, without_table
 from conformance.engine.events import ExchangeRecorded
 from conformance.engine.selection import clauses_on
 from conformance.generate import materialise
-from conformance.records import Outcome, ProtocolName
+from conformance.protocol import protocol_names
+from conformance.records import Outcome
 
 __all__ = ["Live"]
 
@@ -27,7 +28,7 @@ class Live:
     """Judges each recorded call as it is given, and passes the first finding of each clause to ``say`` as a line."""
 
     def __init__(self, say: Callable[[str], object]) -> None:
-        clauses, _ = clauses_on(*ProtocolName)
+        clauses, _ = clauses_on(*protocol_names())
         self._judge = Judge(without_table(clauses)[0])
         self._say = say
         self._said: set[str] = set()

@@ -6,20 +6,19 @@ import functools
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from conformance.protocol import plugin
+from conformance.protocol import plugin, protocol_names
 from conformance.recording.plugin import RecordingPlugin
-from conformance.records import ProtocolName
 
 __all__ = ["method_names", "protocol_of", "recorded_methods", "stream_of"]
 
 
 @functools.cache
-def recorded_methods() -> Mapping[str, tuple[ProtocolName, str]]:
+def recorded_methods() -> Mapping[str, tuple[str, str]]:
     """The protocol and the bare name of each method, by its name as gRPC spells it."""
     return MappingProxyType(
         {
             full: (protocol, name)
-            for protocol in ProtocolName
+            for protocol in protocol_names()
             for full, name in plugin(RecordingPlugin, protocol).methods.items()
         }
     )
@@ -31,11 +30,11 @@ def method_names() -> tuple[str, ...]:
 
 
 @functools.cache
-def _protocols() -> Mapping[str, ProtocolName]:
+def _protocols() -> Mapping[str, str]:
     return MappingProxyType({name: protocol for protocol, name in recorded_methods().values()})
 
 
-def protocol_of(method: str) -> ProtocolName:
+def protocol_of(method: str) -> str:
     """The protocol of a method by its bare name; raises KeyError if none has such a method."""
     return _protocols()[method]
 

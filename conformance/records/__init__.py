@@ -8,7 +8,7 @@ of bytes, servers or reports.
 """
 
 from conformance._codec import Json, RecordError, arrow_schema, from_json, from_row, to_json, to_row
-from conformance.records.case import DESCRIBED, KNOWN, SCENARIO, STEPS, Case, Step
+from conformance.records.case import DESCRIBED, KNOWN, SCENARIO, Case
 from conformance.records.closed import (
     AskerKind,
     BqType,
@@ -25,7 +25,6 @@ from conformance.records.closed import (
     NullPattern,
     Outcome,
     Profile,
-    ProtocolName,
     ReadingOutcome,
     Turn,
     ValueProfile,
@@ -72,12 +71,12 @@ from conformance.records.flightsql import (
     SqlUpdate,
 )
 from conformance.records.judged import CANNOT, Finding, Reading, Verdict
+from conformance.records.plugin import RecordsPlugin, steps_of
+from conformance.records.step import CallStep, Expect, Step
 from conformance.records.steps import (
     AppendRows,
     CreateSession,
-    Expect,
     Meanwhile,
-    QuietStep,
     ReadRows,
     SplitStream,
     StorageReadStep,
@@ -102,7 +101,6 @@ __all__ = [
     "ROW_ID",
     "SCENARIO",
     "SET_UP",
-    "STEPS",
     "AppendRows",
     "ArrowField",
     "ArrowTable",
@@ -111,6 +109,7 @@ __all__ = [
     "BqType",
     "Call",
     "CallEnd",
+    "CallStep",
     "Case",
     "Column",
     "CreateSession",
@@ -154,13 +153,12 @@ __all__ = [
     "Outcome",
     "PollFlightInfo",
     "Profile",
-    "ProtocolName",
-    "QuietStep",
     "ReadRows",
     "Reading",
     "ReadingOutcome",
     "Recipe",
     "RecordError",
+    "RecordsPlugin",
     "SendMessages",
     "Spelling",
     "SplitStream",
@@ -186,6 +184,7 @@ __all__ = [
     "from_json",
     "from_row",
     "is_row_id",
+    "steps_of",
     "to_json",
     "to_row",
     "types_in",

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Final, TypeAlias, get_args
+from typing import Final
 
 from conformance.contain.text import keep_safe
+from conformance.protocol import DEFAULT_PROTOCOL, ProtocolName
 from conformance.records.base import record
-from conformance.records.closed import ProtocolName
-from conformance.records.flight import FlightStep
-from conformance.records.flightsql import FlightSqlStep
-from conformance.records.steps import CreateSession, Meanwhile, ReadRows, StorageReadStep
+from conformance.records.plugin import AnyStep
+from conformance.records.steps import CreateSession, ReadRows
 from conformance.records.table import Table
 
-__all__ = ["DESCRIBED", "KNOWN", "SCENARIO", "STEPS", "Case", "Step"]
+__all__ = ["DESCRIBED", "KNOWN", "SCENARIO", "Case"]
 
 KNOWN: Final = "flight-known."
 """The beginning of the ids of cases that a target file describes; the suite has none of them."""
@@ -24,16 +21,6 @@ SCENARIO: Final = "flight-scenario."
 
 DESCRIBED: Final = (KNOWN, SCENARIO)
 """The beginnings of the ids of cases that are not in the corpus."""
-
-Step: TypeAlias = StorageReadStep | FlightStep | FlightSqlStep
-
-STEPS: Final[Mapping[ProtocolName, tuple[type, ...]]] = MappingProxyType(
-    {
-        ProtocolName.STORAGE_READ: get_args(StorageReadStep),
-        ProtocolName.FLIGHT: get_args(FlightStep | FlightSqlStep | Meanwhile),
-    }
-)
-"""The kinds of step of each protocol."""
 
 
 @record
@@ -50,12 +37,12 @@ class Case:
     id: str
     title: str
     table: Table
-    steps: tuple[Step, ...] = (CreateSession(), ReadRows())
+    steps: tuple[AnyStep, ...] = (CreateSession(), ReadRows())
     clauses: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     isolated: bool = False
     source: str = ""
-    protocol: ProtocolName = ProtocolName.STORAGE_READ
+    protocol: ProtocolName = DEFAULT_PROTOCOL
 
     def __post_init__(self) -> None:
         keep_safe(self, "id", "title", "source")

@@ -16,7 +16,6 @@ __all__ = [
     "NullPattern",
     "Outcome",
     "Profile",
-    "ProtocolName",
     "ReadingOutcome",
     "Turn",
     "ValueProfile",
@@ -172,15 +171,6 @@ class ReadingOutcome(enum.StrEnum):
     HANG = "hang"
     UNAVAILABLE = "unavailable"
     """The reader is not installed here, or reports that it does not support this type."""
-
-
-class ProtocolName(enum.StrEnum):
-    """The protocol of a case and of its exchange."""
-
-    STORAGE_READ = "storage-read"
-    """The BigQuery Storage Read API. The messages of a serializer count as its answers."""
-    FLIGHT = "flight"
-    """Arrow Flight RPC."""
 
 
 class FlightMethod(enum.StrEnum):

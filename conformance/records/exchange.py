@@ -7,8 +7,9 @@ from typing import Final
 
 from conformance._codec import RecordError
 from conformance.contain.text import keep_safe
+from conformance.protocol import DEFAULT_PROTOCOL, ProtocolName
 from conformance.records.base import record
-from conformance.records.closed import AskerKind, CallEnd, ProtocolName, Turn
+from conformance.records.closed import AskerKind, CallEnd, Turn
 from conformance.records.times import keep_seconds
 
 __all__ = ["FORMAT", "SET_UP", "Asker", "Call", "Exchange", "MetadataEntry"]
@@ -153,7 +154,7 @@ class Exchange:
     untestable: str = ""
     skipped_steps: tuple[int, ...] = ()
     now: int = 0
-    protocol: ProtocolName = ProtocolName.STORAGE_READ
+    protocol: ProtocolName = DEFAULT_PROTOCOL
     asked_by: Asker = Asker()
     stopped: str = ""
 

@@ -21,7 +21,7 @@ from conformance.records.flightforms import (
     Naming,
     Spelling,
 )
-from conformance.records.steps import Expect
+from conformance.records.step import CallStep, Expect
 
 __all__ = [
     "Descriptor",
@@ -66,7 +66,7 @@ def _check_stop(stop: int | None, gives_up: GivingUp, path: str) -> None:
 
 
 @record
-class Handshake:
+class Handshake(CallStep):
     """Call Handshake with these payloads, one message each; no text says that each has an answer.
 
     With ``login`` the one payload is a BasicAuth of the target's name and password, or of a wrong password. The step
@@ -81,7 +81,7 @@ class Handshake:
 
 
 @record
-class ListFlights:
+class ListFlights(CallStep):
     """Call ListFlights with these criteria.
 
     A ``token`` other than the client's own is sent over a connection of its own, on which nobody has logged in; the
@@ -96,7 +96,7 @@ class ListFlights:
 
 
 @record
-class GetFlightInfo:
+class GetFlightInfo(CallStep):
     """Call GetFlightInfo and remember the answer as ``label``; ``token`` is that of :class:`ListFlights`."""
 
     TAG: ClassVar[str] = "get-flight-info"
@@ -111,7 +111,7 @@ class GetFlightInfo:
 
 
 @record
-class PollFlightInfo:
+class PollFlightInfo(CallStep):
     """Call PollFlightInfo until an answer names no further descriptor, at most ``most`` times.
 
     Each call after the first has the descriptor of the answer before it. The latest FlightInfo is remembered as
@@ -132,7 +132,7 @@ class PollFlightInfo:
 
 
 @record
-class GetSchema:
+class GetSchema(CallStep):
     """Call GetSchema."""
 
     TAG: ClassVar[str] = "get-schema"
@@ -142,7 +142,7 @@ class GetSchema:
 
 
 @record
-class DoGet:
+class DoGet(CallStep):
     """Call DoGet with the tickets of the FlightInfo ``info``, or with a literal ``ticket``.
 
     ``endpoint`` is ``"*"`` (each endpoint, one call each) or an endpoint's index. ``take`` is the number of messages
@@ -170,7 +170,7 @@ class DoGet:
 
 
 @record
-class DoPut:
+class DoPut(CallStep):
     """Call DoPut with the case's table; ``in_turns``: the client waits for an answer after each message with rows.
 
     The descriptor comes with the schema; with ``ahead``, in a message of its own before it. ``named`` says what the
@@ -203,7 +203,7 @@ class DoPut:
 
 
 @record
-class DoExchange:
+class DoExchange(CallStep):
     """Call DoExchange with the case's table, as :class:`DoPut`; the descriptor comes in a message of its own.
 
     Without a ``descriptor``, it is the one under which the target file says that data comes back. ``alone`` messages of
@@ -235,7 +235,7 @@ class DoExchange:
 
 
 @record
-class DoAction:
+class DoAction(CallStep):
     """Call DoAction with an action of this type.
 
     ``body`` is its body. If ``info`` names a FlightInfo, the body is a message whose field 1 is that info, as
@@ -256,7 +256,7 @@ class DoAction:
 
 
 @record
-class ListActions:
+class ListActions(CallStep):
     """Call ListActions."""
 
     TAG: ClassVar[str] = "list-actions"
@@ -265,7 +265,7 @@ class ListActions:
 
 
 @record
-class SendMessages:
+class SendMessages(CallStep):
     """Call ``method`` with these request messages as they are, whatever they mean, and half-close.
 
     ``in_turns``: the client waits for an answer after each message but the first.

@@ -13,7 +13,7 @@ from typing import ClassVar, TypeAlias
 from conformance._codec import RecordError
 from conformance.records.base import record
 from conformance.records.closed import EndOfSavepoint, EndOfTransaction, IfExists, IfNotExist
-from conformance.records.steps import Expect
+from conformance.records.step import CallStep, Expect
 
 __all__ = [
     "FlightSqlStep",
@@ -38,7 +38,7 @@ def _check_one(sql: str, prepared: str, path: str) -> None:
 
 
 @record
-class SqlQuery:
+class SqlQuery(CallStep):
     """Ask for the FlightInfo of a query, or with ``schema`` for its schema, and remember the info as ``label``.
 
     ``prepared`` is the label of a prepared statement, ``transaction`` that of a transaction. ``plan`` is a plan of
@@ -65,7 +65,7 @@ class SqlQuery:
 
 
 @record
-class SqlUpdate:
+class SqlUpdate(CallStep):
     """Execute an update by DoPut; a ``prepared`` one gets every row of the table as its parameters.
 
     ``count`` is the number of records that it changes, if that is known.
@@ -84,7 +84,7 @@ class SqlUpdate:
 
 
 @record
-class SqlPrepare:
+class SqlPrepare(CallStep):
     """Create a prepared statement and remember its handle as ``label``."""
 
     TAG: ClassVar[str] = "sql-prepare"
@@ -96,7 +96,7 @@ class SqlPrepare:
 
 
 @record
-class SqlBind:
+class SqlBind(CallStep):
     """Bind the first column of the table's row ``row`` as the parameter of a prepared query."""
 
     TAG: ClassVar[str] = "sql-bind"
@@ -107,7 +107,7 @@ class SqlBind:
 
 
 @record
-class SqlClose:
+class SqlClose(CallStep):
     """Close a prepared statement."""
 
     TAG: ClassVar[str] = "sql-close"
@@ -117,7 +117,7 @@ class SqlClose:
 
 
 @record
-class SqlBegin:
+class SqlBegin(CallStep):
     """Begin a transaction and remember its id as ``label``."""
 
     TAG: ClassVar[str] = "sql-begin"
@@ -127,7 +127,7 @@ class SqlBegin:
 
 
 @record
-class SqlEnd:
+class SqlEnd(CallStep):
     """End a transaction."""
 
     TAG: ClassVar[str] = "sql-end"
@@ -138,7 +138,7 @@ class SqlEnd:
 
 
 @record
-class SqlSavepoint:
+class SqlSavepoint(CallStep):
     """Begin a savepoint in a transaction, and remember its id as ``label``."""
 
     TAG: ClassVar[str] = "sql-savepoint"
@@ -149,7 +149,7 @@ class SqlSavepoint:
 
 
 @record
-class SqlEndSavepoint:
+class SqlEndSavepoint(CallStep):
     """End a savepoint; one that is rolled back to can be used again."""
 
     TAG: ClassVar[str] = "sql-end-savepoint"
@@ -160,7 +160,7 @@ class SqlEndSavepoint:
 
 
 @record
-class SqlCancel:
+class SqlCancel(CallStep):
     """Cancel the query of an info by CancelQuery, which is deprecated."""
 
     TAG: ClassVar[str] = "sql-cancel"
@@ -170,7 +170,7 @@ class SqlCancel:
 
 
 @record
-class SqlIngest:
+class SqlIngest(CallStep):
     """Load the table by CommandStatementIngest, with these options for a table that exists and for one that does not.
 
     ``transaction`` is the label of a transaction.
@@ -185,7 +185,7 @@ class SqlIngest:
 
 
 @record
-class SqlMetadata:
+class SqlMetadata(CallStep):
     """Ask for the FlightInfo of a metadata command, or with ``schema`` for its schema, and remember the info.
 
     ``table`` is a template of the name that the command is about: a filter of CommandGetTables, otherwise a table.

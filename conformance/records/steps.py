@@ -1,4 +1,4 @@
-"""The steps of a Storage Read case, and the expected result of a step."""
+"""The steps of a Storage Read case, and what happens between calls."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from conformance._codec import RecordError
 from conformance.records.base import record
 from conformance.records.closed import FaultKind, Happening
 from conformance.records.faults import Fault
+from conformance.records.step import CallStep, Expect, Step
 
 __all__ = [
     "AppendRows",
     "CreateSession",
-    "Expect",
     "Meanwhile",
-    "QuietStep",
     "ReadRows",
     "SplitStream",
     "StorageReadStep",
@@ -22,24 +21,7 @@ __all__ = [
 
 
 @record
-class Expect:
-    """The expected result of a step: the permitted statuses, and the rows of a success.
-
-    ``codes`` is the set of permitted gRPC status names. A freedom that the contract leaves is written here and not
-    in prose.
-    ``reason`` is the reason class of an expected refusal (``unknown-column``, ``malformed-restriction`` …): a
-    refusal with another reason does not count.
-    ``rows`` are indices into the case's table, in no order; without them every row that the session can see is
-    expected.
-    """
-
-    codes: tuple[str, ...] = ("OK",)
-    reason: str = ""
-    rows: tuple[int, ...] | None = None
-
-
-@record
-class CreateSession:
+class CreateSession(CallStep):
     """Call CreateReadSession and remember the session as ``label``.
 
     Empty strings and zeros mean "leave the field unset". ``omit_options`` leaves out the ``read_options`` message.
@@ -71,7 +53,7 @@ class CreateSession:
 
 
 @record
-class ReadRows:
+class ReadRows(CallStep):
     """Call ReadRows on streams of a session (or on a literal ``name``).
 
     ``stream`` is ``"*"`` (each stream, one call each), a stream's index, or a split's child: ``"x.primary"``,
@@ -116,7 +98,7 @@ class ReadRows:
 
 
 @record
-class SplitStream:
+class SplitStream(CallStep):
     """Call SplitReadStream on stream ``stream`` of a session and remember the children as ``label``."""
 
     TAG: ClassVar[str] = "split-stream"
@@ -130,7 +112,7 @@ class SplitStream:
 
 
 @record
-class AppendRows:
+class AppendRows(Step):
     """Insert ``count`` further rows of the table now. Seeding leaves out the rows that AppendRows steps insert.
 
     ``again`` drops the table first and makes it again under its name, so that these rows are its only ones. If the
@@ -144,7 +126,7 @@ class AppendRows:
 
 
 @record
-class Meanwhile:
+class Meanwhile(Step):
     """Let something happen to the server before the next call: ``what`` says what.
 
     If the target's file does not say how, or the server runs already and cannot be restarted, the driver skips this
@@ -161,7 +143,4 @@ class Meanwhile:
     info: str = ""
 
 
-QuietStep: TypeAlias = AppendRows | Meanwhile
-"""The steps that make no call of the Storage API, so that nothing is expected of an answer."""
-
-StorageReadStep: TypeAlias = CreateSession | ReadRows | SplitStream | QuietStep
+StorageReadStep: TypeAlias = CreateSession | ReadRows | SplitStream | AppendRows | Meanwhile

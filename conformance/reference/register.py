@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from conformance.records import ProtocolName, Reading
+from conformance.protocol import DEFAULT_PROTOCOL
+from conformance.records import Reading
 from conformance.reference.message import Message
 from conformance.reference.reshaping import Change, change_fields
 from conformance.reference.serializer import Serializer, Write
@@ -65,7 +66,7 @@ class Mutant:
     service: type[Any] | None = None
     readings: Misread | None = None
     process: bool = False
-    protocol: ProtocolName = ProtocolName.STORAGE_READ
+    protocol: str = DEFAULT_PROTOCOL
 
 
 _REGISTER: dict[str, Mutant] = {}

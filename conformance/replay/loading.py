@@ -10,7 +10,7 @@ from typing import Any
 from conformance.engine.recorded import read_recorded
 from conformance.protocol import plugin
 from conformance.readers.tape import tapes_of
-from conformance.records import Call, Case, Exchange, Fault, FaultPlan, ProtocolName, RecordError, from_json
+from conformance.records import Call, Case, Exchange, Fault, FaultPlan, RecordError, from_json
 from conformance.replay.plugin import ReplayPlugin
 from conformance.replay.sessions import SessionAnswers, renamed
 from conformance.replay.shelf import Held
@@ -31,7 +31,7 @@ def from_log(path: Path) -> Iterator[Held]:
         OSError: the file cannot be read.
     """
     recorded = read_recorded(path)
-    joined: dict[ProtocolName, list[tuple[float, Call]]] = {}
+    joined: dict[str, list[tuple[float, Call]]] = {}
     for one in recorded.exchanges:
         if recorded.conversed and plugin(ReplayPlugin, one.exchange.protocol).together is not None:
             calls = [(one.exchange.now / 1e6 + call.started, call) for call in one.exchange.calls]

@@ -15,7 +15,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.records import Case, Exchange, ProtocolName
+from conformance.records import Case, Exchange
 from conformance.targets.allowance import Allowance, UsedUpError, call_budget
 from conformance.targets.calls import Caller, close_channel
 from conformance.targets.clocks import movable
@@ -85,7 +85,7 @@ class FlightTarget:
 
     def drive(self, case: Case, table: pa.Table) -> Exchange:
         """Put ``case`` to the server and record everything; faults of the target are in the exchange."""
-        exchange = Exchange(case.id, self.name, now=now(), protocol=ProtocolName.FLIGHT)
+        exchange = Exchange(case.id, self.name, now=now(), protocol="flight")
         if case.isolated and self._spec.endpoint is not None:
             said = "the case needs a server process of its own, and this target is one that runs already"
             return dataclasses.replace(exchange, untestable=said)

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from conformance.records import ProtocolName, RecordError
+from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
+from conformance.records import RecordError
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.environmentspec import EnvironmentSpec
 from conformance.targets.flightspec import FlightSpec
@@ -59,7 +60,7 @@ class TargetKind(enum.StrEnum):
     """A program in any language that speaks JSON lines on stdin and stdout."""
 
 
-_OF_PROTOCOLS: Final = frozenset(ProtocolName)
+_OF_PROTOCOLS: Final = frozenset(protocol_names())
 """The names of protocols: a kind of target with such a name is a server of that protocol."""
 
 
@@ -311,9 +312,9 @@ class TargetSpec:
     file: str = ""
 
     @property
-    def protocol(self) -> ProtocolName:
+    def protocol(self) -> str:
         """The protocol in which the target is asked. The messages of a serializer count as answers of Storage Read."""
-        return ProtocolName(self.kind.value) if self.kind.value in _OF_PROTOCOLS else ProtocolName.STORAGE_READ
+        return self.kind.value if self.kind.value in _OF_PROTOCOLS else DEFAULT_PROTOCOL
 
     @property
     def serves(self) -> bool:

@@ -13,7 +13,8 @@ from conformance.contain.text import many
 from conformance.engine.events import RunEnded
 from conformance.engine.log import LogError, read_log
 from conformance.engine.recorded import Recorded, read_recorded
-from conformance.records import CallEnd, Case, Exchange, ProtocolName, QuietStep
+from conformance.protocol import DEFAULT_PROTOCOL
+from conformance.records import CallEnd, CallStep, Case, Exchange
 from conformance.truth.judging import findings_of
 from conformance.truth.pack import Pack, PackError, Taken, digest, entry_form
 from conformance.truth.records import (
@@ -53,7 +54,7 @@ def indeterminate(case: Case, exchange: Exchange) -> str:
         if not 0 <= call.step < len(case.steps):
             return f"not asked: call {index}, {call.method}, belongs to no step of a case"
         step = case.steps[call.step]
-        permitted = () if isinstance(step, QuietStep) else step.expect.codes
+        permitted = step.expect.codes if isinstance(step, CallStep) else ()
         word = _ENDS.get(call.end) or ("" if call.status in permitted else _STATUSES.get(call.status, ""))
         if word and call.end is not CallEnd.CANCELLED:
             return f"{word}: call {index}, {call.method}{f', {call.status}' if call.end is CallEnd.COMPLETE else ''}"
@@ -140,7 +141,7 @@ def _facts(recorded: Recorded, path: Path, region: str, cost: str) -> Facts:
 
 def _entry(case: Case, exchange: Exchange) -> Entry:
     reason = indeterminate(case, exchange)
-    if not reason and (case.protocol is not ProtocolName.STORAGE_READ or not exchange.driven):
+    if not reason and (case.protocol != DEFAULT_PROTOCOL or not exchange.driven):
         reason = "not a case that the driver puts to the Storage Read API"
     if not reason:
         try:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from conformance.contract import proto
-from conformance.records import Call, Case, Exchange, ProtocolName, to_json
+from conformance.protocol import DEFAULT_PROTOCOL
+from conformance.records import Call, Case, Exchange, to_json
 from conformance.truth.plain import RAW, PlainError, from_plain, to_plain
 from conformance.truth.records import TruthCall, TruthExchange
 
@@ -58,7 +59,7 @@ def normalised(case: Case, exchange: Exchange) -> TruthExchange:
 
 class _Normaliser:
     def __init__(self, case: Case, exchange: Exchange) -> None:
-        if case.protocol is not ProtocolName.STORAGE_READ or not exchange.driven:
+        if case.protocol != DEFAULT_PROTOCOL or not exchange.driven:
             raise UnresolvedError(f"{case.id}: expected calls of the suite's driver in the Storage Read API")
         self.case, self.exchange = case, exchange
         self.numbers: dict[tuple[str, object], str] = {}

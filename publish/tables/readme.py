@@ -9,7 +9,7 @@ from typing import Final
 from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
-from conformance.records import ProtocolName
+from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.reference.proven import proven_mutants
 from publish.tables.blocks import filled
 
@@ -25,7 +25,7 @@ def text() -> str:
 
 
 def _proven() -> Iterator[str]:
-    cases, read = (len(load_corpus(data_file("cases"), protocol)) for protocol in (None, ProtocolName.STORAGE_READ))
+    cases, read = (len(load_corpus(data_file("cases"), protocol)) for protocol in (None, DEFAULT_PROTOCOL))
     parts = f"{read} for Storage Read, {cases - read} for Flight"
     proof = "[the proof](docs/results.md#the-proof)"
     yield (

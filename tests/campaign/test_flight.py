@@ -26,7 +26,6 @@ from conformance.engine.selection import of_protocol
 from conformance.generate import load_case
 from conformance.generate.flighthistories import HISTORY
 from conformance.readers.decoders import arro3_stream
-from conformance.records import ProtocolName
 from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.server import FlightServer
 from conformance.targets import load_target
@@ -35,13 +34,13 @@ from conformance.targets.spec import TargetKind
 from tests.campaign.jobs import found
 from tests.campaign.spark import command, run
 
-CLAUSES = tuple(one.id for one in of_protocol(ProtocolName.FLIGHT))
+CLAUSES = tuple(one.id for one in of_protocol("flight"))
 CASES = 32
 FLIGHT = '[flight]\nseeding = "put"\necho = "echo"\n'
 
 
 READERS = ("pyarrow.slots", "arro3.stream")
-READ = tuple(name for name, one in register_for(READERS, ProtocolName.FLIGHT).items() if "flight" in one.profiles)
+READ = tuple(name for name, one in register_for(READERS, "flight").items() if "flight" in one.profiles)
 """The clauses on servers of Flight, and those on readers."""
 
 
@@ -166,7 +165,7 @@ class TestReaders:
     @pytest.mark.parametrize("readers", [(), READERS])
     def test_clauses_on_readers_are_judged_with_readers_alone(self, readers: tuple[str, ...]) -> None:
         """Without a decoder there is nothing to judge."""
-        judged = [name for name, one in register_for(readers, ProtocolName.FLIGHT).items() if "flight" in one.profiles]
+        judged = [name for name, one in register_for(readers, "flight").items() if "flight" in one.profiles]
 
         assert any(name.startswith("readers.") for name in judged) is bool(readers)
 

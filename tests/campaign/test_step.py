@@ -18,7 +18,8 @@ from conformance.campaign.step import SIDE_BY_SIDE, Stepper
 from conformance.contract.offers import asked, optional
 from conformance.engine.casestep import Driver
 from conformance.generate import draw_case
-from conformance.records import Case, Exchange, Outcome, ProtocolName
+from conformance.protocol import DEFAULT_PROTOCOL
+from conformance.records import Case, Exchange, Outcome
 from conformance.targets import TargetError, open_target
 from tests.campaign.jobs import TIMES, job
 
@@ -98,7 +99,7 @@ def test_a_target_that_breaks_costs_one_case(tmp_path: Path, target: Driver) -> 
 def test_a_case_of_a_profile_that_is_not_offered_is_not_driven(tmp_path: Path, target: Driver) -> None:
     """It is unsupported, as in a run."""
     served = job(tmp_path, profile="server")
-    lacking = dataclasses.replace(served.spec, not_offered=tuple(optional(ProtocolName.STORAGE_READ)))
+    lacking = dataclasses.replace(served.spec, not_offered=tuple(optional(DEFAULT_PROTOCOL)))
     partial = dataclasses.replace(served, spec=lacking)
     cases = [draw_case(partial.seed, index, profile="server") for index in range(SIDE_BY_SIDE)]
     plain = [case.id for case in cases if not asked(case)]

@@ -14,12 +14,11 @@ from conformance.contract.offers import asked, check_not_offered, optional, prof
 from conformance.contract.profilerow import ProfileRow
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import PROFILE, all_clauses
-from conformance.protocol import protocol_names
+from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
 from conformance.records import (
     Case,
     CreateSession,
     Profile,
-    ProtocolName,
     ReadRows,
     RecordError,
     SendMessages,
@@ -30,7 +29,7 @@ from conformance.records import (
 CASES = tuple(load_corpus(protocol=None).values())
 SERVED = [clause_id for clause_id, clause in all_clauses().items() if PROFILE in clause.profiles]
 FLOWN = [clause_id for clause_id, clause in all_clauses().items() if clause.on_flight]
-ROWS = [(ProtocolName(name), row) for name in protocol_names() for row in optional(name).values()]
+ROWS = [(name, row) for name in protocol_names() for row in optional(name).values()]
 
 
 @functools.cache
@@ -58,9 +57,9 @@ def test_a_clause_belongs_to_one_profile_at_most(clause_id: str) -> None:
 
 
 @pytest.mark.parametrize(("protocol", "part"), ROWS, ids=[row.profile for _, row in ROWS])
-def test_every_glob_of_a_profile_matches_a_clause(protocol: ProtocolName, part: ProfileRow) -> None:
+def test_every_glob_of_a_profile_matches_a_clause(protocol: str, part: ProfileRow) -> None:
     """A renamed chapter must not move its clauses to core."""
-    clauses = SERVED if protocol is ProtocolName.STORAGE_READ else FLOWN
+    clauses = SERVED if protocol == DEFAULT_PROTOCOL else FLOWN
 
     assert [glob for glob in (*part.clauses, *part.unless) if not fnmatch.filter(clauses, glob)] == []
 
@@ -91,7 +90,7 @@ def test_a_clause_on_flight_is_shown_by_a_case_that_asks_for_its_profile(clause_
     assert any(profile in asked(case) or all(map(_refusable, case.steps)) for case in naming(clause_id))
 
 
-@pytest.mark.parametrize("profile", optional(ProtocolName.STORAGE_READ))
+@pytest.mark.parametrize("profile", optional(DEFAULT_PROTOCOL))
 def test_a_profile_has_cases_that_ask_for_nothing_else(profile: Profile) -> None:
     """A server that offers core and this profile is judged on it."""
     assert [case.id for case in CASES if asked(case) == (profile,)] != []
@@ -105,12 +104,12 @@ def test_every_profile_has_a_title() -> None:
 
 def test_a_part_of_flight_is_no_part_of_storage_read() -> None:
     """Each protocol has its own names, and only tables of BigQuery have its types."""
-    check_not_offered("target.not_offered", ("actions", "sql-metadata"), ProtocolName.FLIGHT)
-    for name, protocol in (("actions", ProtocolName.STORAGE_READ), ("splits", ProtocolName.FLIGHT)):
+    check_not_offered("target.not_offered", ("actions", "sql-metadata"), "flight")
+    for name, protocol in (("actions", DEFAULT_PROTOCOL), ("splits", "flight")):
         with pytest.raises(RecordError, match="no profile is called"):
             check_not_offered("target.not_offered", (name,), protocol)
     with pytest.raises(RecordError, match="no profile is called 'JSON'"):
-        check_not_offered("target.not_offered", ("JSON",), ProtocolName.FLIGHT)
+        check_not_offered("target.not_offered", ("JSON",), "flight")
 
 
 def test_a_case_asks_for_what_its_requests_need() -> None:
@@ -134,6 +133,6 @@ def test_a_case_asks_for_what_its_requests_need() -> None:
 def test_a_name_that_cannot_be_left_out_is_refused(name: str, said: str) -> None:
     """The message names the nearest profile."""
     with pytest.raises(RecordError) as error:
-        check_not_offered("target.not_offered", ("filters", name), ProtocolName.STORAGE_READ)
+        check_not_offered("target.not_offered", ("filters", name), DEFAULT_PROTOCOL)
 
     assert said in str(error.value)

@@ -9,7 +9,6 @@ import pytest
 from conformance.contract.clause import load_chapters
 from conformance.engine import asking
 from conformance.engine.asking import Tried, asked, drawn, has_races
-from conformance.records import ProtocolName
 from conformance.reference.flight.hosted import flight_target
 from conformance.reference.flight.service import FlightService
 
@@ -44,7 +43,7 @@ class OtherActions(FlightService):
 @pytest.fixture
 def history(monkeypatch: pytest.MonkeyPatch) -> Tried:
     """A history whose calls meet, as the only one that is drawn."""
-    found = next(one for one in drawn(ProtocolName.FLIGHT) if has_races(one.case))
+    found = next(one for one in drawn("flight") if has_races(one.case))
     monkeypatch.setattr(asking, "drawn", lambda _protocol: (found,))
     return found
 

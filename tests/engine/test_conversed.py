@@ -18,6 +18,7 @@ from conformance.engine.owed import reference_target
 from conformance.engine.proof import is_heavy
 from conformance.engine.selection import all_clauses
 from conformance.generate import materialise
+from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.protocols.storage_read.engine import recordings
 from conformance.records import (
     Asker,
@@ -27,7 +28,6 @@ from conformance.records import (
     CreateSession,
     Exchange,
     Outcome,
-    ProtocolName,
     ReadRows,
     SplitStream,
     Verdict,
@@ -36,7 +36,7 @@ from conformance.reference.mutants import MUTANTS
 
 CLIENT = Asker(AskerKind.PROXY, "some-client", "1.0")
 JUDGE = Judge(without_table(all_clauses().values())[0])
-CORPUS = [one for one in load_corpus().values() if one.protocol is ProtocolName.STORAGE_READ]
+CORPUS = [one for one in load_corpus().values() if one.protocol == DEFAULT_PROTOCOL]
 LIGHT = [one for one in CORPUS if not is_heavy(one)]
 
 

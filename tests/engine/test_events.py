@@ -7,7 +7,8 @@ import dataclasses
 import pytest
 
 from conformance.engine.events import ExchangeRecorded, Line, SuiteBroke
-from conformance.records import ProtocolName, RecordError
+from conformance.protocol import protocol_names
+from conformance.records import RecordError
 from tests.engine.samples import sample_call, sample_case, sample_exchange
 
 
@@ -38,7 +39,10 @@ def test_an_exchange_is_of_its_case() -> None:
     assert ExchangeRecorded(case, good).exchange is good
     for wrong, place in [
         (dataclasses.replace(good, case_id="b"), "exchange.case_id"),
-        (dataclasses.replace(good, protocol=next(one for one in ProtocolName if one is not case.protocol)), "protocol"),
+        (
+            dataclasses.replace(good, protocol=next(one for one in protocol_names() if one is not case.protocol)),
+            "protocol",
+        ),
         (sample_exchange("a", dataclasses.replace(sample_call(), step=last + 1)), r"exchange.calls\[0\].step"),
         (sample_exchange("a", sample_call(), dataclasses.replace(sample_call(), step=-1)), r"exchange.calls\[1\].step"),
     ]:

@@ -26,7 +26,8 @@ from conformance.engine.recorded import Stored
 from conformance.engine.result import NOT_JUDGED, fold
 from conformance.engine.selection import all_clauses
 from conformance.generate import load_case
-from conformance.records import Case, Exchange, ProtocolName, RecordError, Verdict, from_json, from_row
+from conformance.protocol import DEFAULT_PROTOCOL
+from conformance.records import Case, Exchange, RecordError, Verdict, from_json, from_row
 
 ARCHIVE = Path(__file__).parent / "old" / "version-1.zip"
 NAMES = zipfile.ZipFile(ARCHIVE).namelist()
@@ -71,7 +72,7 @@ def test_an_extracted_exchange_has_the_verdicts_of_then(old: Path, name: str) ->
     found = [verdict for verdict in judged(from_json(Case, case), read) if verdict.clause in known]
 
     assert _places(found) == _places(from_json(Verdict, verdict) for verdict in verdicts)
-    assert (read.protocol, read.driven) == (ProtocolName.STORAGE_READ, True)
+    assert (read.protocol, read.driven) == (DEFAULT_PROTOCOL, True)
 
 
 def test_what_is_frozen_ends_in_every_way(old: Path) -> None:
@@ -145,5 +146,5 @@ def test_an_old_counterexample_is_a_case(old: Path) -> None:
     """Saved where a campaign found them."""
     cases = [load_case(path) for path in sorted((old / "counterexamples").iterdir())]
 
-    assert [case.protocol for case in cases] == [ProtocolName.STORAGE_READ] * 3
+    assert [case.protocol for case in cases] == [DEFAULT_PROTOCOL] * 3
     assert all(clause in CLAUSES for case in cases for clause in case.clauses)

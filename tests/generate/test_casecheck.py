@@ -18,7 +18,6 @@ from conformance.records import (
     GetFlightInfo,
     Happening,
     Meanwhile,
-    ProtocolName,
     ReadRows,
     Recipe,
     RecordError,
@@ -38,7 +37,7 @@ def case(*columns: Column, recipe: Recipe | None = None, steps: tuple[Step, ...]
 def flight(*steps: Step) -> Case:
     """A case of Flight that asks for an info first."""
     asked = GetFlightInfo(Descriptor(path=("f",)))
-    return dataclasses.replace(case(steps=(asked, *steps)), protocol=ProtocolName.FLIGHT)
+    return dataclasses.replace(case(steps=(asked, *steps)), protocol="flight")
 
 
 @pytest.mark.parametrize("profile", sorted(PROFILES))

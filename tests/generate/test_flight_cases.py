@@ -14,6 +14,7 @@ import pytest
 from conformance.generate import CaseFileError, load_case, materialise, save_case
 from conformance.generate.casecheck import check_case
 from conformance.generate.caseschema import case_schema
+from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import (
     ArrowTable,
     Case,
@@ -26,7 +27,6 @@ from conformance.records import (
     GetFlightInfo,
     Json,
     PollFlightInfo,
-    ProtocolName,
     Recipe,
     RecordError,
     Step,
@@ -78,7 +78,7 @@ def arrow(**parts: Any) -> Case:
     return dataclasses.replace(FLIGHT_CASE, table=Table((), arrow=dataclasses.replace(ARROW, **parts)))
 
 
-def steps(*steps: Step, protocol: ProtocolName = ProtocolName.FLIGHT, table: Table = FLIGHT_CASE.table) -> Case:
+def steps(*steps: Step, protocol: str = "flight", table: Table = FLIGHT_CASE.table) -> Case:
     """A case of these steps."""
     return Case("a", "t", table, steps, protocol=protocol)
 
@@ -97,11 +97,11 @@ def steps(*steps: Step, protocol: ProtocolName = ProtocolName.FLIGHT, table: Tab
         (arrow(batches=(Json(3),)), "batch 0 is not of the integration form"),
         (steps(CreateSession()), "Case.steps[0]: expected a step of flight, the protocol of the case but got 'create-"),
         (
-            steps(DoPut(WORDS), protocol=ProtocolName.STORAGE_READ, table=Table((), recipe=Recipe(1))),
+            steps(DoPut(WORDS), protocol=DEFAULT_PROTOCOL, table=Table((), recipe=Recipe(1))),
             "Case.steps[0]: expected a step of storage-read, the protocol of the case but got 'do-put'",
         ),
         (
-            steps(protocol=ProtocolName.STORAGE_READ),
+            steps(protocol=DEFAULT_PROTOCOL),
             "Case.table.arrow: expected columns, because the case is of storage-read",
         ),
         (steps(DoGet()), "Case.steps[0].info: expected the label of an earlier get-flight-info step but got 'i'"),

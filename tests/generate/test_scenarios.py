@@ -15,6 +15,7 @@ from conformance.generate.factors import block, wanted_of
 from conformance.generate.materialise import materialise
 from conformance.generate.scenarios import HEAVIEST, is_scenario, parse_scenario_id
 from conformance.generate.weight import weight
+from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import (
     AppendRows,
     Case,
@@ -22,7 +23,6 @@ from conformance.records import (
     FaultKind,
     Meanwhile,
     Profile,
-    ProtocolName,
     ReadRows,
     SplitStream,
     from_json,
@@ -108,7 +108,7 @@ def test_a_skipped_step_covers_nothing() -> None:
     assert covered([], size=2).missing[0] == "restriction=none & offset=start"
 
 
-@pytest.mark.parametrize("profile", optional(ProtocolName.STORAGE_READ))
+@pytest.mark.parametrize("profile", optional(DEFAULT_PROTOCOL))
 def test_a_target_is_asked_for_nothing_that_it_does_not_offer(profile: Profile) -> None:
     """A scenario leaves out what a target lacks; it is not left out itself."""
     cases = [draw_scenario(3, index, not_offered=(profile,)) for index in range(60)]

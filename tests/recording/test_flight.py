@@ -19,7 +19,7 @@ from conformance.engine.result import fold
 from conformance.generate import materialise
 from conformance.recording.journal import Ended, Journal
 from conformance.recording.keeping import Bounds, Kept
-from conformance.records import Call, CallEnd, Exchange, FaultKind, FlightMethod, Outcome, ProtocolName
+from conformance.records import Call, CallEnd, Exchange, FaultKind, FlightMethod, Outcome
 from conformance.records import Fault as Planned
 from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.handshake import LOGIN
@@ -32,7 +32,7 @@ from conformance.targets.spec import TargetKind, TargetSpec
 from conformance.wire.flight import SERVICE
 from tests.recording.running import recording
 
-CASES: Final = [one for one in load_corpus(protocol=ProtocolName.FLIGHT).values() if not is_heavy(one)]
+CASES: Final = [one for one in load_corpus(protocol="flight").values() if not is_heavy(one)]
 SECRET: Final = "a password that nobody has"
 
 
@@ -50,7 +50,7 @@ def through(log: Path) -> list[Exchange]:
 def recorded(log: Path) -> list[Call]:
     """The calls in a log, by their start."""
     found = [event.exchange for event in read_log(log) if isinstance(event, ExchangeRecorded)]
-    assert {one.protocol for one in found} == {ProtocolName.FLIGHT}
+    assert {one.protocol for one in found} == {"flight"}
     return sorted((call for one in found for call in one.calls), key=lambda call: call.started)
 
 
@@ -107,7 +107,7 @@ def test_a_log_with_calls_of_both_protocols_is_judged(tmp_path: Path) -> None:
 @pytest.mark.parametrize("payload", [text(2, "a user") + text(3, SECRET), SECRET.encode()])
 def test_a_login_is_not_kept(payload: bytes) -> None:
     """Neither what the client sends nor the token that it gets; the messages around both can still be read."""
-    one = Kept(ProtocolName.FLIGHT, "Handshake", (), Bounds(), 0.0)
+    one = Kept("flight", "Handshake", (), Bounds(), 0.0)
     one.request(b"\x08\x01" + part(2, payload))
     one.response(part(2, b"a token of the server"))
     call = one.call(status="OK", details=f"welcome {SECRET}", end=CallEnd.COMPLETE, initial=(), trailers=(), seconds=0)
@@ -119,7 +119,7 @@ def test_a_login_is_not_kept(payload: bytes) -> None:
 
 def test_bytes_that_are_no_handshake_are_not_kept_either() -> None:
     """Nobody knows where the secret is."""
-    one = Kept(ProtocolName.FLIGHT, "Handshake", (), Bounds(), 0.0)
+    one = Kept("flight", "Handshake", (), Bounds(), 0.0)
     one.request(b"\xff" + SECRET.encode())
 
     call = one.call(status="OK", details="", end=CallEnd.COMPLETE, initial=(), trailers=(), seconds=0)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.recording.keeping import Bounds, Kept, Metadata
-from conformance.records import Call, CallEnd, ProtocolName
+from conformance.records import Call, CallEnd
 
 TOKEN = "ya29.a-token-that-nobody-has"  # made up
 
 
 def kept(bounds: Bounds, *, sent: Metadata = ()) -> Kept:
     """A call that begins."""
-    return Kept(ProtocolName.STORAGE_READ, "ReadRows", sent, bounds, 0.0)
+    return Kept(DEFAULT_PROTOCOL, "ReadRows", sent, bounds, 0.0)
 
 
 def ended(one: Kept, *, details: str = "", trailers: Metadata = ()) -> Call:

@@ -11,7 +11,7 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.events import ExchangeRecorded
 from conformance.engine.log import read_log
 from conformance.generate import materialise
-from conformance.records import Outcome, ProtocolName
+from conformance.records import Outcome
 from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.server import FlightServer
 from conformance.reference.flight.sql.service import SqlFlightService
@@ -26,7 +26,7 @@ from tests.recording.running import recording
 
 CASES: Final = [
     one
-    for one in load_corpus(protocol=ProtocolName.FLIGHT).values()
+    for one in load_corpus(protocol="flight").values()
     if one.id in ("flight-sql.features", "flight-sql.prepared-query", "flight-sql.ingest")
 ]
 NEW: Final = {

@@ -25,7 +25,6 @@ from conformance.records import (
     ListFlights,
     MetadataEntry,
     PollFlightInfo,
-    ProtocolName,
     SendMessages,
     Table,
 )
@@ -98,7 +97,7 @@ FLIGHT_CASE = Case(
         SendMessages(FlightMethod.DO_GET, (b"\x08",)),
     ),
     clauses=("flight.*",),
-    protocol=ProtocolName.FLIGHT,
+    protocol="flight",
 )
 """Every step and every part of an Arrow table."""
 
@@ -119,7 +118,7 @@ FLIGHT_EXCHANGE = Exchange(
     FLIGHT_CASE.id,
     "fake",
     calls=(Call(0, "", "Handshake", b"", order="|", status="UNAUTHENTICATED"), PING_PONG),
-    protocol=ProtocolName.FLIGHT,
+    protocol="flight",
 )
 """A handshake in which the client said nothing, and an exchange."""
 
@@ -127,6 +126,6 @@ BY_A_CLIENT = Exchange(
     FLIGHT_CASE.id,
     "fake",
     calls=(PING_PONG,),
-    protocol=ProtocolName.FLIGHT,
+    protocol="flight",
     asked_by=Asker(AskerKind.PROXY, "arrow-go", "18.8.0"),
 )

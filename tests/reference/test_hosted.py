@@ -16,7 +16,8 @@ from conformance.contract.clause import load_chapters
 from conformance.engine.corpus import load_corpus
 from conformance.engine.proof import ProofFixture, Tried
 from conformance.generate.scenarios import CHAPTER
-from conformance.records import CallEnd, Exchange, ProtocolName
+from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
+from conformance.records import CallEnd, Exchange
 from conformance.records.together import groups
 from conformance.reference.flight.hosted import flight_target
 from conformance.reference.hosted import storage_target
@@ -24,17 +25,17 @@ from conformance.targets import Target
 
 load_chapters()
 Open = Callable[..., Target]
-OPEN: dict[ProtocolName, Open] = {ProtocolName.STORAGE_READ: storage_target, ProtocolName.FLIGHT: flight_target}
+OPEN: dict[str, Open] = {DEFAULT_PROTOCOL: storage_target, "flight": flight_target}
 SAMPLE = 12
 """Each so many-th case is compared in the quick tests; those over connections take ten times as long."""
 RACES = frozenset({"flight.handshake-rounds"})
 """Refused at its first message, whose client may have sent the others by then."""
 
 
-def cases(protocol: ProtocolName) -> tuple[Tried, ...]:
+def cases(protocol: str) -> tuple[Tried, ...]:
     """The light cases of a protocol that a server without more can serve, and no race decides about."""
     fixture = ProofFixture.of(load_corpus(protocol=protocol).values(), ())
-    drawn = () if protocol is ProtocolName.FLIGHT else fixture.scenarios([f"{CHAPTER}."], protocol)
+    drawn = () if protocol == "flight" else fixture.scenarios([f"{CHAPTER}."], protocol)
     # Drawn cases of Storage Read append rows, and read a table as it was before.
     served = (one for one in (*fixture.served(()), *drawn) if one.case.id not in RACES)
     # Of a group of steps of Flight, the calls are made at the same time.
@@ -55,27 +56,27 @@ def compared(exchange: Exchange) -> tuple[Exchange, tuple[object, ...]]:
     return dataclasses.replace(exchange, calls=tuple(plain)), sent
 
 
-def assert_same(protocol: ProtocolName, sample: int) -> None:
+def assert_same(protocol: str, sample: int) -> None:
     """Compare the exchanges of each so many-th case; the second one in this process has its tables brought back."""
     with closing(OPEN[protocol]()) as inside, closing(OPEN[protocol](connected=True)) as outside:
         for one in cases(protocol)[::sample]:
             case = dataclasses.replace(one.case, isolated=False)
             first, again, over = (target.drive(case, one.table) for target in (inside, inside, outside))
             assert timeless(first) == timeless(again), case.id
-            if any(call.end is CallEnd.CANCELLED for call in first.calls) and protocol is ProtocolName.FLIGHT:
+            if any(call.end is CallEnd.CANCELLED for call in first.calls) and protocol == "flight":
                 continue
             assert compared(first) == compared(over), case.id
 
 
-@pytest.mark.parametrize("protocol", ProtocolName)
-def test_a_sample_of_cases_is_answered_alike(protocol: ProtocolName) -> None:
+@pytest.mark.parametrize("protocol", protocol_names())
+def test_a_sample_of_cases_is_answered_alike(protocol: str) -> None:
     """Every field of the exchange."""
     assert_same(protocol, SAMPLE)
 
 
 @pytest.mark.slow(env="thorough")
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("protocol", ProtocolName)
-def test_every_case_is_answered_alike(protocol: ProtocolName) -> None:
+@pytest.mark.parametrize("protocol", protocol_names())
+def test_every_case_is_answered_alike(protocol: str) -> None:
     """Every field of the exchange."""
     assert_same(protocol, 1)

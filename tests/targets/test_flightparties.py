@@ -16,7 +16,6 @@ from conformance.records import (
     Exchange,
     GetFlightInfo,
     Mode,
-    ProtocolName,
     Recipe,
     Step,
     Table,
@@ -30,7 +29,7 @@ SET = part(1, text(1, "zone") + part(2, text(1, "UTC")))
 
 def driven(*steps: Step, times: int = 1) -> Exchange:
     """The last exchange of a case that the reference is asked so many times."""
-    case = Case("flight.parties", "Several clients", TABLE, steps, protocol=ProtocolName.FLIGHT)
+    case = Case("flight.parties", "Several clients", TABLE, steps, protocol="flight")
     with reference_target(TargetKind.FLIGHT) as target:
         *_, last = [target.drive(case, materialise(case.table)) for _ in range(times)]
     return last

@@ -65,11 +65,6 @@ class FlightCall(CallView):
     step: FlightStep | FlightSqlStep
 
     @property
-    def expected_codes(self) -> tuple[str, ...]:
-        """The permitted statuses of the step that made the call."""
-        return self.step.expect.codes
-
-    @property
     def at(self) -> int:
         """The number of the group of steps in which the call was made: those of one group are made at the same time."""
         return self.view.groups.get(self.raw.step, self.raw.step)

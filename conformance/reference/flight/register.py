@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from conformance.records import ProtocolName
 from conformance.reference.flight.service import FlightService
 from conformance.reference.freedom import ServiceVariation, registering
 from conformance.reference.register import Mutant, decorator
@@ -25,11 +24,11 @@ FLIGHT_MUTANTS: Final[Mapping[str, Mutant]] = MappingProxyType(_MUTANTS)
 FLIGHT_VARIATIONS: Final[Mapping[str, ServiceVariation[FlightService]]] = MappingProxyType(_VARIATIONS)
 """Every legal variation by name; complete once :mod:`.variations` is imported."""
 
-mutant: Final = decorator(lambda definition: {"service": definition, "protocol": ProtocolName.FLIGHT}, _MUTANTS)
+mutant: Final = decorator(lambda definition: {"service": definition, "protocol": "flight"}, _MUTANTS)
 """Register a subclass of the service that replaces one step."""
 
 process_mutant: Final = decorator(
-    lambda definition: {"service": definition, "protocol": ProtocolName.FLIGHT, "process": True}, _MUTANTS
+    lambda definition: {"service": definition, "protocol": "flight", "process": True}, _MUTANTS
 )
 """Register a subclass of the service that dies, and so needs a process of its own."""
 

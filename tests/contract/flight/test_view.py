@@ -11,6 +11,7 @@ from conformance.contract.flight.encoding import part
 from conformance.contract.flight.view import ExchangeView, FlightView
 from conformance.contract.view import View
 from conformance.contract.viewing import profile_of, view_of
+from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import (
     Asker,
     AskerKind,
@@ -24,7 +25,6 @@ from conformance.records import (
     GivingUp,
     Outcome,
     PollFlightInfo,
-    ProtocolName,
 )
 from conformance.reference.flight.service import FlightService, Messages
 from conformance.reference.flight.store import Flight
@@ -135,7 +135,7 @@ def test_the_protocol_chooses_the_view_and_the_profile() -> None:
 
     assert type(view_of(view.case, view.exchange, view.table)) is FlightView
     assert type(view_of(view.case, stored, view.table)) is View
-    assert [profile_of(one) for one in (ProtocolName.FLIGHT, ProtocolName.STORAGE_READ)] == ["flight", "bq-arrow"]
+    assert [profile_of(one) for one in ("flight", DEFAULT_PROTOCOL)] == ["flight", "bq-arrow"]
 
 
 def test_an_exchange_has_what_was_sent_and_what_came() -> None:

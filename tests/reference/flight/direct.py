@@ -32,7 +32,6 @@ from conformance.records import (
     GetFlightInfo,
     Json,
     Outcome,
-    ProtocolName,
     Step,
     Table,
 )
@@ -52,7 +51,7 @@ from conformance.wire.flight import SERVICE
 
 load_chapters()
 FIXTURE: Final = ProofFixture.of(
-    load_corpus(protocol=ProtocolName.FLIGHT).values(), [one for one in CLAUSES.values() if FLIGHT[0] in one.profiles]
+    load_corpus(protocol="flight").values(), [one for one in CLAUSES.values() if FLIGHT[0] in one.profiles]
 )
 """The cases and the clauses of Flight."""
 ROWS: Final = Table(
@@ -83,7 +82,7 @@ def caller_of(service: FlightService) -> Caller:
 
 def case_of(*steps: Step, table: Table = ROWS) -> Case:
     """A case of these steps, over three rows unless another table is given."""
-    return Case("by-hand", "a case made by hand", table, steps=steps, protocol=ProtocolName.FLIGHT)
+    return Case("by-hand", "a case made by hand", table, steps=steps, protocol="flight")
 
 
 def seen(

@@ -9,7 +9,7 @@ from typing import Final
 from conformance._globs import matches
 from conformance.engine.proof import by_scenario, by_server
 from conformance.generate.flighthistories import HISTORY
-from conformance.records import Case, Finding, Outcome, ProtocolName, Verdict
+from conformance.records import Case, Finding, Outcome, Verdict
 from conformance.records.together import groups
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.mutants import Mutant
@@ -65,7 +65,7 @@ def _verdicts(name: str, mutant: Mutant) -> Iterator[tuple[bool, list[Verdict]]]
     """The verdicts on each case, and True for those that are always put to the mutant."""
     scenario = getattr(mutant.service, "scenario", None)
     if scenario is not None:
-        yield from ((True, verdicts) for verdicts in by_scenario(FIXTURE, scenario, ProtocolName.FLIGHT, name))
+        yield from ((True, verdicts) for verdicts in by_scenario(FIXTURE, scenario, "flight", name))
         return
     known = (*mutant.kills, *mutant.also)
     made = [one for one in FIXTURE.light if _is_made_for(one.case, known)]
@@ -74,7 +74,7 @@ def _verdicts(name: str, mutant: Mutant) -> Iterator[tuple[bool, list[Verdict]]]
     left = [one for one in others if one not in chosen]
     for light, kills in ((made + chosen, mutant.kills), (left, ())):
         fixture = dataclasses.replace(FIXTURE, light=tuple(light))
-        yield from ((light is not left, verdicts) for verdicts in by_server(fixture, name, kills, ProtocolName.FLIGHT))
+        yield from ((light is not left, verdicts) for verdicts in by_server(fixture, name, kills, "flight"))
 
 
 def _meets(case: Case) -> bool:

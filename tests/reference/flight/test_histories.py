@@ -6,7 +6,6 @@ import pytest
 
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.engine.proof import ProofFixture, by_server, note_failures
-from conformance.records import ProtocolName
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 from tests.studies import sample
@@ -34,7 +33,7 @@ QUICK = ("None", f"{CHAPTER}forgets-logins", f"{CHAPTER}flight-ends-with-its-end
 def test_a_legal_server_fails_nothing(name: str | None) -> None:
     """Whether it appends or refuses, keeps clients apart, or gives what is there when a ticket is redeemed."""
     failures: dict[str, tuple[str, ...]] = {}
-    for verdicts in by_server(FIXTURE, name, [f"{CHAPTER}none-is-lost"], ProtocolName.FLIGHT):
+    for verdicts in by_server(FIXTURE, name, [f"{CHAPTER}none-is-lost"], "flight"):
         note_failures(verdicts, failures)
 
     assert not failures

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from conformance.contract.flight.decoding import Info, message_of, read_info
 from conformance.contract.flight.encoding import data
-from conformance.records import SCENARIO, Call, CallEnd, Case, Expect, ProtocolName, Step, Table
+from conformance.records import SCENARIO, Call, CallEnd, Case, Expect, Step, Table
 from conformance.wire import DecodingError, Header
 from conformance.wire.flightdata import read_flight
 
@@ -121,7 +121,7 @@ class FlightScenario:
             Table((), rows=()),
             self.steps,
             clauses=("flight-scenario.*",),
-            protocol=ProtocolName.FLIGHT,
+            protocol="flight",
         )
 
 

@@ -30,7 +30,6 @@ from conformance.records import (
     GetFlightInfo,
     GetSchema,
     Json,
-    ProtocolName,
     SqlQuery,
     Step,
     Table,
@@ -95,7 +94,7 @@ def _case(spec: TargetSpec, known: KnownFlight) -> Case:
         Table(columns, rows=rows),
         (*steps, DoGet()),
         clauses=("flight-rows.*", "flight-info.*", "flight-data.*"),
-        protocol=ProtocolName.FLIGHT,
+        protocol="flight",
     )
 
 

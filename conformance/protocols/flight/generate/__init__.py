@@ -8,12 +8,12 @@ from conformance.generate.flightsteps import draw_flight_steps
 from conformance.generate.plugin import GeneratePlugin
 from conformance.protocols.flight.generate.simpler import simpler
 from conformance.protocols.flight.generate.steps import check_steps
-from conformance.records import Case, ProtocolName, Table
+from conformance.records import Case, Table
 
 
 def _draw(choices: Choices, table: Table, case_id: str) -> Case:
     title = "A drawn table that a Flight server accepts comes back"
-    return Case(case_id, title, table, draw_flight_steps(choices), protocol=ProtocolName.FLIGHT)
+    return Case(case_id, title, table, draw_flight_steps(choices), protocol="flight")
 
 
 PLUGIN: Final = GeneratePlugin(

@@ -8,6 +8,7 @@ from typing import Final
 from conformance.generate.casecheck import check_rows, row_count
 from conformance.records import (
     AppendRows,
+    CallStep,
     Case,
     CreateSession,
     Happening,
@@ -47,6 +48,7 @@ def check_steps(case: Case) -> None:
             _check_happening(step, path)
             happened.append(step.what)
             continue
+        assert isinstance(step, CallStep), "the case has steps of its protocol"
         check_rows(step.expect.rows or (), path, count)
         if isinstance(step, CreateSession):
             if again or happened:

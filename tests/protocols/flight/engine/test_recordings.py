@@ -30,15 +30,14 @@ from conformance.records import (
     Exchange,
     FlightMethod,
     Outcome,
-    ProtocolName,
     Verdict,
 )
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 
 CLIENT = Asker(AskerKind.PROXY, "some-client", "1.0")
-JUDGE = Judge(without_table(clauses_on(ProtocolName.FLIGHT)[0])[0])
-CORPUS = list(load_corpus(protocol=ProtocolName.FLIGHT).values())
+JUDGE = Judge(without_table(clauses_on("flight")[0])[0])
+CORPUS = list(load_corpus(protocol="flight").values())
 LIGHT = [one for one in CORPUS if not is_heavy(one)]
 PATH = descriptor(Descriptor(path=("a",)))
 
@@ -46,7 +45,7 @@ PATH = descriptor(Descriptor(path=("a",)))
 def alone(calls: Sequence[Call], *, now: int = 0, labelled: bool = False) -> tuple[ExchangeRecorded, ...]:
     """Each call as a proxy writes it: an exchange of its own, without a case; ``labelled`` keeps the labels."""
     found = []
-    flight = ProtocolName.FLIGHT
+    flight = "flight"
     for at, call in enumerate(calls):
         case = Case(f"call.{at:06}", "One call", UNKNOWN_TABLE, steps=(), protocol=flight)
         bare = dataclasses.replace(call, step=0, label=call.label if labelled else "")
@@ -64,7 +63,7 @@ def verdicts(exchange: Exchange) -> Iterator[Verdict]:
 
 def judged(cases: Sequence[Case], mutant: str | None) -> Iterator[tuple[Case, Verdict]]:
     """The verdicts without a table on what the reference, or a mutant of it, answers to ``cases``."""
-    with lasting_target(ProtocolName.FLIGHT, mutant) as target:
+    with lasting_target("flight", mutant) as target:
         for case in cases:
             exchange = target.drive(dataclasses.replace(case, isolated=False), materialise(case.table))
             yield from ((case, verdict) for verdict in verdicts(exchange))

@@ -21,7 +21,7 @@ from conformance.generate import materialise
 from conformance.protocols.flight.engine.logins import CLAUSES
 from conformance.protocols.flight.recording.parties import Parties
 from conformance.recording.keeping import Bounds, Kept
-from conformance.records import Outcome, ProtocolName, Verdict
+from conformance.records import Outcome, Verdict
 from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.handshake import LOGIN
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
@@ -34,9 +34,9 @@ from conformance.targets.spec import TargetKind, TargetSpec
 from tests.recording.running import recording
 
 CASES: Final = [
-    load_corpus(protocol=ProtocolName.FLIGHT)[name] for name in ("flight.login", "flight.session", "flight.put-and-get")
+    load_corpus(protocol="flight")[name] for name in ("flight.login", "flight.session", "flight.put-and-get")
 ]
-JUDGE: Final = Judge(without_table(clauses_on(ProtocolName.FLIGHT)[0])[0])
+JUDGE: Final = Judge(without_table(clauses_on("flight")[0])[0])
 LEGAL: Final = [name for name in FLIGHT_VARIATIONS if name.startswith(("flight-session", "flight-handshake"))]
 
 
@@ -106,7 +106,7 @@ def test_the_log_has_numbers_and_no_secret(tmp_path: Path) -> None:
 
 def kept(method: str, sent: tuple[tuple[str, str | bytes], ...], *responses: bytes) -> Kept:
     """A call that has ended, with the metadata of its client."""
-    one = Kept(ProtocolName.FLIGHT, method, sent, Bounds(), 0.0)
+    one = Kept("flight", method, sent, Bounds(), 0.0)
     for response in responses:
         one.response(response)
     return one

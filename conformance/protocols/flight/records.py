@@ -1,0 +1,7 @@
+"""The steps of cases of Arrow Flight."""
+
+from typing import Final, get_args
+
+from conformance.records import FlightSqlStep, FlightStep, Meanwhile, RecordsPlugin
+
+PLUGIN: Final = RecordsPlugin((*get_args(FlightStep), *get_args(FlightSqlStep), Meanwhile))

@@ -1,0 +1,46 @@
+"""What records know of a protocol: the steps that its cases may have."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Annotated, ClassVar, TypeAlias
+
+from conformance._codec import Members
+from conformance.protocol import plugin, plugins
+from conformance.records.step import Step
+
+__all__ = ["AnyStep", "RecordsPlugin", "all_steps", "steps_of"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RecordsPlugin:
+    """A protocol in records: ``steps`` are the kinds of step that its cases may have."""
+
+    LAYER: ClassVar[str] = "records"
+
+    steps: tuple[type[Step], ...]
+
+
+def steps_of(protocol: str) -> tuple[type[Step], ...]:
+    """The kinds of step that a case of this protocol may have."""
+    return plugin(RecordsPlugin, protocol).steps
+
+
+@functools.cache
+def all_steps() -> tuple[type[Step], ...]:
+    """Every kind of step, in the order of the protocols; several may have the same kind.
+
+    Raises:
+        ValueError: two kinds have one tag, so that a stored step could be read as either.
+    """
+    kinds: dict[str, type[Step]] = {}
+    for protocol, one in plugins(RecordsPlugin).items():
+        for kind in one.steps:
+            if kinds.setdefault(kind.TAG, kind) is not kind:
+                raise ValueError(f"{protocol}: another protocol has a step with the tag {kind.TAG!r}")
+    return tuple(kinds.values())
+
+
+AnyStep: TypeAlias = Annotated[Step, Members(all_steps)]
+"""A step in a record: of whichever protocol."""
