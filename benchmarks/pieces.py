@@ -125,7 +125,7 @@ class Side:
 def serve(target: str, cases: int, asked: IO[str], answers: IO[str]) -> None:
     """Be one of the processes: work on the cases of each line, and answer with the processor time for them."""
     spec = load_target(data_file("targets", f"{target}.toml"))
-    profile = "server" if spec.kind is TargetKind.SERVER else "arrow"
+    profile = "server" if spec.kind == TargetKind.SERVER else "arrow"
     clauses, family = tuple(all_clauses()), family_of(profile)
     job = CampaignJob(spec, cases=cases + WARM_UP, seed=2026, profile=profile, clauses=clauses, family=family)
     with open_target(spec, alone=True) as opened:

@@ -49,7 +49,7 @@ def _dataclasses() -> Iterator[type]:
 def test_values_are_frozen() -> None:
     """Code that gets a value may keep it, hash it and hand it to another thread."""
     changeable = {
-        f"{kind.__module__}.{kind.__name__}" for kind in _dataclasses() if not vars(kind)["__dataclass_params__"].frozen
+        f"{kind.__module__}.{kind.__name__}" for kind in _dataclasses() if not kind.__dataclass_params__.frozen
     }
 
     assert changeable == FILLED_WHILE_READING

@@ -57,7 +57,7 @@ class Sandbox:
         self._python = python
         self._weights = weights
         deadlines = job.spec.deadlines.stretched(job.multiplier)
-        serializing = job.spec.kind is TargetKind.SERIALIZER
+        serializing = job.spec.kind == TargetKind.SERIALIZER
         self._deadline = (deadlines.call if serializing else deadlines.case) + MARGIN * job.multiplier
         self._worker: Worker | None = None
         self._open = False

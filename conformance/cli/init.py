@@ -34,10 +34,11 @@ from conformance.targets.spec import (
     Start,
     TargetKind,
     TargetSpec,
+    target_kinds,
 )
 from conformance.targets.specfile import parse_target
 
-KINDS: Final = [kind.value for kind in TargetKind]
+KINDS: Final = target_kinds()
 NONE: Final = "none"
 SEEDS: Final = {
     "rest": (SeedPath.REST,),
@@ -202,7 +203,7 @@ def command(
 def _spec(answers: Answers, capabilities: tuple[str, ...], not_offered: tuple[str, ...]) -> TargetSpec:
     entry = answers.given["entry"]
     likely = TargetKind.SERIALIZER if entry is not None else TargetKind.SERVER
-    kind = TargetKind(answers.of("kind", "What is judged", likely.value, type=click.Choice(KINDS)))
+    kind = answers.of("kind", "What is judged", likely.value, type=click.Choice(KINDS))
     common: dict[str, Any] = {"kind": kind}
     match kind:
         case TargetKind.SERIALIZER:
@@ -215,9 +216,9 @@ def _spec(answers: Answers, capabilities: tuple[str, ...], not_offered: tuple[st
         case TargetKind.SERVER:
             _refuse(answers, kind, "entry")
             common |= _server(answers)
-    if answers.asking and kind is not TargetKind.PROGRAM and not capabilities:
+    if answers.asking and kind != TargetKind.PROGRAM and not capabilities:
         capabilities = _names("Optional capabilities, for example zero-columns")
-    if answers.asking and kind is TargetKind.SERVER and not not_offered:
+    if answers.asking and kind == TargetKind.SERVER and not not_offered:
         not_offered = _names(f"Parts of the service that it does not offer, of {', '.join(optional(DEFAULT_PROTOCOL))}")
     name = answers.of("name", "Name of the target", _name_of(Path.cwd()))
     return TargetSpec(name, capabilities=capabilities, not_offered=not_offered, **common)

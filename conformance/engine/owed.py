@@ -39,7 +39,7 @@ _UNJUDGED: Final = frozenset({Outcome.UNSUPPORTED, Outcome.UNTESTABLE, Outcome.D
 
 @contextmanager
 def reference_target(
-    kind: TargetKind = TargetKind.SERVER, *, mutant: str | None = None, scenario: str | None = None
+    kind: str = TargetKind.SERVER, *, mutant: str | None = None, scenario: str | None = None
 ) -> Iterator[Target]:
     """The reference in this process as a target of ``kind``; a server may have the deviation of a mutant, or be that of
     a ``scenario`` of other integration tests.
@@ -84,7 +84,7 @@ class Owed:
     clauses on readings are owed too. The reference starts at the first question and ends with :meth:`close`.
     """
 
-    def __init__(self, clauses: Iterable[Clause], kind: TargetKind, *, readers: bool = False) -> None:
+    def __init__(self, clauses: Iterable[Clause], kind: str, *, readers: bool = False) -> None:
         self._judge: Final = Judge(clauses)
         self._kind: Final = kind
         self._readers: Final = readers

@@ -41,6 +41,7 @@ from conformance.records import Case, Level, Outcome, Verdict
 from conformance.reference.plugin import ReferencePlugin
 from conformance.reference.proven import proven_mutants
 from conformance.reference.variations import VARIATIONS
+from conformance.targets.spec import kind_of
 
 __all__ = ["Proof", "prove"]
 
@@ -289,7 +290,7 @@ def held(proof_fixture: ProofFixture, faulty: str, protocol: str = DEFAULT_PROTO
     cases = []
     with (
         lasting_target(protocol, faulty) as target,
-        closing(Owed(clauses, plugin(ReferencePlugin, protocol).kind)) as owed,
+        closing(Owed(clauses, kind_of(protocol))) as owed,
     ):
         step = CaseStep(clauses, target)
         for tried in proof_fixture.served(()):

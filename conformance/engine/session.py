@@ -108,7 +108,7 @@ class Session:
         """
         if self.spec.protocol != DEFAULT_PROTOCOL:
             return self.spec.protocol
-        return "server" if self.spec.kind is TargetKind.SERVER else "arrow"
+        return "server" if self.spec.kind == TargetKind.SERVER else "arrow"
 
     @property
     def _spoken(self) -> EnginePlugin:

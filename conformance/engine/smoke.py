@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, Protocol, runtime_checkable
 
 from conformance.engine.casestep import CaseStep, CaseWork, Driver, Phase
@@ -24,7 +25,9 @@ __all__ = ["NO_ROW", "SMOKE", "Attempt", "attempt", "narrowed", "smoke"]
 SMOKE: Final = ("rows.one-row", "session.plain", "types.int64")
 """The cases: whole reads of small tables, with and without REQUIRED columns, of INT64 and STRING."""
 
-OWN: Final = {TargetKind.SERVER: "reference", TargetKind.SERIALIZER: "pyarrow", TargetKind.PROGRAM: "pyarrow"}
+OWN: Final[Mapping[str, str]] = MappingProxyType(
+    {TargetKind.SERVER: "reference", TargetKind.SERIALIZER: "pyarrow", TargetKind.PROGRAM: "pyarrow"}
+)
 """The suite's own target that is asked the same, by the kind of the target."""
 
 PATIENCE: Final = 10.0

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from conformance.records import Case
 from conformance.reference.register import Mutant
 from conformance.targets import Target
-from conformance.targets.spec import TargetKind, TargetSpec
+from conformance.targets.spec import TargetSpec
 
 __all__ = ["ReferencePlugin"]
 
@@ -24,7 +24,7 @@ def _no_scenarios() -> Mapping[str, Case]:
 class ReferencePlugin:
     """The reference of a protocol.
 
-    ``kind`` is the kind of its targets. ``target`` gives the reference in this process, or its deviation of a name, as
+    ``target`` gives the reference in this process, or its deviation of a name, as
     a target; ``played`` the server of one of the ``scenarios`` of other integration tests, whose cases are by their
     names. ``served`` gives any service as such a target. ``listening`` gives one that listens and outlives the cases,
     by the clock of the machine, as the target file of a running server, and ``process`` the target file that starts a
@@ -40,7 +40,6 @@ class ReferencePlugin:
 
     LAYER: ClassVar[str] = "reference"
 
-    kind: TargetKind
     target: Callable[[str | None], Target]
     served: Callable[[Any], Target]
     listening: Callable[[str | None], AbstractContextManager[TargetSpec]]

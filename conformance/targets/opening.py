@@ -80,7 +80,7 @@ def _open(spec: TargetSpec, *, multiplier: float, alone: bool) -> Target:
     if spec.serves:
         driver: Target = plugin(TargetsPlugin, spec.protocol).driver(spec, found, multiplier=multiplier)
         return driver
-    if spec.kind is TargetKind.PROGRAM:
+    if spec.kind == TargetKind.PROGRAM:
         from conformance.targets.program import ProgramTarget  # noqa: PLC0415
 
         return ProgramTarget(spec, found, multiplier=multiplier)

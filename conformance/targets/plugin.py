@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from conformance.targets.spec import Limits, TargetSpec
 
-__all__ = ["TargetsPlugin"]
+__all__ = ["Scheme", "TargetsPlugin"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Scheme:
+    """The scheme of a URL that leads to a server: its ``title``, such as ``Arrow Flight over TLS``.
+
+    With ``tls``, the server is spoken to over TLS, with the authorities of the system. Of a ``socket``, the URL has the
+    path and no host.
+    """
+
+    title: str
+    tls: bool = False
+    socket: bool = False
+
+
+def _nothing_to_check(_spec: TargetSpec) -> None:
+    return
+
+
+def _message_limit(limits: Limits) -> int:
+    return limits.message
+
+
+def _as_it_is(spec: TargetSpec, _option: str | None) -> TargetSpec:
+    return spec
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,11 +45,20 @@ class TargetsPlugin:
     another one if such a server can do more. Both import what they need when they are called: a command that reads a
     target file and starts nothing loads no gRPC. ``message_limit`` is the largest message that the driver accepts, in
     bytes. ``check`` raises a RecordError if a file says of a server of this protocol what nothing would read.
+
+    ``schemes`` are those of the URLs of running servers. Behind the address, such a URL may have the option of the name
+    ``url_option``, for example ``?rest=http://HOST:PORT``, as ``url_options`` shows it in errors. ``by_url`` gives the
+    target of a URL what the value of the option says, None without it; it raises a ValueError that says in words what
+    was expected.
     """
 
     LAYER: ClassVar[str] = "targets"
 
     driver: Callable[..., Any]
     hosted: Callable[..., Any]
-    message_limit: Callable[[Limits], int]
-    check: Callable[[TargetSpec], None]
+    message_limit: Callable[[Limits], int] = _message_limit
+    check: Callable[[TargetSpec], None] = _nothing_to_check
+    schemes: Mapping[str, Scheme] = dataclasses.field(default_factory=dict)
+    url_option: str = ""
+    url_options: str = ""
+    by_url: Callable[[TargetSpec, str | None], TargetSpec] = _as_it_is

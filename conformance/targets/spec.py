@@ -10,8 +10,9 @@ import enum
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
+from conformance._codec import OneOf
 from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
 from conformance.records import RecordError
 from conformance.targets.endpoint import Endpoint
@@ -36,6 +37,8 @@ __all__ = [
     "TargetKind",
     "TargetSpec",
     "extra_seconds",
+    "kind_of",
+    "target_kinds",
 ]
 
 _REST_PATH: Final = re.compile(r"/[A-Za-z0-9._~/-]{1,200}")
@@ -48,20 +51,24 @@ GREATEST_LIMIT: Final = 1 << 40
 
 
 class TargetKind(enum.StrEnum):
-    """The ways of driving a target."""
+    """The ways of driving a target. A server of any other protocol is of the kind with the name of its protocol."""
 
     SERVER = "server"
     """A BigQueryRead server over gRPC."""
-    FLIGHT = "flight"
-    """An Arrow Flight server over gRPC."""
     SERIALIZER = "serializer"
     """Two Python functions in this process: schema to bytes, batch to bytes."""
     PROGRAM = "program"
     """A program in any language that speaks JSON lines on stdin and stdout."""
 
 
-_OF_PROTOCOLS: Final = frozenset(protocol_names())
-"""The names of protocols: a kind of target with such a name is a server of that protocol."""
+def target_kinds() -> tuple[str, ...]:
+    """Every kind of target: the servers in the order of the protocols, and what serves nothing."""
+    return (*map(kind_of, protocol_names()), *(one for one in TargetKind if one is not TargetKind.SERVER))
+
+
+def kind_of(protocol: str) -> str:
+    """The kind of a server of this protocol."""
+    return TargetKind.SERVER if protocol == DEFAULT_PROTOCOL else protocol
 
 
 class SeedPath(enum.StrEnum):
@@ -288,7 +295,7 @@ class TargetSpec:
     """
 
     name: str
-    kind: TargetKind
+    kind: Annotated[str, OneOf(target_kinds)]
     title: str = ""
     homepage: str = ""
     version: str = ""
@@ -314,17 +321,17 @@ class TargetSpec:
     @property
     def protocol(self) -> str:
         """The protocol in which the target is asked. The messages of a serializer count as answers of Storage Read."""
-        return self.kind.value if self.kind.value in _OF_PROTOCOLS else DEFAULT_PROTOCOL
+        return self.kind if self.kind in protocol_names() else DEFAULT_PROTOCOL
 
     @property
     def serves(self) -> bool:
         """True for a server, of whichever protocol."""
-        return self.kind is TargetKind.SERVER or self.kind.value in _OF_PROTOCOLS
+        return self.kind == TargetKind.SERVER or self.kind in protocol_names()
 
     @property
     def over_rest(self) -> bool:
         """True if tables come into the target through the REST API."""
-        return self.kind is TargetKind.SERVER and self.seed.over_rest
+        return self.kind == TargetKind.SERVER and self.seed.over_rest
 
     @property
     def by_url(self) -> bool:

@@ -27,7 +27,7 @@ from conformance.targets.plugin import TargetsPlugin
 from conformance.targets.ranges import DAY
 from conformance.targets.service import PROJECT_PATTERN, check_project_variable, check_service
 from conformance.targets.shipped import find_target
-from conformance.targets.spec import TargetKind, TargetSpec
+from conformance.targets.spec import TargetKind, TargetSpec, target_kinds
 from conformance.targets.urls import is_url, target_at
 
 __all__ = ["PLACEHOLDERS", "load_target", "parse_target"]
@@ -90,9 +90,9 @@ def parse_target(text: str, file: Path) -> TargetSpec:
 
 def _read(data: Mapping[str, object]) -> TargetSpec:
     if "kind" not in data:
-        raise RecordError("target.kind", f"what is judged: {', '.join(TargetKind)}", None)
+        raise RecordError("target.kind", f"what is judged: {', '.join(target_kinds())}", None)
     spec = from_json(TargetSpec, data, path="target")
-    if spec.serves and spec.kind is not TargetKind.SERVER and spec.endpoint is not None:
+    if spec.serves and spec.kind != TargetKind.SERVER and spec.endpoint is not None:
         return dataclasses.replace(spec, endpoint=addressed(spec.endpoint))
     return spec
 
@@ -146,22 +146,23 @@ def _check_kind(spec: TargetSpec) -> None:
     """Refuse tables that belong to another kind, because nothing would read them."""
     has = {"start": spec.start, "endpoint": spec.endpoint, "serializer": spec.serializer}
     given = {name for name, table in has.items() if table is not None}
-    allowed = {
+    own: dict[str, tuple[set[str], ...]] = {
         TargetKind.PROGRAM: ({"start"},),
         TargetKind.SERIALIZER: ({"serializer"},),
-    }.get(spec.kind, ({"start"}, {"endpoint"}))
+    }
+    allowed = own.get(spec.kind, ({"start"}, {"endpoint"}))
     if given not in allowed:
         wanted = " or ".join(f"[{next(iter(tables))}]" for tables in allowed)
         raise RecordError("target", f"{wanted}, and no other of these tables, for the kind {spec.kind}", sorted(given))
     if spec.start is not None and not spec.start.command:
         raise RecordError("target.start.command", "a program and its arguments", [])
-    if spec.kind is TargetKind.PROGRAM and spec.capabilities:
+    if spec.kind == TargetKind.PROGRAM and spec.capabilities:
         raise RecordError(
             "target.capabilities", "no list: a program says in its hello what it can do", spec.capabilities
         )
     if not spec.serves and spec.clock is not None:
         raise RecordError("target.clock", f"no such table: a {spec.kind} has no sessions that expire", "[clock]")
-    if spec.kind is not TargetKind.SERVER and spec.start is not None and spec.start.restarts:
+    if spec.kind != TargetKind.SERVER and spec.start is not None and spec.start.restarts:
         raise RecordError("target.start.restarts", f"no such key: a {spec.kind} has no sessions", "true")
     if not spec.serves and spec.not_offered:
         raise RecordError("target.not_offered", f"no list: a {spec.kind} serves no requests", spec.not_offered)

@@ -205,7 +205,7 @@ class Starter:
                 http=http,
                 clock="" if self._spec.clock is None else self._spec.clock.rest_path,
             )
-            if self._spec.kind is TargetKind.SERVER:
+            if self._spec.kind == TargetKind.SERVER:
                 service = self._spec.service
                 own = None if service is None else OwnDataset(client, names, self._token, service)
                 tables = RestTables(client, own=own, patience=self._patience, scanned=self._meter.add)

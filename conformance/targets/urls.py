@@ -1,50 +1,34 @@
 """A target without a file: the URL of a server that runs already, such as ``grpc://localhost:9060``.
 
-The scheme gives both the protocol and TLS. ``grpc+tcp``, ``grpc+tls`` and ``grpc+unix`` are the location schemes of
-Arrow Flight, and nothing else uses them; ``flight`` is another name of the first. Flight knows ``grpc`` too, as another
-name of ``grpc+tcp``, but to everybody else it is gRPC without TLS, and ``grpcs`` gRPC over TLS: here both are Storage
-Read. Everything else that a target file says has its default, so credentials, certificates and known failures need a
-file.
-
-Source of Flight's schemes: https://arrow.apache.org/docs/format/Flight.html#location-uris.
+The scheme gives both the protocol and TLS; each protocol brings its schemes
+(:class:`conformance.targets.plugin.TargetsPlugin`). Everything else that a target file says has its default, so
+credentials, certificates and known failures need a file.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 import urllib.parse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from conformance.contain.text import safe
+from conformance.protocol import DEFAULT_PROTOCOL, plugin, plugins
 from conformance.targets.endpoint import Endpoint, Tls
 from conformance.targets.errors import TargetError
-from conformance.targets.flightplaces import ServerPlace, place_at
-from conformance.targets.flightspec import FlightSeeding, FlightSpec
-from conformance.targets.spec import TargetKind, TargetSpec
+from conformance.targets.plugin import Scheme, TargetsPlugin
+from conformance.targets.spec import TargetSpec, kind_of
 
-__all__ = ["SCHEMES", "is_url", "meant", "target_at"]
+__all__ = ["is_url", "meant", "schemes", "target_at"]
 
-SCHEMES: Final = {
-    "grpc": "Storage Read",
-    "grpcs": "Storage Read over TLS",
-    "flight": "Arrow Flight",
-    "grpc+tcp": "Arrow Flight",
-    "grpc+tls": "Arrow Flight over TLS",
-    "grpc+unix": "Arrow Flight at a socket",
-}
-"""What each scheme means."""
-
-_GRPC: Final = {"grpc": "grpc+tcp", "grpcs": "grpc+tls", "flight": "grpc+tcp"}
-"""The schemes that are not Flight's own, each with the one of Flight that leads to the same address."""
-_STORAGE_READ: Final = ("grpc", "grpcs")
 _HOST: Final = re.compile(r"[A-Za-z0-9._-]+|[0-9a-fA-F:.]+")
 """A name, or an address of IPv4 or IPv6."""
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _PLAIN: Final = re.compile(r"[\x21-\x7e]+")
 _USER: Final = re.compile(r"//[^/]*@")
 _ADDRESS: Final = re.compile(r"[A-Za-z0-9._-]+:[0-9]{1,5}")
-_SEEDINGS: Final = tuple(seeding.value for seeding in FlightSeeding if seeding is not FlightSeeding.KNOWN)
 LONGEST: Final = 1000
 """The longest URL in characters."""
 
@@ -58,7 +42,16 @@ def meant(given: str) -> str:
     """What a user means who gives an address without a scheme; empty for any other name."""
     if not _ADDRESS.fullmatch(given):
         return ""
-    return f"a running server is grpc://{given}, or grpc+tcp://{given} if it speaks Flight"
+    others = {name: next(iter(held.schemes.items())) for name, held in plugins(TargetsPlugin).items() if held.schemes}
+    del others[DEFAULT_PROTOCOL]
+    also = "".join(f", or {scheme}://{given} if it speaks {one.title}" for scheme, one in others.values())
+    return f"a running server is grpc://{given}{also}"
+
+
+@functools.cache
+def schemes() -> Mapping[str, tuple[str, Scheme]]:
+    """The protocol of each scheme, and the scheme itself."""
+    return {word: (name, one) for name, held in plugins(TargetsPlugin).items() for word, one in held.schemes.items()}
 
 
 def target_at(url: str) -> TargetSpec:
@@ -76,70 +69,59 @@ def target_at(url: str) -> TargetSpec:
         pairs = urllib.parse.parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError:
         raise _refused(url, "a URL such as grpc://localhost:9060") from None
-    if parts.scheme not in SCHEMES:
-        known = ", ".join(f"{scheme}:// ({meaning})" for scheme, meaning in SCHEMES.items())
+    if parts.scheme not in schemes():
+        known = ", ".join(f"{scheme}:// ({one.title})" for scheme, (_, one) in schemes().items())
         also = "; the address of REST goes behind that of gRPC, as ?rest=" if parts.scheme in ("http", "https") else ""
         raise _refused(url, f"one of {known}{also}")
-    place = _place(url, parts)
-    given, reads = dict(pairs), parts.scheme in _STORAGE_READ
-    if len(pairs) > 1 or set(given) - {"rest" if reads else "seeding"}:
-        wanted = "?rest=http://HOST:PORT" if reads else "?seeding=put or ?seeding=sql"
-        raise _refused(url, f"{wanted}, once, and nothing else behind the address")
-    endpoint = Endpoint(place.address, rest=_rest(url, given.get("rest")), tls=Tls() if place.tls else None)
-    name = _name(place)
-    if reads:
-        return TargetSpec(name, TargetKind.SERVER, endpoint=endpoint, file=url)
-    flight = FlightSpec(_seeding(url, given.get("seeding", FlightSeeding.NONE)))
-    return TargetSpec(name, TargetKind.FLIGHT, endpoint=endpoint, flight=flight, file=url)
+    protocol, scheme = schemes()[parts.scheme]
+    held = plugin(TargetsPlugin, protocol)
+    address = _address(url, parts, scheme)
+    given = dict(pairs)
+    if len(pairs) > 1 or set(given) - {held.url_option}:
+        wanted = f"{held.url_options}, once, and nothing else" if held.url_options else "nothing"
+        raise _refused(url, f"{wanted} behind the address")
+    endpoint = Endpoint(address, tls=Tls() if scheme.tls else None)
+    spec = TargetSpec(_name(address), kind_of(protocol), endpoint=endpoint, file=url)
+    try:
+        return held.by_url(spec, given.get(held.url_option))
+    except ValueError as error:
+        raise _refused(url, str(error)) from None
 
 
 def _refused(url: str, wanted: str) -> TargetError:
     return TargetError(f"{safe(_USER.sub('//***@', url), 200)}: expected {wanted}")
 
 
-def _place(url: str, parts: urllib.parse.SplitResult) -> ServerPlace:
-    """The address in the URL, which names a host and a port, or a socket, and nobody's password."""
+def _address(url: str, parts: urllib.parse.SplitResult, scheme: Scheme) -> str:
+    """The address in the URL as gRPC writes it: of a host and a port, or of a socket, and nobody's password."""
     if "@" in parts.netloc:
         raise _refused(url, "no user and no password in a URL, which is printed and stored: write a target file")
-    place = place_at(parts._replace(scheme=_GRPC.get(parts.scheme, parts.scheme), query="", fragment="").geturl())
-    socket = place is not None and not place.port
-    if place is None or parts.fragment or not (socket or _HOST.fullmatch(place.host)):
-        wanted = "grpc+unix:///PATH" if parts.scheme == "grpc+unix" else f"{parts.scheme}://HOST:PORT"
-        raise _refused(url, wanted)
-    if not socket and parts.path not in ("", "/"):
-        raise _refused(url, f"no path behind {parts.scheme}://{parts.netloc}")
-    return place
-
-
-def _rest(url: str, rest: str | None) -> str:
-    """The address of REST, empty if none is given."""
-    if rest is None:
-        return ""
     try:
-        parts = urllib.parse.urlsplit(rest)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        host, port = parts.hostname or "", parts.port
     except ValueError:
-        usable = False
-    if not usable or "@" in parts.netloc or parts.query or parts.fragment:
-        raise _refused(url, "?rest=http://HOST:PORT or ?rest=https://HOST:PORT")
-    return rest.rstrip("/")
+        host, port = "", None
+    path = urllib.parse.unquote(parts.path)
+    if scheme.socket:
+        if parts.netloc or not path or parts.fragment:
+            raise _refused(url, f"{parts.scheme}:///PATH")
+        return f"unix:{path}"
+    if not port or parts.fragment or not _HOST.fullmatch(host):
+        raise _refused(url, f"{parts.scheme}://HOST:PORT")
+    if parts.path not in ("", "/"):
+        raise _refused(url, f"no path behind {parts.scheme}://{parts.netloc}")
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _seeding(url: str, seeding: str) -> FlightSeeding:
-    if seeding not in _SEEDINGS:
-        raise _refused(url, f"?seeding= with {' or '.join(_SEEDINGS)}")
-    return FlightSeeding(seeding)
-
-
-def _name(place: ServerPlace) -> str:
+def _name(address: str) -> str:
     """The name of the target in reports and of its log: host and port, or the socket's file name.
 
     An address of IPv6 keeps its groups, and a zero for those left out at an end: ``[::1]:9060`` is
     ``ipv6-0--1-9060``, so that no other address has its name.
     """
-    if ":" in place.host:
-        groups = re.sub(r"^(?=:)|(?<=:)$", "0", place.host)
-        return f"ipv6-{groups.replace(':', '-')}-{place.port}"
-    words = [place.host, place.port] if place.port else [place.address.rpartition("/")[2]]
-    plain = re.sub(r"[^a-z0-9.]+", "-", "-".join(words).lower())
+    host, _, port = address.rpartition(":")
+    if host.startswith("["):
+        groups = re.sub(r"^(?=:)|(?<=:)$", "0", host.strip("[]"))
+        return f"ipv6-{groups.replace(':', '-')}-{port}"
+    word = address.rpartition("/")[2] if address.startswith("unix:") else f"{host}-{port}"
+    plain = re.sub(r"[^a-z0-9.]+", "-", word.lower())
     return plain.strip("-.")[-100:] or "socket"

@@ -30,7 +30,6 @@ from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.server import FlightServer
 from conformance.targets import load_target
 from conformance.targets.flightspec import FlightSeeding, FlightSpec
-from conformance.targets.spec import TargetKind
 from tests.campaign.jobs import found
 from tests.campaign.spark import command, run
 
@@ -53,7 +52,7 @@ def job(**others: Any) -> CampaignJob:
 
 def done(mutant: str | None = None, of: CampaignJob | None = None) -> list[Done]:
     """The rows of the cases on the reference in this process, or on a mutant of it."""
-    with reference_target(TargetKind.FLIGHT, mutant=mutant) as target:
+    with reference_target("flight", mutant=mutant) as target:
         stepper = Stepper(of or job(), target, weights=None, mark=lambda *_: None)
         ended: dict[int, dict[str, Any]] = {index: {} for index in range(CASES)}
         return [*stepper.steps(range(16), ended=ended), *stepper.steps(range(16, CASES), ended=ended)]

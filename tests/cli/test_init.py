@@ -251,7 +251,7 @@ class TestAsking:
         at_a_terminal("program", "python x.py", "one")
         at_a_terminal("serializer", "", "", "")
 
-        assert load_target("one.toml").kind is TargetKind.PROGRAM
+        assert load_target("one.toml").kind == TargetKind.PROGRAM
         assert load_target("my-emulator.toml").serializer == SerializerSpec("serializer", (".",))
 
     def test_an_end_of_input_writes_nothing(self) -> None:

@@ -28,7 +28,7 @@ from conformance.targets import open_target
 from conformance.targets.dialect import SqlSpec
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
-from conformance.targets.spec import TargetKind, TargetSpec
+from conformance.targets.spec import TargetSpec
 from conformance.wire.flight import SERVICE
 from tests.recording.running import recording
 
@@ -42,7 +42,7 @@ def through(log: Path) -> list[Exchange]:
     service.login = LOGIN
     spoken = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=SqlSpec())
     with FlightServer(service) as server, recording(server.endpoint, log) as (proxy, _):
-        spec = TargetSpec("proxied", TargetKind.FLIGHT, endpoint=Endpoint(grpc=proxy.grpc), flight=spoken)
+        spec = TargetSpec("proxied", "flight", endpoint=Endpoint(grpc=proxy.grpc), flight=spoken)
         with open_target(spec, alone=True) as target:
             return [target.drive(case, materialise(case.table)) for case in CASES]
 

@@ -20,7 +20,7 @@ from conformance.targets import open_target
 from conformance.targets.dialect import SqlSpec
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.flightspec import FlightSeeding, FlightSpec
-from conformance.targets.spec import TargetKind, TargetSpec
+from conformance.targets.spec import TargetSpec
 from tests.protocols.flight.recording.test_parties import verdicts
 from tests.recording.running import recording
 
@@ -44,7 +44,7 @@ def recorded(log: Path, deviation: str | None) -> list[ExchangeRecorded]:
     service = SqlFlightService() if deviation is None else flight_service(deviation)()
     spoken = FlightSpec(FlightSeeding.PUT, sql=SqlSpec())
     with FlightServer(service) as server, recording(server.endpoint, log) as (proxy, _):
-        spec = TargetSpec("proxied", TargetKind.FLIGHT, endpoint=Endpoint(grpc=proxy.grpc), flight=spoken)
+        spec = TargetSpec("proxied", "flight", endpoint=Endpoint(grpc=proxy.grpc), flight=spoken)
         with open_target(spec, alone=True) as target:
             for case in CASES:
                 target.drive(case, materialise(case.table))

@@ -18,7 +18,7 @@ from conformance.reference.flight.service import FlightService
 from conformance.targets import Target, open_target
 from conformance.targets.errors import TargetUnavailable
 from conformance.targets.flightspec import FlightSeeding, FlightSpec
-from conformance.targets.spec import Endpoint, Limits, Ready, Start, TargetKind, TargetSpec
+from conformance.targets.spec import Endpoint, Limits, Ready, Start, TargetSpec
 from tests.reference.flight.direct import PATH, PUT_AND_GET, case_of
 
 PUT = FlightSpec(FlightSeeding.PUT, echo="echo")
@@ -40,7 +40,7 @@ def drive(target: Target, case: Case) -> Exchange:
 def at(service: FlightService | None = None, **parts: object) -> Iterator[Target]:
     """A server of this process as a target that runs already."""
     with FlightServer(service) as server:
-        spec = TargetSpec("x", TargetKind.FLIGHT, endpoint=Endpoint(grpc=server.endpoint), flight=PUT, **parts)  # type: ignore[arg-type]  # parts of a specification
+        spec = TargetSpec("x", "flight", endpoint=Endpoint(grpc=server.endpoint), flight=PUT, **parts)  # type: ignore[arg-type]  # parts of a specification
         with open_target(spec) as target:
             yield target
 
@@ -49,7 +49,7 @@ def started(*arguments: str, **parts: object) -> TargetSpec:
     """A server that the suite starts."""
     command = (sys.executable, "-m", "conformance.reference.flight", *arguments)
     ready = Ready(grpc_event="grpc.listen")
-    return TargetSpec("x", TargetKind.FLIGHT, start=Start(command, grace=1.0), ready=ready, flight=PUT, **parts)  # type: ignore[arg-type]  # as above
+    return TargetSpec("x", "flight", start=Start(command, grace=1.0), ready=ready, flight=PUT, **parts)  # type: ignore[arg-type]  # as above
 
 
 def test_a_running_server_is_driven() -> None:
@@ -128,7 +128,7 @@ def test_an_answer_beyond_the_limit_of_a_message_is_over_budget() -> None:
 def test_the_path_of_a_flight_is_that_of_the_target_file(spec: FlightSpec) -> None:
     """With a name of its own."""
     with FlightServer() as server:
-        found = TargetSpec("x", TargetKind.FLIGHT, endpoint=Endpoint(grpc=server.endpoint), flight=spec)
+        found = TargetSpec("x", "flight", endpoint=Endpoint(grpc=server.endpoint), flight=spec)
         with open_target(found) as target:
             drive(target, case_of(*PUT_AND_GET))
         (flight,) = server.service.store.every()

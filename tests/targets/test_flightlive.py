@@ -19,16 +19,14 @@ from conformance.generate import materialise
 from conformance.generate.flighthistories import CLOCK, ECHO, draw_history, history_block
 from conformance.targets import TargetSpec, load_target, open_target
 from conformance.targets.flightspec import FlightSeeding, FlightSpec
-from conformance.targets.spec import Clock, TargetKind
+from conformance.targets.spec import Clock
 from tests.certificates import make_certificates
 from tests.reference.flight.direct import FIXTURE
 
 pytestmark = pytest.mark.timeout(600)
 
 PROGRAM = Path(__file__).parents[2] / "targets" / "flight" / "with_pyarrow.py"
-OFFER = Offer.of(
-    TargetSpec("with_pyarrow", TargetKind.FLIGHT, flight=FlightSpec(FlightSeeding.PUT), clock=Clock("/clock"))
-)
+OFFER = Offer.of(TargetSpec("with_pyarrow", "flight", flight=FlightSpec(FlightSeeding.PUT), clock=Clock("/clock")))
 """What the program offers: it stores tables."""
 
 

@@ -20,7 +20,6 @@ from conformance.records import (
     Step,
     Table,
 )
-from conformance.targets.spec import TargetKind
 
 TABLE = Table((Column("row_id", BqType.INT64, Mode.REQUIRED),), recipe=Recipe(rows=8))
 F, G = Descriptor(path=("f",)), Descriptor(path=("g",))
@@ -30,7 +29,7 @@ SET = part(1, text(1, "zone") + part(2, text(1, "UTC")))
 def driven(*steps: Step, times: int = 1) -> Exchange:
     """The last exchange of a case that the reference is asked so many times."""
     case = Case("flight.parties", "Several clients", TABLE, steps, protocol="flight")
-    with reference_target(TargetKind.FLIGHT) as target:
+    with reference_target("flight") as target:
         *_, last = [target.drive(case, materialise(case.table)) for _ in range(times)]
     return last
 

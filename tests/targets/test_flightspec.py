@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.targets import TargetError, TargetKind, load_target
+from conformance.targets import TargetError, load_target
 from conformance.targets.dialect import SqlSpec
 from conformance.targets.flightspec import FlightSeeding, FlightSpec, KnownFlight
 from conformance.targets.spec import Clock
@@ -25,7 +25,7 @@ def test_without_the_table_nothing_is_written(target_file: Write) -> None:
     """The default needs nothing of the implementer."""
     spec = target_file(FLIGHT)
 
-    assert spec.kind is TargetKind.FLIGHT
+    assert spec.kind == "flight"
     assert (spec.flight, FlightSpec()) == (None, FlightSpec(FlightSeeding.NONE, ("{name}",)))
     assert not spec.over_rest
 

@@ -51,7 +51,7 @@ def test_a_full_file_becomes_a_record(target_file: Write) -> None:
         """
     )
 
-    assert spec.kind is TargetKind.SERVER
+    assert spec.kind == TargetKind.SERVER
     assert spec.start is not None
     assert spec.start.environment == {"HOME": "{home}"}
     assert spec.deadlines == Deadlines(call=3.0)

@@ -20,7 +20,7 @@ from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 from conformance.reference.plugin import ReferencePlugin
 from conformance.reference.register import Mutant
 from conformance.targets import Target
-from conformance.targets.spec import Clock, Endpoint, Ready, Start, TargetKind, TargetSpec
+from conformance.targets.spec import Clock, Endpoint, Ready, Start, TargetSpec
 
 
 @contextmanager
@@ -30,14 +30,14 @@ def _listening(mutant: str | None) -> Iterator[TargetSpec]:
     with FlightServer(service, clock=True) as server:
         endpoint = Endpoint(grpc=server.endpoint, rest=f"http://127.0.0.1:{server.clock_port}")
         spoken = flight_spec(sql=speaks_sql(mutant))
-        yield TargetSpec("reference", TargetKind.FLIGHT, endpoint=endpoint, flight=spoken, clock=Clock(PATH))
+        yield TargetSpec("reference", "flight", endpoint=endpoint, flight=spoken, clock=Clock(PATH))
 
 
 def _process(mutant: str, _folder: Path) -> TargetSpec:
     command = (sys.executable, "-m", "conformance.reference.flight", "--login", "--mutant", mutant)
     return TargetSpec(
         "mutant",
-        TargetKind.FLIGHT,
+        "flight",
         start=Start(command, grace=1.0),
         ready=Ready(grpc_event="grpc.listen"),
         flight=flight_spec(),
@@ -61,7 +61,6 @@ def _scenarios() -> Mapping[str, Case]:
 
 
 PLUGIN: Final = ReferencePlugin(
-    kind=TargetKind.FLIGHT,
     target=flight_target,
     served=lambda service: flight_target(service=service),
     listening=_listening,

@@ -1,10 +1,11 @@
 """Servers of Arrow Flight as targets."""
 
+import dataclasses
 from typing import Any, Final
 
 from conformance.records import RecordError
-from conformance.targets.flightspec import FlightSpec, check_flight
-from conformance.targets.plugin import TargetsPlugin
+from conformance.targets.flightspec import FlightSeeding, FlightSpec, check_flight
+from conformance.targets.plugin import Scheme, TargetsPlugin
 from conformance.targets.spec import Limits, Seed, TargetSpec
 
 
@@ -29,4 +30,28 @@ def _check(spec: TargetSpec) -> None:
         raise RecordError("target", "no address of REST without [clock]: a flight server has no other use of it", rest)
 
 
-PLUGIN: Final = TargetsPlugin(driver=_driver, hosted=_driver, message_limit=_message_limit, check=_check)
+def _by_url(spec: TargetSpec, seeding: str | None) -> TargetSpec:
+    """The server, which is written to only if the URL says so."""
+    ways = [one.value for one in FlightSeeding if one is not FlightSeeding.KNOWN]
+    if seeding is not None and seeding not in ways:
+        raise ValueError(f"?seeding= with {' or '.join(ways)}")
+    return dataclasses.replace(spec, flight=FlightSpec(FlightSeeding(seeding or FlightSeeding.NONE)))
+
+
+PLUGIN: Final = TargetsPlugin(
+    driver=_driver,
+    hosted=_driver,
+    message_limit=_message_limit,
+    check=_check,
+    # Flight knows "grpc" as well (https://arrow.apache.org/docs/format/Flight.html#location-uris), but to everybody
+    # else it is gRPC without TLS: in a URL it means Storage Read.
+    schemes={
+        "grpc+tcp": Scheme("Arrow Flight"),
+        "flight": Scheme("Arrow Flight"),
+        "grpc+tls": Scheme("Arrow Flight over TLS", tls=True),
+        "grpc+unix": Scheme("Arrow Flight at a socket", socket=True),
+    },
+    url_option="seeding",
+    url_options="?seeding=put or ?seeding=sql",
+    by_url=_by_url,
+)

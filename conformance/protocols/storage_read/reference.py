@@ -43,7 +43,6 @@ def _variations() -> tuple[str, ...]:
 
 
 PLUGIN: Final = ReferencePlugin(
-    kind=TargetKind.SERVER,
     target=storage_target,
     served=lambda service: storage_target(make=service),
     listening=_listening,

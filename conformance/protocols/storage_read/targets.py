@@ -1,10 +1,12 @@
 """Servers of the Storage Read API as targets."""
 
+import dataclasses
+import urllib.parse
 from typing import Any, Final
 
 from conformance.records import RecordError
-from conformance.targets.plugin import TargetsPlugin
-from conformance.targets.spec import Limits, TargetSpec
+from conformance.targets.plugin import Scheme, TargetsPlugin
+from conformance.targets.spec import TargetSpec
 
 
 def _driver(*given: Any, **named: Any) -> Any:
@@ -19,14 +21,32 @@ def _hosted(*given: Any, **named: Any) -> Any:
     return HostedTarget(*given, **named)
 
 
-def _message_limit(limits: Limits) -> int:
-    return limits.message
-
-
 def _check(spec: TargetSpec) -> None:
     """Refuse the table that is about another protocol."""
     if spec.flight is not None:
         raise RecordError("target.flight", f"no such table: a {spec.kind} serves no flights", "[flight]")
 
 
-PLUGIN: Final = TargetsPlugin(driver=_driver, hosted=_hosted, message_limit=_message_limit, check=_check)
+def _by_url(spec: TargetSpec, rest: str | None) -> TargetSpec:
+    """The server with the address of REST, over which tables are made."""
+    if rest is None or spec.endpoint is None:
+        return spec
+    try:
+        parts = urllib.parse.urlsplit(rest)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("?rest=http://HOST:PORT or ?rest=https://HOST:PORT")
+    return dataclasses.replace(spec, endpoint=dataclasses.replace(spec.endpoint, rest=rest.rstrip("/")))
+
+
+PLUGIN: Final = TargetsPlugin(
+    driver=_driver,
+    hosted=_hosted,
+    check=_check,
+    schemes={"grpc": Scheme("Storage Read"), "grpcs": Scheme("Storage Read over TLS", tls=True)},
+    url_option="rest",
+    url_options="?rest=http://HOST:PORT",
+    by_url=_by_url,
+)

@@ -22,7 +22,7 @@ from conformance.targets.flightspec import HERE as LOCAL
 from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
 from conformance.targets.hosted import HERE, hosted
 from conformance.targets.instants import Time
-from conformance.targets.spec import Clock, TargetKind, TargetSpec
+from conformance.targets.spec import Clock, TargetSpec
 
 __all__ = ["HostedFlight", "flight_spec", "flight_target", "service_target"]
 
@@ -54,7 +54,7 @@ def flight_spec(*, sql: bool = False) -> FlightSpec:
 
 def service_target(make: Callable[[Store], FlightService], flight: FlightSpec, *, connected: bool = False) -> Target:
     """A service of Flight as a target, asked as ``flight`` says; each case gets one that ``make`` makes of a store."""
-    spec = TargetSpec("reference", TargetKind.FLIGHT, flight=flight, clock=Clock(clock.PATH))
+    spec = TargetSpec("reference", "flight", flight=flight, clock=Clock(clock.PATH))
     login = None if flight.login is None else (flight.login.user, flight.login.password)
     return hosted(spec, functools.partial(HostedFlight, make=make, login=login), connected=connected)
 

@@ -15,7 +15,6 @@ from conformance.readers import ReaderPool
 from conformance.readers.fullread import FullRead
 from conformance.readers.plugin import held_tables, reads_of
 from conformance.records import Case, Exchange, ReadingOutcome
-from conformance.targets.spec import TargetKind
 
 CASES = [draw_case(3, index, profile="flight") for index in range(6)]
 
@@ -23,7 +22,7 @@ CASES = [draw_case(3, index, profile="flight") for index in range(6)]
 @pytest.fixture(scope="module")
 def driven() -> list[tuple[Case, Exchange]]:
     """What the reference answers to some cases."""
-    with reference_target(TargetKind.FLIGHT) as target:
+    with reference_target("flight") as target:
         return [(case, target.drive(case, materialise(case.table))) for case in CASES]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from conformance.protocols.flight.engine.described import known_cases
 from conformance.records import BqType, Descriptor, DoGet, GetFlightInfo, GetSchema, SqlQuery
-from conformance.targets import TargetError, TargetKind, TargetSpec
+from conformance.targets import TargetError, TargetSpec
 from conformance.targets.dialect import SqlSpec
 from conformance.targets.flightspec import FlightSeeding, FlightSpec, KnownFlight
 
@@ -21,7 +21,7 @@ TABLE = pa.table({"n": pa.array([1, None], pa.int32()), "word": ["a", None], "x"
 def spec_of(here: Path, known: KnownFlight) -> TargetSpec:
     """A target with one known flight, whose file is in a directory."""
     flight = FlightSpec(FlightSeeding.KNOWN, sql=SqlSpec(), known=(known,))
-    return TargetSpec("x", TargetKind.FLIGHT, flight=flight, file=str(here / "x.toml"))
+    return TargetSpec("x", "flight", flight=flight, file=str(here / "x.toml"))
 
 
 def write(path: Path) -> None:

@@ -9,7 +9,7 @@ from conformance.protocols.flight.engine.offers import NO_CLOCK, NO_ECHO, NOTHIN
 from conformance.records import Descriptor, DoExchange, DoPut, Happening, ListFlights, Meanwhile, PollFlightInfo, Step
 from conformance.targets.dialect import SqlSpec
 from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
-from conformance.targets.spec import Clock, TargetKind, TargetSpec
+from conformance.targets.spec import Clock, TargetSpec
 from tests.reference.flight.direct import case_of
 
 
@@ -24,9 +24,9 @@ from tests.reference.flight.direct import case_of
 )
 def test_data_is_sent_to_a_server_that_says_what_it_does_with_it(step: Step, reasons: list[str]) -> None:
     """A server that says nothing is asked, and sent nothing; one that says both lacks nothing."""
-    says_nothing = Offer.of(TargetSpec("mine", TargetKind.FLIGHT))
+    says_nothing = Offer.of(TargetSpec("mine", "flight"))
     told = FlightSpec(FlightSeeding.PUT, echo="echo")
-    says_both = Offer.of(TargetSpec("mine", TargetKind.FLIGHT, flight=told, clock=Clock("/clock")))
+    says_both = Offer.of(TargetSpec("mine", "flight", flight=told, clock=Clock("/clock")))
 
     assert [lack.reason for lack in says_nothing.lacks(case_of(step))] == reasons
     assert says_both.lacks(case_of(step)) == ()
@@ -44,7 +44,7 @@ def test_what_a_flight_file_does_not_say_how_to_ask_for_is_not_offered(
     flight: FlightSpec | None, names: list[str]
 ) -> None:
     """The other profiles are offered unless the list leaves them out, which comes first."""
-    spec = TargetSpec("mine", kind=TargetKind.FLIGHT, flight=flight, not_offered=("polling",))
+    spec = TargetSpec("mine", kind="flight", flight=flight, not_offered=("polling",))
 
     assert left_out(spec) == ("polling", *names)
     assert [one.reason for one in Offer.of(spec).lacks(case_of(PollFlightInfo(Descriptor(cmd=b"x"))))] == [

@@ -30,7 +30,7 @@ from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 from conformance.targets import open_target
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login, LoginForm
-from conformance.targets.spec import TargetKind, TargetSpec
+from conformance.targets.spec import TargetSpec
 from tests.recording.running import recording
 
 CASES: Final = [
@@ -46,7 +46,7 @@ def recorded(log: Path, deviation: str | None, form: LoginForm = LoginForm.PAYLO
     service.login = LOGIN
     spoken = FlightSpec(FlightSeeding.PUT, login=Login(*LOGIN, form=form))
     with FlightServer(service) as server, recording(server.endpoint, log) as (proxy, _):
-        spec = TargetSpec("proxied", TargetKind.FLIGHT, endpoint=Endpoint(grpc=proxy.grpc), flight=spoken)
+        spec = TargetSpec("proxied", "flight", endpoint=Endpoint(grpc=proxy.grpc), flight=spoken)
         with open_target(spec, alone=True) as target:
             for case in CASES:
                 target.drive(case, materialise(case.table))
