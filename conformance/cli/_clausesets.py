@@ -32,11 +32,11 @@ def clause_sets() -> Mapping[str, ClauseSet]:
     chapters: dict[str, list[str]] = {}
     for name, clause in clauses.items():
         chapters.setdefault(clause.chapter, []).append(name)
-    servers = [name for name, clause in clauses.items() if clause.on_flight or clause.profiles[0] == "bq-arrow"]
+    servers = [name for name, clause in clauses.items() if clause.protocol or clause.profiles[0] == "bq-arrow"]
     found = {name: ClauseSet(name, "chapter", "", tuple(members)) for name, members in chapters.items()}
     for profile, title in profile_titles().items():
-        members = [name for name in servers if profile_of(name) is profile or name in chapters.get(profile.value, ())]
-        found[profile.value] = ClauseSet(profile.value, "profile of a server", title, tuple(members))
+        members = [name for name in servers if profile_of(name) == profile or name in chapters.get(profile, ())]
+        found[profile] = ClauseSet(profile, "profile of a server", title, tuple(members))
     for question in Question:
         asked = [name for name, clause in clauses.items() if clause.question is question]
         found[question.value] = ClauseSet(question.value, "question about a reader", "", tuple(asked))

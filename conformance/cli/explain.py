@@ -106,9 +106,7 @@ def _lines(clause: Clause, width: int) -> Iterator[str]:
         "breaks": clause.breaks or "no public client is known to break",
         "disputed": f"{dispute.text.removeprefix('disputed ')}; no run judges it until then" if dispute else "",
         "applies": f"to {', '.join(clause.profiles)}",
-        "binds": f"the {'library' if clause.role is Role.LIBRARY else 'application'} of a Flight server"
-        if clause.on_flight
-        else "",
+        "binds": f"the {_bound(clause)} of a {clause.protocol.title()} server" if clause.protocol else "",
         "verdict": f"on the {clause.question} of a reader" if clause.question is not None else "",
     }
     for name, text in facts.items():
@@ -134,9 +132,14 @@ def _explained(text: str, width: int) -> Iterator[str]:
             yield from flowed(" ".join(paragraph.split()), width)
 
 
+def _bound(clause: Clause) -> str:
+    """The part of a server that a clause on a server binds."""
+    return "library" if clause.role is Role.LIBRARY else "application"
+
+
 def _judged_by(clause: Clause) -> str:
     """The command that judges the clause."""
-    if MESSAGES[0] in clause.profiles or clause.on_flight:
+    if MESSAGES[0] in clause.profiles or clause.protocol:
         return f"conformance run --target FILE --clause {clause.id}"
     if clause.role is Role.CLIENT:
         return f"conformance clients{' --flight' if clause.chapter == 'flight-client' else ''}"

@@ -33,7 +33,7 @@ _LISTS: Final[Mapping[str, Callable[[Path], Iterator[tuple[str, str]]]]] = {
     "cases": lambda corpus: ((case.id, case.title) for case in load_corpus(corpus, None).values()),
     "clauses": lambda _: ((clause.id, clause.level.value) for clause in all_clauses().values()),
     "targets": lambda _: ((spec.name, _about(spec)) for spec in map(load_target, shipped_targets())),
-    "profiles": lambda _: ((profile.value, title) for profile, title in profile_titles().items()),
+    "profiles": lambda _: ((profile, title) for profile, title in profile_titles().items()),
     "readers": lambda _: itertools.chain(
         ((reader.name, f"run: {reader.title}") for reader in KNOWN.values()),
         ((reader.name, f"read: {reader.title}") for reader in IPC_READERS.values()),

@@ -68,7 +68,7 @@ def command(
 
 def _matching(globs: tuple[str, ...]) -> list[str]:
     patterns = Patterns(globs)
-    found = [name for name, one in all_clauses().items() if (one.on_messages or one.on_flight) and patterns.match(name)]
+    found = [name for name, one in all_clauses().items() if (one.on_messages or one.protocol) and patterns.match(name)]
     if dead := patterns.dead:
         raise click.UsageError(f"no clause on servers matches {dead[0]!r}; `conformance list clauses` lists them all")
     return found

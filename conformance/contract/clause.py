@@ -13,6 +13,7 @@ import dataclasses
 import enum
 import functools
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 import re
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
 from conformance.contract.closed import EvidenceKind, Question
 from conformance.contract.sources import Sources, evidence_of
+from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
 from conformance.records import Level
 from conformance.wire import WireRule
 
@@ -35,10 +37,10 @@ __all__ = [
     "CLAUSES",
     "CLIENTS",
     "CLIENT_BASIS",
-    "FLIGHT",
     "IPC",
     "MAX_FINDINGS",
     "MESSAGES",
+    "OTHER_PROTOCOLS",
     "PROFILES",
     "SEQUENCES",
     "Aspect",
@@ -53,13 +55,15 @@ __all__ = [
     "load_chapters",
 ]
 
-PROFILES: Final = ("bq-arrow", "ipc-message", "ipc-stream", "ipc-file", "ipc-tensor", "client", "flight")
+OTHER_PROTOCOLS: Final = tuple(name for name in protocol_names() if name != DEFAULT_PROTOCOL)
+
+PROFILES: Final = ("bq-arrow", "ipc-message", "ipc-stream", "ipc-file", "ipc-tensor", "client", *OTHER_PROTOCOLS)
 """The byte profiles: the ways in which bytes are judged. The parts of the service are in :mod:`.offers`.
 
 ``bq-arrow``: the messages of a Storage Read server, or of a serializer for one; ``ipc-message``: bare Arrow
 messages, one by one, of any writer; ``ipc-stream``, ``ipc-file``, ``ipc-tensor``: a whole IPC stream, IPC file or
-tensor message; ``client``: no bytes, but what a client makes of a server; ``flight``: the answers of an Arrow Flight
-server.
+tensor message; ``client``: no bytes, but what a client makes of a server. The profile of the servers of each other
+protocol has the name of the protocol.
 """
 
 MESSAGES: Final = PROFILES[:2]
@@ -70,9 +74,7 @@ SEQUENCES: Final = PROFILES[2:4]
 """The profiles of sequences of batches: a bare stream, and the stream inside a file."""
 CLIENTS: Final = PROFILES[5:6]
 """The profile of clauses on clients."""
-FLIGHT: Final = PROFILES[6:]
-"""The profile of clauses on Arrow Flight servers."""
-ANY_SERVER: Final = PROFILES[:1] + FLIGHT
+ANY_SERVER: Final = PROFILES[:1] + OTHER_PROTOCOLS
 """The profiles of clauses on every call, whatever its protocol."""
 ANY_MESSAGE: Final = PROFILES[:5]
 """The profiles of rules of the Arrow format about any message: they bind every writer."""
@@ -97,9 +99,9 @@ class Role(enum.StrEnum):
     CLIENT = "client"
     """The client: what it makes of a server is judged."""
     LIBRARY = "library"
-    """The Flight library of a server: each application on top of it inherits the fault."""
+    """The library of a server: each application on top of it inherits the fault."""
     APPLICATION = "application"
-    """The application on top of a Flight library, which decides what is stored, and what is answered to whom."""
+    """The application on top of such a library, which decides what is stored, and what is answered to whom."""
 
 
 class Subject(Protocol):
@@ -202,7 +204,9 @@ class Clause:
     @property
     def fault_of(self) -> str:
         """Whose fault a failure is, for a server that is an application on top of a library; empty for all others."""
-        return f"the {self.role} of the Flight server" if self.role in (Role.LIBRARY, Role.APPLICATION) else ""
+        if self.role not in (Role.LIBRARY, Role.APPLICATION):
+            return ""
+        return f"the {self.role} of the {self.protocol.title()} server"
 
     @property
     def on_bytes(self) -> bool:
@@ -215,9 +219,9 @@ class Clause:
         return any(profile in MESSAGES for profile in self.profiles)
 
     @property
-    def on_flight(self) -> bool:
-        """True if the clause judges the answers of an Arrow Flight server, and of no other."""
-        return self.profiles == FLIGHT
+    def protocol(self) -> str:
+        """The protocol, if the clause judges servers of one other than Storage Read alone; else empty."""
+        return self.profiles[0] if len(self.profiles) == 1 and self.profiles[0] in OTHER_PROTOCOLS else ""
 
 
 _REGISTER: dict[str, Clause] = {}
@@ -284,10 +288,15 @@ def clause(
 
 @functools.cache
 def load_chapters() -> None:
-    """Import every module of :mod:`conformance.contract.chapters`, so that the register is complete.
+    """Import all chapters, so that the register is complete.
 
-    Chapters import the register, and not the reverse. A new chapter only has to be put into the folder.
+    They are the modules of :mod:`conformance.contract.chapters`, and those of the package ``chapters`` in the folder of
+    each protocol that has one. Chapters import the register, and not the reverse. A new chapter only has to be put into
+    the folder.
     """
-    chapters = importlib.import_module("conformance.contract.chapters")
-    for module in sorted(info.name for info in pkgutil.iter_modules(chapters.__path__)):
-        importlib.import_module(f"{chapters.__name__}.{module}")
+    own = (f"conformance.protocols.{name.replace('-', '_')}" for name in protocol_names())
+    for package in ("conformance.contract", *own):
+        if importlib.util.find_spec(f"{package}.chapters") is not None:
+            chapters = importlib.import_module(f"{package}.chapters")
+            for module in sorted(info.name for info in pkgutil.iter_modules(chapters.__path__)):
+                importlib.import_module(f"{chapters.__name__}.{module}")

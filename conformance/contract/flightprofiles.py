@@ -18,7 +18,6 @@ from conformance.records import (
     Handshake,
     ListActions,
     PollFlightInfo,
-    Profile,
     SqlBegin,
     SqlCancel,
     SqlIngest,
@@ -47,19 +46,19 @@ def _logs_in(step: Step) -> bool:
 
 FLIGHT_ROWS: Final = (
     ProfileRow(
-        Profile.PUT,
+        "put",
         "DoPut stores a table under a descriptor, and GetFlightInfo and DoGet give it back",
         ("flight-put.*", "flight-history.puts-*", "flight-history.earlier-put-*"),
         lambda step: isinstance(step, DoPut),
     ),
     ProfileRow(
-        Profile.EXCHANGE,
+        "exchange",
         "DoExchange sends back what it gets under one command",
         ("flight-exchange.*", "flight-history.exchanges-*"),
         lambda step: isinstance(step, DoExchange),
     ),
     ProfileRow(
-        Profile.ACTIONS,
+        "actions",
         "DoAction and ListActions: infos are cancelled and endpoints renewed",
         (
             "flight-actions.*",
@@ -70,22 +69,22 @@ FLIGHT_ROWS: Final = (
         _acts,
     ),
     ProfileRow(
-        Profile.SESSIONS,
+        "sessions",
         "the three actions on the options of a session",
         ("flight-session.*", "flight-history.options-*", "flight-history.session-*"),
         lambda step: isinstance(step, DoAction) and step.type in _OF_SESSIONS,
     ),
     ProfileRow(
-        Profile.POLLING,
+        "polling",
         "PollFlightInfo: the state of a long query",
         ("flight-poll.*", "flight-history.poll-*"),
         lambda step: isinstance(step, PollFlightInfo),
     ),
     ProfileRow(
-        Profile.LOGIN, "Handshake gives a token to those who know the password", ("flight-handshake.*",), _logs_in
+        "login", "Handshake gives a token to those who know the password", ("flight-handshake.*",), _logs_in
     ),
     ProfileRow(
-        Profile.SQL,
+        "sql",
         "Flight SQL: statements are executed, and cancelled",
         ("flight-sql.*", "flight-sql-features.*"),
         lambda step: isinstance(step, SqlQuery | SqlUpdate | SqlCancel),
@@ -93,19 +92,19 @@ FLIGHT_ROWS: Final = (
                 "flight-sql.ingestion-*"),
     ),
     ProfileRow(
-        Profile.SQL_METADATA,
+        "sql-metadata",
         "Flight SQL: catalogs, schemas, tables, keys, types, and what the server says of itself",
         ("flight-sql-metadata.*",),
         lambda step: isinstance(step, SqlMetadata),
     ),
     ProfileRow(
-        Profile.SQL_HANDLES,
+        "sql-handles",
         "Flight SQL: prepared statements, transactions and savepoints, which a client makes and ends by a handle",
         ("flight-sql.handle-*", "flight-sql.dataset-*", "flight-sql.actions-*", "flight-sql.end-*"),
         lambda step: isinstance(step, SqlPrepare | SqlBegin | SqlSavepoint),
     ),
     ProfileRow(
-        Profile.SQL_INGESTION,
+        "sql-ingestion",
         "Flight SQL: CommandStatementIngest puts rows into a table that the server makes",
         ("flight-sql.ingestion-*",),
         lambda step: isinstance(step, SqlIngest),

@@ -18,13 +18,12 @@ from typing import Final
 from conformance._globs import matches
 from conformance.contain.text import unknown
 from conformance.contract.plugin import ContractPlugin
-from conformance.contract.profilerow import ProfileRow
+from conformance.contract.profilerow import CORE, ProfileRow
 from conformance.protocol import plugin, plugins
 from conformance.records import (
     BqType,
     Case,
     CreateSession,
-    Profile,
     RecordError,
     SplitStream,
     Step,
@@ -40,7 +39,7 @@ NOT_OFFERED: Final = "not-offered"
 
 
 @functools.cache
-def optional(protocol: str) -> Mapping[Profile, ProfileRow]:
+def optional(protocol: str) -> Mapping[str, ProfileRow]:
     """The profiles that a server of a protocol may leave out."""
     return MappingProxyType({row.profile: row for row in plugin(ContractPlugin, protocol).rows})
 
@@ -56,29 +55,28 @@ A server has no serialized rows. The limits of dates and timestamps are for byte
 
 
 @functools.cache
-def _rows() -> Mapping[Profile, ProfileRow]:
-    """The profiles of all protocols, in the order of :class:`~conformance.records.Profile`."""
-    found = {row.profile: row for one in plugins(ContractPlugin).values() for row in one.rows}
-    return MappingProxyType({profile: found[profile] for profile in Profile if profile in found})
+def _rows() -> Mapping[str, ProfileRow]:
+    """The profiles of all protocols, in the order of the protocols; no two protocols have profiles of one name."""
+    return MappingProxyType({row.profile: row for one in plugins(ContractPlugin).values() for row in one.rows})
 
 
 @functools.cache
-def profile_titles() -> Mapping[Profile, str]:
+def profile_titles() -> Mapping[str, str]:
     """Every profile with its title."""
     core = "; ".join(one.core for one in plugins(ContractPlugin).values()) + ": every server offers them"
-    return MappingProxyType({Profile.CORE: core, **{profile: row.title for profile, row in _rows().items()}})
+    return MappingProxyType({CORE: core, **{profile: row.title for profile, row in _rows().items()}})
 
 
 @functools.cache
-def profile_of(clause_id: str) -> Profile:
+def profile_of(clause_id: str) -> str:
     """Return the profile of a clause: core, unless it belongs to another."""
     for profile, row in _rows().items():
         if matches(clause_id, row.clauses) and not matches(clause_id, row.unless):
             return profile
-    return Profile.CORE
+    return CORE
 
 
-def asked(case: Case) -> tuple[Profile, ...]:
+def asked(case: Case) -> tuple[str, ...]:
     """Return the profiles that the steps of a case ask for, other than core.
 
     A case with an option that may be refused because it is not offered is put to every server.
@@ -102,7 +100,7 @@ def check_not_offered(where: str, names: Sequence[str], protocol: str) -> None:
     """
     profiles, types = optional(protocol), TYPES if plugin(ContractPlugin, protocol).has_types else ()
     for name in names:
-        if name == Profile.CORE:
+        if name == CORE:
             raise RecordError(where, "profiles that a server may leave out: core is what every client needs", name)
         if name not in profiles and name not in types:
             said = unknown("profile", name, profiles)

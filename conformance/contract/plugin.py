@@ -22,13 +22,15 @@ MakesView: TypeAlias = Callable[[Case, Exchange, pa.Table, Iterable[Reading]], V
 class ContractPlugin:
     """A protocol in the contract.
 
-    ``view`` makes what its clauses see of an exchange, and ``profile`` is the profile of these clauses
-    (:data:`conformance.contract.clause.PROFILES`). ``core`` says what every server offers, and ``rows`` are the parts
-    that a server may leave out. Where a server ``has_types``, it may leave out types of columns as well.
+    ``title`` is its name in a sentence, such as ``Arrow Flight``. ``view`` makes what its clauses see of an exchange,
+    and ``profile`` is the profile of these clauses (:data:`conformance.contract.clause.PROFILES`). ``core`` says what
+    every server offers, and ``rows`` are the parts that a server may leave out. Where a server ``has_types``, it may
+    leave out types of columns as well.
     """
 
     LAYER: ClassVar[str] = "contract"
 
+    title: str
     view: MakesView
     profile: str
     core: str

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from conformance.records import Profile, Step
+    from conformance.records import Step
 
-__all__ = ["ProfileRow"]
+__all__ = ["CORE", "ProfileRow"]
+
+CORE: Final = "core"
+"""The profile that every server offers; no protocol leaves it out."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -20,7 +23,7 @@ class ProfileRow:
     needs it.
     """
 
-    profile: Profile
+    profile: str
     title: str
     clauses: tuple[str, ...]
     asks: Callable[[Step], bool]

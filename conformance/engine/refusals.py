@@ -17,7 +17,6 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.engine.events import CaseJudged, Request
 from conformance.engine.outcomes import shape
-from conformance.records import Profile
 
 __all__ = ["Refusal", "general", "refusals"]
 
@@ -30,14 +29,14 @@ MOST_FEATURES: Final = 2
 ALIKE: Final = 2
 """The fewest words with which two texts begin that say the same of different names."""
 
-_PARTS: Final[Mapping[str, Profile]] = MappingProxyType(
+_PARTS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "SplitReadStream": Profile.SPLITS,
-        "row_restriction": Profile.FILTERS,
-        "selected_fields": Profile.PROJECTION,
-        "snapshot_time": Profile.SNAPSHOTS,
-        "buffer_compression": Profile.BUFFER_COMPRESSION,
-        "response_compression": Profile.RESPONSE_COMPRESSION,
+        "SplitReadStream": "splits",
+        "row_restriction": "filters",
+        "selected_fields": "projection",
+        "snapshot_time": "snapshots",
+        "buffer_compression": "buffer-compression",
+        "response_compression": "response-compression",
     }
 )
 """The profiles that a server may leave out, by the beginning of the method or feature that asks for them."""
@@ -93,7 +92,7 @@ class Refusal:
         if not self.text.startswith("UNIMPLEMENTED"):
             return ""
         asked = [self.method, *self.features]
-        parts = [part.value for start, part in _PARTS.items() if any(one.startswith(start) for one in asked)]
+        parts = [part for start, part in _PARTS.items() if any(one.startswith(start) for one in asked)]
         parts += [one.removeprefix(_TYPED) for one in self.features if one.startswith(_TYPED)]
         if not parts:
             return ""

@@ -13,7 +13,6 @@ from typing import Final
 
 from conformance.generate.choices import Seeded
 from conformance.generate.covering import covering
-from conformance.records import Profile
 
 __all__ = ["FACTORS", "IMPOSSIBLE", "block", "offered", "wanted_of"]
 
@@ -68,13 +67,13 @@ def wanted_of(
     return wanted
 
 
-_WITHOUT: Final[Mapping[Profile, tuple[str, ...]]] = MappingProxyType(
+_WITHOUT: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        Profile.FILTERS: ("restriction",),
-        Profile.SNAPSHOTS: ("snapshot",),
-        Profile.SPLITS: ("split",),
-        Profile.BUFFER_COMPRESSION: ("LZ4_FRAME", "ZSTD"),
-        Profile.RESPONSE_COMPRESSION: ("response",),
+        "filters": ("restriction",),
+        "snapshots": ("snapshot",),
+        "splits": ("split",),
+        "buffer-compression": ("LZ4_FRAME", "ZSTD"),
+        "response-compression": ("response",),
     }
 )
 """The factors, or values of ``compression``, that a target without a profile cannot be asked for."""

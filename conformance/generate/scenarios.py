@@ -32,7 +32,6 @@ from conformance.records import (
     FaultKind,
     Happening,
     Meanwhile,
-    Profile,
     ReadRows,
     SplitStream,
     Step,
@@ -167,7 +166,7 @@ class _Scenario:
     def _split_off(self, rows: int) -> list[int]:
         """Return how many rows each append inserts; none unless the scenario has appends."""
         choices = self._choices
-        if self._wanted["snapshot"] == "none" and (Profile.SNAPSHOTS in self._not_offered or not one_in(choices, 6)):
+        if self._wanted["snapshot"] == "none" and ("snapshots" in self._not_offered or not one_in(choices, 6)):
             return []
         counts = [
             choices.integer(0 if one_in(choices, 8) else 1, max(1, rows // 3)) for _ in range(choices.integer(1, 2))
@@ -178,7 +177,7 @@ class _Scenario:
         """Return the times that the table is made again, often with as many rows as before: first by a server that goes
         on, then by one that was restarted, for not every server is.
         """
-        if Profile.SNAPSHOTS in self._not_offered or rows >= _MOST:
+        if "snapshots" in self._not_offered or rows >= _MOST:
             return []
         left = rows - sum(self._appends[self._wanted["snapshot"] != "append" :])
         drawn = (("r", remake, _REMADE, False), ("q", restart, _RESTARTED, True))
@@ -284,7 +283,7 @@ class _Scenario:
         return session
 
     def _selection(self) -> tuple[str, ...]:
-        if Profile.PROJECTION in self._not_offered or not one_in(self._choices, 3):
+        if "projection" in self._not_offered or not one_in(self._choices, 3):
             return ()
         return draw_selection(self._choices, self.table.columns)
 

@@ -15,7 +15,6 @@ __all__ = [
     "Mode",
     "NullPattern",
     "Outcome",
-    "Profile",
     "ReadingOutcome",
     "Turn",
     "ValueProfile",
@@ -246,42 +245,3 @@ class Turn(enum.StrEnum):
     """The server's next message arrives."""
     HALF_CLOSE = "|"
     """The client declares that it sends no more messages."""
-
-
-class Profile(enum.StrEnum):
-    """A named part of the service, which a server offers or not; see :mod:`conformance.contract.offers`."""
-
-    CORE = "core"
-    """What every client needs: sessions, reads, streams and refusals; of Flight, flights, tickets and refusals."""
-    FILTERS = "filters"
-    """``row_restriction``."""
-    PROJECTION = "projection"
-    """``selected_fields``."""
-    SNAPSHOTS = "snapshots"
-    """The state of a table that is changed after its session was made, and ``snapshot_time``."""
-    SPLITS = "splits"
-    """``SplitReadStream``."""
-    BUFFER_COMPRESSION = "buffer-compression"
-    """``ArrowSerializationOptions.buffer_compression``."""
-    RESPONSE_COMPRESSION = "response-compression"
-    """``response_compression_codec``."""
-    PUT = "put"
-    """``DoPut`` of tables."""
-    EXCHANGE = "exchange"
-    """``DoExchange``."""
-    ACTIONS = "actions"
-    """``DoAction`` and ``ListActions``."""
-    SESSIONS = "sessions"
-    """Options of a session of Flight."""
-    POLLING = "polling"
-    """``PollFlightInfo``."""
-    LOGIN = "login"
-    """``Handshake``."""
-    SQL = "sql"
-    """Statements of Flight SQL."""
-    SQL_METADATA = "sql-metadata"
-    """The tables of Flight SQL that describe a database."""
-    SQL_HANDLES = "sql-handles"
-    """Prepared statements, transactions and savepoints of Flight SQL."""
-    SQL_INGESTION = "sql-ingestion"
-    """``CommandStatementIngest``."""

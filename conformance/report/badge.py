@@ -10,11 +10,13 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from conformance.contract.clause import FLIGHT
+from conformance.contract.clause import OTHER_PROTOCOLS
 from conformance.contract.closed import Question
+from conformance.contract.plugin import ContractPlugin
 from conformance.disk.files import write_whole
 from conformance.engine.events import CLIENT_PROFILE, READ_PROFILE, WRITE_PROFILE
 from conformance.engine.result import Result
+from conformance.protocol import plugin
 from conformance.records import Level
 from conformance.report.document import Report, document
 from conformance.report.summary import Cell
@@ -29,14 +31,16 @@ _LABELS: Final = {
     READ_PROFILE: "arrow ipc reader",
     WRITE_PROFILE: "arrow ipc writer",
     CLIENT_PROFILE: "storage read client",
-    FLIGHT[0]: "arrow flight",
 }
-"""The label of the badge, by the profile of a run that judged something else than a server of Storage Read."""
+"""The label of the badge, by the profile of a run that judged no server."""
 
 
 def label_of(report: Report) -> str:
     """What a run judged, in the words of its badge."""
-    return _LABELS.get(report.run.profile, _LABEL)
+    profile = report.run.profile
+    if profile in OTHER_PROTOCOLS:
+        return plugin(ContractPlugin, profile).title.lower()
+    return _LABELS.get(profile, _LABEL)
 
 
 def badge_svg(report: Report) -> str:

@@ -14,11 +14,11 @@ from rich.text import Text
 
 from conformance.contain.text import many
 from conformance.contract.offers import profile_of
+from conformance.contract.profilerow import CORE
 from conformance.contract.wholecase import EXPLAINED
 from conformance.engine.causes import Cause
 from conformance.engine.events import Evidence
 from conformance.engine.result import Deviation
-from conformance.records import Profile
 from conformance.report.layout import UNBOUNDED, commanded, cut
 
 __all__ = ["MOST", "print_card"]
@@ -135,7 +135,7 @@ def _hurts(deviation: Deviation, width: int) -> Iterator[Line]:
 def _declared(cause: Cause, width: int) -> Iterator[Line]:
     """How to say that the server does not offer what it refused as not implemented."""
     profile = profile_of(cause.clause)
-    if profile is not Profile.CORE and cause.own[0].text.startswith(ABSENT):
+    if profile != CORE and cause.own[0].text.startswith(ABSENT):
         yield _fact("or", f'declare it: not_offered = ["{profile}"] in the target file', width)
 
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.contract.clause import FLIGHT
-from conformance.contract.offers import profile_of
+from conformance.contract.clause import OTHER_PROTOCOLS
+from conformance.contract.offers import profile_of, profile_titles
 from conformance.engine.events import RunStarted
 from conformance.engine.standing import ClauseStanding
-from conformance.records import Profile
 from conformance.report.summary import Cell, summarise
 
 __all__ = ["SERVED", "ProfileResult", "by_profile", "has_profiles", "profile_lines"]
@@ -19,7 +18,7 @@ __all__ = ["SERVED", "ProfileResult", "by_profile", "has_profiles", "profile_lin
 SERVED: Final = "server"
 """The ``profile`` of :class:`~conformance.engine.events.RunStarted` in a run on a server of Storage Read."""
 
-_SERVERS: Final = (SERVED, FLIGHT[0])
+_SERVERS: Final = (SERVED, *OTHER_PROTOCOLS)
 
 
 def has_profiles(start: RunStarted) -> bool:
@@ -31,7 +30,7 @@ def has_profiles(start: RunStarted) -> bool:
 class ProfileResult:
     """One profile: the number of its clauses in the run, and these clauses counted by their standing."""
 
-    profile: Profile
+    profile: str
     offered: bool
     clauses: int
     counts: Cell
@@ -48,7 +47,7 @@ def by_profile(start: RunStarted, standings: Mapping[str, ClauseStanding]) -> tu
     """The profiles that have clauses in the run, core first; none if the target is no server."""
     if not has_profiles(start):
         return ()
-    clauses: dict[Profile, list[str]] = {profile: [] for profile in Profile}
+    clauses: dict[str, list[str]] = {profile: [] for profile in profile_titles()}
     for clause_id in standings:
         clauses[profile_of(clause_id)].append(clause_id)
     return tuple(
@@ -66,4 +65,4 @@ def _counts(members: Sequence[str], standings: Mapping[str, ClauseStanding]) -> 
 def profile_lines(start: RunStarted, standings: Mapping[str, ClauseStanding]) -> Iterator[tuple[str, str]]:
     """A name and a text for each profile of the run."""
     for result in by_profile(start, standings):
-        yield result.profile.value, result.in_words
+        yield result.profile, result.in_words

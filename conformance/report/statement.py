@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance._jsonschema import json_schema
-from conformance.contract.offers import profile_of
+from conformance.contract.offers import profile_of, profile_titles
 from conformance.engine.events import RunStarted
 from conformance.engine.expectations import glob_match
 from conformance.engine.result import Deviation
 from conformance.engine.standing import ClauseStanding, Standing
-from conformance.records import Level, Outcome, Profile
+from conformance.records import Level, Outcome
 from conformance.report.document import Report
 from conformance.report.profiles import has_profiles
 from conformance.report.summary import Cell, cell_of, level_of, section_of
@@ -194,7 +194,7 @@ def statement_on(
 def _rows(report: Report) -> Iterator[Row]:
     """The results by profile, core first; by chapter, or by question about a reader, if the target is no server."""
     standings, served = report.standings, has_profiles(report.run)
-    groups: dict[str, list[str]] = {profile.value: [] for profile in Profile} if served else {}
+    groups: dict[str, list[str]] = {profile: [] for profile in profile_titles()} if served else {}
     for clause in standings:
         groups.setdefault(profile_of(clause) if served else section_of(clause), []).append(clause)
     for name, clauses in groups.items():

@@ -94,7 +94,7 @@ def _whom(clause: Clause) -> str:
     """The implementations that a clause applies to, if it is not about servers only."""
     if clause.question is not None:
         return f"{clause.question} of any reader of Arrow IPC"
-    if clause.on_flight:
+    if clause.protocol:
         return "any Flight library" if clause.role is Role.LIBRARY else "any application on a Flight library"
     if clause.on_messages:
         return "any writer of Arrow messages"

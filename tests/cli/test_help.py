@@ -13,9 +13,9 @@ import pytest
 import conformance.cli
 from conformance.cli._group import cli
 from conformance.cli._help import COMMANDS, GROUPS
+from conformance.contract.offers import profile_titles
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from conformance.readers.registry import KNOWN
-from conformance.records import Profile
 from conformance.targets.shipped import shipped_targets
 from tests.cli.typed import conformance_
 
@@ -130,7 +130,7 @@ def test_a_usage_error_is_one_sentence(arguments: Sequence[str], sentence: str) 
     ("what", "names"),
     [
         ("targets", [*shipped_targets()]),
-        ("profiles", [*Profile]),
+        ("profiles", [*profile_titles()]),
         ("readers", [*KNOWN, *IPC_READERS]),
         ("writers", [*IPC_WRITERS]),
     ],

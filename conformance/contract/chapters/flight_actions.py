@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.actions import result_body
 from conformance.contract.flight.decoding import message_of, read_endpoint
 from conformance.contract.flight.subjects import about, asked_for

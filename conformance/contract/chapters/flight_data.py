@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.arrowstream import first_is_no_schema, stream_violations
 from conformance.contract.flight.decoding import in_words
 from conformance.contract.flight.subjects import about, columns_of, listed, reads, without_dictionaries

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.decoding import Meaning, in_words, meaning_of, message_of
 from conformance.contract.flight.subjects import Stored, about, look_alike, without_dictionaries
 from conformance.contract.flight.view import FlightView, InfoSeen

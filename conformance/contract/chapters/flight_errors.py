@@ -6,7 +6,8 @@ import functools
 from collections.abc import Iterator
 
 from conformance.contain.text import many
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.subjects import CODES, LARGE, REFUSALS, about, asked_for, refusals
 from conformance.contract.flight.view import FlightCall
 from conformance.contract.sources import ERROR_GUIDE, FLIGHT_PAGE, FLIGHT_PROTO, PROTOBUF, STATUS_CODES, Inferred

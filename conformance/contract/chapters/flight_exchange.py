@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 import pyarrow as pa
 
 from conformance.contain.text import many
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row, show_rows
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.arrowstream import first_is_no_schema, stream_violations
 from conformance.contract.flight.decoding import in_words
 from conformance.contract.flight.subjects import about, asked_for, columns_of, listed, sent_rows, without_dictionaries

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.actions import asked_to_renew, renewed
 from conformance.contract.flight.decoding import Endpoint
 from conformance.contract.flight.lapses import lasting

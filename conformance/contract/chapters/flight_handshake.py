@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.subjects import about
 from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows, show_row
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.decoding import Poll
 from conformance.contract.flight.histories import PutAndRead, histories, is_history
 from conformance.contract.flight.lapses import Lasting, lasting, revived

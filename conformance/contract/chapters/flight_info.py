@@ -9,7 +9,8 @@ from typing import Final
 import pyarrow as pa
 
 from conformance import wire
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.decoding import in_words, meaning_of, message_of
 from conformance.contract.flight.sqlsubjects import executable
 from conformance.contract.flight.subjects import about, columns_of, infos, listed

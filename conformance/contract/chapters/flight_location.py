@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.subjects import about, columns_of, without_dictionaries
 from conformance.contract.flight.view import FlightView, GetView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO

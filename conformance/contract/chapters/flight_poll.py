@@ -6,7 +6,8 @@ import dataclasses
 import functools
 from collections.abc import Iterator
 
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.actions import cancelled_tickets
 from conformance.contract.flight.decoding import Poll
 from conformance.contract.flight.subjects import about

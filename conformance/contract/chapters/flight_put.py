@@ -10,8 +10,9 @@ import functools
 from collections.abc import Iterator
 
 from conformance.contain.text import many
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.subjects import LARGE, Stored, about, asked_for, columns_of, listed, stored
 from conformance.contract.flight.view import FlightCall, FlightView, gave_up
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, INTEGRATION_CLIENT, STATUS_CODES, Inferred

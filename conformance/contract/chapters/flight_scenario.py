@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.scenarios import Answers, FlightScenario, scenario_of
 from conformance.contract.flight.subjects import about
 from conformance.contract.flight.view import FlightView

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Iterator
 
 from conformance.contain.text import many
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.decoding import message_of
 from conformance.contract.flight.subjects import about, answered_calls, of_method
 from conformance.contract.flight.view import FlightCall, FlightView

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.actions import action_body, result_body
 from conformance.contract.flight.decoding import message_of
 from conformance.contract.flight.options import OptionsRead, errors_of, option_reads, options_of

@@ -8,7 +8,8 @@ from typing import Final
 
 from conformance import wire
 from conformance.contain.text import many
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.sqlmessages import record_count, result_in, type_of, unpacked
 from conformance.contract.flight.sqlsubjects import Updated, of_step, undisturbed, updated
 from conformance.contract.flight.subjects import about, asked_for

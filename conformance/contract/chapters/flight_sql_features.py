@@ -9,7 +9,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.sqlfeatures import FEATURES, READ_ONLY, needed
 from conformance.contract.flight.sqlsubjects import described
 from conformance.contract.flight.subjects import about

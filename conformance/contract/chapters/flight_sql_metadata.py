@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from conformance import wire
 from conformance.contain.text import many
-from conformance.contract.clause import FLIGHT, Role, Violation, clause
+from conformance.contract.clause import Role, Violation, clause
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.decoding import message_of
 from conformance.contract.flight.sqlmessages import command_in, unpacked
 from conformance.contract.flight.sqlschemas import KINDS, ORDER, SCHEMAS, FixedColumn, kind_of_info

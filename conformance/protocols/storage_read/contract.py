@@ -8,6 +8,7 @@ from conformance.contract.storageprofiles import STORAGE_ROWS
 from conformance.contract.view import View
 
 PLUGIN: Final = ContractPlugin(
+    title="Storage Read",
     view=View,
     profile=PROFILES[0],
     core="of Storage Read, sessions, whole and resumed reads, several streams and refusals",

@@ -37,7 +37,7 @@ from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 from tests.reference.flight.direct import PATH, PUT_AND_GET, case_of, seen
 
 load_chapters()
-ON_FLIGHT = [clause for clause in CLAUSES.values() if clause.on_flight]
+ON_FLIGHT = [clause for clause in CLAUSES.values() if clause.protocol]
 
 
 @pytest.mark.parametrize("clause", ON_FLIGHT, ids=lambda clause: clause.id)

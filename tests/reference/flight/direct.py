@@ -11,7 +11,8 @@ from typing import Final, cast
 import grpc
 import pyarrow as pa
 
-from conformance.contract.clause import CLAUSES, FLIGHT, load_chapters
+from conformance.contract.clause import CLAUSES, load_chapters
+from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS
 from conformance.contract.flight.view import FlightView
 from conformance.contract.judge import judge_view

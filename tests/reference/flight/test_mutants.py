@@ -54,7 +54,7 @@ def test_every_clause_on_flight_has_a_mutant() -> None:
 
 def test_names_begin_with_the_chapter_and_are_taken_once() -> None:
     """One command tries the mutants of both protocols by their names."""
-    chapters = {clause.chapter for clause in FIXTURE.clauses if clause.on_flight}
+    chapters = {clause.chapter for clause in FIXTURE.clauses if clause.protocol}
 
     assert {name.partition(".")[0] for name in FLIGHT_MUTANTS} <= chapters
     assert not FLIGHT_MUTANTS.keys() & MUTANTS.keys()

@@ -9,7 +9,6 @@ from conformance.engine.plugin import EnginePlugin, Recordings
 from conformance.protocols.flight.engine import offers, recordings
 from conformance.protocols.flight.engine.described import known_cases, played, with_scenario
 from conformance.protocols.flight.engine.transcript import FlightTranscript
-from conformance.records import Profile
 
 PLUGIN: Final = EnginePlugin(
     recordings=Recordings(recordings.groups, recordings.driven, recordings.CLAUSES),
@@ -21,7 +20,7 @@ PLUGIN: Final = EnginePlugin(
     scenarios=MappingProxyType({name: functools.partial(with_scenario, name=name) for name in FLIGHT_SCENARIOS}),
     messages=FlightTranscript,
     has_known_rows=False,
-    nothing_put=Profile.PUT,
+    nothing_put="put",
     draws_cases=False,
     no_scenarios=offers.no_scenarios,
 )

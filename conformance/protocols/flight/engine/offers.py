@@ -6,7 +6,7 @@ from typing import Final
 
 from conformance.engine.lack import Lack, Untold
 from conformance.generate.flighthistories import CLOCK, ECHO
-from conformance.records import DoExchange, DoPut, FlightSqlStep, Meanwhile, Profile, SqlIngest, SqlUpdate
+from conformance.records import DoExchange, DoPut, FlightSqlStep, Meanwhile, SqlIngest, SqlUpdate
 from conformance.targets.flightspec import FlightSpec
 from conformance.targets.spec import TargetSpec
 
@@ -40,13 +40,13 @@ def left_out(spec: TargetSpec) -> tuple[str, ...]:
     """The profiles that a target file leaves out: by its list, or as ``[flight]`` does not say how to ask for them."""
     flight = spec.flight or FlightSpec()
     told = {
-        Profile.PUT: flight.puts,
-        Profile.EXCHANGE: bool(flight.echo),
-        Profile.LOGIN: flight.login is not None,
-        **dict.fromkeys((Profile.SQL, Profile.SQL_METADATA, Profile.SQL_HANDLES), flight.sql is not None),
-        Profile.SQL_INGESTION: flight.makes_tables,
+        "put": flight.puts,
+        "exchange": bool(flight.echo),
+        "login": flight.login is not None,
+        **dict.fromkeys(("sql", "sql-metadata", "sql-handles"), flight.sql is not None),
+        "sql-ingestion": flight.makes_tables,
     }
-    more = (profile.value for profile, offered in told.items() if not offered and profile not in spec.not_offered)
+    more = (profile for profile, offered in told.items() if not offered and profile not in spec.not_offered)
     return *spec.not_offered, *more
 
 
