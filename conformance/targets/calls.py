@@ -23,7 +23,7 @@ from conformance.targets.faulting import Met
 from conformance.targets.instants import WALL, Time
 from conformance.targets.tls import SecureLine
 
-__all__ = ["CallBudget", "Caller", "Leaving", "close_channel", "is_lost", "open_channel"]
+__all__ = ["BROKEN", "CallBudget", "Caller", "Leaving", "close_channel", "is_lost", "open_channel"]
 
 # The texts of grpcio when no status came from the peer. They are those of grpc-core since 1.50; a test compares them
 # with the installed version by killing a server during a call.
@@ -44,6 +44,10 @@ whatever the server does.
 
 EXIT_SECONDS: Final = 0.5
 """Seconds within which a process has to be seen dead after its connection broke."""
+
+
+BROKEN: Final = frozenset({CallEnd.DEADLINE, CallEnd.OVER_BUDGET, CallEnd.CRASH})
+"""Ends of a call after which the case's other calls are not made."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

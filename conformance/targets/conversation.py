@@ -33,7 +33,7 @@ from conformance.records import (
     Step,
 )
 from conformance.targets.allowance import Allowance, UsedUpError, unreached
-from conformance.targets.calls import CallBudget, Caller
+from conformance.targets.calls import BROKEN, CallBudget, Caller
 from conformance.targets.faulting import Faults, Line, Met
 from conformance.targets.messages import Names, create_request, read_request, split_request
 from conformance.targets.patience import Patience
@@ -49,9 +49,6 @@ MAX_TOGETHER: Final = 64
 
 LONGEST_SESSION: Final = 366 * 24 * 3600
 """The seconds after which a session has to end if the server's clock is to pass its end: more is no such instant."""
-
-BROKEN: Final = frozenset({CallEnd.DEADLINE, CallEnd.OVER_BUDGET, CallEnd.CRASH})
-"""Ends of a call after which the case's other calls are not made."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -52,8 +52,7 @@ from conformance.records import (
 )
 from conformance.records.together import groups
 from conformance.targets.allowance import Allowance, UsedUpError, unreached
-from conformance.targets.calls import Caller, Leaving
-from conformance.targets.conversation import BROKEN
+from conformance.targets.calls import BROKEN, Caller, Leaving
 from conformance.targets.dialect import SqlSpec, Statements, sql_name
 from conformance.targets.flightexchange import exchange_of
 from conformance.targets.flightlogin import Memory
