@@ -5,19 +5,31 @@ has one module with the name of that layer, which defines ``PLUGIN``: what the l
 type of a plugin belongs to its layer (:class:`conformance.contract.plugin.ContractPlugin`), and the layers know
 protocols by this module alone: nothing outside of its folder names a protocol in order to serve it.
 
-A plugin is imported when it is first asked for: a command that judges one protocol loads nothing of the others.
+A plugin is imported when it is first asked for: a command that judges one protocol loads nothing of the others. A
+protocol need not take part in every layer: a layer does nothing with a protocol that has no module for it.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
-import importlib.resources
+import importlib.util
+import pkgutil
+from pathlib import Path
 from typing import Annotated, ClassVar, Final, Protocol, TypeAlias, TypeVar, cast
 
 from conformance._codec import OneOf
 
-__all__ = ["DEFAULT_PROTOCOL", "Plugin", "ProtocolName", "plugin", "plugins", "protocol_names"]
+__all__ = [
+    "DEFAULT_PROTOCOL",
+    "Plugin",
+    "ProtocolName",
+    "plugin",
+    "plugins",
+    "protocol_files",
+    "protocol_names",
+    "takes_part",
+]
 
 DEFAULT_PROTOCOL: Final = "storage-read"
 """The protocol of what names none: cases, logs and target files are older than the second protocol."""
@@ -35,13 +47,20 @@ PluginT = TypeVar("PluginT", bound=Plugin)
 @functools.cache
 def protocol_names() -> tuple[str, ...]:
     """The names of all protocols as cases and logs spell them, with hyphens: the default one, then the others."""
-    folders = importlib.resources.files("conformance.protocols").iterdir()
-    names = (folder.name for folder in folders if folder.joinpath("__init__.py").is_file())
+    package = importlib.import_module("conformance.protocols")
+    names = (module.name for module in pkgutil.iter_modules(package.__path__) if module.ispkg)
     return tuple(sorted((name.replace("_", "-") for name in names), key=lambda name: (name != DEFAULT_PROTOCOL, name)))
 
 
 ProtocolName: TypeAlias = Annotated[str, OneOf(protocol_names)]
 """The name of a protocol in a record; one that is no folder is refused where the record is read."""
+
+
+def protocol_files(pattern: str) -> tuple[Path, ...]:
+    """The files and folders that the protocols bring, by a glob in the folder of each: ``cases``, or ``*.toml``."""
+    package = importlib.import_module("conformance.protocols")
+    folders = [Path(place) / name.replace("-", "_") for name in protocol_names() for place in package.__path__]
+    return tuple(path for folder in folders for path in sorted(folder.glob(pattern)))
 
 
 def plugin(kind: type[PluginT], protocol: str) -> PluginT:
@@ -55,13 +74,27 @@ def plugin(kind: type[PluginT], protocol: str) -> PluginT:
 
 
 def plugins(kind: type[PluginT]) -> dict[str, PluginT]:
-    """What each protocol brings to a layer, by the protocol's name."""
-    return {name: plugin(kind, name) for name in protocol_names()}
+    """What each protocol that takes part in a layer brings to it, by the protocol's name."""
+    return {name: plugin(kind, name) for name in protocol_names() if takes_part(kind, name)}
+
+
+@functools.cache
+def takes_part(kind: type[Plugin], protocol: str) -> bool:
+    """True if a protocol takes part in the layer of that kind of plugin.
+
+    Raises:
+        ModuleNotFoundError: there is no such protocol.
+    """
+    return importlib.util.find_spec(_module(kind, protocol)) is not None
+
+
+def _module(kind: type[Plugin], protocol: str) -> str:
+    return f"conformance.protocols.{protocol.replace('-', '_')}.{kind.LAYER}"
 
 
 @functools.cache
 def _loaded(kind: type[PluginT], protocol: str) -> PluginT:
-    module = importlib.import_module(f"conformance.protocols.{protocol.replace('-', '_')}.{kind.LAYER}")
+    module = importlib.import_module(_module(kind, protocol))
     value = module.PLUGIN
     if not isinstance(value, kind):
         raise TypeError(f"{module.__name__}.PLUGIN is a {type(value).__name__}, expected a {kind.__name__}")

@@ -15,8 +15,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from conformance.campaign.plugin import CampaignPlugin
 from conformance.generate.plugin import GeneratePlugin
-from conformance.protocol import DEFAULT_PROTOCOL, plugins
+from conformance.protocol import DEFAULT_PROTOCOL, plugin, plugins
 from conformance.records import to_json
 from conformance.targets.spec import TargetSpec
 
@@ -39,13 +40,14 @@ def family_of(profile: str) -> int:
 
 def server_profiles() -> tuple[str, ...]:
     """The profiles of cases that are requests to a server, one for each protocol."""
-    return tuple(one.run_profile for one in plugins(GeneratePlugin).values())
+    return tuple(plugin(GeneratePlugin, name).run_profile for name in plugins(CampaignPlugin))
 
 
 @functools.cache
 def history_profiles() -> Mapping[str, str]:
     """The profiles whose cases are drawn histories of calls, and the profiles of the servers that they are put to."""
-    return MappingProxyType({one.scenario_word: one.run_profile for one in plugins(GeneratePlugin).values()})
+    drawn = (plugin(GeneratePlugin, name) for name in plugins(CampaignPlugin))
+    return MappingProxyType({one.scenario_word: one.run_profile for one in drawn if one.scenario_word})
 
 
 def is_served(profile: str) -> bool:

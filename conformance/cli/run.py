@@ -37,7 +37,7 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.events import Event, ExchangeRecorded, RunStarted
 from conformance.engine.log import LogWriter
 from conformance.engine.parallel import judged_in, run_parts
-from conformance.engine.plugin import EnginePlugin
+from conformance.engine.plugin import EnginePlugin, no_scenarios
 from conformance.engine.result import Result, fold
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, default_log, open_session, own_file
@@ -189,7 +189,7 @@ def command(
         select = select or tuple(case.id for case in described)
     if not (select or capability or corpus != data_file("cases")):
         generated = DRAWN if generated is None and spoken.draws_cases else generated
-        scenarios = DRAWN if scenarios is None and spec.serves and not spoken.no_scenarios(spec) else scenarios
+        scenarios = DRAWN if scenarios is None and spec.serves and not no_scenarios(spec) else scenarios
     selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
     cases = [*load_corpus(corpus, spec.protocol).values(), *described]
     chosen = plan(cases, all_clauses(), selection, profile=profile_of(spec.protocol))
@@ -248,7 +248,7 @@ def _check_drawn(spec: TargetSpec, scenarios: int | None) -> None:
     """Refuse scenarios that a target of this kind cannot be asked."""
     if scenarios and not spec.serves:
         raise click.UsageError(f"expected --scenarios with a server, got it with {spec.name}, which takes no requests")
-    if scenarios and (why := plugin(EnginePlugin, spec.protocol).no_scenarios(spec)):
+    if scenarios and (why := no_scenarios(spec)):
         raise click.UsageError(f"expected --scenarios with a server that stores tables, got it with {spec.name}, {why}")
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar, TypeAlias
 
 import pyarrow as pa
 
+from conformance.contract.plainview import PlainView
 from conformance.contract.profilerow import ProfileRow
 from conformance.contract.view import View
 from conformance.records import Case, Exchange, Reading
@@ -31,8 +32,8 @@ class ContractPlugin:
     LAYER: ClassVar[str] = "contract"
 
     title: str
-    view: MakesView
     profile: str
     core: str
-    rows: tuple[ProfileRow, ...]
+    view: MakesView = PlainView
+    rows: tuple[ProfileRow, ...] = ()
     has_types: bool = False

@@ -313,7 +313,8 @@ _BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
         EvidenceKind.MEASURED: (MEASURED, NO_RESPONSE, RUST_CLIENT),
         EvidenceKind.NORMATIVE: (
             "https://arrow.apache.org/docs/format/", "https://github.com/apache/arrow/blob/main/format/",
-            "https://flatbuffers.dev/", "https://protobuf.dev/", GRPC, HTTP2, LZ4_FRAME, STATUS_CODES,
+            "https://flatbuffers.dev/", "https://protobuf.dev/", "https://www.rfc-editor.org/rfc/", GRPC, LZ4_FRAME,
+            STATUS_CODES,
         ),
         EvidenceKind.CLIENT: (
             "https://github.com/apache/arrow/blob/main/cpp/", BEAM_SOURCE, ENDLESS_READ, ENDLESS_SPLITS, GO_CLIENT,

@@ -9,7 +9,7 @@ from conformance.disk.files import data_file
 from conformance.generate import load_case, load_cases
 from conformance.generate.families import redraw
 from conformance.generate.scenariokinds import draw_scenario, parse_scenario_id
-from conformance.protocol import DEFAULT_PROTOCOL
+from conformance.protocol import DEFAULT_PROTOCOL, protocol_files
 from conformance.records import Case
 
 __all__ = ["load_corpus", "resolve_case"]
@@ -29,8 +29,11 @@ def load_corpus(directory: Path | None = None, protocol: str | None = DEFAULT_PR
 
 @functools.cache
 def _own_cases(directory: Path) -> tuple[Case, ...]:
-    """The suite's own cases; they do not change while a process runs, and some commands need them twice."""
-    return tuple(load_cases(directory))
+    """The suite's own cases, and those in the folder of a protocol; they do not change while a process runs, and some
+    commands need them twice.
+    """
+    places = (directory, *protocol_files("cases"))
+    return tuple(sorted((case for place in places for case in load_cases(place)), key=lambda case: case.id))
 
 
 def resolve_case(name: str, directory: Path | None = None) -> Case:

@@ -130,7 +130,7 @@ class ExchangeRecorded:
         steps = len(self.case.steps)
         if self.exchange.case_id != self.case.id:
             raise RecordError("exchange.case_id", f"{self.case.id!r}, the case's id", self.exchange.case_id)
-        if self.exchange.protocol is not self.case.protocol:
+        if self.exchange.protocol != self.case.protocol:
             raise RecordError("exchange.protocol", f"{self.case.protocol}, as the case has it", self.exchange.protocol)
         for index, call in enumerate(self.exchange.calls if self.exchange.driven else ()):
             if not 0 <= call.step < steps:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import ClassVar, Protocol, TypeAlias
+from typing import ClassVar, Final, Protocol, TypeAlias
 
 from conformance.engine.lack import Untold
+from conformance.generate.plugin import GeneratePlugin
+from conformance.protocol import plugin
 from conformance.records import Call, Case, Step
 from conformance.targets.spec import TargetSpec
 
-__all__ = ["EnginePlugin", "MessageLines", "Recordings", "Scenario"]
+__all__ = ["NOT_RECORDED", "EnginePlugin", "MessageLines", "Recordings", "Scenario", "no_scenarios"]
 
 Scenario: TypeAlias = Callable[[TargetSpec], TargetSpec]
 """Makes of a target the server of a scenario."""
@@ -35,6 +37,18 @@ class Recordings:
     groups: Callable[[Sequence[Call]], Iterator[tuple[str, str]]]
     driven: Callable[[Sequence[Call]], tuple[tuple[Step, ...], tuple[Call, ...]]]
     clauses: frozenset[str]
+
+
+def _no_groups(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
+    return (("", "") for _ in calls)
+
+
+def _not_driven(_calls: Sequence[Call]) -> tuple[tuple[Step, ...], tuple[Call, ...]]:
+    return (), ()
+
+
+NOT_RECORDED: Final = Recordings(_no_groups, _not_driven, frozenset())
+"""Of a protocol whose calls no proxy records."""
 
 
 def _names_of_file(spec: TargetSpec) -> tuple[str, ...]:
@@ -78,7 +92,7 @@ class EnginePlugin:
 
     LAYER: ClassVar[str] = "engine"
 
-    recordings: Recordings
+    recordings: Recordings = NOT_RECORDED
     left_out: Callable[[TargetSpec], tuple[str, ...]] = _names_of_file
     not_drawn: Callable[[TargetSpec], tuple[str, ...]] = _names_of_file
     untold: Callable[[TargetSpec], tuple[Untold, ...]] = _nothing_untold
@@ -90,3 +104,10 @@ class EnginePlugin:
     nothing_put: str = ""
     draws_cases: bool = True
     no_scenarios: Callable[[TargetSpec], str] = _nothing_against
+
+
+def no_scenarios(spec: TargetSpec) -> str:
+    """Why a server cannot be asked any scenarios, as the end of a sentence on it; empty if it can."""
+    if not plugin(GeneratePlugin, spec.protocol).scenario_word:
+        return f"and scenarios of {spec.protocol} are not drawn"
+    return plugin(EnginePlugin, spec.protocol).no_scenarios(spec)

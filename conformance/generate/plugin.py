@@ -12,6 +12,22 @@ from conformance.records import Case, Table
 __all__ = ["DrawsScenario", "GeneratePlugin"]
 
 
+def _fits(_case: Case) -> None:
+    return
+
+
+def _no_scenario(seed: int, index: int, *, not_offered: Collection[str] = ()) -> Case:  # noqa: ARG001  # as others
+    raise LookupError(f"the protocol has no scenarios, so none with the seed {seed} and the index {index}")
+
+
+def _table_alone(_choices: Choices, table: Table, case_id: str) -> Case:
+    raise LookupError(f"{case_id}: the protocol draws no requests about a table of {len(table.columns)} columns")
+
+
+def _as_it_is(_choices: Choices, case: Case) -> Case:
+    return case
+
+
 class DrawsScenario(Protocol):
     """Draws the scenario of an index: independent of others that are drawn, and of their order."""
 
@@ -29,15 +45,17 @@ class GeneratePlugin:
     ``run_profile`` is the word for runs on its servers in logs. ``draw`` makes the case of a drawn table, with drawn
     requests, from choices, the table and the id of the case. ``simpler`` gives the case with fewer steps, plainer
     requests, fewer columns, plainer modes and types, and the same rows, for shrinking.
+
+    A protocol without a ``scenario_word`` has no scenarios: its mutants have to die on cases alone.
     """
 
     LAYER: ClassVar[str] = "generate"
 
     run_profile: str
-    check: Callable[[Case], None]
-    scenario_word: str
-    scenario_chapter: str
-    draw_scenario: DrawsScenario
-    proven_scenarios: int
-    draw: Callable[[Choices, Table, str], Case]
-    simpler: Callable[[Choices, Case], Case]
+    check: Callable[[Case], None] = _fits
+    scenario_word: str = ""
+    scenario_chapter: str = ""
+    draw_scenario: DrawsScenario = _no_scenario
+    proven_scenarios: int = 0
+    draw: Callable[[Choices, Table, str], Case] = _table_alone
+    simpler: Callable[[Choices, Case], Case] = _as_it_is

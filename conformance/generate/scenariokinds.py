@@ -35,7 +35,7 @@ def parse_scenario_id(name: str) -> DrawnFrom | None:
     found = _ID.fullmatch(name)
     if found is None:
         return None
-    profiles = (one.run_profile for one in plugins(GeneratePlugin).values() if one.scenario_word == found[1])
+    profiles = (one.run_profile for one in plugins(GeneratePlugin).values() if found[1] == one.scenario_word)
     return next((DrawnFrom(int(found[2]), int(found[3]), profile) for profile in profiles), None)
 
 

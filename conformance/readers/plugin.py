@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol
 import pyarrow as pa
 
 from conformance.contract.view import View
-from conformance.protocol import plugin
+from conformance.protocol import plugin, takes_part
 from conformance.readers.fullread import FullRead
 from conformance.records import Case, Exchange
 
@@ -35,6 +35,8 @@ class ReadersPlugin:
 
 def reads_of(case: Case, exchange: Exchange, view: View | None = None) -> list[FullRead]:
     """Everything in an exchange of any protocol that a reader can read from its beginning to its end."""
+    if not takes_part(ReadersPlugin, exchange.protocol):
+        return []
     return plugin(ReadersPlugin, exchange.protocol).reads(case, exchange, view)
 
 
@@ -44,4 +46,6 @@ def held_tables(view: View) -> Mapping[str, pa.Table]:
     A full read with a batch that cannot be decoded is left out: the clauses on framing and structure give the
     reason, and the correct result of a reader is unknown.
     """
+    if not takes_part(ReadersPlugin, view.exchange.protocol):
+        return {}
     return plugin(ReadersPlugin, view.exchange.protocol).held(view)

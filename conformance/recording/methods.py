@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from conformance.protocol import plugin, protocol_names
+from conformance.protocol import plugin, plugins
 from conformance.recording.plugin import RecordingPlugin
 
 __all__ = ["method_names", "protocol_of", "recorded_methods", "stream_of"]
@@ -18,8 +18,8 @@ def recorded_methods() -> Mapping[str, tuple[str, str]]:
     return MappingProxyType(
         {
             full: (protocol, name)
-            for protocol in protocol_names()
-            for full, name in plugin(RecordingPlugin, protocol).methods.items()
+            for protocol, one in plugins(RecordingPlugin).items()
+            for full, name in one.methods.items()
         }
     )
 

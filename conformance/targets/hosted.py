@@ -76,7 +76,8 @@ def hosted(spec: TargetSpec, make: Callable[[Time], HostedServer], *, connected:
     If ``connected``, everything goes over connections: to what is asked, the answers are the same.
     """
     starter = functools.partial(_Hosting, make=make, connected=connected)
-    target: Target = plugin(TargetsPlugin, spec.protocol).hosted(spec, find(spec), multiplier=1.0, starter=starter)
+    held = plugin(TargetsPlugin, spec.protocol)
+    target: Target = (held.hosted or held.driver)(spec, find(spec), multiplier=1.0, starter=starter)
     return target
 
 

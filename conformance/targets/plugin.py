@@ -41,8 +41,8 @@ class TargetsPlugin:
     """A protocol of servers as targets.
 
     ``driver`` makes the driver of a server from its target file, the environment that was found, and what is named
-    ``multiplier`` and ``starter`` by the drivers of servers; ``hosted`` makes that of a server in this process, and is
-    another one if such a server can do more. Both import what they need when they are called: a command that reads a
+    ``multiplier`` and ``starter`` by the drivers of servers; ``hosted`` makes that of a server in this process, if
+    that is another one, which can do more. Both import what they need when they are called: a command that reads a
     target file and starts nothing loads no gRPC. ``message_limit`` is the largest message that the driver accepts, in
     bytes. ``check`` raises a RecordError if a file says of a server of this protocol what nothing would read.
 
@@ -55,7 +55,7 @@ class TargetsPlugin:
     LAYER: ClassVar[str] = "targets"
 
     driver: Callable[..., Any]
-    hosted: Callable[..., Any]
+    hosted: Callable[..., Any] | None = None
     message_limit: Callable[[Limits], int] = _message_limit
     check: Callable[[TargetSpec], None] = _nothing_to_check
     schemes: Mapping[str, Scheme] = dataclasses.field(default_factory=dict)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from conformance.contain.text import unknown
 from conformance.disk.files import data_file
+from conformance.protocol import protocol_files
 from conformance.targets.errors import TargetError
 from conformance.targets.urls import meant
 
@@ -19,8 +20,9 @@ __all__ = ["find_target", "shipped_targets"]
 
 
 def shipped_targets() -> Mapping[str, Path]:
-    """Every target file that ships with the suite, by its name, sorted."""
-    return {path.stem: path for path in sorted(data_file("targets").glob("*.toml"))}
+    """Every target file that ships with the suite, also in the folder of a protocol, by its name, sorted."""
+    files = (*data_file("targets").glob("*.toml"), *protocol_files("*.toml"))
+    return {path.stem: path for path in sorted(files, key=lambda path: path.name)}
 
 
 def find_target(given: str | Path) -> Path:

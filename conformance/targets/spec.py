@@ -63,12 +63,12 @@ class TargetKind(enum.StrEnum):
 
 def target_kinds() -> tuple[str, ...]:
     """Every kind of target: the servers in the order of the protocols, and what serves nothing."""
-    return (*map(kind_of, protocol_names()), *(one for one in TargetKind if one is not TargetKind.SERVER))
+    return (*map(kind_of, protocol_names()), *(one.value for one in TargetKind if one is not TargetKind.SERVER))
 
 
 def kind_of(protocol: str) -> str:
     """The kind of a server of this protocol."""
-    return TargetKind.SERVER if protocol == DEFAULT_PROTOCOL else protocol
+    return TargetKind.SERVER.value if protocol == DEFAULT_PROTOCOL else protocol
 
 
 class SeedPath(enum.StrEnum):

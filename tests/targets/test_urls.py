@@ -134,8 +134,8 @@ def test_an_address_without_a_scheme_is_told_the_two_that_it_may_mean() -> None:
         load_target("localhost:9060")
 
     assert str(raised.value) == (
-        "no target is called 'localhost:9060'; a running server is grpc://localhost:9060, or grpc+tcp://localhost:9060"
-        " if it speaks Flight"
+        "no target is called 'localhost:9060'; a running server is grpc://localhost:9060, or flight://localhost:9060"
+        " if it speaks Arrow Flight"
     )
 
 

@@ -40,14 +40,13 @@ def _by_url(spec: TargetSpec, seeding: str | None) -> TargetSpec:
 
 PLUGIN: Final = TargetsPlugin(
     driver=_driver,
-    hosted=_driver,
     message_limit=_message_limit,
     check=_check,
     # Flight knows "grpc" as well (https://arrow.apache.org/docs/format/Flight.html#location-uris), but to everybody
     # else it is gRPC without TLS: in a URL it means Storage Read.
     schemes={
-        "grpc+tcp": Scheme("Arrow Flight"),
         "flight": Scheme("Arrow Flight"),
+        "grpc+tcp": Scheme("Arrow Flight"),
         "grpc+tls": Scheme("Arrow Flight over TLS", tls=True),
         "grpc+unix": Scheme("Arrow Flight at a socket", socket=True),
     },

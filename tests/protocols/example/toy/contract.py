@@ -1,0 +1,7 @@
+"""The toy protocol in the contract: its clauses are in :mod:`.chapters`."""
+
+from typing import Final
+
+from conformance.contract.plugin import ContractPlugin
+
+PLUGIN: Final = ContractPlugin(title="Toy", profile="toy", core="of Toy, its one method")
