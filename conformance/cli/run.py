@@ -44,6 +44,7 @@ from conformance.engine.session import Settings, default_log, open_session, own_
 from conformance.engine.shards import Shard
 from conformance.engine.started import command_line
 from conformance.generate import draw_case, draw_scenario, generated_id, scenario_id
+from conformance.generate.plugin import GeneratePlugin
 from conformance.protocol import plugin
 from conformance.records import Case, Level
 from conformance.report.gatefile import Gate
@@ -184,7 +185,7 @@ def command(
         raise click.UsageError(
             "expected --exchanges without --repeat and --parallel: a log has one exchange of each case"
         )
-    _check_drawn(spec, scenarios)
+    _check_drawn(spec, generated, scenarios)
     if spec.flight is not None and spec.flight.scenario is not None:
         select = select or tuple(case.id for case in described)
     if not (select or capability or corpus != data_file("cases")):
@@ -244,8 +245,10 @@ def _playing(spec: TargetSpec, scenario: str | None) -> TargetSpec:
     return known[known_scenario(scenario, tuple(known))](spec)
 
 
-def _check_drawn(spec: TargetSpec, scenarios: int | None) -> None:
-    """Refuse scenarios that a target of this kind cannot be asked."""
+def _check_drawn(spec: TargetSpec, generated: int | None, scenarios: int | None) -> None:
+    """Refuse drawn cases and scenarios that a target of this kind cannot be asked."""
+    if generated and not plugin(GeneratePlugin, spec.protocol).draws:
+        raise click.UsageError(f"expected no --cases with {spec.name}: cases of {spec.protocol} are not drawn")
     if scenarios and not spec.serves:
         raise click.UsageError(f"expected --scenarios with a server, got it with {spec.name}, which takes no requests")
     if scenarios and (why := no_scenarios(spec)):

@@ -109,5 +109,5 @@ class EnginePlugin:
 def no_scenarios(spec: TargetSpec) -> str:
     """Why a server cannot be asked any scenarios, as the end of a sentence on it; empty if it can."""
     if not plugin(GeneratePlugin, spec.protocol).scenario_word:
-        return f"and scenarios of {spec.protocol} are not drawn"
+        return f"a server of {spec.protocol}, which has no scenarios"
     return plugin(EnginePlugin, spec.protocol).no_scenarios(spec)

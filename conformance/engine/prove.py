@@ -132,12 +132,13 @@ def prove(
     if mutants is not None:
         chosen = list(mutants)
         others = {every_mutant[name].protocol for name in chosen}
-        spoken = [protocol for protocol in spoken if protocol is MESSAGES or protocol in others]
+        spoken = [protocol for protocol in spoken if protocol == MESSAGES or protocol in others]
     if clauses is not None:
         chosen = [name for name in chosen if not set(clauses).isdisjoint(every_mutant[name].kills)]
-        spoken = [one for one in spoken if one is MESSAGES or any(_is_on(CLAUSES[name], one) for name in clauses)]
+        spoken = [one for one in spoken if one == MESSAGES or any(_is_on(CLAUSES[name], one) for name in clauses)]
     tasks = [("mutant", every_mutant[name].protocol, name, 1) for name in chosen]
-    tasks += [("bytes alarm", MESSAGES, name, thin) for name in VARIATIONS]
+    if any(CLAUSES[name].on_messages for name in asked):
+        tasks += [("bytes alarm", MESSAGES, name, thin) for name in VARIATIONS]
     if clauses is None:
         tasks += [("systematic", MESSAGES, str(shard), every) for shard in range(SHARDS)]
     for protocol in spoken:
@@ -170,7 +171,7 @@ def _accused(kind: str, name: str) -> str:
 
 def _is_proven(clause: Clause, spoken: Collection[str]) -> bool:
     """True if a mutant has to be made for a clause."""
-    return clause.on_messages or any(_is_on(clause, one) for one in spoken if one is not MESSAGES)
+    return clause.on_messages or any(_is_on(clause, one) for one in spoken if one != MESSAGES)
 
 
 def _is_on(clause: Clause, protocol: str) -> bool:

@@ -59,3 +59,8 @@ class GeneratePlugin:
     proven_scenarios: int = 0
     draw: Callable[[Choices, Table, str], Case] = _table_alone
     simpler: Callable[[Choices, Case], Case] = _as_it_is
+
+    @property
+    def draws(self) -> bool:
+        """True if cases of the protocol can be drawn."""
+        return self.draw is not _table_alone

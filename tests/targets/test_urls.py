@@ -49,7 +49,7 @@ def test_each_scheme_of_flight_means_flight() -> None:
         scheme: load_target(f"{scheme}:///s" if "unix" in scheme else f"{scheme}://h:1").kind for scheme in schemes()
     }
 
-    assert {scheme for scheme, kind in meant.items() if kind is READ} == {"grpc", "grpcs"}
+    assert {scheme for scheme, kind in meant.items() if kind == READ} == {"grpc", "grpcs"}
     assert place_at("grpc://h:1") == place_at("grpc+tcp://h:1")
     assert place_at("grpcs://h:1") is place_at("flight://h:1") is None
 

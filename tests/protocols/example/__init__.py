@@ -1,0 +1,1 @@
+"""The toy protocol of the guide ``docs/dev/protocols.md``."""
