@@ -13,8 +13,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Annotated, Final, TypeAlias
 
+from conformance._codec import OneOf
 from conformance._globs import matches
 from conformance.contain.text import unknown
 from conformance.contract.plugin import ContractPlugin
@@ -29,7 +30,7 @@ from conformance.records import (
     Step,
 )
 
-__all__ = ["ELSEWHERE", "asked", "check_not_offered", "may_be_absent", "optional", "profile_of",
+__all__ = ["ELSEWHERE", "ProfileName", "asked", "check_not_offered", "may_be_absent", "optional", "profile_of",
            "profile_titles"]  # fmt: skip
 
 TYPES: Final = frozenset(kind.value for kind in BqType if kind is not BqType.RECORD)
@@ -43,6 +44,9 @@ def optional(protocol: str) -> Mapping[str, ProfileRow]:
     """The profiles that a server of a protocol may leave out."""
     return MappingProxyType({row.profile: row for row in plugin(ContractPlugin, protocol).rows})
 
+
+ProfileName: TypeAlias = Annotated[str, OneOf(lambda: tuple(profile_titles()))]
+"""The name of a profile in a record."""
 
 _LOOSE: Final = ("values.date-limits", "values.timestamp-limits")
 ELSEWHERE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(

@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import OTHER_PROTOCOLS
-from conformance.contract.offers import profile_of, profile_titles
+from conformance.contract.offers import ProfileName, profile_of, profile_titles
 from conformance.engine.events import RunStarted
 from conformance.engine.standing import ClauseStanding
 from conformance.report.summary import Cell, summarise
@@ -30,7 +30,7 @@ def has_profiles(start: RunStarted) -> bool:
 class ProfileResult:
     """One profile: the number of its clauses in the run, and these clauses counted by their standing."""
 
-    profile: str
+    profile: ProfileName
     offered: bool
     clauses: int
     counts: Cell
