@@ -291,12 +291,14 @@ def load_chapters() -> None:
     """Import all chapters, so that the register is complete.
 
     They are the modules of :mod:`conformance.contract.chapters`, and those of the package ``chapters`` in the folder of
-    each protocol that has one. Chapters import the register, and not the reverse. A new chapter only has to be put into
-    the folder.
+    each protocol that has one: there, the module ``NAME`` is the chapter ``PROTOCOL-NAME``. Chapters import the
+    register, and not the reverse. A new chapter only has to be put into the folder.
     """
-    own = (f"conformance.protocols.{name.replace('-', '_')}" for name in protocol_names())
-    for package in ("conformance.contract", *own):
+    own = {f"{name.replace('-', '_')}_": f"conformance.protocols.{name.replace('-', '_')}" for name in protocol_names()}
+    found: dict[str, str] = {}
+    for word, package in {"": "conformance.contract", **own}.items():
         if importlib.util.find_spec(f"{package}.chapters") is not None:
-            chapters = importlib.import_module(f"{package}.chapters")
-            for module in sorted(info.name for info in pkgutil.iter_modules(chapters.__path__)):
-                importlib.import_module(f"{chapters.__name__}.{module}")
+            place = importlib.import_module(f"{package}.chapters").__path__
+            found |= {f"{word}{one.name}": f"{package}.chapters.{one.name}" for one in pkgutil.iter_modules(place)}
+    for chapter in sorted(found):
+        importlib.import_module(found[chapter])

@@ -8,7 +8,7 @@ from conformance.targets.plugin import Scheme, TargetsPlugin
 
 
 def _driver(*given: Any, **named: Any) -> Any:
-    from conformance.protocols.toy.driver import ToyTarget  # noqa: PLC0415  # who reads a target file needs no gRPC
+    from conformance.protocols.toy.targets.driver import ToyTarget  # noqa: PLC0415  # who reads a target file needs no gRPC
 
     return ToyTarget(*given, **named)
 
