@@ -24,7 +24,7 @@ from conformance.contain.channel import Frame
 from conformance.engine.owed import reference_target
 from conformance.engine.selection import of_protocol
 from conformance.generate import load_case
-from conformance.generate.flighthistories import HISTORY
+from conformance.protocols.flight.generate.histories import HISTORY
 from conformance.readers.decoders import arro3_stream
 from conformance.reference.flight.deviations import flight_service
 from conformance.reference.flight.server import FlightServer

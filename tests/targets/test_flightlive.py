@@ -16,7 +16,7 @@ from conformance.contract.judge import judge_view
 from conformance.contract.viewing import view_of
 from conformance.engine.offer import Offer
 from conformance.generate import materialise
-from conformance.generate.flighthistories import CLOCK, ECHO, draw_history, history_block
+from conformance.protocols.flight.generate.histories import CLOCK, ECHO, draw_history, history_block
 from conformance.targets import TargetSpec, load_target, open_target
 from conformance.targets.flightspec import FlightSeeding, FlightSpec
 from conformance.targets.spec import Clock

@@ -6,7 +6,7 @@ import dataclasses
 
 from conformance.contract.flight.lapses import lasting, revived
 from conformance.contract.flight.view import FlightView
-from conformance.generate.flighthistories import CLAUSES
+from conformance.protocols.flight.generate.histories import CLAUSES
 from conformance.records import Descriptor, DoAction, DoGet, DoPut, GetFlightInfo, Happening, Meanwhile, Step
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.flight.service import FlightService

@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance._globs import matches
 from conformance.engine.proof import by_scenario, by_server
-from conformance.generate.flighthistories import HISTORY
+from conformance.protocols.flight.generate.histories import HISTORY
 from conformance.records import Case, Finding, Outcome, Verdict
 from conformance.records.together import groups
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS

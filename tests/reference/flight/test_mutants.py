@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.engine.proof import Trial, try_mutant
-from conformance.generate.flighthistories import HISTORY
+from conformance.protocols.flight.generate.histories import HISTORY
 from conformance.reference.flight.mutants import FLIGHT_MUTANTS
 from conformance.reference.mutants import MUTANTS
 from publish.generated import PYARROW

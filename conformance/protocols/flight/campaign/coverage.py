@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from conformance.campaign.plugin import Pair
-from conformance.generate.flighthistories import FACTORS, features, is_drawn_history
-from conformance.generate.flightsteps import SPELLINGS
+from conformance.protocols.flight.generate.drawing import SPELLINGS
+from conformance.protocols.flight.generate.histories import FACTORS, features, is_drawn_history
 from conformance.records import Case, DoExchange, DoGet, DoPut, FlightWriting, Naming, PollFlightInfo
 
 __all__ = ["DRAWN", "NEVER_TOGETHER", "every_pair", "options", "pairs_met"]

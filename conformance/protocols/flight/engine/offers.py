@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.engine.lack import Lack, Untold
-from conformance.generate.flighthistories import CLOCK, ECHO
+from conformance.protocols.flight.generate.histories import CLOCK, ECHO
 from conformance.records import DoExchange, DoPut, FlightSqlStep, Meanwhile, SqlIngest, SqlUpdate
 from conformance.targets.flightspec import FlightSpec
 from conformance.targets.spec import TargetSpec

@@ -3,9 +3,9 @@
 from typing import Final
 
 from conformance.generate.choices import Choices
-from conformance.generate.flighthistories import HISTORY, draw_history
-from conformance.generate.flightsteps import draw_flight_steps
 from conformance.generate.plugin import GeneratePlugin
+from conformance.protocols.flight.generate.drawing import draw_flight_steps
+from conformance.protocols.flight.generate.histories import HISTORY, draw_history
 from conformance.protocols.flight.generate.simpler import simpler
 from conformance.protocols.flight.generate.steps import check_steps
 from conformance.records import Case, Table

@@ -10,8 +10,16 @@ from conformance.engine.corpus import resolve_case
 from conformance.generate import draw_scenario, shrink
 from conformance.generate.casecheck import check_case
 from conformance.generate.factors import wanted_of
-from conformance.generate.flighthistories import CLOCK, ECHO, FACTORS, HISTORY, draw_history, features, history_block
 from conformance.generate.scenariokinds import parse_scenario_id, scenario_id
+from conformance.protocols.flight.generate.histories import (
+    CLOCK,
+    ECHO,
+    FACTORS,
+    HISTORY,
+    draw_history,
+    features,
+    history_block,
+)
 from conformance.records import CallStep, Case, DoExchange, DoGet, DoPut, Meanwhile, from_json, to_json
 from conformance.records.together import groups
 

@@ -10,8 +10,8 @@ from conformance.engine.corpus import load_corpus
 from conformance.generate import materialise, shrink
 from conformance.generate.casecheck import check_case
 from conformance.generate.drawing import draw_case
-from conformance.generate.flighthistories import draw_history
 from conformance.generate.sentrows import kept_rows
+from conformance.protocols.flight.generate.histories import draw_history
 from conformance.records import (
     Case,
     Descriptor,

@@ -4,8 +4,8 @@ from typing import Final
 
 from conformance.contract.clause import PROFILES
 from conformance.contract.plugin import ContractPlugin
-from conformance.contract.storageprofiles import STORAGE_ROWS
 from conformance.contract.view import View
+from conformance.protocols.storage_read.contract.profiles import STORAGE_ROWS
 
 PLUGIN: Final = ContractPlugin(
     title="Storage Read",

@@ -4,8 +4,8 @@ from typing import Final
 
 from conformance.contract.flight import FLIGHT
 from conformance.contract.flight.view import FlightView
-from conformance.contract.flightprofiles import FLIGHT_ROWS
 from conformance.contract.plugin import ContractPlugin
+from conformance.protocols.flight.contract.profiles import FLIGHT_ROWS
 
 PLUGIN: Final = ContractPlugin(
     title="Arrow Flight",
