@@ -15,7 +15,7 @@ from typing import Final
 
 from conformance.campaign.job import MUTATED
 from conformance.campaign.plugin import CampaignPlugin
-from conformance.generate.drawing import PROFILES
+from conformance.generate.drawing import profiles
 from conformance.generate.plugin import GeneratePlugin
 from conformance.protocol import plugin, plugins
 from conformance.records import (
@@ -70,7 +70,7 @@ def universe(profile: str) -> frozenset[str]:
     for protocol, drawn in plugins(GeneratePlugin).items():
         if profile == drawn.scenario_word:
             return frozenset(_pair(*pair) for pair in plugin(CampaignPlugin, protocol).every_pair())
-    made = PROFILES[profile]
+    made = profiles()[profile]
     types = (*dict.fromkeys(made.types), BqType.RECORD)
     cells = {
         f"type:{kind}/{mode}/{depth}"

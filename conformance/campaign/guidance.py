@@ -15,7 +15,7 @@ from conformance.campaign.job import CampaignJob, history_profiles
 from conformance.engine.casestep import CaseWork, drawn
 from conformance.engine.plugin import EnginePlugin
 from conformance.generate import draw_scenario, generated_id, scenario_id
-from conformance.generate.drawing import PROFILES
+from conformance.generate.drawing import profiles
 from conformance.generate.families import MOST, draw_guided, draw_member, weights_text
 from conformance.protocol import plugin
 from conformance.records import BqType, Case
@@ -77,7 +77,7 @@ def weigh(job: CampaignJob, reached: Iterable[str], failing: Iterable[str]) -> W
     missing = universe(job.profile) - set(reached)
     failed = set(failing)
     types = {}
-    for kind in sorted({*PROFILES[job.profile].types} - {BqType.RECORD}):
+    for kind in sorted({*profiles()[job.profile].types} - {BqType.RECORD}):
         never = sum(cell.startswith((f"type:{kind}/", f"with:{kind}/")) for cell in missing)
         found = sum(cell.startswith((f"type:{kind}/", f"with:{kind}/")) for cell in failed)
         types[str(kind)] = min(MOST, 1 + never + (found + _FAILURES - 1) // _FAILURES)

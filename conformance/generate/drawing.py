@@ -7,6 +7,7 @@ draws the requests of a server case. A case here is small in text and may be lar
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
@@ -15,8 +16,9 @@ from conformance.generate.choices import Choices, Seeded, one_in
 from conformance.generate.dialects import draw_restricted_case
 from conformance.generate.outline import ROW_ID
 from conformance.generate.plugin import GeneratePlugin
+from conformance.generate.profile import BLOCKS, FLEXIBLE_NAMES, KEYWORD_NAMES, PLAIN_NAMES, Profile
 from conformance.generate.weight import bounded
-from conformance.protocol import DEFAULT_PROTOCOL, plugin
+from conformance.protocol import DEFAULT_PROTOCOL, plugin, plugins
 from conformance.records import (
     BqType,
     Case,
@@ -30,8 +32,6 @@ from conformance.records import (
 )
 
 __all__ = [
-    "PROFILES",
-    "Profile",
     "draw_case",
     "draw_case_by",
     "draw_columns",
@@ -41,75 +41,29 @@ __all__ = [
     "finished",
     "generated_id",
     "offering",
+    "profiles",
 ]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Profile:
-    """The cases for one kind of target: types and names, weighted by repetition and simplest first, and limits.
-
-    ``depth`` bounds the records inside records, ``leaves`` the columns that have values, ``rows`` are the row
-    counts.
-    ``requests`` is True if the case has drawn requests, of ``protocol``, and a ``row_id`` that identifies rows. Above
-    ``wide`` rows, cells of kilobytes are rare, and in long tables they do not occur: they make a case slow.
-    """
-
-    types: tuple[BqType, ...]
-    names: tuple[str, ...]
-    rows: tuple[int, ...]
-    depth: int
-    leaves: int
-    requests: bool
-    wide: int = 129
-    protocol: str = DEFAULT_PROTOCOL
-
-
-_PLAIN_NAMES: Final = ("a", "b", "c", "name", "value", "created_at", "x1", "Total", "user_id", "_hidden")
-_KEYWORD_NAMES: Final = ("select", "from", "order", "group", "null", "item", "start", "end", "range", "interval")
-_FLEXIBLE_NAMES: Final = ("ä", "列", "имя", "a b", "a-b", "a+b=c", "100%", "élan", "A" * 128)
-"""Names beyond ASCII letters and underscores, which BigQuery permits as flexible column names."""
-
-_BLOCKS: Final = (63, 64, 65, 127, 129)
-"""Row counts around the bytes and words of a validity bitmap, where off-by-one errors are likely."""
-
-_NOT_IN_ARROW: Final = (BqType.RECORD, BqType.BIGNUMERIC)
-"""Not drawn as leaves for Flight: some values of a BIGNUMERIC have more digits than a decimal of Arrow may have."""
-
-PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
-    {
-        "arrow": Profile(
-            types=(*(kind for kind in BqType if kind is not BqType.RECORD), BqType.STRING, BqType.INT64),
-            names=_PLAIN_NAMES * 2 + _KEYWORD_NAMES + _FLEXIBLE_NAMES,
-            rows=(0, 1, 2, 3, 7, 8, 9, 10, 15, 16, 17, 31, 33, *_BLOCKS, 1000, 4097),
-            depth=5,
-            leaves=20,
-            requests=False,
-        ),
-        "server": Profile(
-            types=(BqType.INT64, BqType.STRING, BqType.FLOAT64, BqType.BOOL, BqType.DATE, BqType.TIMESTAMP) * 3
-            + (BqType.NUMERIC, BqType.BYTES, BqType.DATETIME, BqType.TIME) * 2
-            + (BqType.BIGNUMERIC, BqType.JSON, BqType.GEOGRAPHY, BqType.INTERVAL, BqType.RANGE),
-            names=_PLAIN_NAMES * 3 + _KEYWORD_NAMES,
-            rows=(0, 1, 2, 3, 7, 8, 9, 10, 31, *_BLOCKS, 1000),
-            depth=4,
-            leaves=12,
-            requests=True,
-        ),
-        "flight": Profile(
-            types=(*(kind for kind in BqType if kind not in _NOT_IN_ARROW), *(BqType.STRING, BqType.INT64) * 4),
-            names=_PLAIN_NAMES * 2 + _KEYWORD_NAMES + _FLEXIBLE_NAMES,
-            rows=(0, 1, 2, 3, 7, 8, 9, 10, 31, *_BLOCKS, 1000),
-            depth=4,
-            leaves=12,
-            requests=True,
-            protocol="flight",
-        ),
-    }
+_ARROW: Final = Profile(
+    types=(*(kind for kind in BqType if kind is not BqType.RECORD), BqType.STRING, BqType.INT64),
+    names=PLAIN_NAMES * 2 + KEYWORD_NAMES + FLEXIBLE_NAMES,
+    rows=(0, 1, 2, 3, 7, 8, 9, 10, 15, 16, 17, 31, 33, *BLOCKS, 1000, 4097),
+    depth=5,
+    leaves=20,
+    requests=False,
 )
-"""``arrow``: every type, deeply nested, for programs that turn rows into bytes. ``server``: with requests, and
-mostly common types, because a case with a type that a target cannot be seeded with shows nothing else. ``flight``: for
-Flight servers, which take every table as Arrow; with texts, which are dictionary-encoded in some ways of writing.
-"""
+
+
+@functools.cache
+def profiles() -> Mapping[str, Profile]:
+    """The profiles of drawn cases: ``arrow`` and, by the word for runs on its servers, that of each protocol.
+
+    ``arrow`` has every type, deeply nested, for programs that turn rows into bytes.
+    """
+    drawn = {one.run_profile: one.profile for one in plugins(GeneratePlugin).values()}
+    return MappingProxyType({"arrow": _ARROW, **{name: one for name, one in drawn.items() if one is not None}})
+
 
 _RANGES: Final = (BqType.DATE, BqType.DATETIME, BqType.TIMESTAMP)
 _MODES: Final = (Mode.NULLABLE, Mode.NULLABLE, Mode.REQUIRED, Mode.REPEATED)
@@ -137,15 +91,15 @@ def draw_case(seed: int, index: int, *, profile: str, not_offered: Collection[st
     Its table has no column of a type in ``not_offered``.
 
     Raises:
-        KeyError: :data:`PROFILES` has no such profile.
+        KeyError: :func:`profiles` has no such profile.
     """
     case_id = generated_id(seed, index, profile=profile)
-    reads = PROFILES[profile].requests and PROFILES[profile].protocol == DEFAULT_PROTOCOL
+    reads = profiles()[profile].requests and profiles()[profile].protocol == DEFAULT_PROTOCOL
     if reads and index % _RESTRICTED == _RESTRICTED - 1:
         restricted = draw_restricted_case(seed, index // _RESTRICTED, case_id=case_id)
         if types_in(restricted.table.columns).isdisjoint(not_offered):
             return restricted
-    return draw_case_by(Seeded(seed, index, profile), offering(PROFILES[profile], not_offered), case_id=case_id)
+    return draw_case_by(Seeded(seed, index, profile), offering(profiles()[profile], not_offered), case_id=case_id)
 
 
 def draw_case_by(choices: Choices, profile: Profile, *, case_id: str) -> Case:

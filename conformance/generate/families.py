@@ -18,15 +18,15 @@ from typing import Final
 
 from conformance.generate.choices import Seeded
 from conformance.generate.drawing import (
-    PROFILES,
-    Profile,
     draw_case,
     draw_recipe,
     draw_table_columns,
     finished,
     generated_id,
     offering,
+    profiles,
 )
+from conformance.generate.profile import Profile
 from conformance.records import BqType, Case, Column, Table
 
 __all__ = ["MOST", "draw_guided", "draw_member", "redraw", "weighted", "weights_text"]
@@ -47,9 +47,14 @@ time.
 
 _TYPES: Final[tuple[BqType, ...]] = tuple(kind for kind in BqType if kind is not BqType.RECORD)
 _DIGITS: Final = "0123456789abcdef"
-_ID: Final = re.compile(
-    rf"(?:generated|(guided))\.({'|'.join(PROFILES)})\.s(\d{{1,19}})(?:\.f([1-9]\d{{0,18}}))?(?(1)\.w([0-9a-c]{{{len(_TYPES)}}}))\.i(\d{{1,19}})"
-)
+
+
+@functools.cache
+def _id() -> re.Pattern[str]:
+    """The ids of drawn cases."""
+    return re.compile(
+        rf"(?:generated|(guided))\.({'|'.join(profiles())})\.s(\d{{1,19}})(?:\.f([1-9]\d{{0,18}}))?(?(1)\.w([0-9a-c]{{{len(_TYPES)}}}))\.i(\d{{1,19}})"
+    )
 
 
 def draw_member(seed: int, index: int, *, profile: str, family: int, not_offered: Sequence[str] = ()) -> Case:
@@ -80,7 +85,7 @@ def redraw(case_id: str, *, not_offered: Sequence[str] = ()) -> Case | None:
     """Return the drawn case of this id, for a target that does not offer some types; None if no drawn case has such an
     id.
     """
-    match = _ID.fullmatch(case_id)
+    match = _id().fullmatch(case_id)
     if match is None:
         return None
     guided, profile, seed, family, weights, index = match.groups()
@@ -108,7 +113,7 @@ def weights_text(weights: Mapping[BqType, int]) -> str:
 @functools.lru_cache(maxsize=16)
 def weighted(profile: str, weights: str) -> Profile:
     """Return the named profile, with each of its types repeated by its weight; unchanged without weights."""
-    base = PROFILES[profile]
+    base = profiles()[profile]
     if not weights:
         return base
     often = dict(zip(_TYPES, (_DIGITS.index(digit) for digit in weights), strict=True))

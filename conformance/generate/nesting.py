@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Collection
 from typing import Final
 
 from conformance.generate.choices import Choices, one_in
-from conformance.generate.drawing import PROFILES, Profile, draw_columns, offering
+from conformance.generate.drawing import draw_columns, offering, profiles
 from conformance.generate.outline import ROW_ID
+from conformance.generate.profile import Profile
 from conformance.records import BqType, Column, Mode
 
-__all__ = ["SHALLOW", "nested_columns"]
+__all__ = ["nested_columns", "shallow_profile"]
 
 _WIDE: Final = 60
 """The columns of a wide table."""
-SHALLOW: Final = dataclasses.replace(PROFILES["server"], depth=0, leaves=4)
-"""Few columns without children; a column of the nesting comes in addition."""
+
+
+@functools.cache
+def shallow_profile() -> Profile:
+    """Few columns without children; a column of the nesting comes in addition."""
+    return dataclasses.replace(profiles()["server"], depth=0, leaves=4)
 
 
 def nested_columns(choices: Choices, nesting: str, not_offered: Collection[str] = ()) -> tuple[Column, ...]:
     """Return the columns of a table: a row counter nine times out of ten, scalars, and a column of the nesting; none
     of a type in ``not_offered``.
     """
-    shallow = offering(SHALLOW, not_offered)
+    shallow = offering(shallow_profile(), not_offered)
     profile = dataclasses.replace(shallow, leaves=_WIDE if one_in(choices, 40) else choices.integer(1, 5))
     flat = tuple(column for column in draw_columns(choices, profile) if column.mode is not Mode.REPEATED)
     others = [*flat, *_nested(choices, nesting, profile)]

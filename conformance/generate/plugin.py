@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from typing import ClassVar, Protocol
 
 from conformance.generate.choices import Choices
+from conformance.generate.profile import Profile
 from conformance.records import Case, Table
 
 __all__ = ["DrawsScenario", "GeneratePlugin"]
@@ -42,7 +43,8 @@ class GeneratePlugin:
     ``check`` raises a RecordError if the steps of a case do not fit each other or its table. ``scenario_word`` begins
     the ids of its scenarios, which ``draw_scenario`` draws; ``scenario_chapter`` is the chapter of the clauses that
     they exist to observe, and ``proven_scenarios`` the number of them on which each mutant of these clauses has to die.
-    ``run_profile`` is the word for runs on its servers in logs. ``draw`` makes the case of a drawn table, with drawn
+    ``run_profile`` is the word for runs on its servers in logs. ``profile`` says which tables are
+    drawn, if any are, and ``draw`` makes the case of a drawn table, with drawn
     requests, from choices, the table and the id of the case. ``simpler`` gives the case with fewer steps, plainer
     requests, fewer columns, plainer modes and types, and the same rows, for shrinking.
 
@@ -52,6 +54,7 @@ class GeneratePlugin:
     LAYER: ClassVar[str] = "generate"
 
     run_profile: str
+    profile: Profile | None = None
     check: Callable[[Case], None] = _fits
     scenario_word: str = ""
     scenario_chapter: str = ""
@@ -63,4 +66,4 @@ class GeneratePlugin:
     @property
     def draws(self) -> bool:
         """True if cases of the protocol can be drawn."""
-        return self.draw is not _table_alone
+        return self.profile is not None

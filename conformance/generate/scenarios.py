@@ -17,7 +17,7 @@ from conformance.generate.choices import Choices, Seeded, interleaved, one_in
 from conformance.generate.drawing import draw_recipe
 from conformance.generate.factors import FACTORS, offered, wanted_of
 from conformance.generate.materialise import materialise, to_json_rows
-from conformance.generate.nesting import SHALLOW, nested_columns
+from conformance.generate.nesting import nested_columns, shallow_profile
 from conformance.generate.predicates import draw_near, draw_selective, sql_of
 from conformance.generate.requests import draw_selection
 from conformance.generate.weight import bounded
@@ -152,7 +152,7 @@ class _Scenario:
         columns = nested_columns(choices, wanted["nesting"], not_offered)
         plain = wanted["offset"] == "start" and wanted["split"] == "none" and wanted["restriction"] != "some"
         counts = _FEW + _MANY[:4] if plain else (_MOST,) if one_in(choices, 60) else _MANY
-        recipe = dataclasses.replace(draw_recipe(choices, SHALLOW, columns), rows=choices.pick(counts))
+        recipe = dataclasses.replace(draw_recipe(choices, shallow_profile(), columns), rows=choices.pick(counts))
         recipe = bounded(columns, recipe, HEAVIEST)
         self._appends = self._split_off(recipe.rows)
         self._before = recipe.rows

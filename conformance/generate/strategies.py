@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
-from conformance.generate.drawing import PROFILES, draw_case_by, draw_columns, draw_recipe, draw_table
+from conformance.generate.drawing import draw_case_by, draw_columns, draw_recipe, draw_table, profiles
 from conformance.records import Case, Column, Recipe, Table
 
 __all__ = ["Drawn", "cases", "columns", "recipes", "tables"]
@@ -39,22 +39,22 @@ class Drawn:
 @st.composite
 def columns(draw: st.DrawFn, profile: str = "arrow") -> tuple[Column, ...]:
     """Draw the columns of a table."""
-    return draw_columns(Drawn(draw), PROFILES[profile])
+    return draw_columns(Drawn(draw), profiles()[profile])
 
 
 @st.composite
 def recipes(draw: st.DrawFn, profile: str = "arrow") -> Recipe:
     """Draw recipes for the rows of a table, independent of its columns."""
-    return draw_recipe(Drawn(draw), PROFILES[profile], ())
+    return draw_recipe(Drawn(draw), profiles()[profile], ())
 
 
 @st.composite
 def tables(draw: st.DrawFn, profile: str = "arrow") -> Table:
     """Draw tables whose rows are a recipe."""
-    return draw_table(Drawn(draw), PROFILES[profile])
+    return draw_table(Drawn(draw), profiles()[profile])
 
 
 @st.composite
 def cases(draw: st.DrawFn, profile: str = "arrow") -> Case:
-    """Draw cases of a profile (``arrow`` or ``server``, see :data:`conformance.generate.drawing.PROFILES`)."""
-    return draw_case_by(Drawn(draw), PROFILES[profile], case_id=f"generated.{profile}.drawn")
+    """Draw cases of a profile (``arrow`` or ``server``, see :data:`conformance.generate.drawing.profiles()`)."""
+    return draw_case_by(Drawn(draw), profiles()[profile], case_id=f"generated.{profile}.drawn")

@@ -4,10 +4,10 @@ import pytest
 
 from conformance.campaign.coverage import covers, universe
 from conformance.generate import draw_case
-from conformance.generate.drawing import PROFILES
+from conformance.generate.drawing import profiles
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", profiles())
 def test_a_case_covers_nothing_outside_the_universe(profile: str) -> None:
     """The cells that were never reached are counted against all possible cells."""
     cells = {cell for index in range(400) for cell in covers(draw_case(5, index, profile=profile))}

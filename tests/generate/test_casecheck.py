@@ -6,7 +6,7 @@ import pytest
 
 from conformance.generate import draw_case
 from conformance.generate.casecheck import check_case
-from conformance.generate.drawing import PROFILES
+from conformance.generate.drawing import profiles
 from conformance.records import (
     AppendRows,
     BqType,
@@ -40,7 +40,7 @@ def flight(*steps: Step) -> Case:
     return dataclasses.replace(case(steps=(asked, *steps)), protocol="flight")
 
 
-@pytest.mark.parametrize("profile", sorted(PROFILES))
+@pytest.mark.parametrize("profile", sorted(profiles()))
 def test_drawn_cases_pass(profile: str) -> None:
     """Whatever is drawn fits together."""
     for index in range(300):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from conformance.generate import draw_case, draw_scenario
-from conformance.generate.drawing import PROFILES
+from conformance.generate.drawing import profiles
 from conformance.generate.families import draw_guided, draw_member, weights_text
 from conformance.records import BqType, Case
 
@@ -23,9 +23,9 @@ def guided(seed: int, index: int, *, profile: str) -> Case:
 
 
 KINDS: dict[str, Draw] = {
-    **{f"case-{profile}": functools.partial(draw_case, profile=profile) for profile in PROFILES},
-    **{f"member-{profile}": functools.partial(draw_member, profile=profile, family=8) for profile in PROFILES},
-    **{f"guided-{profile}": functools.partial(guided, profile=profile) for profile in PROFILES},
+    **{f"case-{profile}": functools.partial(draw_case, profile=profile) for profile in profiles()},
+    **{f"member-{profile}": functools.partial(draw_member, profile=profile, family=8) for profile in profiles()},
+    **{f"guided-{profile}": functools.partial(guided, profile=profile) for profile in profiles()},
     **{f"scenario-{profile}": functools.partial(draw_scenario, profile=profile) for profile in ("server", "flight")},
 }
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from conformance.generate.choices import Seeded, one_in
-from conformance.generate.drawing import PROFILES, draw_case
+from conformance.generate.drawing import draw_case, profiles
 from conformance.generate.materialise import materialise
 from conformance.records import (
     BqType,
@@ -31,7 +31,7 @@ def every(columns: tuple[Column, ...]) -> Iterator[tuple[int, Column]]:
         yield from ((depth + 1, field) for depth, field in every(column.fields))
 
 
-@pytest.fixture(scope="module", params=sorted(PROFILES))
+@pytest.fixture(scope="module", params=sorted(profiles()))
 def profile(request: pytest.FixtureRequest) -> str:
     """Each profile."""
     return str(request.param)
@@ -60,7 +60,7 @@ def test_cases_can_be_drawn_in_any_order(profile: str, cases: list[Case]) -> Non
 def test_drawn_cases_are_the_same_everywhere() -> None:
     """The digest of drawn cases is pinned: no machine and no Python may draw others."""
     digest = hashlib.sha256()
-    for name in sorted(PROFILES):
+    for name in sorted(profiles()):
         for index in range(100):
             digest.update(json.dumps(to_json(draw_case(2026, index, profile=name)), sort_keys=True).encode())
 
@@ -80,12 +80,12 @@ def test_everything_turns_up(profile: str, cases: list[Case]) -> None:
     recipes = [case.table.recipe for case in cases if case.table.recipe]
 
     assert {(column.type, column.mode) for _depth, column in columns} == {
-        (kind, mode) for kind in {*PROFILES[profile].types, BqType.RECORD} for mode in Mode
+        (kind, mode) for kind in {*profiles()[profile].types, BqType.RECORD} for mode in Mode
     }
-    assert max(depth for depth, _column in columns) == PROFILES[profile].depth + 1 > 4
+    assert max(depth for depth, _column in columns) == profiles()[profile].depth + 1 > 4
     assert {recipe.nulls for recipe in recipes} == set(NullPattern)
     assert {recipe.values for recipe in recipes} == set(ValueProfile)
-    assert {recipe.rows for recipe in recipes} == set(PROFILES[profile].rows)
+    assert {recipe.rows for recipe in recipes} == set(profiles()[profile].rows)
 
 
 def test_tables_are_bigquery_tables(profile: str, cases: list[Case]) -> None:
@@ -94,7 +94,7 @@ def test_tables_are_bigquery_tables(profile: str, cases: list[Case]) -> None:
         leaves = [column for _depth, column in every(case.table.columns) if column.type is not BqType.RECORD]
         records = [case.table.columns, *(column.fields for _depth, column in every(case.table.columns))]
 
-        assert 1 <= len(leaves) <= PROFILES[profile].leaves + PROFILES[profile].depth + 1
+        assert 1 <= len(leaves) <= profiles()[profile].leaves + profiles()[profile].depth + 1
         for fields in records:
             names = [field.name.casefold() for field in fields]
             assert len(set(names)) == len(names)

@@ -4,7 +4,7 @@ import pytest
 
 from conformance.engine.corpus import resolve_case
 from conformance.generate import draw_case
-from conformance.generate.drawing import PROFILES
+from conformance.generate.drawing import profiles
 from conformance.generate.families import draw_guided, draw_member, redraw, weights_text
 from conformance.records import BqType, Case, Column
 
@@ -15,7 +15,7 @@ def leaves(columns: tuple[Column, ...]) -> set[BqType]:
     return found.union(*(leaves(column.fields) for column in columns))
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", profiles())
 def test_a_family_shares_its_columns_and_nothing_else(profile: str) -> None:
     """Two families do not."""
     cases = [draw_member(3, index, profile=profile, family=4) for index in range(400)]
@@ -50,7 +50,7 @@ def test_families_of_one_are_the_cases_of_every_run() -> None:
     assert draw_member(3, 17, profile="arrow", family=1) == draw_case(3, 17, profile="arrow")
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", profiles())
 @pytest.mark.parametrize("family", [1, 8])
 def test_an_id_is_enough_to_draw_a_case_again(profile: str, family: int) -> None:
     """Of a family, of the guided part, and of a run."""

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from conformance.contract.mapping import arrow_schema
 from conformance.generate import explicit, materialise, to_json_rows
-from conformance.generate.drawing import PROFILES
+from conformance.generate.drawing import profiles
 from conformance.generate.strategies import cases, columns, recipes, tables
 from conformance.records import Case, Column, Json, Recipe, Table, from_json, to_json
 
@@ -40,7 +40,7 @@ def test_rows_written_out_make_the_same_bytes(drawn: tuple[Column, ...], recipe:
 
 
 @RULES
-@given(st.sampled_from(sorted(PROFILES)).flatmap(cases))
+@given(st.sampled_from(sorted(profiles())).flatmap(cases))
 def test_cases_survive_their_json_form(case: Case) -> None:
     """A drawn case is the same after a trip through JSON, as a recipe and written out."""
     assert from_json(Case, to_json(case)) == case
