@@ -96,7 +96,7 @@ def test_a_statement_on_a_server_groups_by_profile(name: str) -> None:
     report = report_on(name)
 
     groups = {row.group for row in stated(report).results}
-    assert (groups <= {profile.value for profile in profile_titles()}) is has_profiles(report.run)
+    assert (groups <= {*profile_titles()}) is has_profiles(report.run)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -106,7 +106,7 @@ def test_every_name_in_a_report_is_explained(name: str) -> None:
     clauses = {*report.run.clauses, *report.silent, *(item.id for item in report.clauses)}
     clauses |= {clause for item in report.deviations for clause in item.clauses}
     clauses |= {clause for cause in report.causes for clause in cause.blocks}
-    others = {clause.partition(".")[0] for clause in known} | {one.profile.value for one in report.profiles}
+    others = {clause.partition(".")[0] for clause in known} | {one.profile for one in report.profiles}
     others |= {one.question.value for one in report.questions}
 
     assert [one for one in sorted(clauses) if one not in EXPLAINED and not gone(one, known)] == []

@@ -40,7 +40,7 @@ def test_an_exchange_is_of_its_case() -> None:
     for wrong, place in [
         (dataclasses.replace(good, case_id="b"), "exchange.case_id"),
         (
-            dataclasses.replace(good, protocol=next(one for one in protocol_names() if one is not case.protocol)),
+            dataclasses.replace(good, protocol=next(one for one in protocol_names() if one != case.protocol)),
             "protocol",
         ),
         (sample_exchange("a", dataclasses.replace(sample_call(), step=last + 1)), r"exchange.calls\[0\].step"),
