@@ -11,6 +11,7 @@ import importlib
 import os
 import sys
 import textwrap
+import time
 import traceback
 from typing import Any, Final
 
@@ -70,6 +71,8 @@ _LIGHT: Final = frozenset(
 )
 """The commands that start no process and speak to no server: half of that is enough."""
 _NO_DOCSTRINGS: Final = 2
+_NO_THREAD: Final = "can't start new thread"
+"""The text of Python's error where the system has no room for a thread; it has no class of its own."""
 _NOWHERE: Final = "the current directory no longer exists; change to one that does"
 
 
@@ -103,8 +106,8 @@ def _is_unusable(error: Exception) -> bool:
 
 
 def _check_surroundings(command: str) -> None:
-    """Refuse a Python without docstrings, a current directory that was removed, and less memory than the libraries of a
-    command reserve: they would abort.
+    """Refuse a Python without docstrings, a clock that Python cannot read, a current directory that was removed, and
+    less memory than the libraries of a command reserve: they would abort.
 
     Raises:
         Unusable: the command cannot work here.
@@ -113,6 +116,10 @@ def _check_surroundings(command: str) -> None:
         raise Unusable(
             "Python leaves out docstrings (-OO, or PYTHONOPTIMIZE=2), and the texts of clauses are docstrings"
         )
+    try:
+        time.time()
+    except OverflowError:
+        raise Unusable("the clock of this machine shows a year after 2262, which Python cannot count; set it") from None
     if command not in _LIGHT and not _is_somewhere():
         raise Unusable(_NOWHERE)
     needed = ADDRESS_SPACE // 2 if command in _LIGHT else ADDRESS_SPACE
@@ -226,6 +233,8 @@ def _ending(error: Exception) -> Exception:
     """The error with which a command ends that ``error`` ended: one of the user's, or a defect of the suite."""
     if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("conformance"):
         return Unusable(missing(error.name))
+    if isinstance(error, RuntimeError) and str(error) == _NO_THREAD:
+        return Unusable("no more threads can be started: raise the limit on processes (ulimit -u), or end some")
     return Unusable(_sentence(error)) if _is_unusable(error) else SuiteBrokeError(error)
 
 

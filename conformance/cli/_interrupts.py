@@ -37,8 +37,11 @@ class Interrupted(click.ClickException):
 
 @contextmanager
 def orderly() -> Iterator[None]:
-    """Raise ``KeyboardInterrupt`` on the first SIGINT or SIGTERM inside, and let a second signal of the same kind
-    kill.
+    """Raise ``KeyboardInterrupt`` on the first SIGINT, SIGTERM or SIGXCPU inside, and let a second signal of the same
+    kind kill.
+
+    The kernel sends SIGXCPU where the processor time is used up (``ulimit -S -t``), and again each second, until it
+    kills at the hard limit; so it does not kill here.
 
     A terminal sends SIGINT to every process of a command, and a parent that ends its shards also sends SIGTERM: both
     together are one request. SIGINT stays ignored where it was ignored before. The previous handlers are restored on
@@ -47,11 +50,12 @@ def orderly() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in ending()}
+    before = {number: signal.getsignal(number) for number in (*ending(), signal.SIGXCPU)}
     heard: list[int] = []
 
     def end(number: int, _frame: FrameType | None) -> None:
-        signal.signal(number, signal.SIG_DFL)
+        if number != signal.SIGXCPU:
+            signal.signal(number, signal.SIG_DFL)
         heard.append(number)
         if len(heard) == 1:
             raise KeyboardInterrupt

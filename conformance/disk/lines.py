@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -10,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from conformance.disk.files import naming
+from conformance.disk.files import DiskError, naming
 from conformance.disk.locks import held
 from conformance.disk.pipes import open_end, write_all
 
@@ -38,12 +39,36 @@ class LineFile:
         self._advice = advice
         self._stack = ExitStack()
         self._file: IO[bytes] | None = None
+        self._size = 0
 
     def append(self, line: bytes) -> None:
         """Write a line to its end."""
         assert self._file is not None, "lines are appended inside the context"
         with naming(self.path):
             write_all(self._file, line)
+        self._size += len(line)
+
+    def check(self) -> None:
+        """Notice a file that another program has removed, replaced or cut meanwhile; pipes and devices are not asked.
+
+        Bytes between the lines are left to whoever reads them: the file may be one that others write to as well, such
+        as a redirected standard output.
+
+        Raises:
+            DiskError: the lines are not at the path of the file.
+        """
+        assert self._file is not None, "a file is checked inside the context"
+        ours = os.fstat(self._file.fileno())
+        if not stat.S_ISREG(ours.st_mode):
+            return
+        try:
+            there: os.stat_result | None = self.path.stat()
+        except OSError:
+            there = None
+        if there is None or not os.path.samestat(ours, there):
+            raise DiskError(errno.ESTALE, "another program has removed or replaced it meanwhile", str(self.path))
+        if there.st_size < self._size:
+            raise DiskError(errno.ESTALE, "another program has cut it meanwhile", str(self.path))
 
     def set_aside(self, path: Path) -> bool:
         """Give what it holds the name ``path``, and go on with an empty file; False if there is nothing to keep."""
@@ -55,6 +80,7 @@ class LineFile:
             self.path.replace(path)
             self._file.close()
             self._file = self._stack.enter_context(open_end(self.path))
+            self._size = 0
             return True
 
     def truncate(self, size: int) -> None:
@@ -63,6 +89,7 @@ class LineFile:
         with naming(self.path):
             if stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
                 self._file.truncate(size)
+            self._size = min(self._size, size)
 
     def __enter__(self) -> Self:
         self._stack.enter_context(held(self.path, advice=self._advice))

@@ -97,8 +97,9 @@ class Shrinker:
         # Named by content, so that parallel and earlier runs never put another case into one of our files.
         digest = hashlib.sha256(json.dumps(to_json(small), sort_keys=True).encode()).hexdigest()[:8]
         path = self._directory / f"{clause}-{digest}.json"
+        around = self._directory.parent.parent  # the folder of counterexamples is in the suite's own: neither is a link
         try:
-            save_case(small, inside(self._directory, path.name))
+            save_case(small, inside(around, str(path.relative_to(around))))
         except DiskError as error:
             self.remarks.append(f"no counterexample of {clause} is kept: {error}")
             return

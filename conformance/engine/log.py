@@ -94,6 +94,8 @@ class LogWriter:
             self._begin()
         self._file.append(line)
         self._written += 1
+        if isinstance(event, RunEnded):
+            self._file.check()
 
     def _begin(self) -> None:
         """Make room for this log: the one of an earlier run is set aside or removed."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from conformance.contain.text import quoted
+from conformance.contain.text import quoted, safe
 from conformance.disk.files import write_whole
 from conformance.engine.expectations import covers_any, glob_match
 from conformance.engine.result import Result
@@ -96,7 +96,7 @@ def describe_changes(before: Iterable[ExpectedFailure], after: Iterable[Expected
 def _words(entry: ExpectedFailure) -> str:
     where = "" if entry.case == "*" else f" on {entry.case}"
     often = " (sometimes)" if entry.sometimes else ""
-    return f"{entry.clause}{where}: {entry.reason}{often}"
+    return safe(f"{entry.clause}{where}: {entry.reason}{often}")
 
 
 def rewrite(path: Path, entries: Sequence[ExpectedFailure]) -> None:

@@ -50,9 +50,9 @@ def own_file(name: str) -> Path:
     """The path of a file of the suite's own, to be written: nobody asked for a file behind a link in its place.
 
     Raises:
-        DiskError: it is a symbolic link.
+        DiskError: it or :data:`STATE` is a symbolic link.
     """
-    return inside(STATE, name)
+    return inside(Path(), str(STATE / name))
 
 
 def last_log() -> Path | None:

@@ -10,9 +10,14 @@ import dataclasses
 import enum
 import functools
 from collections.abc import Iterable, Mapping
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 __all__ = ["Append", "Create", "End", "History", "HistoryCall", "HistoryError", "RowsRead", "Split"]
+
+MOST_TIME: Final = 2.0**63
+"""The latest time of a call: nanoseconds from 1970 on, until the year 2262. Any clock may be used, so the limit of the
+seconds of logs would be too low.
+"""
 
 
 class HistoryError(ValueError):
@@ -122,14 +127,18 @@ class History:
     """Calls in any order; findings name a call by its index.
 
     Raises:
-        HistoryError: a call ends before it begins, a row is inserted twice, a stream has two origins or none, or an
-            offset is negative.
+        HistoryError: a time is negative or after :data:`MOST_TIME`, a call ends before it begins, a row is inserted
+            twice, a stream has two origins or none, or an offset is negative.
     """
 
     calls: tuple[HistoryCall, ...]
 
     def __post_init__(self) -> None:
         for index, call in enumerate(self.calls):
+            asked = (call.after, call.before) if isinstance(call, Create) else ()
+            for at in (call.begin, call.end, *asked):
+                if at is not None and not 0 <= at <= MOST_TIME:
+                    raise HistoryError(f"call {index}: expected times from 0 to {MOST_TIME:g}, got {at:g}")
             if not call.begin <= call.end:
                 raise HistoryError(f"call {index}: expected an end at or after {call.begin}, got {call.end}")
         known = self.origins

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 import itertools
 import re
 from collections.abc import Mapping
@@ -31,8 +33,14 @@ class Control:
         self._where = addresses
         self._numbers = itertools.count(1)
 
-    def answer(self, method: str, target: str, body: bytes) -> tuple[int, Any]:
-        """The status and the JSON of an answer; never raises on what clients send."""
+    def answer(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> tuple[int, Any]:
+        """The status and the JSON of an answer; never raises on what clients send.
+
+        Requests of web pages are refused: a page of any site may send some to this machine, and may read the answer if
+        the name of its host leads here (DNS rebinding). Browsers send ``Origin``, and the name in ``Host``.
+        """
+        if "origin" in headers or not _is_here(headers.get("host", "")):
+            return 403, {"error": "expected a request of a program on this machine, got one of a web page"}
         try:
             return self._route(method, target, body)
         except (ForeignJsonError, RecordError, LogError, OSError, ValueError) as error:
@@ -104,6 +112,14 @@ class Control:
     def report(self, body: bytes, _query: Mapping[str, str], number: str) -> tuple[int, Any]:
         """Judge a trial."""
         return 200, self._trials.report(number, parse_object(body)).state()
+
+
+def _is_here(host: str) -> bool:
+    """True for a ``Host`` that is an address or ``localhost``; no name that somebody else may lead here."""
+    name = host.rpartition(":")[0] if re.search(r":[0-9]*$", host) else host
+    with contextlib.suppress(ValueError):
+        return bool(ipaddress.ip_address(name.strip("[]")))
+    return name.lower() == "localhost"
 
 
 def _missing(name: str) -> tuple[int, Any]:

@@ -85,7 +85,7 @@ def from_message(message: dict[str, Any], default: str) -> Iterator[Held]:
 
     Raises:
         RecordError: the request has an unknown key, or a value of another form.
-        LogError: the log that it names is none.
+        ValueError: the path that it names is neither a log with exchanges nor a truth pack.
         OSError: the log cannot be read.
     """
     allowed = {"path", "case", "exchange", "name", "table", "faults", "slow", "only"}
@@ -93,7 +93,11 @@ def from_message(message: dict[str, Any], default: str) -> Iterator[Held]:
         raise RecordError(min(unknown), f"one of the keys {', '.join(sorted(allowed))}", message)
     if "path" in message:
         path = Path(str(message["path"]))
-        found = list(from_pack(path) if path.is_dir() else from_log(path))
+        try:
+            found = list(from_pack(path) if path.is_dir() else from_log(path))
+        except ValueError:
+            # The error shows bytes of the file, and another user of this machine may have sent the request.
+            raise ValueError(f"{path}: expected a log with exchanges, or the folder of a truth pack") from None
         if only := message.get("only"):
             found = [one for one in found if one.name == only]
     else:

@@ -79,7 +79,7 @@ class Replay:
 
         def answer(method: str, target: str, headers: Mapping[str, str], body: bytes) -> tuple[int, Any]:
             if target.startswith(PREFIX):
-                return self.control.answer(method, target, body)
+                return self.control.answer(method, target, headers, body)
             return desk.http(method, target, headers, body)
 
         http = JsonServer(answer, host=HOST)

@@ -99,7 +99,7 @@ class Dissection:
 _OF_REGION: Final = tuple(field.name for field in dataclasses.fields(Region))
 
 MAX_MESSAGES: Final = 4096
-"""The number of messages that are dissected; the bytes after them become one region."""
+"""The number of messages that are read and dissected; the bytes after them become one region."""
 
 
 def dissect(data: Bytes, schema: Schema | None = None, kind: Kind | None = None) -> Dissection:
@@ -115,7 +115,7 @@ def dissect(data: Bytes, schema: Schema | None = None, kind: Kind | None = None)
         case Kind.FILE:
             made.file()
         case Kind.STREAM:
-            made.stream(read_stream(view), 0, len(view))
+            made.stream(read_stream(view, MAX_MESSAGES), 0, len(view))
         case Kind.TENSOR | Kind.MESSAGE:
             made.message_by_message(schema)
     return made.made()
@@ -193,7 +193,7 @@ class _Dissector:
 
     def file(self) -> None:
         """Add a file: its head, its stream, the messages that only its footer points to, and its tail."""
-        reading, tail = read_file(self.view), read_tail(self.view, [])
+        reading, tail = read_file(self.view, MAX_MESSAGES), read_tail(self.view, [])
         stream, at = reading.stream, 0
         ended: int | None = None
         self.faults += reading.faults

@@ -41,7 +41,7 @@ def interrupting(*events: Event, number: int = signal.SIGINT) -> Iterator[Event]
     yield CASE
 
 
-@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("number", [*SIGNALS, signal.SIGXCPU])
 def test_what_was_judged_by_then_is_kept(number: int) -> None:
     """Ctrl-C and a request to terminate are the same here."""
     with orderly():
@@ -290,3 +290,11 @@ def test_every_program_is_interruptible_before_its_imports(name: str) -> None:
     begun = {"conformance.cli", "conformance.contain", "conformance.contain.early", "conformance.reference"}
     assert imported <= begun | {"conformance.reference.flight"}
     assert "conformance.contain.early" in imported
+
+
+def test_processor_time_that_is_used_up_is_said_once() -> None:
+    """The kernel says it each second, until the hard limit, and the command ends in order meanwhile."""
+    with orderly():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGXCPU)
+        signal.raise_signal(signal.SIGXCPU)

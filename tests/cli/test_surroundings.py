@@ -6,6 +6,7 @@ import math
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -41,6 +42,29 @@ def test_python_without_docstrings_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
     assert status == 2
     assert "PYTHONOPTIMIZE=2" in text
+
+
+def test_a_clock_that_python_cannot_read_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even logging asks it, when it is imported."""
+
+    def late() -> float:
+        raise OverflowError("timestamp too large to convert to C _PyTime_t")
+
+    monkeypatch.setattr(_group, "time", SimpleNamespace(time=late))
+
+    status, text = told(monkeypatch, math.inf, "explain", "types.int64")
+
+    assert status == 2
+    assert "the clock of this machine shows a year after 2262" in text
+
+
+def test_no_room_for_a_thread_is_no_defect_of_the_suite() -> None:
+    """Python has no class for this error."""
+    ending = _group._ending(RuntimeError("can't start new thread"))
+
+    assert isinstance(ending, _group.Unusable)
+    assert "ulimit -u" in ending.message
+    assert isinstance(_group._ending(RuntimeError("another")), _group.SuiteBrokeError)
 
 
 @pytest.fixture

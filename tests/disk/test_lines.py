@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,44 @@ def test_what_a_file_held_is_set_aside(tmp_path: Path) -> None:
     assert kept == (True, False)
     assert (aside.read_bytes(), path.read_bytes()) == (b"old\n", b"new\n")
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (lambda path: path.write_bytes(b""), "another program has cut it meanwhile"),
+        (lambda path: path.unlink(), "another program has removed or replaced it meanwhile"),
+        (lambda path: path.unlink() or path.symlink_to("/dev/null"), "removed or replaced"),
+        (lambda path: path.rename(path.with_name("b")) and path.write_bytes(b"1\n2\n"), "removed or replaced"),
+    ],
+)
+def test_lines_that_are_no_longer_there_are_noticed(tmp_path: Path, harm: Callable[[Path], object], said: str) -> None:
+    """The path of the file is what a command prints at its end."""
+    path = tmp_path / "a.jsonl"
+    with LineFile(path, advice="wait") as file:
+        file.append(b"1\n")
+        file.check()
+
+        harm(path)
+
+        with pytest.raises(DiskError, match=said):
+            file.check()
+
+
+def test_a_file_that_others_write_to_as_well_is_whole(tmp_path: Path) -> None:
+    """A log may go to standard output, which a shell has sent to a file."""
+    path = tmp_path / "a.jsonl"
+    with LineFile(path, advice="wait") as file:
+        file.append(b"1\n")
+        with path.open("ab") as other:
+            other.write(b"2\n")
+
+        file.check()
+
+
+def test_a_device_is_not_asked_for_its_lines() -> None:
+    """It keeps none."""
+    with LineFile(Path("/dev/null"), advice="wait") as file:
+        file.append(b"1\n")
+
+        file.check()

@@ -83,3 +83,14 @@ def test_what_cannot_be_shrunk_any_more_is_saved_as_it_was_drawn(tmp_path: Path)
 
     assert (first.tries, second.tries) == (TRIES_PER_FAILURE, 0)
     assert load_case(Path(second.file)) == DRAWN
+
+
+def test_no_counterexample_is_kept_behind_a_link(tmp_path: Path) -> None:
+    """Neither the folder nor the one around it, which is the suite's own, may be a link of a stranger."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "state").symlink_to("elsewhere")
+    shrinker = Shrinker(Healed(), tmp_path / "state" / "counterexamples")  # type: ignore[arg-type]  # as above
+
+    assert pursued(shrinker, 1) == []
+    assert "a symbolic link" in shrinker.remarks[0]
+    assert not list((tmp_path / "elsewhere").iterdir())

@@ -327,3 +327,14 @@ def test_a_judged_case_gets_the_time_of_its_event(tmp_path: Path) -> None:
 
     assert [event.at for event in copied if isinstance(event, CaseJudged)] == [3.5, 2.0]
     assert list(read_log(log.path)) == copied
+
+
+def test_a_log_that_another_program_removed_is_no_log_of_the_run(tmp_path: Path) -> None:
+    """The run says so at its end: it prints the path."""
+    path = tmp_path / "run.jsonl"
+    with LogWriter(path) as log:
+        for event in log.copy(EVENTS):
+            if event == EVENTS[0]:
+                path.unlink()
+
+        assert "removed or replaced" in str(log.failure)

@@ -223,3 +223,10 @@ def test_an_entry_for_a_failure_that_occurs_sometimes_stays_while_it_passes() ->
 
     assert repaired(run_of(passing("a", "framing.batch"), expectations=(entry,)), [entry]) == [entry]
     assert repaired(run_of(passing("a", "rows.once"), expectations=(entry,)), [entry]) == []
+
+
+def test_a_described_change_moves_no_cursor() -> None:
+    """The entries may be those of a stranger's target file."""
+    (line,) = describe_changes([ExpectedFailure("a\x1b[2J", "why\n::error::x", case="\x07")], [])
+
+    assert line == "- a\\x1b[2J on \\x07: why\\n::error::x"

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from conformance.cli.run import command
+from conformance.disk.files import DiskError
 from conformance.engine import session
 from conformance.engine.casestep import CaseStep
 from conformance.engine.events import CaseJudged, SuiteBroke
 from conformance.engine.owed import Owed, reference_target
 from conformance.engine.run import run
 from conformance.engine.selection import Plan, Selection
-from conformance.engine.session import Session, Settings, _called, default_log
+from conformance.engine.session import STATE, Session, Settings, _called, default_log, own_file
 from conformance.generate import draw_case, generated_id
 from conformance.records import Case, Outcome
 from conformance.targets import TargetKind, TargetSpec
@@ -53,6 +55,21 @@ def test_settings_are_those_of_a_command_without_options() -> None:
 def test_a_log_is_named_by_its_target() -> None:
     """Runs of two targets do not replace one another's logs."""
     assert str(default_log(TargetSpec(name="mine", kind=TargetKind.SERVER))) == ".conformance/mine.jsonl"
+
+
+@pytest.mark.parametrize("leads", ["elsewhere", "nowhere"])
+def test_no_link_leads_to_the_files_of_the_suite_itself(
+    leads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder from a stranger may have one in the place of .conformance."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    STATE.symlink_to(leads)
+
+    with pytest.raises(DiskError, match=r"^\.conformance: cannot be written: a symbolic link"):
+        own_file("mine.jsonl")
+
+    assert not list((tmp_path / "elsewhere").iterdir())
 
 
 def test_a_case_that_cannot_be_drawn_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:

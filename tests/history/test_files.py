@@ -48,6 +48,15 @@ CREATE = '{"op": "create", "begin": 0, "end": 1, "session": "s", "streams": ["s/
         (('{"op": "append", "begin": 0}',), "line 1: Append"),
         (('{"op": "append", "begin": 0, "end": 1, "rows": ["a"]}',), "line 1: Append.rows[0]: expected int"),
         (('{"op": "append", "begin": 2, "end": 1, "rows": []}',), "call 0: expected an end at or after 2.0, got 1.0"),
+        (
+            ('{"op": "append", "begin": -1, "end": 1, "rows": []}',),
+            "call 0: expected times from 0 to 9.22337e+18, got -1",
+        ),
+        (('{"op": "append", "begin": 0, "end": Infinity, "rows": []}',), "got inf"),
+        (('{"op": "append", "begin": NaN, "end": NaN, "rows": []}',), "got nan"),
+        (('{"op": "append", "begin": 0, "end": 1e20, "rows": []}',), "got 1e+20"),
+        (('{"op": "create", "begin": 0, "end": 1, "session": "s", "after": -Infinity}',), "got -inf"),
+        (('{"op": "create", "begin": 0, "end": 1, "session": "s", "before": 1e999}',), "got inf"),
         ((APPEND, APPEND), "call 1: expected rows with new ids, got an id for the second time"),
         (
             ('{"op": "read", "begin": 0, "end": 1, "stream": "s/0"}',),
@@ -95,3 +104,12 @@ def test_the_rows_of_all_reads_are_bounded(tmp_path: Path, monkeypatch: pytest.M
 
     with pytest.raises(HistoryError, match="line 4: expected reads of at most 3 rows, got more"):
         read_history(path)
+
+
+def test_a_clock_may_count_nanoseconds_from_1970(tmp_path: Path) -> None:
+    """The unit of the times is the user's."""
+    now = 1_795_942_000_000_000_000
+
+    history = read_history(written(tmp_path, f'{{"op": "append", "begin": {now}, "end": {now + 512}, "rows": [1]}}'))
+
+    assert history.calls[0].end - history.calls[0].begin == 512

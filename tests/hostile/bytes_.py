@@ -277,3 +277,13 @@ def pipe_without_a_writer(place: Path, cookie: str) -> Command:
     """The file is a pipe that no process writes to."""
     os.mkfifo(place / "data.bin")
     return Command(["check", "data.bin"])
+
+
+@register("bytes.million-tiny-messages-dissected", Part.COMMAND, Expected(status=(1,)), deadline=90.0, own=40 << 20)
+def million_tiny_messages_dissected(place: Path, cookie: str) -> Command:
+    """A stream of 40 MiB has 190,000 messages, and is dissected as JSON."""
+    schema = pa.schema([pa.field("a", pa.int8())])
+    batch = pa.record_batch([pa.array([1], pa.int8())], schema).serialize().to_pybytes()
+    many = (40 << 20) // len(batch)
+    (place / "many.arrows").write_bytes(schema.serialize().to_pybytes() + batch * many + b"\xff\xff\xff\xff" + bytes(4))
+    return Command(["dissect", "--json", "many.arrows"], stdout="/dev/null")

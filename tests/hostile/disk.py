@@ -525,3 +525,24 @@ def report_over_the_target_file(place: Path, cookie: str) -> Command:
 def reports_in_one_file(place: Path, cookie: str) -> Command:
     """Two reports and the log are to be written to one file."""
     return Command(["run", "--log", "same", "--html", "same", "--junit", "./same"])
+
+
+@_run("disk.log-is-removed-meanwhile", Expected(status=(2,), says="another program has removed or replaced it"))
+def log_is_removed_meanwhile(command: Command, place: Path) -> None:
+    """Another program puts a file of its own in the place of the log while the run writes it."""
+    command.log = None
+    log = place / "log.jsonl"
+
+    def replaced(running: Running) -> None:
+        running.wait_for(lambda: log.exists() and log.stat().st_size > 0, 30)
+        (place / "another").write_text("", encoding="utf-8")
+        (place / "another").replace(log)
+
+    command.during = replaced
+
+
+@register("disk.state-is-a-link-of-a-stranger", Part.COMMAND, Expected(status=(2,), says="a symbolic link"))
+def state_is_a_link_of_a_stranger(place: Path, cookie: str) -> Command:
+    """The directory of the suite's own files is a symbolic link to nowhere."""
+    (place / ".conformance").symlink_to("events/forbidden.written-through-a-link")
+    return Command(["run", "--target", "reference", "--select", "types.bool", "--no-readers"])

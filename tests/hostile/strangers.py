@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Final
@@ -225,3 +226,42 @@ for words in (os.urandom(200_000), b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 1_000_0
 """
     (place / "peer.py").write_text(PEER + body, encoding="utf-8")
     return Command(["record", "--upstream", "127.0.0.1:1", "--out", "said.log", "--", sys.executable, "peer.py"])
+
+
+@register("text.token-asked-of-the-replay-server", Part.COMMAND, Expected(status=(0,), says="400 403"))
+def token_asked_of_the_replay_server(place: Path, cookie: str) -> Command:
+    """The replay server is to serve a file with a token, and then to answer the page of another site."""
+    body = f"""
+import urllib.error, urllib.request
+def ask(**headers):
+    url = os.environ["CONFORMANCE_REST"] + "/replay/exchanges"
+    try:
+        urllib.request.urlopen(urllib.request.Request(url, b'{{"path": "token"}}', headers))
+    except urllib.error.HTTPError as error:
+        if b"made-up-token" in error.read():
+            open({str(_forbidden(place, "token-in-an-answer"))!r}, "w").close()
+        return error.code
+print(ask(), ask(Host="elsewhere.example"))
+"""
+    (place / "token").write_text("made-up-token\n", encoding="utf-8")
+    (place / "peer.py").write_text("import os\n" + body, encoding="utf-8")
+    return Command(["replay-server", "types.int64", "--no-tls", "--", sys.executable, "peer.py"])
+
+
+@register("text.endless-times-in-a-history", Part.COMMAND, Expected(status=(2,), says="expected times from 0"))
+def endless_times_in_a_history(place: Path, cookie: str) -> Command:
+    """A call of a history lasts from the beginning of all time to its end."""
+    line = '{"op": "append", "begin": -Infinity, "end": 1e999, "rows": [1]}\n'
+    (place / "history.jsonl").write_text(line, encoding="utf-8")
+    return Command(["history", "history.jsonl"])
+
+
+@register("text.expected-failures-for-a-terminal", Part.COMMAND, Expected(status=(1,), says="2 changes|1 change"))
+def expected_failures_for_a_terminal(place: Path, cookie: str) -> Command:
+    """The known failures of a stranger's target file, which `expect` removes, are control sequences of terminals."""
+    entry = '[[expected_failures]]\nclause = "framing.*"\ncase = "\\u001b[2J"\nreason = "\\u001b]0;x\\u0007"\n'
+    target = (ROOT / "targets" / "reference.toml").read_text(encoding="utf-8")
+    (place / "target.toml").write_text(target + entry, encoding="utf-8")
+    words = ["run", "--target", "target.toml", "--select", "types.bool", "--no-readers", "--log", "log.jsonl"]
+    subprocess.run([sys.executable, "-m", "conformance", *words], cwd=place, capture_output=True, check=False)
+    return Command(["expect", "--target", "target.toml", "--log", "log.jsonl"])

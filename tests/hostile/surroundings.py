@@ -284,3 +284,10 @@ for _name, _words in {"help": ("--help",), "help-of-a-command": ("run", "--help"
     _act = _full(*_words)
     _act.__doc__ = f"The output of `{' '.join(_words)}` is on a full disk."
     register(f"disk.{_name}-on-a-full-disk", Part.COMMAND, Expected(status=(2,), says="No space left on device"))(_act)
+
+
+@register("process.used-up-processor-time", Part.COMMAND, Expected(status=(1, 130)), deadline=60.0)
+def used_up_processor_time(place: Path, cookie: str) -> Command:
+    """The processor time of a run is used up after two seconds, and it may have sixty more to end."""
+    limit = ["/bin/sh", "-c", 'ulimit -S -t 2; ulimit -H -t 62; exec "$@"', "sh"]
+    return Command(["run", "--target", "reference", "--quiet", "--no-readers"], wrap=limit)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import http.client as http_client
 import json
 import shutil
 import ssl
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +160,40 @@ def test_a_wrong_request_is_refused_in_one_sentence(
 
     assert code == status
     assert said in answer["error"]
+
+
+def test_nothing_of_a_file_that_is_no_log_is_told(server: Replay, tmp_path: Path) -> None:
+    """Any user of this machine may ask, and the first line of a file may be a token."""
+    (tmp_path / "token").write_text("a-made-up-token\n", encoding="utf-8")
+
+    code, answer = http(server, "POST", "/replay/exchanges", {"path": str(tmp_path / "token")})
+
+    assert (code, answer) == (
+        400,
+        {"error": f"{tmp_path / 'token'}: expected a log with exchanges, or the folder of a truth pack"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({"Origin": "http://elsewhere.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Host": "elsewhere.example"}, 403),
+        ({"Host": "127.0.0.1.elsewhere.example:80"}, 403),
+        ({"Host": ""}, 403),
+        ({"Host": "localhost:80"}, 200),
+        ({"Host": "127.0.0.1"}, 200),
+        ({"Host": "[::1]:80"}, 200),
+    ],
+)
+def test_web_pages_are_refused(server: Replay, headers: dict[str, str], code: int) -> None:
+    """A page of any site may send requests here; by DNS rebinding it could read the answers, too."""
+    connection = http_client.HTTPConnection("127.0.0.1", server.addresses["rest"])
+    with closing(connection):
+        connection.request("GET", "/replay/exchanges", headers=headers)
+
+        assert connection.getresponse().status == code
 
 
 def test_a_server_that_hangs_lets_its_client_go() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 
 import pyarrow as pa
@@ -9,7 +10,7 @@ import pytest
 
 from conformance.wire import Dissection, RegionKind, Rule, dissect, read_schema
 from conformance.wire import lines as dump_lines
-from conformance.wire.closed import RowKind
+from conformance.wire.closed import Kind, RowKind
 from conformance.wire.dump import rows
 from tests.wire.breaking import END, GOOD_BATCH, GOOD_SCHEMA, INT
 from tests.wire.corpus import batches, compressed, pair
@@ -162,3 +163,20 @@ def test_json_form_is_json() -> None:
     }
     assert made["faults"][0]["rule"] == "message.version-before-v4"
     assert made["faults"][0]["severity"] == "violation"
+
+
+@pytest.mark.parametrize("read", ["stream", "file"])
+def test_no_more_messages_are_read_than_are_dissected(read: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory for a stream of tiny messages is that of the messages in the dump."""
+    dissecting = importlib.import_module("conformance.wire.dissect")  # the package gives its name to the function
+    monkeypatch.setattr(dissecting, "MAX_MESSAGES", 3)
+    asked: list[int] = []
+    reader = getattr(dissecting, f"read_{read}")
+    monkeypatch.setattr(dissecting, f"read_{read}", lambda data, most: (asked.append(most), reader(data, most))[1])
+    stream = GOOD_SCHEMA + GOOD_BATCH * 9 + END
+
+    dissection = dissect(stream, kind=Kind(read))
+
+    assert asked == [3]
+    assert len(dissection.messages) <= 3
+    _assert_covered(dissection)
