@@ -49,6 +49,8 @@ def command(*, first: str, second: str, master: str, conf: tuple[str, ...]) -> N
         f"{many(found.both, 'case')} in both, {found.only_first} in the first only,"
         f" {found.only_second} in the second only"
     )
+    if found.stopped:
+        click.echo(f"{many(found.stopped, 'case')} stopped before the end in one of them, and not compared")
     report("newly failing", found.failing)
     report("newly passing", found.passing)
     for title, change in (("bytes", found.bytes), ("values", found.values), ("decoders that read it", found.read)):
