@@ -184,7 +184,7 @@ def test_installed_suite_is_the_one_that_runs(installed: Installed) -> None:
         (("explain", "buffers.frame"), "buffers.frame  [MUST]"),
         (("show", "types.int64", "--yaml"), "types.int64"),
         (("cases",), " 0 complaints"),
-        (("freeze", "--check"), "clauses are as they were frozen"),
+        (("freeze", "--check"), "as frozen: "),
         (("golden", "--check", "--set", "bq-arrow"), "unchanged"),
         (("run", "--select", "types.int64", "--no-readers"), "PASSED: "),
         (("run", "--target", "reference", "--select", "types.bool", "--no-readers"), "PASSED: "),

@@ -35,7 +35,8 @@ class Comparison:
 
     ``failing`` and ``passing`` are by clause: cases that fail the clause only in the second campaign, or only in the
     first. ``bytes`` are cases whose Arrow messages differ, ``values`` those whose rows differ. ``read`` are cases
-    for which the set of decoders that read them correctly differs.
+    for which the set of decoders that read them correctly differs. ``stopped`` are cases that either campaign did not
+    ask to the end, which are not compared.
     """
 
     both: int
@@ -46,6 +47,7 @@ class Comparison:
     bytes: ChangeCount
     values: ChangeCount
     read: ChangeCount
+    stopped: int = 0
 
     @property
     def worse(self) -> bool:
@@ -66,11 +68,13 @@ def compare(session: SparkSession, first: RunFiles, second: RunFiles) -> Compari
         SELECT a.case_id, a.index, a.bytes_digest IS DISTINCT FROM b.bytes_digest AS bytes,
                a.values_digest IS DISTINCT FROM b.values_digest AS `values`, a.read <> b.read AS read
         FROM judge_a a JOIN judge_b b USING (case_id)
+        WHERE NOT coalesce(a.stopped, false) AND NOT coalesce(b.stopped, false)
         """
     ).createOrReplaceTempView("joined")
     counts = session.sql(
         """
-        SELECT (SELECT count(*) FROM joined) AS both,
+        SELECT (SELECT count(*) FROM judge_a JOIN judge_b USING (case_id)) AS both,
+               (SELECT count(*) FROM joined) AS compared,
                (SELECT count(*) FROM judge_a LEFT ANTI JOIN judge_b USING (case_id)) AS only_first,
                (SELECT count(*) FROM judge_b LEFT ANTI JOIN judge_a USING (case_id)) AS only_second
         """
@@ -84,6 +88,7 @@ def compare(session: SparkSession, first: RunFiles, second: RunFiles) -> Compari
         bytes=_flagged(session, "bytes"),
         values=_flagged(session, "values"),
         read=_flagged(session, "read"),
+        stopped=counts["both"] - counts["compared"],
     )
 
 

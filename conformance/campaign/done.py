@@ -40,15 +40,15 @@ def kept(index: int, case: Case, exchange: Exchange, why: str) -> dict[str, Any]
     }
 
 
-def plan_row(index: int, case: Case) -> dict[str, Any]:
-    """The row that describes how the case is made."""
+def plan_row(index: int, case: Case, *, stopped: bool = False) -> dict[str, Any]:
+    """The row that describes how the case is made; one that was stopped before its end covers nothing."""
     recipe = case.table.recipe
     return {
         "index": index,
         "case_id": case.id,
         "rows": 0 if recipe is None else recipe.rows,
         "columns": len(case.table.columns),
-        "covers": covers(case),
+        "covers": [] if stopped else covers(case),
     }
 
 

@@ -94,7 +94,7 @@ def idle(
         used = failed.where(_is(sql.col("clause"), one.clause) & _is(sql.col("case_id"), one.case)).where(
             sql.exists("classes", _described(one.reason))
         )
-        if meant.head(1) and not used.head(1):
+        if meant.head(1) and not meant.where("stopped").head(1) and not used.head(1):
             reported.append(
                 f"the expected failure of {one.clause!r} on {one.case!r} excuses nothing in this campaign;"
                 " remove it or correct it"

@@ -70,6 +70,8 @@ SCHEMAS: Final[Mapping[Stage, pa.Schema]] = MappingProxyType(
                 # Digest of the rows that arrived, in any order; null if there are none, 0 if they equal the case's
                 # rows.
                 pa.field("values_digest", pa.int64()),
+                # True if the driver stopped before the end of the case; null in rows written before the field existed.
+                pa.field("stopped", pa.bool_()),
                 pa.field("calls", pa.int32()),
                 pa.field("received", pa.int64()),
                 pa.field("drive_seconds", pa.float32()),

@@ -108,6 +108,7 @@ class Stepper:
     def _done(self, index: int, work: CaseWork) -> Done:
         case, found, exchange, view = work.case, work.judged, work.exchange, work.view
         assert found is not None
+        stopped = exchange is not None and bool(exchange.stopped)
         outcome, readings = rows.case_outcome(found), () if view is None else _readings(view)
         judged = {
             "index": index,
@@ -117,6 +118,7 @@ class Stepper:
             "read": 0 if view is None else rows.read_bits(readings, self._job.readers),
             "bytes_digest": None if view is None else rows.bytes_digest(view),
             "values_digest": None if view is None else rows.values_digest(view),
+            "stopped": stopped,
             "calls": 0 if exchange is None else len(exchange.calls),
             "received": 0 if exchange is None else exchange.received,
             "drive_seconds": sum(work.seconds[: Phase.DRIVEN + 1]),
@@ -124,7 +126,7 @@ class Stepper:
         }
         why = "failing" if outcome.fails_run else "sample" if _sampled(self._job, index) else ""
         return Done(
-            plan=plan_row(index, case),
+            plan=plan_row(index, case, stopped=stopped),
             judge=judged,
             verdicts=rows.verdicts(index, found.others),
             readings=rows.readings(index, readings),

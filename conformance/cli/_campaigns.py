@@ -11,6 +11,7 @@ from rich.text import Text
 
 from conformance.campaign.results import Results
 from conformance.cli._group import Unusable
+from conformance.contain.text import many
 
 __all__ = ["master_option", "print_failures", "print_results", "settings"]
 
@@ -46,19 +47,19 @@ def settings(conf: tuple[str, ...]) -> dict[str, str]:
 def print_failures(console: Console, results: Results) -> None:
     """Print the failures, each with its first case."""
     for failure in results.failures[:FAILURES_SHOWN]:
-        facts = f" ({failure.cases} case{'s'[: failure.cases > 1]}, first {failure.case_id}): {failure.reason}"
+        facts = f" ({many(failure.cases, 'case')}, first {failure.case_id}): {failure.reason}"
         console.print(Text.assemble("  ", (failure.clause, "bold"), facts))
         if failure.file:
             console.print(f"    {failure.file}")
     if len(results.failures) > FAILURES_SHOWN:
-        console.print(f"and {len(results.failures) - FAILURES_SHOWN} more failures, in results.json")
+        console.print(f"and {many(len(results.failures) - FAILURES_SHOWN, 'more failure')}, in results.json")
 
 
 def print_results(console: Console, results: Results) -> None:
     """Print the results for people: failures first, then coverage and durations."""
     console.print(Text.assemble((results.target, "bold"), f", profile {results.profile}, run {results.run}"))
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in results.outcomes.items())
-    console.print(f"{results.cases} cases: {outcomes}")
+    console.print(f"{many(results.cases, 'case')}: {outcomes}")
     print_failures(console, results)
     for problem in results.problems:
         console.print(problem)
@@ -69,12 +70,20 @@ def print_results(console: Console, results: Results) -> None:
         level[1] += clause.outcomes.get("pass", 0)
         level[2] += sum(count for outcome, count in clause.outcomes.items() if outcome != "pass")
     for name, (clauses, passed, others) in levels.items():
-        console.print(f"{name}: {clauses} clauses observed, {passed} passes, {others} other outcomes")
+        console.print(
+            ", ".join(
+                (
+                    f"{name}: {many(clauses, 'clause')} observed",
+                    many(passed, "pass", "passes"),
+                    many(others, "other outcome"),
+                )
+            )
+        )
     for reader in results.readers:
         others_reported = "".join(f", {count} {made}" for made, count in reader.others.items())
         console.print(f"{reader.reader}: read {reader.read} correctly{others_reported}")
     cells = len(results.reached) + len(results.never)
-    console.print(f"coverage: {len(results.reached)} of {cells} cells reached")
+    console.print(f"coverage: {len(results.reached)} of {many(cells, 'cell')} reached")
     if results.never:
         shown = ", ".join(results.never[:NEVER_SHOWN])
         console.print(f"  never: {shown}{' …' if len(results.never) > NEVER_SHOWN else ''}")

@@ -12,7 +12,7 @@ from conformance.contain.text import safe, unknown
 from conformance.engine.recorded import judged_events
 from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
-from conformance.engine.session import last_log
+from conformance.engine.session import STATE, last_log
 from conformance.records import to_json
 from conformance.report.document import CauseResult, Report, document
 from conformance.report.reading import read_report
@@ -38,7 +38,10 @@ def last_run() -> Path:
     """
     path = last_log()
     if path is None:
-        raise Unusable("expected the log of a run in .conformance, got none; give the path of a RUN before the number")
+        raise Unusable(
+            f"no run is logged in {STATE} below this directory: give the path of a log, or make one with"
+            " `conformance run`"
+        )
     return path
 
 

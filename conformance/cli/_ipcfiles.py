@@ -240,7 +240,7 @@ def has_message(data: bytes) -> bool:
 def no_message(path: Path, data: bytes) -> str:
     """The sentence about bytes without any message."""
     found = recognise(data)
-    got = f"{len(data)} bytes without a message" if found is None else f"{found.name}; {found.advice}"
+    got = f"{many(len(data), 'byte')} without a message" if found is None else f"{found.name}; {found.advice}"
     return f"{path}: expected Arrow data, got {got}"
 
 
@@ -260,7 +260,9 @@ def _refuse_empty_shell(path: Path, data: bytes) -> None:
     reading = read_file(data)
     messages = [] if reading.stream is None else reading.stream.messages
     if reading.footer is None and all(message.header in _NO_MESSAGE for message in messages):
-        raise Unusable(f"{path}: expected an Arrow file, got {len(data)} bytes with neither a message nor a footer")
+        raise Unusable(
+            f"{path}: expected an Arrow file, got {many(len(data), 'byte')} with neither a message nor a footer"
+        )
 
 
 _USABLE: Final[dict[Kind, Callable[[Path, bytes], None]]] = {

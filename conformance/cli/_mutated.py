@@ -11,6 +11,7 @@ from rich.text import Text
 from conformance.campaign.job import CampaignJob
 from conformance.campaign.results import Results
 from conformance.cli._campaigns import print_failures
+from conformance.contain.text import many
 from conformance.disk.files import write_whole
 from conformance.records import Outcome
 
@@ -39,21 +40,21 @@ def print_inputs(console: Console, results: Results) -> None:
     print_failures(console, results)
     counts = results.outcomes
     clean, rejected = counts.get(Outcome.PASS, 0), counts.get(Outcome.EXPECTED_FAIL, 0)
-    console.print(f"{results.cases} inputs: {rejected} rejected by a clause, {clean} clean")
+    console.print(f"{many(results.cases, 'input')}: {rejected} rejected by a clause, {clean} clean")
     wrong = (
-        (Outcome.CRASH, "crashes"),
-        (Outcome.HANG, "hangs"),
-        (Outcome.ERROR, "errors of the suite"),
-        (Outcome.FAIL, "above a limit"),
+        (Outcome.CRASH, "crash", "crashes"),
+        (Outcome.HANG, "hang", ""),
+        (Outcome.ERROR, "error of the suite", "errors of the suite"),
+        (Outcome.FAIL, "above a limit", "above a limit"),
     )
-    console.print(", ".join(f"{counts.get(outcome, 0)} {what}" for outcome, what in wrong))
+    console.print(", ".join(many(counts.get(outcome, 0), one, several) for outcome, one, several in wrong))
     failed = sum(Outcome.EXPECTED_FAIL in one.outcomes for one in results.clauses)
     passed = sum(Outcome.PASS in one.outcomes for one in results.clauses)
     console.print(f"clauses: {failed} failed on some input, {passed} passed on some")
     cells = len(results.reached) + len(results.never)
     console.print(f"coverage: {len(results.reached)} of {cells} subjects, changes and kinds reached")
     for slow in results.slowest[:1]:
-        console.print(f"slowest: {slow.case_id}, {slow.received} bytes, {slow.seconds:.3f} s of processor time")
+        console.print(f"slowest: {slow.case_id}, {many(slow.received, 'byte')}, {slow.seconds:.3f} s of processor time")
     for hungry in results.hungriest[:1]:
         console.print(
             f"peak memory: {hungry.memory / _MIB:.1f} MiB more than at the start of a runner, {hungry.case_id}"
@@ -76,7 +77,7 @@ def replay_input(name: str, save: Path | None) -> bool:
     seed, index = known
     made = make_input(seed, index)
     what = f"judged as a {made.kind}" + (" by a writer" if made.writer else "")
-    click.echo(f"{name}: {made.subject.name} with {', '.join(made.changes)}, {made.size} bytes, {what}")
+    click.echo(f"{name}: {made.subject.name} with {', '.join(made.changes)}, {many(made.size, 'byte')}, {what}")
     for path, part in _places(save, made.parts):
         write_whole(path, part)
         click.echo(f"saved     {path}")

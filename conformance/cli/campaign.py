@@ -25,6 +25,7 @@ from conformance.cli._mutated import input_job, print_inputs
 from conformance.cli._numbers import PROCESSES, count_of, deadline_option, seed_option
 from conformance.cli._options import FOLDER, clause_option
 from conformance.cli._progress import progress, quiet_option
+from conformance.contain.text import many
 from conformance.contract.clause import Clause
 from conformance.contract.viewing import profile_of
 from conformance.disk.locks import held
@@ -204,7 +205,7 @@ def command(
     except KeyboardInterrupt:
         tally = Tally(layout)
         tally.look()
-        kept = f"{tally.cases} of {cases} cases are committed in {layout.run}"
+        kept = f"{tally.cases} of {many(cases, 'case')} committed in {layout.run}"
         raise Interrupted(f"{kept}, and the same command continues there") from None
     (print_inputs if target == MUTATED else print_results)(terminal(), results)
     click.echo(f"run {layout.run_id} in {layout.run}, {time.monotonic() - began:.0f} s", err=True)
@@ -217,7 +218,7 @@ def _say_resumed(layout: RunFiles, cases: int) -> None:
     tally.look()
     if tally.numbers:
         failing = f", {tally.failing} of them failing" if tally.failing else ""
-        done = f"{tally.cases} of {cases} cases are committed already{failing}"
+        done = f"{tally.cases} of {many(cases, 'case')} committed already{failing}"
         click.echo(f"{done}: the campaign in {layout.run} goes on", err=True)
 
 

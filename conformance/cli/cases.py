@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from conformance.contain.text import many
 from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import Patterns, all_clauses
@@ -32,7 +33,7 @@ def command(*, files: tuple[Path, ...], schema: bool) -> None:
     complaints = [complaint for case in cases for complaint in _complaints(case)]
     for complaint in complaints:
         click.echo(complaint)
-    click.echo(f"{len(cases)} cases, {len(complaints)} complaints")
+    click.echo(f"{many(len(cases), 'case')}, {many(len(complaints), 'complaint')}")
     sys.exit(1 if complaints else 0)
 
 

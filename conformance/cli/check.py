@@ -108,7 +108,7 @@ def _check_files(
     count = {"clean": 0, "with findings": 0, "not judged": 0}
     _show(_counted(map(functools.partial(_attempted, judge), paths), count), as_json=as_json)
     if not as_json:
-        click.echo(f"{len(paths)} files: {', '.join(f'{number} {state}' for state, number in count.items())}")
+        click.echo(f"{many(len(paths), 'file')}: {', '.join(f'{number} {state}' for state, number in count.items())}")
     if count["not judged"]:
         raise Unusable(f"{count['not judged']} of {len(paths)} files cannot be judged; standard output says why")
     sys.exit(0 if count["clean"] == len(paths) else 1)

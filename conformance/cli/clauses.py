@@ -8,6 +8,7 @@ from itertools import groupby
 import click
 
 from conformance.cli._options import json_flag
+from conformance.contain.text import many
 from conformance.contract.clause import Clause
 from conformance.contract.mending import mending_of
 from conformance.engine.selection import all_clauses
@@ -28,7 +29,7 @@ def command(*, level: str | None, as_json: bool) -> None:
         click.secho(f"\n{chapter} ({len(members)})", bold=True)
         for clause in members:
             click.echo(f"  {clause.id}  [{clause.level.upper()}]\n      {first_sentence(clause.explanation)}")
-    click.echo(f"\n{len(chosen)} clauses; `conformance explain ID` explains one")
+    click.echo(f"\n{many(len(chosen), 'clause')}; `conformance explain ID` explains one")
 
 
 def first_sentence(text: str) -> str:

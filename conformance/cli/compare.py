@@ -11,6 +11,7 @@ from conformance.campaign.runs import find_run
 from conformance.campaign.session import spark_session
 from conformance.cli._campaigns import master_option, settings
 from conformance.cli._progress import progress, quiet_option
+from conformance.contain.text import many
 
 
 @click.command()
@@ -45,8 +46,11 @@ def command(*, first: str, second: str, master: str, conf: tuple[str, ...]) -> N
             click.echo(f"  {clause}: {change.cases}, first {', '.join(change.first)}")
 
     click.echo(
-        f"{found.both} cases in both, {found.only_first} in the first only, {found.only_second} in the second only"
+        f"{many(found.both, 'case')} in both, {found.only_first} in the first only,"
+        f" {found.only_second} in the second only"
     )
+    if found.stopped:
+        click.echo(f"{many(found.stopped, 'case')} stopped before the end in one of them, and not compared")
     report("newly failing", found.failing)
     report("newly passing", found.passing)
     for title, change in (("bytes", found.bytes), ("values", found.values), ("decoders that read it", found.read)):

@@ -12,6 +12,7 @@ from conformance.cli._numbers import deadline_option
 from conformance.cli._one import OneCase, put
 from conformance.cli._options import FOLDER
 from conformance.cli._progress import quiet_option
+from conformance.contain.text import many
 from conformance.contract.view import BatchBytes, SchemaBytes
 from conformance.disk.files import write_inside
 from conformance.disk.locks import held
@@ -46,7 +47,7 @@ def command(*, name: str, target: str, out: Path, deadline_multiplier: float, co
     with held(out):
         for relative, data in files:
             write_inside(out, relative, data)
-    click.echo(f"{len(files)} files in {out}")
+    click.echo(f"{many(len(files), 'file')} in {out}")
 
 
 def _files(one: OneCase) -> list[tuple[str, bytes]]:

@@ -8,6 +8,7 @@ import click
 
 from conformance.cli._common import corpus_option
 from conformance.cli._options import EXISTING, FILE
+from conformance.contain.text import many
 from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.requirements import complaints, corpus_of, file_name, freeze, read_frozen, write_frozen
@@ -37,11 +38,11 @@ def command(*, only_check: bool, path: Path, since: Path | None, corpus: Path) -
     if not only_check:
         before = since or (path if path.exists() else None)
         write_frozen(freeze(clauses, cases, None if before is None else read_frozen(before)), path)
-        click.echo(f"{len(clauses)} clauses frozen in {path}")
+        click.echo(f"{many(len(clauses), 'clause')} frozen in {path}")
         return
     found = list(complaints(read_frozen(path), clauses, cases))
     for complaint in found:
         click.echo(complaint)
     if found:
         raise click.exceptions.Exit(1)
-    click.echo(f"{len(clauses)} clauses are as they were frozen")
+    click.echo(f"as frozen: {many(len(clauses), 'clause')}")

@@ -13,6 +13,7 @@ from conformance.cli._campaigns import master_option, settings
 from conformance.cli._judging import judged_again
 from conformance.cli._outputs import all_option
 from conformance.cli._progress import progress, quiet_option
+from conformance.contain.text import many
 from conformance.disk.locks import held
 from conformance.engine.recorded import read_recorded
 from conformance.records import Outcome
@@ -48,7 +49,10 @@ def command(*, run: str, java: bool, master: str, conf: tuple[str, ...], complet
         shown.update("judging")
         found = judge_again(session, layout, job)
         readings = read_stored(session, layout) if java else None
-    click.echo(f"{found.exchanges} stored exchanges of run {layout.run_id} judged under {len(found.clauses)} clauses")
+    click.echo(
+        f"{many(found.exchanges, 'stored exchange')} of run {layout.run_id} judged"
+        f" under {many(len(found.clauses), 'clause')}"
+    )
     failing = 0
     for clause, outcomes in found.clauses.items():
         others = {outcome: count for outcome, count in outcomes.items() if Outcome(outcome).fails_run}
@@ -56,7 +60,7 @@ def command(*, run: str, java: bool, master: str, conf: tuple[str, ...], complet
         if others:
             click.echo(f"  {clause}: " + ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items()))
     for clause, was, now, cases in found.changed:
-        click.echo(f"  changed: {clause}: {was} became {now} on {cases} cases")
+        click.echo(f"  changed: {clause}: {was} became {now} on {many(cases, 'case')}")
     if readings is not None:
         click.echo(f"Arrow Java {readings.version}: read {readings.read} correctly")
         for made, (count, first) in readings.others.items():

@@ -15,6 +15,7 @@ from conformance.cli._interrupts import Interrupted
 from conformance.cli._numbers import PROCESSES, count_of
 from conformance.cli._options import FILE, clause_option
 from conformance.cli._progress import progress, quiet_option
+from conformance.contain.text import many
 from conformance.disk.files import write_whole
 from conformance.engine.corpus import load_corpus
 from conformance.engine.prove import Proof, prove
@@ -90,5 +91,6 @@ def _watched(cases: Iterable[Case], **how: Any) -> Proof:
         except KeyboardInterrupt:
             names = f", last {' and '.join(tried[-2:])}" if tried else ""
             raise Interrupted(
-                f"{len(tried)} of {of or 'all'} trials were made{names}; part of a proof proves nothing"
+                f"{len(tried)} of {many(of, 'trial') if of else 'all trials'} made{names};"
+                " part of a proof proves nothing"
             ) from None

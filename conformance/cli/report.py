@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from conformance.cli._causes import last_run
 from conformance.cli._gates import fails_by, gate_option
 from conformance.cli._options import EXISTING
 from conformance.cli._outputs import Outputs, conclude, output_options, reported
@@ -25,19 +26,21 @@ from conformance.report.gatefile import Gate
 @gate_option
 @output_options
 def command(*, logs: tuple[Path, ...], schema: str | None, gate: tuple[Path, Gate] | None, outputs: Outputs) -> None:
-    """Make reports from LOG, the event log of a run, and print the summary.
+    """Make reports from LOG, the event log of a run, and print the summary. Without LOG, take the last run in this
+    directory.
 
     The logs of all shards of a run give the report of the complete run. The log of `conformance record` has no
     verdicts; it is judged first.
 
     Exit status: the status of the run, or with --gate that of the gate; 1 if the log is incomplete; 2 if a file is not
-    a log.
+    a log, or if there is none.
     """
     if schema is not None:
         click.echo(json.dumps(_schema(schema), indent=1))
         return
     if not logs:
-        raise click.UsageError("expected the path of a LOG, or --schema")
+        logs = (last_run(),)
+        click.echo(f"log: {logs[0]}", err=True)
     all_clauses()
     result = fold(merge([list(judged_events(path)) for path in logs]))
     failures = reported(result, outputs, logs[0] if len(logs) == 1 else None)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from conformance.cli._common import corpus_option, find_case
+from conformance.contain.text import many
 from conformance.generate import materialise
 from conformance.generate.casetext import YAML, render
 from conformance.protocol import DEFAULT_PROTOCOL
@@ -50,15 +51,15 @@ def describe(case: Case) -> list[str]:
 def _table(table: Table) -> list[str]:
     if table.arrow is not None:
         made = materialise(table)
-        size = f"{made.num_rows} rows in {len(table.arrow.batches)} batches"
-        return [f"table     {made.num_columns} Arrow fields, {size}", *(f"  {field}" for field in made.schema)]
+        size = f"{many(made.num_rows, 'row')} in {many(len(table.arrow.batches), 'batch', 'batches')}"
+        return [f"table     {many(made.num_columns, 'Arrow field')}, {size}", *(f"  {field}" for field in made.schema)]
     rows = table.rows
-    size = f"{len(rows)} written rows" if rows is not None else f"recipe {_plain(table.recipe)}"
-    lines = [f"table     {len(table.columns)} columns, {size}"]
+    size = f"{many(len(rows), 'written row')}" if rows is not None else f"recipe {_plain(table.recipe)}"
+    lines = [f"table     {many(len(table.columns), 'column')}, {size}"]
     lines += [f"  {line}" for column in table.columns for line in _column(column)]
     if rows is not None:
         lines += [f"  row {index}: {json.dumps(row, ensure_ascii=False)}" for index, row in enumerate(rows[:10])]
-        lines += [f"  … and {len(rows) - 10} more rows"] if len(rows) > 10 else []
+        lines += [f"  … and {many(len(rows) - 10, 'more row')}"] if len(rows) > 10 else []
     return lines
 
 

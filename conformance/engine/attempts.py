@@ -25,21 +25,27 @@ Failure = tuple[str, str, str]
 class Attempts:
     """The merged cases in their order, the number of attempts at each, and the attempts in which each failure occurred.
 
-    A case without an entry in ``counts`` was put to the target once, and its failures are not counted.
+    A case without an entry in ``counts`` was put to the target once, and its failures are not counted. ``told`` are the
+    attempts that show whether a failure occurs, where they are fewer: one that was stopped and does not have it shows
+    nothing.
     """
 
     cases: tuple[CaseJudged, ...]
     counts: Mapping[str, int] = dataclasses.field(default_factory=dict)
     failures: Mapping[Failure, int] = dataclasses.field(default_factory=dict)
+    told: Mapping[Failure, int] = dataclasses.field(default_factory=dict)
 
     def occurred(self, clauses: Iterable[str], cases: Iterable[str], reason: str) -> tuple[int, int]:
         """The attempts at ``cases`` in which one of ``clauses`` failed with this reason class, and all attempts; zeros
         if the run did not repeat its cases.
         """
         names = tuple(clauses)
-        pairs = [(case, self.counts[case]) for case in cases if case in self.counts]
-        seen = sum(max(self.failures.get((case, clause, reason), 0) for clause in names) for case, _ in pairs)
-        return seen, sum(count for _, count in pairs)
+        seen = tries = 0
+        for case in (one for one in cases if one in self.counts):
+            often = max(((case, clause, reason) for clause in names), key=lambda one: self.failures.get(one, 0))
+            seen += self.failures.get(often, 0)
+            tries += self.told.get(often, self.counts[case])
+        return seen, tries
 
 
 def merge_attempts(events: Sequence[CaseJudged], repeat: int) -> Attempts:
@@ -49,21 +55,29 @@ def merge_attempts(events: Sequence[CaseJudged], repeat: int) -> Attempts:
     by_case: dict[str, list[CaseJudged]] = {}
     for event in events:
         by_case.setdefault(event.case_id, []).append(event)
-    failures = Counter(
-        (event.case_id, clause, reason)
+    failures = Counter(failure for event in events for failure in _failures(event))
+    silent = Counter(
+        failure
         for event in events
-        for clause, reason in {
-            (verdict.clause, reason)
-            for verdict in event.verdicts
-            if verdict.outcome.fails_run
-            for reason in reason_classes(verdict)
-        }
+        if event.stopped
+        for failure in failures.keys() - _failures(event)
+        if failure[0] == event.case_id
     )
     return Attempts(
         tuple(_merged(attempts) for attempts in by_case.values()),
         {case_id: len(attempts) for case_id, attempts in by_case.items()},
         failures,
+        {failure: len(by_case[failure[0]]) - count for failure, count in silent.items()},
     )
+
+
+def _failures(event: CaseJudged) -> set[Failure]:
+    return {
+        (event.case_id, verdict.clause, reason)
+        for verdict in event.verdicts
+        if verdict.outcome.fails_run
+        for reason in reason_classes(verdict)
+    }
 
 
 def _merged(attempts: Sequence[CaseJudged]) -> CaseJudged:
@@ -77,6 +91,8 @@ def _merged(attempts: Sequence[CaseJudged]) -> CaseJudged:
         evidence=tuple(dict.fromkeys(item for attempt in attempts for item in attempt.evidence)),
         answers=tuple(dict.fromkeys(item for attempt in attempts for item in attempt.answers)),
         blocked=tuple(dict.fromkeys(clause for attempt in attempts for clause in attempt.blocked)),
+        meetings=next((attempt.meetings for attempt in attempts if attempt.meetings), ()),
+        stopped=attempts[0].stopped if all(attempt.stopped for attempt in attempts) else "",
         calls=sum(attempt.calls for attempt in attempts),
         received=sum(attempt.received for attempt in attempts),
         seconds=sum(attempt.seconds for attempt in attempts),

@@ -90,7 +90,8 @@ def _unjudged(case: CaseJudged) -> Iterator[tuple[str, int | None]]:
     for verdict in case.verdicts:
         if verdict.clause != WHOLE_CASE and verdict.outcome in (Outcome.DEPENDENCY_FAILED, Outcome.REFUSED):
             yield verdict.clause, call_in(verdict.reason)
-    yield from ((clause, None) for clause in case.blocked)
+    # Clauses that only the steps after the end would have shown are not distinguished from those that a failure hides.
+    yield from ((clause, None) for clause in case.blocked if not case.stopped)
 
 
 def _blocking(

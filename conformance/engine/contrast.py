@@ -14,6 +14,7 @@ from conformance.engine.dependence import Symptom
 from conformance.engine.events import CaseJudged
 from conformance.engine.refusals import general
 from conformance.engine.result import NOT_JUDGED, Result
+from conformance.engine.standing import PASSED
 from conformance.records import Finding
 
 __all__ = ["contrast"]
@@ -111,7 +112,9 @@ def _have(failing: set[str]) -> str:
 
 
 def _shows(case: CaseJudged, clauses: set[str]) -> bool:
-    return any(verdict.clause in clauses and verdict.outcome not in NOT_JUDGED for verdict in case.verdicts)
+    """True if the clauses are judged on all that the case asks for, or fail on a part of it."""
+    judged = [verdict for verdict in case.verdicts if verdict.clause in clauses and verdict.outcome not in NOT_JUDGED]
+    return any(verdict.outcome not in PASSED for verdict in judged) if case.stopped else bool(judged)
 
 
 def _has(case: CaseJudged) -> tuple[str, ...]:

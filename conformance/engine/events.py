@@ -175,13 +175,15 @@ class CaseJudged:
     ``replay`` is the argument for ``conformance replay``: the id of a corpus case, or the path of a saved one.
     ``calls`` and ``received`` (bytes) count what was seen; ``seconds`` is the time for driving and judging together.
     ``at`` are the seconds from the first event of the log to this one; 0 in a log of an earlier version.
-    ``blocked`` are the clauses that a correct answer shows and that this answer did not show, because something failed
-    or the case could not be put to the target.
+    ``blocked`` are the clauses that a correct answer shows and that this answer did not show, because something failed,
+    or the case could not be put to the target to its end.
     ``attempt`` counts from 1; it is above 1 only if the run puts each case to the target several times.
     ``requests`` are the calls that had to be served and those that were refused wrongly; ``shape`` describes the case.
     Both are missing if no server was asked, and in logs of earlier versions.
     ``meetings`` are the features that meet in each session of a scenario (:mod:`conformance.generate.combinations`).
     ``answers`` say what each reader gave, if a clause on readers was chosen.
+    ``stopped`` is the reason why the driver stopped before the end of the case (``Exchange.stopped``): that a clause
+    does not fail on it says nothing about the target.
     """
 
     TAG: ClassVar[str] = "case-judged"
@@ -202,10 +204,11 @@ class CaseJudged:
     shape: CaseShape | None = None
     meetings: tuple[tuple[str, ...], ...] = ()
     answers: tuple[Answered, ...] = ()
+    stopped: str = ""
 
     def __post_init__(self) -> None:
         keep_seconds(self, "seconds", "at")
-        keep_safe(self, "title", "replay")
+        keep_safe(self, "title", "replay", "stopped")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -157,7 +157,7 @@ class _Trials:
         if any(one.outcome in _ISOLATED for one in verdicts if one.clause in self._clauses):
             self._failed = view
             return True
-        clean = all(one.outcome in _CLEAN for one in verdicts)
+        clean = not view.exchange.stopped and all(one.outcome in _CLEAN for one in verdicts)
         return False if clean and (self._failed is None or _asks_as_much(view, self._failed)) else None
 
 

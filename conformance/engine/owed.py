@@ -92,14 +92,17 @@ class Owed:
         self._stack: Final = ExitStack()
         self._target: Target | None = None
 
-    def missing(self, case: Case, table: pa.Table | None, verdicts: Iterable[Verdict]) -> tuple[str, ...]:
+    def missing(
+        self, case: Case, table: pa.Table | None, verdicts: Iterable[Verdict], *, stopped: bool = False
+    ) -> tuple[str, ...]:
         """The clauses without a judgement on ``case`` that a correct answer shows, in the order of the clauses.
 
-        It is empty unless something failed on the case, or the case could not be put to the target.
+        It is empty unless something failed on the case, the case could not be put to the target, or the driver
+        ``stopped`` before its end.
         """
         found = list(verdicts)
         judged = {one.clause for one in found if one.outcome not in _UNJUDGED}
-        called = any(one.outcome in _CALLED for one in found)
+        called = stopped or any(one.outcome in _CALLED for one in found)
         if not called and (judged or all(one.outcome is not Outcome.UNTESTABLE for one in found)):
             return ()
         shown = self._shown(case, materialise(case.table) if table is None else table)

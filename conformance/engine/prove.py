@@ -297,8 +297,9 @@ def held(proof_fixture: ProofFixture, faulty: str, protocol: str = DEFAULT_PROTO
         for tried in proof_fixture.served(()):
             work = step.take(CaseWork(dataclasses.replace(tried.case, isolated=False)))
             verdicts = step.verdicts(work)
-            blocked = owed.missing(tried.case, tried.table, verdicts)
-            cases.append(CaseJudged(tried.case.id, tried.case.title, "", verdicts, blocked=blocked))
+            stopped = "" if work.exchange is None else work.exchange.stopped
+            blocked = owed.missing(tried.case, tried.table, verdicts, stopped=bool(stopped))
+            cases.append(CaseJudged(tried.case.id, tried.case.title, "", verdicts, blocked=blocked, stopped=stopped))
     found = standings([one.id for one in clauses], cases, [one for case in cases for one in case.verdicts])
     return tuple(one.id for one in clauses if one.level is Level.MUST and found[one.id].standing is Standing.HELD)
 

@@ -27,7 +27,7 @@ from conformance.engine.events import (
     RunStarted,
     SuiteBroke,
 )
-from conformance.engine.expectations import Problem, Resolution, excuses, resolve
+from conformance.engine.expectations import Problem, Resolution, covers_any, excuses, resolve
 from conformance.engine.outcomes import finding_class, reason_classes
 from conformance.engine.plugin import EnginePlugin
 from conformance.engine.shards import Shard
@@ -256,7 +256,7 @@ def fold(events: Iterable[Event]) -> Result:
         start.expectations,
         skipped_cases=[*_not_judged_here(start, asked, complete=complete)],
         skipped_clauses=[*skipped(start.left_out, "clause")],
-        decided=start.decided if complete and not start.shard else (),
+        decided=[*_decided(start, cases)] if complete and not start.shard else (),
     )
     counterexamples = tuple(event for event in rest if isinstance(event, CounterexampleSaved))
     order = {clause: index for index, clause in enumerate(start.clauses)}
@@ -301,13 +301,20 @@ def _undecided(resolution: Resolution, entries: int) -> Iterator[str]:
         )
 
 
+def _decided(start: RunStarted, cases: Sequence[CaseJudged]) -> Iterator[int]:
+    """The entries that the run decides: a failure may have been left out of a case that was stopped."""
+    stopped = [case.case_id for case in cases if case.stopped]
+    return (index for index in start.decided if not covers_any(start.expectations[index], stopped, ()))
+
+
 def _not_judged_here(start: RunStarted, cases: Sequence[CaseJudged], *, complete: bool) -> Iterator[str]:
-    """The ids of cases that exist and that the run did not judge: those left out, those that other shards generate, and
-    those that it did not reach before it was cut short.
+    """The ids of cases that exist and that the run did not judge: those left out, those that other shards generate,
+    those that were stopped before their end, and those that it did not reach before it was cut short.
     """
     if not start.expectations:  # nobody asks, and there may be millions
         return
     yield from skipped(start.left_out, "case")
+    yield from (case.case_id for case in cases if case.stopped)
     if start.shard:
         shard = Shard.parse(start.shard)
         yield from (case_id for case_id in drawn_of(start) if not shard.holds(case_id))

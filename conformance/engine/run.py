@@ -187,7 +187,9 @@ class _Runner:
         if self._owed is None:
             return
         try:
-            driven.blocked = self._owed.missing(work.case, work.table, self._step.verdicts(work))
+            stopped = work.exchange is not None and bool(work.exchange.stopped)
+            verdicts = self._step.verdicts(work)
+            driven.blocked = self._owed.missing(work.case, work.table, verdicts, stopped=stopped)
         except Exception as error:  # noqa: BLE001  # the verdicts stand without it; the report says that the suite broke
             work.broke.append("".join(traceback.format_exception(error)))
 
@@ -300,6 +302,7 @@ def _finish(
         shape=shape_of(job.case),
         meetings=_meetings(work),
         answers=driven.answers,
+        stopped="" if work.exchange is None else work.exchange.stopped,
     )
     yield judged
     if isolator is not None:
@@ -314,8 +317,8 @@ def _finish(
 
 
 def _meetings(work: CaseWork) -> tuple[Meeting, ...]:
-    """The features that met in each session of a scenario that was put to the target."""
+    """The features that met in each session of a scenario that was put to the target to its end."""
     exchange = work.exchange
-    if exchange is None or exchange.untestable or not is_scenario(work.case):
+    if exchange is None or exchange.untestable or exchange.stopped or not is_scenario(work.case):
         return ()
     return meetings(work.case, exchange.skipped_steps)

@@ -207,7 +207,14 @@ def _missed(case: CaseJudged, verdicts: Sequence[Verdict]) -> dict[str, str]:
     """The clauses that the case owed and that were not judged on it, each with the reason."""
     untested = all(verdict.outcome not in PASSED | _FAILED for verdict in verdicts)
     kept = (Outcome.DEPENDENCY_FAILED, Outcome.ERROR, *((Outcome.UNTESTABLE,) if untested else ()))
-    own = {verdict.clause: reason_classes(verdict)[0] for verdict in verdicts if verdict.outcome in kept}
+    own = {
+        verdict.clause: reason_classes(verdict)[0]
+        for verdict in verdicts
+        if verdict.outcome in kept or (case.stopped and verdict.reason == case.stopped)
+    }
+    if case.stopped:
+        (why,) = reason_classes(Verdict(case.case_id, WHOLE_CASE, Outcome.UNTESTABLE, reason=case.stopped))
+        return dict.fromkeys(case.blocked, why) | own
     failed = any(verdict.outcome in _FAILED or verdict.outcome is _EXCUSED for verdict in verdicts)
     return dict.fromkeys(case.blocked, BLOCKED if failed else next(iter(own.values()), BLOCKED)) | own
 

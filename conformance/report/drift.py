@@ -68,7 +68,7 @@ class Group:
         kinds = ", ".join(self.kinds[:SHOWN]) + (
             f" and {len(self.kinds) - SHOWN} more" if len(self.kinds) > SHOWN else ""
         )
-        count = "1 case" if len(self.cases) == 1 else f"{len(self.cases)} cases"
+        count = many(len(self.cases), "case")
         return f"{_step(self.first)}  {self.first.change}: {count} ({kinds})"
 
 
@@ -184,7 +184,7 @@ def _by_change(differences: Sequence[VersionDifference]) -> str:
 def _head(drift: Drift) -> Iterator[str]:
     yield f"pyarrow {' → '.join(drift.versions)}"
     inputs = ", ".join(f"{count} {kind}" for kind, count in drift.inputs.items())
-    yield f"seed {drift.plan.seed}: {drift.writings} writings of {drift.recipes} cases; read: {inputs}"
+    yield f"seed {drift.plan.seed}: {many(drift.writings, 'writing')} of {many(drift.recipes, 'case')}; read: {inputs}"
     if not drift.complete:
         left = f"{many(drift.left_out, 'writing')} and the last readings" if drift.left_out else "the last readings"
         yield f"{left} were left out after {drift.plan.seconds:g} s"
@@ -257,7 +257,7 @@ def _group(drift: Drift, group: Group) -> Iterator[str]:
         if place.permitted:
             yield f"            permitted: {place.permitted}"
     if len(first.places) > SHOWN:
-        yield f"            and {len(first.places) - SHOWN} more places"
+        yield f"            and {many(len(first.places) - SHOWN, 'more place')}"
     yield f"    replay  {drift.replay(first)}"
 
 

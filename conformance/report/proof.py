@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from conformance.contain.text import many
 from conformance.engine.proof import Trial
 from conformance.engine.prove import Proof
 
@@ -72,11 +73,11 @@ def _faulty_servers(proof: Proof) -> Iterator[str]:
 
 def _totals(proof: Proof) -> Iterator[str]:
     killed = len(proof.trials) - len(proof.survived)
-    yield f"{killed} of {len(proof.trials)} mutants killed, {len(proof.broad)} over-broad"
+    yield f"{killed} of {many(len(proof.trials), 'mutant')} killed, {len(proof.broad)} over-broad"
     if proof.changes:
-        yield f"{sum(proof.changes.values())} systematic changes: {_counted(proof.changes)}"
-        yield f"{sum(proof.types.values())} substituted types: {_counted(proof.types)}"
-    yield f"{proof.variations} legal variations, {len(proof.alarms)} false alarms"
+        yield f"{many(sum(proof.changes.values()), 'systematic change')}: {_counted(proof.changes)}"
+        yield f"{many(sum(proof.types.values()), 'substituted type')}: {_counted(proof.types)}"
+    yield f"{many(proof.variations, 'legal variation')}, {many(len(proof.alarms), 'false alarm')}"
     yield "the proof holds" if proof.holds else "the proof does NOT hold"
 
 

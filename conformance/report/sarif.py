@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 from urllib.parse import quote
 
+from conformance.contain.text import many
 from conformance.contract.wholecase import EXPLAINED
 from conformance.disk.files import write_whole
 from conformance.engine.expectations import ProblemKind
@@ -140,7 +141,7 @@ def _notifications(report: Report) -> Iterator[dict[str, Any]]:
     for item in report.deviations:
         if item.outcome in NOT_JUDGED:
             clause = item.clauses[0]
-            more = f" (and {len(item.clauses) - 1} more clauses)" if len(item.clauses) > 1 else ""
+            more = f" (and {many(len(item.clauses) - 1, 'more clause')})" if len(item.clauses) > 1 else ""
             yield {
                 "level": "note",
                 "message": {"text": in_sarif(f"not judged: {clause}{more}: {item.text}")},

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from conformance.contain.text import many
 from conformance.contract.wholecase import EXPLAINED
 from conformance.disk.files import write_inside, write_whole
 from conformance.report.escaping import in_markdown
@@ -121,7 +122,7 @@ def _markdown(matrix: Matrix) -> Iterator[str]:
         yield f"| clause | level | {' | '.join(names)} |"
         yield f"|---|---|{':-:|' * len(names)}"
         totals = " | ".join(f"**{_count(cell)}**" for cell in chapter.totals())
-        yield f"| **{len(chapter.rows)} clauses** | | {totals} |"
+        yield f"| **{many(len(chapter.rows), 'clause')}** | | {totals} |"
         for row in chapter.rows:
             if not row.holds_everywhere:
                 signs = " | ".join(entry.state.sign for entry in row.entries)

@@ -209,10 +209,10 @@ def combined_line(result: Result) -> str:
 
 def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
     """The parameters of the run as (name, text) lines: versions, target, selection, seed; enough to repeat it."""
-    corpus = f"{len(start.cases)} of {start.all_cases} cases"
+    corpus = f"{len(start.cases)} of {_many(start.all_cases, 'case')}"
     generated = f", {start.generated} generated ({start.profile})" if start.generated else ""
     generated += f", {_many(start.scenarios, 'scenario')}" if start.scenarios else ""
-    clauses = f"{len(start.clauses)} of {start.all_clauses} clauses"
+    clauses = f"{len(start.clauses)} of {_many(start.all_clauses, 'clause')}"
     down = "" if start.level == Level.MAY else f" down to level {start.level}"
     options = {"select": start.select, "clause": start.clause, "capability": start.capability}
     globs = [f"--{option} {glob}" for option, given in options.items() for glob in given]

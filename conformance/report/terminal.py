@@ -99,7 +99,7 @@ def print_report(console: Console, result: Result) -> None:
     for line in reader_lines(by_reader(result.start, result.cases)):
         say(console, "", line, indent=4)
     if result.silent:
-        note = f"{len(result.silent)} clauses had nothing to observe in this run; the JSON and HTML reports name them"
+        note = f"{many(len(result.silent), 'clause')} had nothing to observe here; the JSON and HTML reports say which"
         say(console, "", note, style="dim")
     if result.combinations:
         say(console, f"{'scenarios':<{_PROFILE}}", combined_line(result))
@@ -192,14 +192,14 @@ def print_deviation(console: Console, deviation: Deviation, replay: str) -> None
 
 def _names(deviation: Deviation) -> str:
     more = len(deviation.clauses) - 3
-    return ", ".join(deviation.clauses[:3]) + (f" and {more} more clauses" if more > 0 else "")
+    return ", ".join(deviation.clauses[:3]) + (f" and {many(more, 'more clause')}" if more > 0 else "")
 
 
 def _facts(deviation: Deviation) -> Iterator[tuple[str, str]]:
     clause = EXPLAINED.get(deviation.clause)
     finding = deviation.finding
     others = len(deviation.cases) - 1
-    more = f" and {others} more case{'s'[: others > 1]}" if others else ""
+    more = f" and {many(others, 'more case')}" if others else ""
     yield "case", deviation.cases[0] + more
     if finding is not None:
         place = [f"call {finding.call}"] if finding.call is not None else []

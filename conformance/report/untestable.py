@@ -48,4 +48,4 @@ def untestable_lines(result: Result) -> Iterator[str]:
     for key in by_count[:MOST]:
         yield f"  {len(cases[key])}, such as {next(iter(cases[key]))}: {words[key]}"
     if len(by_count) > MOST:
-        yield f"  and {len(by_count) - MOST} more reasons, with --all"
+        yield f"  and {many(len(by_count) - MOST, 'more reason')}, with --all"

@@ -50,6 +50,8 @@ def indeterminate(case: Case, exchange: Exchange) -> str:
     """Why the exchange does not show what the service does; empty if it does."""
     if exchange.untestable:
         return f"not asked: {exchange.untestable.partition(':')[0]}"
+    if exchange.stopped:
+        return f"not asked to its end: {exchange.stopped.partition(';')[0]}"
     for index, call in enumerate(exchange.calls):
         if not 0 <= call.step < len(case.steps):
             return f"not asked: call {index}, {call.method}, belongs to no step of a case"

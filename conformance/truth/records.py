@@ -77,7 +77,8 @@ class AsideKind(enum.StrEnum):
     UNSETTLED = "unsettled"
     """No other recording agrees with it."""
     INDETERMINATE = "indeterminate"
-    """The recording does not show what the service does: a timeout, throttling, a transport fault."""
+    """The recording does not show what the service does: a timeout, throttling, a transport fault,
+    a case that was not asked to its end."""
 
 
 @record

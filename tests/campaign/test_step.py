@@ -131,3 +131,21 @@ def test_a_case_that_cannot_be_drawn_costs_itself(
     assert [row.judge["outcome"] == Outcome.ERROR for row in rows] == [False, True, False]
     assert [row.judge["case_id"] for row in rows if row.judge["index"] != 1] == driver.driven
     assert "IndexError: pop from empty list" in rows[1].verdicts[0]["reason"]
+
+
+def test_a_case_that_was_stopped_covers_nothing(
+    tmp_path: Path, target: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its row says so, so that a comparison leaves it out."""
+    drive = Recording.drive
+
+    def stopping(driver: Recording, case: Case, table: pa.Table) -> Exchange:
+        made = drive(driver, case, table)
+        return dataclasses.replace(made, stopped="no time") if len(driver.driven) == 1 else made
+
+    monkeypatch.setattr(Recording, "drive", stopping)
+    first, second = stepper(tmp_path, Recording(target)).steps(range(2), ended={})
+
+    assert (first.judge["stopped"], first.plan["covers"]) == (True, [])
+    assert not second.judge["stopped"]
+    assert second.plan["covers"]

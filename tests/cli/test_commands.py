@@ -99,7 +99,7 @@ class TestRun:
         result = run("--target", "honest.toml", "--clause", "framing.*", "--level", "must")
 
         framing = sum(clause.chapter == "framing" and clause.level == "must" for clause in all_clauses().values())
-        header = f"1 of 1 cases, {framing} of {len(all_clauses())} clauses down to level must [--clause framing.*]"
+        header = f"1 of 1 case, {framing} of {len(all_clauses())} clauses down to level must [--clause framing.*]"
         assert header in result.output
 
 
@@ -123,7 +123,7 @@ class TestUnusable:
             (["dissect", "empty.bin"], "empty.bin: expected an Arrow message, got no bytes"),
             (["dissect", "batch.bin", "--schema", "batch.bin"], "batch.bin: expected a schema message"),
             (["report", "schema.bin"], "schema.bin, line 1: expected a JSON object"),
-            (["report"], "expected the path of a LOG, or --schema"),
+            (["report"], "no run is logged in .conformance below this directory: give the path of a log, or make one"),
             (["serve", "--mutant", "nobody"], "no mutant is called 'nobody'"),
             (["expect", "--target", "honest.toml"], "run `conformance run --target honest.toml` first"),
             (["list", "cases", "--corpus", "corpus", "--select", "x*"], "no case matches 'x*'"),
@@ -267,7 +267,7 @@ class TestWords:
         Path("mine.yaml").write_text(shown, encoding="utf-8")
 
         assert shown.startswith("id: types.range-date-repeated\ntitle: ARRAY<RANGE<DATE>> values arrive as lists")
-        assert conformance_("cases", "mine.yaml").output == "1 cases, 0 complaints\n"
+        assert conformance_("cases", "mine.yaml").output == "1 case, 0 complaints\n"
         assert conformance_("show", "mine.yaml", "--yaml").output == shown
 
     @pytest.mark.usefixtures("user")
@@ -280,7 +280,7 @@ class TestWords:
 
         assert (linted.exit_code, linted.output) == (
             1,
-            "my.nothing: no clause matches 'nothing.*'\n2 cases, 1 complaints\n",
+            "my.nothing: no clause matches 'nothing.*'\n2 cases, 1 complaint\n",
         )
         assert shown.exit_code == 2
         assert "expected one case, but this is a matrix of 2; name one by its id (my.framing, …)" in shown.output
@@ -306,7 +306,7 @@ class TestWords:
         replay = conformance_("replay", "flight.words", "--target", "honest.toml", "--corpus", "corpus")
 
         assert "protocol  flight" in shown
-        assert "table     3 Arrow fields, 2 rows in 1 batches" in shown
+        assert "table     3 Arrow fields, 2 rows in 1 batch" in shown
         assert '  1. do-put descriptor={"path": ["words"]}, in_turns=true' in shown
         assert run.exit_code == 0
         said = "this case speaks flight; the target storage-read"
@@ -324,7 +324,7 @@ class TestWords:
         result = conformance_("cases", "odd.yaml")
 
         assert result.exit_code == 1
-        assert result.output == "one: no clause matches 'framing.nothing-such'\n1 cases, 1 complaints\n"
+        assert result.output == "one: no clause matches 'framing.nothing-such'\n1 case, 1 complaint\n"
 
 
 class TestOneCase:

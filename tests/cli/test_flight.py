@@ -142,7 +142,7 @@ def test_a_clause_on_flight_is_proven_alone(tmp_path: Path) -> None:
     result = conformance_(*command, "--corpus", str(corpus))
 
     assert result.exit_code == 0, result.output
-    assert "1 of 1 mutants killed, 0 over-broad" in result.output
+    assert "1 of 1 mutant killed, 0 over-broad" in result.output
     proof = json.loads(Path("proof.json").read_text())
     assert list(proof["mutants"]) == ["flight-poll.ended-without-info"]
 

@@ -25,7 +25,7 @@ def test_a_sampled_proof_that_holds_ends_in_0_and_writes_its_result(tmp_path: Pa
     )  # fmt: skip
 
     assert result.exit_code == 0, result.output
-    assert "1 of 1 mutants killed, 0 over-broad" in result.output
+    assert "1 of 1 mutant killed, 0 over-broad" in result.output
     assert "the proof holds" in result.output
     form = json.loads((tmp_path / "proof.json").read_text())
     assert set(form["mutants"]["batch.empty"]["failed"]) == {"framing.batch-not-empty"}

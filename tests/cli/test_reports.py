@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,17 @@ class TestAfterwards:
         result = conformance_("report", ".conformance/liar.jsonl", "--json", "later.json")
 
         assert result.exit_code == 1
+        assert (user / "later.json").read_bytes() == (user / "at-once.json").read_bytes()
+
+    def test_without_a_log_the_last_run_is_reported(self, user: Path) -> None:
+        """The latest of the logs in this directory, which standard error names."""
+        run("--target", "honest.toml")
+        run("--target", "liar.toml", "--json", "at-once.json")
+        os.utime(user / ".conformance" / "honest.jsonl", ns=(0, 0))
+
+        result = conformance_("report", "--json", "later.json")
+
+        assert (result.exit_code, result.stderr) == (1, "log: .conformance/liar.jsonl\n")
         assert (user / "later.json").read_bytes() == (user / "at-once.json").read_bytes()
 
     def test_a_log_that_breaks_off_still_gives_a_report(self, user: Path) -> None:

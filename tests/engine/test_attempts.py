@@ -158,3 +158,14 @@ def test_a_server_that_alternates_fails_sometimes(monkeypatch: pytest.MonkeyPatc
     assert {item.clause: item.frequency for item in result.failed} == {
         "errors.unspecified-format-is-refused": "sometimes (2 of 5)"
     }
+
+
+def test_an_attempt_that_was_stopped_counts_only_if_it_fails() -> None:
+    """It says nothing about a failure that it does not have."""
+    attempts = [judged("a", WRONG), judged("a", RIGHT), judged("a", WRONG), judged("a", RIGHT)]
+    events = [dataclasses.replace(one, stopped="" if at < 2 else "no time") for at, one in enumerate(attempts)]
+    merged = merge_attempts(events, 4)
+
+    assert merged.occurred([FRAMING], ["a"], REASON) == (2, 3)
+    assert merged.cases[0].stopped == ""
+    assert merge_attempts(events[2:], 2).cases[0].stopped == "no time"

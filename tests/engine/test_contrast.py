@@ -125,3 +125,11 @@ class TestRequests:
     def test_nothing_is_said_where_a_right_request_asks_for_both(self) -> None:
         """The features do not set the requests apart."""
         assert self.contrast_of(("row_restriction", "an offset")) == ()
+
+
+def test_a_case_that_was_stopped_is_not_right() -> None:
+    """The calls that were not made might show the finding as well."""
+    stopped = dataclasses.replace(RIGHT, stopped="the time was used up")
+
+    assert said(finding(), others=[RIGHT]) == ("in 1 of the 2 cases that could show it: this one alone has no rows",)
+    assert said(finding(), others=[stopped]) == ()

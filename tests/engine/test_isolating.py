@@ -27,6 +27,7 @@ from conformance.records import (
     Case,
     Column,
     CreateSession,
+    Exchange,
     Expect,
     Fault,
     FaultKind,
@@ -37,6 +38,7 @@ from conformance.records import (
 from conformance.reference.hosted import storage_target
 from conformance.reference.service import Service
 from conformance.reference.session import Stream
+from conformance.targets.server import ServerTarget
 from tests.engine.samples import failing, judged, started
 
 RESTRICTED = Expect(rows=(1,))
@@ -294,3 +296,17 @@ def test_a_cause_has_the_sentence_and_shards_keep_it() -> None:
         told.sentence
         == "cases drawn for it: of the options of a it takes row_restriction; it fails without trace_id, too"
     )
+
+
+def test_a_case_that_was_stopped_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing fails on it because its last calls were not made."""
+    drive = ServerTarget.drive
+
+    def stopping(target: ServerTarget, case: Case, table: pa.Table) -> Exchange:
+        made = drive(target, case, table)
+        resumes = any(isinstance(step, ReadRows) and step.offset != "0" for step in case.steps)
+        return made if resumes else dataclasses.replace(made, stopped="the time was used up")
+
+    monkeypatch.setattr(ServerTarget, "drive", stopping)
+
+    assert told_of(CreateSession(trace_id="t"), ReadRows(), ReadRows(offset="last")) == []

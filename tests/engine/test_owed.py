@@ -54,3 +54,11 @@ def test_a_case_that_was_not_judged_owes_everything(owed: Owed, outcome: Outcome
 def test_a_case_that_the_target_does_not_offer_owes_nothing(owed: Owed) -> None:
     """A target that does not declare a capability is not asked for it."""
     assert owed.missing(CASE, None, [_verdict(Outcome.UNSUPPORTED)]) == ()
+
+
+def test_a_case_that_was_stopped_owes_what_the_reference_shows(owed: Owed) -> None:
+    """Nothing failed, and the calls that were not made would have shown more."""
+    missing = owed.missing(CASE, None, [passing(CASE.id, "framing.schema-prefix")], stopped=True)
+
+    assert "values.int64" in missing
+    assert "framing.schema-prefix" not in missing

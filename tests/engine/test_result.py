@@ -182,3 +182,16 @@ def test_the_seconds_of_a_run_that_was_cut_short_are_those_that_passed() -> None
     cases = [dataclasses.replace(judged(case), at=at, seconds=5.0) for case, at in (("a", 5.0), ("b", 6.5))]
 
     assert fold([started("a.x"), *cases]).seconds == 6.5
+
+
+def test_a_case_that_was_stopped_makes_no_entry_stale_and_no_pass_unexpected() -> None:
+    """The expected failure may be on what was not asked."""
+    start = started(FRAMING, cases=["a", "b"], expectations=[ExpectedFailure(FRAMING, "fail: *", case="a")])
+    everywhere = dataclasses.replace(start, expectations=(ExpectedFailure(FRAMING, "fail: *"),), decided=(0,))
+    untold = Verdict("a", FRAMING, Outcome.UNTESTABLE, reason="the time was used up")
+    stopped = dataclasses.replace(judged("a", untold), stopped="the time was used up")
+    right = judged("b", passing("b", FRAMING))
+
+    assert not fold([start, stopped, right, RunEnded(1.0)]).fails
+    assert not fold([everywhere, stopped, right, RunEnded(1.0)]).fails
+    assert fold([everywhere, dataclasses.replace(stopped, stopped=""), right, RunEnded(1.0)]).fails

@@ -502,3 +502,17 @@ def test_exchanges_are_events_if_they_fit(monkeypatch: pytest.MonkeyPatch) -> No
     ]
     assert isinstance(events[-1], RunEnded)
     assert "too large to be recorded, above 0 MiB: b" in events[-1].remarks
+
+
+def test_features_meet_in_a_scenario_that_ended_and_not_in_one_that_was_stopped() -> None:
+    """The steps that were not reached may be those in which they meet; the case says why it was stopped."""
+    scenario = sample_case("a", clauses=["combination.*"])
+    whole = sample_exchange("a", sample_call())
+    stopped = dataclasses.replace(whole, stopped="the time was used up")
+
+    def judged_as(exchange: Exchange) -> CaseJudged:
+        (found,) = [one for one in run_all([scenario], {"a": exchange}) if isinstance(one, CaseJudged)]
+        return found
+
+    assert judged_as(whole).meetings
+    assert (judged_as(stopped).meetings, judged_as(stopped).stopped) == ((), "the time was used up")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fnmatch
 from collections import Counter
 
@@ -149,3 +150,13 @@ def test_no_clause_depends_on_itself() -> None:
             assert twin in CLAUSES
             assert twin not in seen
             seen.append(twin)
+
+
+def test_a_case_that_was_stopped_owes_what_it_did_not_show() -> None:
+    """A clause that passes on other cases is held where it was judged, and the reason is that of the driver."""
+    stopped = dataclasses.replace(judged("a", passing("a", REFUSAL)), blocked=(ROWS,), stopped="the time was used up")
+
+    found = _of(stopped, judged("b", passing("b", ROWS)), clauses=(REFUSAL, ROWS))
+
+    assert found[REFUSAL].standing is Standing.HELD
+    assert found[ROWS] == ClauseStanding(Standing.HELD_WHERE_JUDGED, 1, 1, 2, "untestable: the time was used up")

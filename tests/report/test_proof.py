@@ -43,7 +43,7 @@ def test_a_proof_that_holds_says_so_and_gives_its_totals() -> None:
     assert text.splitlines() == [
         "faulty servers, and how many MUST clauses each holds:",
         "  liar.null                1",
-        "1 of 1 mutants killed, 0 over-broad",
+        "1 of 1 mutant killed, 0 over-broad",
         "10 systematic changes: 1 permitted, 9 rejected",
         "7 substituted types: 7 rejected",
         "23 legal variations, 0 false alarms",

@@ -65,7 +65,7 @@ def test_the_header_says_what_was_run() -> None:
         """\
 suite     conformance 0.1.0, Python 3.11.7, pyarrow 26.0.1, Linux x86_64
 target    fake 1.0 (fake.toml)
-selection 1 of 3 cases, 1 of 1 clauses
+selection 1 of 3 cases, 1 of 1 clause
 seed      7
 readers   off
 """

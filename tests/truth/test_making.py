@@ -194,3 +194,17 @@ def test_the_captured_bytes_are_one_capture_and_no_confirmation(tmp_path: Path) 
     standings = {one.id: one.standing for one in pack.findings.clauses}
     assert standings["body.buffers-aligned"] is TruthStanding.HELD
     assert TruthStanding.CONTRADICTED not in standings.values()
+
+
+def test_a_case_that_was_stopped_is_indeterminate(runs: Runs, tmp_path: Path) -> None:
+    """Its calls are right and not all that it asks for: two recordings that stopped at one place settle nothing."""
+
+    def stopped(one: ExchangeRecorded) -> ExchangeRecorded:
+        return edited(one, lambda exchange: dataclasses.replace(exchange, stopped="the time was used up; so it ends"))
+
+    first, second = ([stopped(one) for one in run] for run in runs[:2])
+    pack = made(tmp_path, ("2026-03-01", "us", first), ("2026-03-05", "us", second))
+
+    assert pack.findings.answers == pack.findings.clauses == ()
+    said = f"1 {runs[0][0].case.id}: not asked to its end: the time was used up"
+    assert said in pack.findings.indeterminate
