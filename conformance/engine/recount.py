@@ -22,7 +22,7 @@ from conformance.engine.requirements import frozen_releases, release_of
 from conformance.engine.result import cases_of
 from conformance.engine.selection import Plan, Selection, all_clauses, plan
 from conformance.engine.started import digests_of
-from conformance.records import DESCRIBED, Case, Level, Outcome, Table
+from conformance.records import Case, Level, Outcome, Table, described
 
 __all__ = ["equal_releases", "recorded_selection", "recount", "replanned", "unchained"]
 
@@ -75,7 +75,7 @@ def _described(start: RunStarted) -> Iterator[Case]:
     """A case for each that the target file described. The log has its id; only another run can check its rows."""
     left = (one.id for one in start.left_out if one.kind == "case")
     for name in (*start.cases, *left):
-        if name.startswith(DESCRIBED):
+        if name.startswith(described()):
             yield Case(name, "a flight that exists", Table((), rows=()), protocol=start.protocol)
 
 

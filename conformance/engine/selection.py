@@ -18,7 +18,7 @@ from conformance.contract.viewing import profile_of
 from conformance.engine.requirements import corpus_of
 from conformance.engine.shards import Shard
 from conformance.protocol import DEFAULT_PROTOCOL
-from conformance.records import DESCRIBED, Case, Level
+from conformance.records import Case, Level, described
 
 __all__ = [
     "NOT_OF_PROFILE",
@@ -184,7 +184,7 @@ def plan(
         raise SelectionError(f"every selected clause is disputed; {aside[0].id} is {aside[0].reason}")
     chosen_cases = _cases(cases, selection, left_out)
     everything_else = (*left_out, *aside)
-    own = corpus_of(case for case in cases if not case.id.startswith(DESCRIBED))
+    own = corpus_of(case for case in cases if not case.id.startswith(described()))
     return Plan(tuple(chosen_cases), chosen_clauses, everything_else, tuple(expired(day)), own.sha256)
 
 

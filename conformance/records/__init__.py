@@ -8,7 +8,7 @@ of bytes, servers or reports.
 """
 
 from conformance._codec import Json, RecordError, arrow_schema, from_json, from_row, to_json, to_row
-from conformance.records.case import DESCRIBED, KNOWN, SCENARIO, Case
+from conformance.records.case import Case
 from conformance.records.closed import (
     AskerKind,
     BqType,
@@ -70,7 +70,7 @@ from conformance.records.flightsql import (
     SqlUpdate,
 )
 from conformance.records.judged import CANNOT, Finding, Reading, Verdict
-from conformance.records.plugin import RecordsPlugin, steps_of
+from conformance.records.plugin import RecordsPlugin, described, steps_of
 from conformance.records.step import CallStep, Expect, Step
 from conformance.records.steps import (
     AppendRows,
@@ -94,11 +94,8 @@ from conformance.records.table import (
 
 __all__ = [
     "CANNOT",
-    "DESCRIBED",
     "FORMAT",
-    "KNOWN",
     "ROW_ID",
-    "SCENARIO",
     "SET_UP",
     "AppendRows",
     "ArrowField",
@@ -179,6 +176,7 @@ __all__ = [
     "ValueProfile",
     "Verdict",
     "arrow_schema",
+    "described",
     "from_json",
     "from_row",
     "is_row_id",

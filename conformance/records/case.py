@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from conformance.contain.text import keep_safe
 from conformance.protocol import DEFAULT_PROTOCOL, ProtocolName
 from conformance.records.base import record
@@ -11,16 +9,7 @@ from conformance.records.plugin import AnyStep
 from conformance.records.steps import CreateSession, ReadRows
 from conformance.records.table import Table
 
-__all__ = ["DESCRIBED", "KNOWN", "SCENARIO", "Case"]
-
-KNOWN: Final = "flight-known."
-"""The beginning of the ids of cases that a target file describes; the suite has none of them."""
-
-SCENARIO: Final = "flight-scenario."
-"""The beginning of the ids of the scenarios of Arrow's integration tests, which only their servers are asked."""
-
-DESCRIBED: Final = (KNOWN, SCENARIO)
-"""The beginnings of the ids of cases that are not in the corpus."""
+__all__ = ["Case"]
 
 
 @record

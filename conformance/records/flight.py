@@ -7,7 +7,7 @@ the first client. The calls of a step ``alongside`` are made at the same time as
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Final, TypeAlias
 
 from conformance._codec import RecordError
 from conformance.records.base import record
@@ -24,6 +24,8 @@ from conformance.records.flightforms import (
 from conformance.records.step import CallStep, Expect
 
 __all__ = [
+    "KNOWN",
+    "SCENARIO",
     "Descriptor",
     "DoAction",
     "DoExchange",
@@ -38,6 +40,12 @@ __all__ = [
     "PollFlightInfo",
     "SendMessages",
 ]
+
+KNOWN: Final = "flight-known."
+"""The beginning of the ids of cases that a target file describes; the suite has none of them."""
+
+SCENARIO: Final = "flight-scenario."
+"""The beginning of the ids of the scenarios of Arrow's integration tests, which only their servers are asked."""
 
 
 @record

@@ -10,16 +10,27 @@ from conformance._codec import Members
 from conformance.protocol import plugin, plugins
 from conformance.records.step import Step
 
-__all__ = ["AnyStep", "RecordsPlugin", "all_steps", "steps_of"]
+__all__ = ["AnyStep", "RecordsPlugin", "all_steps", "described", "steps_of"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RecordsPlugin:
-    """A protocol in records: ``steps`` are the kinds of step that its cases may have."""
+    """A protocol in records: ``steps`` are the kinds of step that its cases may have.
+
+    ``described`` are the beginnings of the ids of cases that are in no corpus, because a target file or another
+    integration test describes them.
+    """
 
     LAYER: ClassVar[str] = "records"
 
     steps: tuple[type[Step], ...]
+    described: tuple[str, ...] = ()
+
+
+@functools.cache
+def described() -> tuple[str, ...]:
+    """The beginnings of the ids of cases that are in no corpus, of all protocols."""
+    return tuple(beginning for one in plugins(RecordsPlugin).values() for beginning in one.described)
 
 
 def steps_of(protocol: str) -> tuple[type[Step], ...]:

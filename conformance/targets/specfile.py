@@ -6,6 +6,7 @@ deadline must never be read as no deadline.
 
 from __future__ import annotations
 
+import codecs
 import dataclasses
 import re
 import string
@@ -103,6 +104,8 @@ def _text(file: Path) -> str:
         content = opened.read(LONGEST_FILE + 1)
     if len(content) > LONGEST_FILE:
         raise TargetError(f"{file}: expected a target file of at most {LONGEST_FILE >> 20} MiB but got more")
+    if content.startswith(codecs.BOM_UTF8):
+        raise TargetError(f"{file}: expected UTF-8 text without a byte order mark, which TOML does not permit")
     return content.decode("utf-8")
 
 

@@ -267,6 +267,15 @@ def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
         load_target(path)
 
 
+def test_a_byte_order_mark_is_named(tmp_path: Path) -> None:
+    """Some editors write one, and the parser's own words do not say so."""
+    path = tmp_path / "marked.toml"
+    path.write_bytes(b'\xef\xbb\xbfname = "mine"')
+
+    with pytest.raises(TargetError, match="without a byte order mark"):
+        load_target(path)
+
+
 def test_every_placeholder_is_explained() -> None:
     """Each placeholder has a sentence for the guide."""
     assert all(PLACEHOLDERS.values())

@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from conformance.contract.flight.decoding import Info, message_of, read_info
 from conformance.contract.flight.encoding import data
-from conformance.records import SCENARIO, Call, CallEnd, Case, Expect, Step, Table
+from conformance.records import Call, CallEnd, Case, Expect, Step, Table
+from conformance.records.flight import SCENARIO
 from conformance.wire import DecodingError, Header
 from conformance.wire.flightdata import read_flight
 

@@ -20,7 +20,6 @@ from conformance.contract.mapping import arrow_schema
 from conformance.disk.files import read_text, read_whole
 from conformance.generate import to_json_rows
 from conformance.records import (
-    KNOWN,
     BqType,
     Case,
     Column,
@@ -34,6 +33,7 @@ from conformance.records import (
     Step,
     Table,
 )
+from conformance.records.flight import KNOWN
 from conformance.targets import TargetError, TargetSpec
 from conformance.targets.flightspec import FlightSpec, KnownFlight
 
