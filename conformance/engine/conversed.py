@@ -50,6 +50,9 @@ NOT_KNOWN: Final = (
 )
 
 
+FOREIGN: Final = "the calls are of methods that the suite does not know"
+
+
 def without_table(clauses: Iterable[Clause]) -> tuple[tuple[Clause, ...], tuple[LeftOut, ...]]:
     """The clauses of ``clauses`` that judge an exchange without a table, and the others with the reason."""
     every = tuple(clauses)
@@ -87,13 +90,20 @@ def conversations(recorded: Iterable[ExchangeRecorded]) -> tuple[ExchangeRecorde
     calls.sort(key=lambda pair: pair[0].started)
     of: dict[str, list[Call]] = {}
     for call, exchange in calls:
-        of.setdefault(exchange.protocol, []).append(call)
+        if _is_known(call, exchange.protocol):
+            of.setdefault(exchange.protocol, []).append(call)
     names = {protocol: _recordings(protocol).groups(made) for protocol, made in of.items()}
     for number, (call, exchange) in enumerate(calls):
-        key, words = next(names[exchange.protocol])
+        known = _is_known(call, exchange.protocol)
+        key, words = next(names[exchange.protocol]) if known else ("", f"a call of {call.method}, which is not judged")
         name = (exchange.protocol, f"group {key}" if key else f"call {number}")
         found.setdefault(name, _Belonging(words, [], exchange)).calls.append(call)
     return tuple(_gathered(number, group) for number, group in enumerate(found.values(), 1))
+
+
+def _is_known(call: Call, protocol: str) -> bool:
+    """True if the protocol has the method of a call."""
+    return call.method in _recordings(protocol).methods
 
 
 def _at_its_instant(call: Call, exchange: Exchange) -> Call:
@@ -112,11 +122,15 @@ def _gathered(number: int, group: _Belonging) -> ExchangeRecorded:
 
 def as_driven(recorded: ExchangeRecorded) -> ExchangeRecorded:
     """A conversation in the form of an exchange of the suite's driver: with a step for each call, made from its
-    request.
+    request. Calls of methods that the protocol does not have are left out.
     """
-    steps, calls = _recordings(recorded.exchange.protocol).driven(recorded.exchange.calls)
+    exchange = recorded.exchange
+    known = [call for call in exchange.calls if _is_known(call, exchange.protocol)]
+    steps, calls = _recordings(exchange.protocol).driven(known)
     case = dataclasses.replace(recorded.case, steps=steps)
-    return ExchangeRecorded(case, dataclasses.replace(recorded.exchange, calls=calls, asked_by=Asker()))
+    untestable = exchange.untestable or (FOREIGN if exchange.calls and not known else "")
+    made = dataclasses.replace(exchange, calls=calls, asked_by=Asker(), untestable=untestable)
+    return ExchangeRecorded(case, made)
 
 
 def judgeable(recorded: Iterable[ExchangeRecorded]) -> Iterator[ExchangeRecorded]:

@@ -31,12 +31,14 @@ class Recordings:
 
     ``groups`` gives for each call, in their order, the key of what it belongs to and words for that; the key of a call
     that belongs to nothing is empty. ``driven`` makes the steps of a group, and the calls that carry them out.
-    ``clauses`` are those on calls that requests and answers alone decide.
+    ``clauses`` are those on calls that requests and answers alone decide. Both functions are given calls of ``methods``
+    alone.
     """
 
     groups: Callable[[Sequence[Call]], Iterator[tuple[str, str]]]
     driven: Callable[[Sequence[Call]], tuple[tuple[Step, ...], tuple[Call, ...]]]
     clauses: frozenset[str]
+    methods: frozenset[str]
 
 
 def _no_groups(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
@@ -47,7 +49,7 @@ def _not_driven(_calls: Sequence[Call]) -> tuple[tuple[Step, ...], tuple[Call, .
     return (), ()
 
 
-NOT_RECORDED: Final = Recordings(_no_groups, _not_driven, frozenset())
+NOT_RECORDED: Final = Recordings(_no_groups, _not_driven, frozenset(), frozenset())
 """Of a protocol whose calls no proxy records."""
 
 

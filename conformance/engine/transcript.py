@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from conformance.contain.text import safe
+from conformance.contain.text import many, safe
 from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.engine.plugin import EnginePlugin, MessageLines
 from conformance.protocol import DEFAULT_PROTOCOL, plugin
@@ -23,6 +23,8 @@ MAX_LINES: Final = 400
 """The most annotated lines of one message; a longer message is better extracted to a file."""
 MAX_TEXT: Final = 200
 """The most characters of one field's value."""
+MAX_BYTES: Final = 64
+"""The most bytes shown of a message whose method is not known."""
 
 
 def transcript(view: View) -> Iterator[str]:
@@ -46,7 +48,8 @@ def _lines(view: View) -> Iterator[str]:
     messages: list[SchemaBytes | BatchBytes] = [*view.schemas, *view.batches]
     shown: dict[bytes, int] = {}
     for index, call in enumerate(exchange.calls):
-        made = plugin(EnginePlugin, exchange.protocol).messages
+        engine = plugin(EnginePlugin, exchange.protocol)
+        made = engine.messages if call.method in engine.recordings.methods else None
         own = None if made is None else made(call, MAX_LINES)
         yield from _call(index, call, [message for message in messages if message.call == index], shown, own)
 
@@ -68,7 +71,7 @@ def _call(
         if turn is Turn.HALF_CLOSE:
             yield from ["  no further request"] if call.order else []
         elif turn is Turn.RESPONSE:
-            yield f"  response {at}, {len(call.responses[at])} bytes"
+            yield f"  response {at}, {many(len(call.responses[at]), 'byte')}"
             if own is not None:
                 yield from own.lines(call.responses[at], request=False)
                 continue
@@ -77,7 +80,7 @@ def _call(
             yield from _messages(index, [one for one in messages if one.response in (at, None)], shown)
         elif call.order or call.request:
             number = f" {at}" if call.order else ""
-            yield f"  request{number}, {len(call.requests[at])} bytes"
+            yield f"  request{number}, {many(len(call.requests[at]), 'byte')}"
             message = call.requests[at]
             yield from (_proto(call, message, request=True) if own is None else own.lines(message, request=True))
     for kind, entries in (("initial metadata", call.initial_metadata), ("trailer", call.trailers)):
@@ -98,7 +101,7 @@ def _arrow(message: SchemaBytes | BatchBytes) -> Iterator[str]:
     yield f"    {kind} message, {len(message.data)} bytes"
     yield from (f"      {line}" for line in lines[:MAX_LINES])
     if len(lines) > MAX_LINES:
-        yield f"      … {len(lines) - MAX_LINES} more lines; `conformance extract` saves the bytes"
+        yield f"      … {many(len(lines) - MAX_LINES, 'more line')}; `conformance extract` saves the bytes"
 
 
 def _proto(call: Call, data: bytes, *, request: bool) -> Iterator[str]:
@@ -109,7 +112,7 @@ def _proto(call: Call, data: bytes, *, request: bool) -> Iterator[str]:
     kinds = proto.REQUESTS if request else proto.RESPONSES
     if call.method not in kinds:
         if not call.method.startswith("Serialize"):  # whose bytes are Arrow messages, which are shown annotated
-            yield f"    {_shortened(data.hex(' '))}"
+            yield f"    {_excerpt(data)}"
         return
     try:
         message = kinds[call.method].FromString(data)
@@ -130,9 +133,16 @@ def _fields(message: Any, indent: str) -> Iterator[str]:
                 yield f"{indent}{field.number} {field.name} = {_scalar(item)}"
 
 
+def _excerpt(data: bytes) -> str:
+    """Bytes of a method that the suite does not know."""
+    shown = data[:MAX_BYTES].hex(" ") or "nothing"
+    rest = f" … (the first {MAX_BYTES} of {many(len(data), 'byte')})" if len(data) > MAX_BYTES else ""
+    return f"of a method that the suite does not know: {shown}{rest}"
+
+
 def _scalar(value: object) -> str:
     if isinstance(value, bytes):
-        return f"{len(value)} bytes"
+        return many(len(value), "byte")
     return _shortened(repr(value))
 
 

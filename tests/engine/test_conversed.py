@@ -11,14 +11,21 @@ import pytest
 from conformance.contract import proto
 from conformance.contract.judge import Judge
 from conformance.contract.view import View
-from conformance.engine.conversed import UNKNOWN_TABLE, as_driven, clauses_on_calls, conversations, without_table
+from conformance.engine.conversed import (
+    FOREIGN,
+    UNKNOWN_TABLE,
+    as_driven,
+    clauses_on_calls,
+    conversations,
+    without_table,
+)
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import ExchangeRecorded
 from conformance.engine.owed import reference_target
 from conformance.engine.proof import is_heavy
 from conformance.engine.selection import all_clauses
 from conformance.generate import materialise
-from conformance.protocol import DEFAULT_PROTOCOL
+from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
 from conformance.protocols.storage_read.engine import recordings
 from conformance.records import (
     Asker,
@@ -164,6 +171,24 @@ class TestSteps:
 
         assert len(driven.case.steps) == 1
         JUDGE(View(driven.case, driven.exchange, materialise(driven.case.table)))
+
+
+@pytest.mark.parametrize("protocol", protocol_names())
+def test_a_call_of_a_method_that_nobody_knows_is_kept_and_not_judged(protocol: str) -> None:
+    """It is an exchange of its own, between calls that are judged as without it."""
+    foreign = Call(0, "", "example.Other/Ask", b"\x01", (b"\x02",), started=0.5)
+    (one,) = alone([foreign])
+    recorded = ExchangeRecorded(
+        dataclasses.replace(one.case, protocol=protocol), dataclasses.replace(one.exchange, protocol=protocol)
+    )
+
+    first, second = conversations([*alone([session("a", "a/streams/0"), read("a/streams/0")]), recorded])
+
+    assert [len(kept.exchange.calls) for kept in (first, second)] == [2, 1]
+    assert second.case.title.endswith(": a call of example.Other/Ask, which is not judged")
+    driven = as_driven(second)
+    assert (driven.case.steps, driven.exchange.calls) == ((), ())
+    assert driven.exchange.untestable == FOREIGN
 
 
 def test_a_correct_server_fails_nothing() -> None:

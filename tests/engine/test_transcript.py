@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pyarrow as pa
+import pytest
 
 from conformance.contract import proto
 from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.engine.transcript import transcript
+from conformance.protocol import protocol_names
 from conformance.records import Call, CallEnd, Exchange, MetadataEntry
 from tests.engine.samples import sample_case, sample_exchange
 
@@ -79,3 +84,23 @@ def test_a_case_that_was_not_put_to_the_target_says_why() -> None:
     view = View(sample_case("a"), sample_exchange("a", untestable="cannot seed"), pa.table({}))
 
     assert list(transcript(view)) == ["exchange of case a with fake", "  not put to the target: cannot seed"]
+
+
+@pytest.mark.parametrize("protocol", protocol_names())
+def test_a_method_that_nobody_knows_is_shown_by_its_bytes(protocol: str) -> None:
+    """The first of them, with their number: nothing is dropped, and nothing fails."""
+    call = Call(0, "", "example.Other/Ask", bytes(range(70)), (b"\x01\x02", b""))
+    exchange = Exchange("a", "fake", (call,), protocol=protocol)
+    case = dataclasses.replace(sample_case("a"), protocol=protocol)
+
+    shown = list(transcript(view_of(case, exchange, pa.table({}))))
+
+    said = "    of a method that the suite does not know: "
+    assert shown[-6:] == [
+        "  request, 70 bytes",
+        f"{said}{bytes(range(64)).hex(' ')} … (the first 64 of 70 bytes)",
+        "  response 0, 2 bytes",
+        f"{said}01 02",
+        "  response 1, 0 bytes",
+        f"{said}nothing",
+    ]

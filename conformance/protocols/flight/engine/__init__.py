@@ -9,9 +9,10 @@ from conformance.engine.plugin import EnginePlugin, Recordings
 from conformance.protocols.flight.engine import offers, recordings
 from conformance.protocols.flight.engine.described import known_cases, played, with_scenario
 from conformance.protocols.flight.engine.transcript import FlightTranscript
+from conformance.wire.flight import METHODS
 
 PLUGIN: Final = EnginePlugin(
-    recordings=Recordings(recordings.groups, recordings.driven, recordings.CLAUSES),
+    recordings=Recordings(recordings.groups, recordings.driven, recordings.CLAUSES, frozenset(METHODS)),
     left_out=offers.left_out,
     not_drawn=offers.not_drawn,
     untold=offers.untold,
