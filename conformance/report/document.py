@@ -249,7 +249,7 @@ def document(result: Result) -> Report:
         profiles=by_profile(result.start, result.standings),
         checks=checks_of(result),
         causes=tuple(_cause(result, cause) for cause in causes(result)),
-        service=service_of(result.start),
+        service=service_of(result),
         combinations=result.combinations,
         readers=_readers(result),
         questions=tuple(
@@ -266,11 +266,14 @@ def _readers(result: Result) -> tuple[ReaderResult, ...]:
     return by_reader(result.start, result.cases) if asked else ()
 
 
-def service_of(start: RunStarted) -> Confirmed | None:
-    """The clauses that the service has confirmed, by the packs that ship with the suite; None for a run that does not
-    judge what a server sends.
+def service_of(result: Result) -> Confirmed | None:
+    """How many of the MUST clauses that a run counts the service has confirmed, by the packs that ship with the suite;
+    None for a run that does not judge what a server sends.
     """
-    return of_this_suite() if start.profile in (SERVED, "arrow") else None
+    if result.start.profile not in (SERVED, "arrow"):
+        return None
+    owed = (clause for clause, item in result.standings.items() if item.standing is not Standing.NOT_OFFERED)
+    return of_this_suite(tuple(clause for clause in owed if level_of(clause) is Level.MUST))
 
 
 def _clauses(result: Result) -> Iterator[ClauseResult]:

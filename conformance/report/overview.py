@@ -60,7 +60,7 @@ def print_overview(console: Console, result: Result, *, run: str | None = None) 
             f"{name:<{_LABEL}}",
             cut(text, min(width, LONGEST) - _LABEL) if name in ("remark", "target") else text,
         )
-    if (service := service_of(result.start)) is not None:
+    if (service := service_of(result)) is not None:
         say(console, "", service.sentence)
     for line in reader_lines(by_reader(result.start, result.cases)) if result.start.reader else ():
         say(console, "", line, indent=4)

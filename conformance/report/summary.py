@@ -298,7 +298,7 @@ def verdict_line(result: Result) -> str:
     untestable = len({case for item in result.listed(Outcome.UNTESTABLE) for case in item.cases})
     cases = _many(len(result.cases), "case") + (f" ({untestable} untestable)" if untestable else "")
     repeated = f", {result.start.repeat} attempts each," if result.start.repeat > 1 else ""
-    scope = f"{_many(judged, 'verdict')} on {cases}{repeated} in {result.seconds:.1f} s"
+    scope = f"{judged:,} verdict{'s'[: judged != 1]} on {cases}{repeated} in {result.seconds:.1f} s"
     if result.set_up:
         return f"INCOMPLETE: {result.set_up}; {scope}"
     if not result.complete:

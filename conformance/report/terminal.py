@@ -104,7 +104,7 @@ def print_report(console: Console, result: Result) -> None:
     if result.combinations:
         say(console, f"{'scenarios':<{_PROFILE}}", combined_line(result))
     say(console, "", numbers_line(result.start, result.standings))
-    if (service := service_of(result.start)) is not None:
+    if (service := service_of(result)) is not None:
         say(console, "", service.sentence)
     say(console, "", verdict_line(result), style="bold red" if result.fails else "bold green")
 

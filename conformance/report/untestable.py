@@ -46,6 +46,7 @@ def untestable_lines(result: Result) -> Iterator[str]:
     yield f"{many(len(set().union(*cases.values())), 'case')} could not be judged (untestable):"
     by_count = sorted(cases, key=lambda key: -len(cases[key]))
     for key in by_count[:MOST]:
-        yield f"  {len(cases[key])}, such as {next(iter(cases[key]))}: {words[key]}"
+        others = f"{len(cases[key])}, such as " if len(cases[key]) > 1 else ""
+        yield f"  {others}{next(iter(cases[key]))}: {words[key]}"
     if len(by_count) > MOST:
         yield f"  and {many(len(by_count) - MOST, 'more reason')}, with --all"

@@ -1,4 +1,4 @@
-"""How many MUST clauses the service itself has confirmed, by the truth packs that ship with the suite.
+"""How many of the MUST clauses of a run the service itself has confirmed, by the truth packs that ship with the suite.
 
 The one source of this number is ``golden/truth``: each folder there is a pack. Only recordings of the service count,
 of which two agree; the tests check each pack that ships.
@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Iterable
 from pathlib import Path
 
-from conformance.contract.clause import PROFILES
+from conformance.contain.text import many
 from conformance.disk.files import data_file
-from conformance.engine.selection import all_clauses
-from conformance.records import Level
 from conformance.truth.pack import VERDICTS, read_findings
 from conformance.truth.records import TruthStanding
 
@@ -22,8 +21,9 @@ __all__ = ["Confirmed", "confirmed", "of_this_suite", "shipped_packs"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Confirmed:
-    """The MUST clauses for a server that the service has confirmed, out of ``must``; ``oldest`` is the day of the
-    oldest confirmation, ``contradicted`` counts those that the service breaks.
+    """The clauses that the service has confirmed, out of ``must`` MUST clauses that a run counts.
+
+    ``oldest`` is the day of the oldest confirmation, ``contradicted`` counts those that the service breaks.
     """
 
     confirmed: int
@@ -36,7 +36,7 @@ class Confirmed:
         """The number as every report says it."""
         age = f", the oldest on {self.oldest}" if self.oldest else ""
         against = f"; it contradicts {self.contradicted}" if self.contradicted else ""
-        must = f"{self.confirmed} of {self.must} MUST clauses"
+        must = f"{self.confirmed} of {'these ' if self.must != 1 else ''}{many(self.must, 'MUST clause')}"
         return f"BigQuery itself has confirmed {must} in a run of this suite{age}{against}."
 
 
@@ -46,13 +46,13 @@ def shipped_packs(folder: Path | None = None) -> tuple[Path, ...]:
     return tuple(sorted(path.parent for path in place.glob(f"*/{VERDICTS}")))
 
 
-def confirmed(folder: Path | None = None) -> Confirmed:
-    """The number by the packs in ``folder``, by default those that ship with the suite.
+def confirmed(must: Iterable[str], folder: Path | None = None) -> Confirmed:
+    """The number among the clauses ``must`` by the packs in ``folder``, by default those that ship with the suite.
 
     Raises:
         PackError: a pack is not of the form of this version.
     """
-    must = [one.id for one in all_clauses().values() if one.level is Level.MUST and PROFILES[0] in one.profiles]
+    must = tuple(must)
     held: dict[str, str] = {}
     broken: set[str] = set()
     for path in shipped_packs(folder):
@@ -66,7 +66,7 @@ def confirmed(folder: Path | None = None) -> Confirmed:
     return Confirmed(len(counted), len(must), min(counted, default=""), sum(clause in broken for clause in must))
 
 
-@functools.cache
-def of_this_suite() -> Confirmed:
-    """The number of this installation, read once."""
-    return confirmed()
+@functools.lru_cache(maxsize=8)
+def of_this_suite(must: tuple[str, ...]) -> Confirmed:
+    """The number of this installation, read once for each run."""
+    return confirmed(must)

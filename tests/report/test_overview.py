@@ -17,7 +17,7 @@ from conformance.report.document import document
 from conformance.report.overview import print_concise, print_overview
 from conformance.report.terminal import terminal
 from conformance.targets import ExpectedFailure
-from conformance.truth.shipped import confirmed
+from conformance.truth.shipped import Confirmed
 from tests.engine.samples import failing, judged, passing, started
 from tests.report.samples import result_of
 
@@ -165,14 +165,14 @@ def test_the_concise_form_has_a_line_for_each_cause() -> None:
 
 
 def test_a_clean_run_needs_few_lines() -> None:
-    """What was judged, and that nothing was found."""
+    """What was judged, and that nothing was found; what the service confirmed is of the same clauses."""
     text = printed(result_of(passing("a", "framing.x"), Verdict("a", "rows.x", Outcome.UNTESTABLE, reason="no")))
 
     assert text.splitlines()[2:] == [
         "clauses   MUST 1 pass · 0 fail · 2 not judged",
-        confirmed().sentence,
+        Confirmed(0, 3).sentence,
         "1 case could not be judged (untestable):",
-        "  1, such as a: no",
+        "  a: no",
         "",
         "PASSED: 1 verdict on 1 case (1 untestable) in 2.0 s, nothing unexpected",
     ]

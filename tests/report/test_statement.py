@@ -19,7 +19,7 @@ from conformance.report.document import document
 from conformance.report.statement import FileDigest, statement_on
 from conformance.report.statementpage import markdown, sections
 from conformance.report.summary import Cell
-from conformance.truth.shipped import confirmed
+from conformance.truth.shipped import Confirmed
 from tests.cli.typed import conformance_
 from tests.engine import samples
 from tests.engine.samples import passing, started
@@ -214,7 +214,7 @@ def test_a_statement_on_a_server_says_what_the_service_has_confirmed() -> None:
 
     made = statement_on(document(fold(events)), releases=(), report_file=FileDigest("r", "0"), logs=(), cases=1)
 
-    assert confirmed().sentence in markdown(made)
+    assert Confirmed(0, 1).sentence in markdown(made)
 
 
 def test_a_later_patch_release_accepts_the_statement(

@@ -23,7 +23,7 @@ def test_changed_values_are_one_line_for_each_type() -> None:
     assert lines == [
         "3 cases could not be judged (untestable):",
         f"  2, such as a: with TIME columns: {said}",
-        "  1, such as c: cannot seed: HTTP 501: no such type",
+        "  c: cannot seed: HTTP 501: no such type",
     ]
 
 
