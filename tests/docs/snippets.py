@@ -34,6 +34,11 @@ GUIDES: Final = tuple(
 FOLLOWED: Final = tuple(guide for guide in GUIDES if guide.name != "CONTRIBUTING.md")
 """The commands of that one change the suite: ``test_contributing.py`` follows them, in copies."""
 
+EXCERPTED: Final = frozenset({ROOT / "docs/dev/protocols.md"})
+"""Guides whose Python is a part of files of an example: ``tests/protocols/test_toy.py`` compares them, and runs the
+example.
+"""
+
 DEADLINE: Final = 120
 """Seconds for one command; the slowest of them judge a handful of cases."""
 

@@ -16,7 +16,7 @@ import yaml
 from conformance.reference.flight.server import FlightServer
 from conformance.reference.server import ReferenceServer
 from conformance.targets.asking import PROTOCOL
-from tests.docs.snippets import FOLLOWED, GUIDES, Desk, blocks
+from tests.docs.snippets import EXCERPTED, FOLLOWED, GUIDES, Desk, blocks
 from tests.docs.warm import warm
 from tests.fixtures import ROOT
 from tests.test_integrations import ACTION, HOOK, Job
@@ -70,8 +70,8 @@ def test_the_commands_of_a_guide_do_what_it_says(
 
 @pytest.mark.parametrize("guide", GUIDES, ids=NAMES)
 def test_no_block_is_only_for_show(guide: Path) -> None:
-    """A block is a file, is run, is a message of the protocol, or sets up an environment."""
-    kinds = {"console", "sh", "json"}
+    """A block is a file or a part of one, is run, is a message of the protocol, or sets up an environment."""
+    kinds = {"console", "sh", "json"} | ({"python"} if guide in EXCERPTED else set())
 
     assert [block.where for block in blocks(guide) if not block.title and block.language not in kinds] == []
 
