@@ -18,6 +18,7 @@ from conformance.contract.files import judge_bytes
 from conformance.contract.messages import Message, Messages, ShownMessages
 from conformance.contract.rules import NOT_ASKED
 from conformance.contract.view import BatchBytes, SchemaBytes
+from conformance.protocols.flight import chapters as flight_chapters
 from conformance.records import Level, Outcome
 from conformance.reference.message import batch_message, schema_message
 from tests.contract.byte_samples import BATCHES, SCHEMAS, broken_messages, framed_messages, good_messages
@@ -106,10 +107,15 @@ def test_clause_says_what_where_and_in_whose_words(clause: Clause) -> None:
 
 
 def test_a_clause_stands_in_its_chapter() -> None:
-    """The first part of its id is the name of the module that registers it, where "_" stands for "-"."""
-    names = [name for name, _ in itertools.groupby(CLAUSES.values(), lambda clause: clause.chapter)]
+    """The first part of its id is the name of the module that registers it, where "_" stands for "-".
 
-    assert sorted(names) == sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(chapters.__path__))
+    In the folder of a protocol, the name of the protocol comes before that of the module.
+    """
+    names = [name for name, _ in itertools.groupby(CLAUSES.values(), lambda clause: clause.chapter)]
+    modules = [module.name for module in pkgutil.iter_modules(chapters.__path__)]
+    modules += [f"flight_{module.name}" for module in pkgutil.iter_modules(flight_chapters.__path__)]
+
+    assert sorted(names) == sorted(name.replace("_", "-") for name in modules)
 
 
 def test_there_are_enough_clauses() -> None:

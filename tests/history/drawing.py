@@ -242,7 +242,7 @@ class Drawing:
         self.labels += 1
         after = before = None
         if self.random.random() < 0.1:
-            after = self.random.randint(-1, begin)
+            after = self.random.randint(0, begin)
             before = self.random.randint(after, begin)
         earliest, latest = (begin, end) if after is None or before is None else (after, before)
         instant = self.server.instant(earliest, latest)

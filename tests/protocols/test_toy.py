@@ -14,6 +14,7 @@ import pytest
 
 import conformance
 import conformance.protocols
+from tests.fixtures import ROOT
 
 TOY = Path(__file__).parent / "example" / "toy"
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -90,7 +91,7 @@ def test_the_toy_protocol_is_small() -> None:
 
 def test_the_guide_shows_the_files_as_they_are() -> None:
     """Every Python example of the guide is a part of a file of the toy protocol."""
-    guide = (Path(conformance.__path__[0]).parent / "docs/dev/protocols.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs/dev/protocols.md").read_text(encoding="utf-8")
     sources = [path.read_text(encoding="utf-8") for path in TOY.rglob("*.py")]
     shown = re.findall(r"```python\n(.*?)```", guide, flags=re.DOTALL)
 
