@@ -79,7 +79,7 @@ def test_the_clause_of_the_toy_protocol_is_proven(command: Command) -> None:
     result = command("prove", "--clause", "toy.*")
 
     assert result.returncode == 0, result.stderr
-    assert "1 of 1 mutants killed, 0 over-broad" in result.stdout
+    assert "1 of 1 mutant killed, 0 over-broad" in result.stdout
 
 
 def test_the_toy_protocol_is_small() -> None:
