@@ -15,6 +15,7 @@ import functools
 import importlib
 import importlib.util
 import pkgutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Protocol, TypeAlias, TypeVar, cast
 
@@ -22,8 +23,10 @@ from conformance._codec import OneOf
 
 __all__ = [
     "DEFAULT_PROTOCOL",
+    "NotInLayerError",
     "Plugin",
     "ProtocolName",
+    "merged",
     "plugin",
     "plugins",
     "protocol_files",
@@ -35,12 +38,17 @@ DEFAULT_PROTOCOL: Final = "storage-read"
 """The protocol of what names none: cases, logs and target files are older than the second protocol."""
 
 
+class NotInLayerError(LookupError):
+    """Something was asked of a protocol that it does not take part in; the message is one sentence for users."""
+
+
 class Plugin(Protocol):
     """What one layer of the suite knows of a protocol; ``LAYER`` names its module in the folder of each protocol."""
 
     LAYER: ClassVar[str]
 
 
+V = TypeVar("V")
 PluginT = TypeVar("PluginT", bound=Plugin)
 
 
@@ -67,7 +75,8 @@ def plugin(kind: type[PluginT], protocol: str) -> PluginT:
     """What ``protocol`` brings to the layer of that kind of plugin.
 
     Raises:
-        ModuleNotFoundError: there is no such protocol, or it takes no part in that layer.
+        ModuleNotFoundError: there is no such protocol.
+        NotInLayerError: it takes no part in that layer.
         TypeError: its module defines something else as ``PLUGIN``.
     """
     return cast("PluginT", _loaded(kind, str(protocol)))  # a cached function forgets the type of what it returns
@@ -76,6 +85,20 @@ def plugin(kind: type[PluginT], protocol: str) -> PluginT:
 def plugins(kind: type[PluginT]) -> dict[str, PluginT]:
     """What each protocol that takes part in a layer brings to it, by the protocol's name."""
     return {name: plugin(kind, name) for name in protocol_names() if takes_part(kind, name)}
+
+
+def merged(what: str, brought: Mapping[str, Iterable[tuple[str, V]]]) -> dict[str, V]:
+    """What several protocols bring, each with its name, in their order; ``what`` is the word for one such thing.
+
+    Raises:
+        ValueError: two protocols bring different things of one name.
+    """
+    found: dict[str, V] = {}
+    for protocol, named in brought.items():
+        for name, value in named:
+            if found.setdefault(name, value) is not value:
+                raise ValueError(f"{protocol}: another protocol has a {what} called {name!r}")
+    return found
 
 
 @functools.cache
@@ -94,6 +117,8 @@ def _module(kind: type[Plugin], protocol: str) -> str:
 
 @functools.cache
 def _loaded(kind: type[PluginT], protocol: str) -> PluginT:
+    if not takes_part(kind, protocol):
+        raise NotInLayerError(f"the protocol {protocol} takes no part in this: its folder has no module {kind.LAYER!r}")
     module = importlib.import_module(_module(kind, protocol))
     value = module.PLUGIN
     if not isinstance(value, kind):

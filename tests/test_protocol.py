@@ -14,7 +14,7 @@ from conformance.campaign.plugin import CampaignPlugin
 from conformance.contract.plugin import ContractPlugin
 from conformance.engine.plugin import EnginePlugin
 from conformance.generate.plugin import GeneratePlugin
-from conformance.protocol import DEFAULT_PROTOCOL, Plugin, plugin, plugins, protocol_names
+from conformance.protocol import DEFAULT_PROTOCOL, NotInLayerError, Plugin, merged, plugin, plugins, protocol_names
 from conformance.readers.plugin import ReadersPlugin
 from conformance.recording.plugin import RecordingPlugin
 from conformance.records.plugin import RecordsPlugin
@@ -61,3 +61,24 @@ def test_a_plugin_of_another_type_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(importlib.import_module("conformance.protocols.flight.contract"), "PLUGIN", 1)
     with pytest.raises(TypeError, match=r"flight\.contract\.PLUGIN is a int, expected a Other"):
         plugin(Other, "flight")
+
+
+def test_a_layer_without_a_module_is_said_in_a_sentence() -> None:
+    """Commands print it and end with status 2; layers that ask all protocols leave such a one out."""
+
+    @dataclasses.dataclass
+    class Nowhere:
+        LAYER: ClassVar[str] = "nowhere"
+
+    with pytest.raises(NotInLayerError, match="flight takes no part in this: its folder has no module 'nowhere'"):
+        plugin(Nowhere, "flight")
+    assert plugins(Nowhere) == {}
+
+
+def test_two_protocols_share_a_name_only_for_the_same_thing() -> None:
+    """Otherwise what comes second would replace what was first, without a word."""
+    shared, own = object(), object()
+
+    assert merged("step", {"a": [("x", shared)], "b": [("x", shared), ("y", own)]}) == {"x": shared, "y": own}
+    with pytest.raises(ValueError, match="b: another protocol has a step called 'x'"):
+        merged("step", {"a": [("x", shared)], "b": [("x", own)]})

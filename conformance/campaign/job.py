@@ -39,7 +39,7 @@ def family_of(profile: str) -> int:
 
 
 def server_profiles() -> tuple[str, ...]:
-    """The profiles of cases that are requests to a server, one for each protocol."""
+    """The profiles of cases that are requests to a server, one for each protocol with campaigns."""
     return tuple(plugin(GeneratePlugin, name).run_profile for name in plugins(CampaignPlugin))
 
 

@@ -40,6 +40,7 @@ _UNUSABLE: Final = (
     ("conformance.cli._project", "ProjectFileError"),
     ("conformance.disk.locks", "InUseError"),
     ("conformance.history", "HistoryError"),
+    ("conformance.protocol", "NotInLayerError"),
     ("conformance.records", "RecordError"),
     ("conformance.targets.errors", "TargetError"),
     ("conformance.engine.selection", "SelectionError"),

@@ -17,6 +17,7 @@ from conformance.campaign import connected, session
 from conformance.campaign.commits import Tally
 from conformance.campaign.job import ARROW, DECODERS, FAMILY, MUTATED, CampaignJob, family_of, server_profiles
 from conformance.campaign.layout import RunFiles
+from conformance.campaign.plugin import CampaignPlugin
 from conformance.campaign.sparkwriter import SETTINGS, judge_spark
 from conformance.cli._campaigns import master_option, print_results, settings
 from conformance.cli._common import target_option
@@ -224,6 +225,7 @@ def _say_resumed(layout: RunFiles, cases: int) -> None:
 
 def _profile(spec: TargetSpec, given: str | None, *, scenarios: bool) -> str:
     """The profile of the cases for a target: the one that was ``given``, if it fits, or that of its kind."""
+    plugin(CampaignPlugin, spec.protocol)  # raises a sentence for a protocol without campaigns
     drawn = plugin(GeneratePlugin, spec.protocol)
     fitting = (drawn.run_profile,) if spec.protocol != DEFAULT_PROTOCOL else (ARROW, drawn.run_profile)
     if given and given not in fitting:

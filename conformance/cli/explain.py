@@ -106,7 +106,7 @@ def _lines(clause: Clause, width: int) -> Iterator[str]:
         "breaks": clause.breaks or "no public client is known to break",
         "disputed": f"{dispute.text.removeprefix('disputed ')}; no run judges it until then" if dispute else "",
         "applies": f"to {', '.join(clause.profiles)}",
-        "binds": f"the {_bound(clause)} of a {clause.protocol.title()} server" if clause.protocol else "",
+        "binds": f"the {_bound(clause)} of a {clause.protocol_word} server" if clause.protocol else "",
         "verdict": f"on the {clause.question} of a reader" if clause.question is not None else "",
     }
     for name, text in facts.items():

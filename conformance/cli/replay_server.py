@@ -17,6 +17,7 @@ from conformance.contain.errors import CannotStart
 from conformance.contain.interrupts import stopping
 from conformance.contain.supervised import in_words
 from conformance.engine.session import Settings
+from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.recording.methods import method_names
 from conformance.recording.plans import PlanError, read_plan
 from conformance.records import Fault, FaultKind
@@ -118,8 +119,9 @@ def _held(name: str, corpus: Path) -> list[Held]:
     if path.suffix in (".jsonl", ".log") or path.is_dir():
         found = list(from_pack(path) if path.is_dir() else from_log(path))
         if not found:
-            raise Unusable(f"{name}: expected an exchange with a session or a call of Flight, got none")
+            raise Unusable(f"{name}: expected an exchange with recorded answers, got none")
         return found
-    target = "flight-reference" if find_case(name, corpus).protocol == "flight" else "reference"
+    protocol = find_case(name, corpus).protocol
+    target = "reference" if protocol == DEFAULT_PROTOCOL else f"{protocol}-reference"
     one: Any = put(name, target=target, corpus=corpus, settings=Settings(readers=False))
     return [held(one.case, one.exchange)]

@@ -206,7 +206,7 @@ class Clause:
         """Whose fault a failure is, for a server that is an application on top of a library; empty for all others."""
         if self.role not in (Role.LIBRARY, Role.APPLICATION):
             return ""
-        return f"the {self.role} of the {self.protocol.title()} server"
+        return f"the {self.role} of the {self.protocol_word} server"
 
     @property
     def on_bytes(self) -> bool:
@@ -217,6 +217,11 @@ class Clause:
     def on_messages(self) -> bool:
         """True if the clause binds messages that are judged one by one, such as all those of a Storage Read server."""
         return any(profile in MESSAGES for profile in self.profiles)
+
+    @property
+    def protocol_word(self) -> str:
+        """The protocol as a word of a sentence, such as ``Flight``."""
+        return self.protocol.replace("-", " ").title()
 
     @property
     def protocol(self) -> str:

@@ -20,7 +20,7 @@ from conformance._globs import matches
 from conformance.contain.text import unknown
 from conformance.contract.plugin import ContractPlugin
 from conformance.contract.profilerow import CORE, ProfileRow
-from conformance.protocol import plugin, plugins
+from conformance.protocol import merged, plugin, plugins
 from conformance.records import (
     BqType,
     Case,
@@ -60,8 +60,13 @@ A server has no serialized rows. The limits of dates and timestamps are for byte
 
 @functools.cache
 def _rows() -> Mapping[str, ProfileRow]:
-    """The profiles of all protocols, in the order of the protocols; no two protocols have profiles of one name."""
-    return MappingProxyType({row.profile: row for one in plugins(ContractPlugin).values() for row in one.rows})
+    """The profiles of all protocols, in their order.
+
+    Raises:
+        ValueError: two protocols have profiles of one name.
+    """
+    brought = {name: [(row.profile, row) for row in one.rows] for name, one in plugins(ContractPlugin).items()}
+    return MappingProxyType(merged("profile", brought))
 
 
 @functools.cache

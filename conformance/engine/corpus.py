@@ -6,7 +6,7 @@ import functools
 from pathlib import Path
 
 from conformance.disk.files import data_file
-from conformance.generate import load_case, load_cases
+from conformance.generate import CaseFileError, load_case, load_cases
 from conformance.generate.families import redraw
 from conformance.generate.scenariokinds import draw_scenario, parse_scenario_id
 from conformance.protocol import DEFAULT_PROTOCOL, protocol_files
@@ -32,8 +32,14 @@ def _own_cases(directory: Path) -> tuple[Case, ...]:
     """The suite's own cases, and those in the folder of a protocol; they do not change while a process runs, and some
     commands need them twice.
     """
-    places = (directory, *protocol_files("cases"))
-    return tuple(sorted((case for place in places for case in load_cases(place)), key=lambda case: case.id))
+    homes: dict[str, Path] = {}
+    cases: list[Case] = []
+    for place in (directory, *protocol_files("cases")):
+        for case in load_cases(place):
+            if homes.setdefault(case.id, place) != place:
+                raise CaseFileError(place, f"Case.id: {homes[case.id]} has {case.id!r} too")
+            cases.append(case)
+    return tuple(sorted(cases, key=lambda case: case.id))
 
 
 def resolve_case(name: str, directory: Path | None = None) -> Case:

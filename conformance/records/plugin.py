@@ -7,7 +7,7 @@ import functools
 from typing import Annotated, ClassVar, TypeAlias
 
 from conformance._codec import Members
-from conformance.protocol import plugin, plugins
+from conformance.protocol import merged, plugin, plugins
 from conformance.records.step import Step
 
 __all__ = ["AnyStep", "RecordsPlugin", "all_steps", "described", "steps_of"]
@@ -45,12 +45,8 @@ def all_steps() -> tuple[type[Step], ...]:
     Raises:
         ValueError: two kinds have one tag, so that a stored step could be read as either.
     """
-    kinds: dict[str, type[Step]] = {}
-    for protocol, one in plugins(RecordsPlugin).items():
-        for kind in one.steps:
-            if kinds.setdefault(kind.TAG, kind) is not kind:
-                raise ValueError(f"{protocol}: another protocol has a step with the tag {kind.TAG!r}")
-    return tuple(kinds.values())
+    brought = {name: [(kind.TAG, kind) for kind in one.steps] for name, one in plugins(RecordsPlugin).items()}
+    return tuple(merged("step", brought).values())
 
 
 AnyStep: TypeAlias = Annotated[Step, Members(all_steps)]

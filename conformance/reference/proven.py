@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from conformance.protocol import plugins, protocol_names
+from conformance.protocol import merged, plugins
 from conformance.reference.plugin import ReferencePlugin
 from conformance.reference.register import Mutant
 
@@ -20,11 +20,5 @@ def proven_mutants() -> Mapping[str, Mutant]:
     Raises:
         ValueError: mutants of two protocols have one name.
     """
-    made = plugins(ReferencePlugin)
-    found: dict[str, Mutant] = {}
-    for protocol in protocol_names():
-        mutants = made[protocol].mutants()
-        if taken := found.keys() & mutants.keys():
-            raise ValueError(f"expected one mutant of each name, got several called {', '.join(sorted(taken))}")
-        found.update(mutants)
-    return MappingProxyType(found)
+    brought = {name: one.mutants().items() for name, one in plugins(ReferencePlugin).items()}
+    return MappingProxyType(merged("mutant", brought))

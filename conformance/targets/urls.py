@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.contain.text import safe
-from conformance.protocol import DEFAULT_PROTOCOL, plugin, plugins
+from conformance.protocol import DEFAULT_PROTOCOL, merged, plugin, plugins
 from conformance.targets.endpoint import Endpoint, Tls
 from conformance.targets.errors import TargetError
 from conformance.targets.plugin import Scheme, TargetsPlugin
@@ -50,8 +50,13 @@ def meant(given: str) -> str:
 
 @functools.cache
 def schemes() -> Mapping[str, tuple[str, Scheme]]:
-    """The protocol of each scheme, and the scheme itself."""
-    return {word: (name, one) for name, held in plugins(TargetsPlugin).items() for word, one in held.schemes.items()}
+    """The protocol of each scheme, and the scheme itself.
+
+    Raises:
+        ValueError: two protocols have one scheme.
+    """
+    held = plugins(TargetsPlugin).items()
+    return merged("scheme", {name: [(word, (name, one)) for word, one in each.schemes.items()] for name, each in held})
 
 
 def target_at(url: str) -> TargetSpec:

@@ -18,7 +18,7 @@ from conformance.contract.files import judge_bytes
 from conformance.contract.messages import Message, Messages, ShownMessages
 from conformance.contract.rules import NOT_ASKED
 from conformance.contract.view import BatchBytes, SchemaBytes
-from conformance.protocols.flight import chapters as flight_chapters
+from conformance.protocol import protocol_files
 from conformance.records import Level, Outcome
 from conformance.reference.message import batch_message, schema_message
 from tests.contract.byte_samples import BATCHES, SCHEMAS, broken_messages, framed_messages, good_messages
@@ -113,7 +113,8 @@ def test_a_clause_stands_in_its_chapter() -> None:
     """
     names = [name for name, _ in itertools.groupby(CLAUSES.values(), lambda clause: clause.chapter)]
     modules = [module.name for module in pkgutil.iter_modules(chapters.__path__)]
-    modules += [f"flight_{module.name}" for module in pkgutil.iter_modules(flight_chapters.__path__)]
+    for folder in protocol_files("chapters"):
+        modules += [f"{folder.parent.name}_{module.name}" for module in pkgutil.iter_modules([str(folder)])]
 
     assert sorted(names) == sorted(name.replace("_", "-") for name in modules)
 

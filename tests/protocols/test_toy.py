@@ -65,14 +65,6 @@ def test_a_server_of_the_toy_protocol_is_judged_by_its_clause(command: Command, 
     assert "got       b'two blanks'" in result.stdout
 
 
-def test_what_the_toy_protocol_does_not_bring_is_refused(command: Command) -> None:
-    """It draws neither cases nor scenarios."""
-    said = [command("run", "--target", "toy-reference", option, "3").stderr for option in ("--cases", "--scenarios")]
-
-    assert "cases of toy are not drawn" in said[0]
-    assert "a server of toy, which has no scenarios" in said[1]
-
-
 @pytest.mark.slow(env="studies")
 def test_the_clause_of_the_toy_protocol_is_proven(command: Command) -> None:
     """Its mutant dies, and its legal variation does not."""
@@ -80,6 +72,25 @@ def test_the_clause_of_the_toy_protocol_is_proven(command: Command) -> None:
 
     assert result.returncode == 0, result.stderr
     assert "1 of 1 mutant killed, 0 over-broad" in result.stdout
+
+
+@pytest.mark.slow(env="studies")
+def test_what_the_toy_protocol_does_not_bring_is_refused_in_a_sentence(
+    command: Command, served: str, tmp_path: Path
+) -> None:
+    """It draws no cases, is not campaigned on, and no replay server has its answers."""
+    log = str(tmp_path / "toy.jsonl")
+    command("run", "--target", served, "--exchanges", "--log", log)
+    asked = {
+        ("run", "--target", served, "--cases", "3"): "cases of toy are not drawn",
+        ("run", "--target", served, "--scenarios", "3"): "a server of toy, which has no scenarios",
+        ("campaign", "--target", served, "--out", str(tmp_path / "out")): "its folder has no module 'campaign'",
+        ("replay-server", log): "its folder has no module 'replay'",
+    }
+
+    for arguments, wanted in asked.items():
+        result = command(*arguments)
+        assert (result.returncode, wanted in result.stderr) == (2, True), result.stderr
 
 
 def test_the_toy_protocol_is_small() -> None:

@@ -44,7 +44,7 @@ def test_two_steps_with_one_tag_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
     first = {name: RecordsPlugin(steps_of(name)) for name in protocol_names()[:1]}
     monkeypatch.setattr("conformance.records.plugin.plugins", lambda _kind: first | own)
 
-    with pytest.raises(ValueError, match="flight: another protocol has a step with the tag 'read-rows'"):
+    with pytest.raises(ValueError, match="flight: another protocol has a step called 'read-rows'"):
         all_steps.__wrapped__()
 
 
