@@ -78,13 +78,12 @@ def test_the_clause_of_the_toy_protocol_is_proven(command: Command) -> None:
 def test_what_the_toy_protocol_does_not_bring_is_refused_in_a_sentence(
     command: Command, served: str, tmp_path: Path
 ) -> None:
-    """It draws no cases, is not campaigned on, and no replay server has its answers."""
+    """It draws neither cases nor scenarios, and no replay server has its answers."""
     log = str(tmp_path / "toy.jsonl")
     command("run", "--target", served, "--exchanges", "--log", log)
     asked = {
         ("run", "--target", served, "--cases", "3"): "cases of toy are not drawn",
         ("run", "--target", served, "--scenarios", "3"): "a server of toy, which has no scenarios",
-        ("campaign", "--target", served, "--out", str(tmp_path / "out")): "its folder has no module 'campaign'",
         ("replay-server", log): "its folder has no module 'replay'",
     }
 
