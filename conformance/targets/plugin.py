@@ -6,9 +6,10 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from conformance.targets.endpoint import Endpoint
 from conformance.targets.spec import Limits, TargetSpec
 
-__all__ = ["Scheme", "TargetsPlugin"]
+__all__ = ["Placeholder", "Scheme", "TargetsPlugin"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -24,12 +25,24 @@ class Scheme:
     socket: bool = False
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Placeholder:
+    """A name in braces in the command of a server: ``about`` says what it is replaced by, ``value`` gives that."""
+
+    about: str
+    value: Callable[[TargetSpec], str]
+
+
 def _nothing_to_check(_spec: TargetSpec) -> None:
     return
 
 
 def _message_limit(limits: Limits) -> int:
     return limits.message
+
+
+def _address(endpoint: Endpoint) -> Endpoint:
+    return endpoint
 
 
 def _as_it_is(spec: TargetSpec, _option: str | None) -> TargetSpec:
@@ -45,6 +58,8 @@ class TargetsPlugin:
     that is another one, which can do more. Both import what they need when they are called: a command that reads a
     target file and starts nothing loads no gRPC. ``message_limit`` is the largest message that the driver accepts, in
     bytes. ``check`` raises a RecordError if a file says of a server of this protocol what nothing would read.
+    ``addressed`` gives an endpoint whose address may be a URI of the protocol as gRPC connects to it, and raises a
+    RecordError. ``placeholders`` are those of commands of these servers, beside those of all.
 
     ``schemes`` are those of the URLs of running servers. Behind the address, such a URL may have the option of the name
     ``url_option``, for example ``?rest=http://HOST:PORT``, as ``url_options`` shows it in errors. ``by_url`` gives the
@@ -58,6 +73,8 @@ class TargetsPlugin:
     hosted: Callable[..., Any] | None = None
     message_limit: Callable[[Limits], int] = _message_limit
     check: Callable[[TargetSpec], None] = _nothing_to_check
+    addressed: Callable[[Endpoint], Endpoint] = _address
+    placeholders: Mapping[str, Placeholder] = dataclasses.field(default_factory=dict)
     schemes: Mapping[str, Scheme] = dataclasses.field(default_factory=dict)
     url_option: str = ""
     url_options: str = ""

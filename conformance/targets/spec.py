@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
-from conformance._codec import OneOf
+from conformance._codec import Members, OneOf
 from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
 from conformance.records import RecordError
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.environmentspec import EnvironmentSpec
-from conformance.targets.flightspec import FlightSpec
+from conformance.targets.owntable import OwnTable, own_tables
 from conformance.targets.ranges import DAY, LEAST, check_range
 from conformance.targets.service import Service
 
@@ -26,7 +26,6 @@ __all__ = [
     "Deadlines",
     "Endpoint",
     "ExpectedFailure",
-    "FlightSpec",
     "Limits",
     "Preloaded",
     "Ready",
@@ -251,13 +250,6 @@ class Limits:
     call: int = 64 << 20
     case: int = 2 << 30
 
-    @property
-    def flight_message(self) -> int:
-        """The bytes of one message of a Flight server. Nothing limits them there, and larger ones would go beyond the
-        limit of their call, unless its table has more than a MiB.
-        """
-        return min(self.message, self.of_call(1 << 20))
-
     def of_call(self, size: int) -> int:
         """The bytes of one call about a table that has ``size`` bytes in memory."""
         return self.call + EXPANSION * size
@@ -291,7 +283,8 @@ class TargetSpec:
     ``version`` is shown in reports; ``version_command`` prints it if the file does not fix it. The tables of the cases
     are made in ``project``, which is also the parent of every session; if the user has to name it, ``project_variable``
     is the environment variable that may hold it. ``not_offered`` are the profiles that a server leaves out
-    (:mod:`conformance.contract.offers`).
+    (:mod:`conformance.contract.offers`). ``own`` is the table that has the name of the kind, such as ``[flight]``: what
+    only servers of that protocol have.
     """
 
     name: str
@@ -310,7 +303,7 @@ class TargetSpec:
     endpoint: Endpoint | None = None
     environment: EnvironmentSpec | None = None
     seed: Seed = Seed()
-    flight: FlightSpec | None = None
+    own: Annotated[OwnTable, Members(own_tables)] | None = None
     serializer: SerializerSpec | None = None
     deadlines: Deadlines = Deadlines()
     limits: Limits = Limits()
