@@ -28,10 +28,10 @@ import pyarrow as pa
 import pyarrow.flight as pf
 
 from benchmarks.judge_bytes import AT_RANDOM, big, shown, small
-from conformance.contract.flight.encoding import part
+from conformance.protocols.flight.contract.encoding import part
+from conformance.protocols.flight.wire.messages import SERVICE
 from conformance.records import Call, CallEnd
 from conformance.targets.calls import CallBudget, Caller, close_channel, open_channel
-from conformance.wire.flight import SERVICE
 
 MESSAGES: Final = 100
 """The batches of the small call."""

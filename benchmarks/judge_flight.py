@@ -20,10 +20,10 @@ import pyarrow as pa
 
 from benchmarks.decode_streams import written
 from benchmarks.judge_bytes import AT_RANDOM, big, in_turns, shown, small
-from conformance.contract.ipc.flight import judge_flight
+from conformance.protocols.flight.contract.streamjudging import judge_flight
+from conformance.protocols.flight.wire.data import read_flight
 from conformance.records import Outcome
 from conformance.wire import read_messages
-from conformance.wire.flightdata import read_flight
 
 MESSAGES: Final = 100
 """The batches of the small call."""

@@ -1,9 +1,10 @@
 """The protocols that the suite judges, each found as a folder of :mod:`conformance.protocols`.
 
 A protocol takes part in several layers of the suite: the contract, the engine, and so on. For each of them its folder
-has one module with the name of that layer, which defines ``PLUGIN``: what the layer needs to know of the protocol. The
-type of a plugin belongs to its layer (:class:`conformance.contract.plugin.ContractPlugin`), and the layers know
-protocols by this module alone: nothing outside of its folder names a protocol in order to serve it.
+has one module with the name of that layer, or a folder of that name with a module ``plugin``, which defines ``PLUGIN``:
+what the layer needs to know of the protocol. The type of a plugin belongs to its layer
+(:class:`conformance.contract.plugin.ContractPlugin`), and the layers know protocols by this module alone: nothing
+outside of its folder names a protocol in order to serve it.
 
 A plugin is imported when it is first asked for: a command that judges one protocol loads nothing of the others. A
 protocol need not take part in every layer: a layer does nothing with a protocol that has no module for it.
@@ -32,6 +33,7 @@ __all__ = [
     "protocol_files",
     "protocol_names",
     "takes_part",
+    "title_of",
 ]
 
 DEFAULT_PROTOCOL: Final = "storage-read"
@@ -62,6 +64,11 @@ def protocol_names() -> tuple[str, ...]:
 
 ProtocolName: TypeAlias = Annotated[str, OneOf(protocol_names)]
 """The name of a protocol in a record; one that is no folder is refused where the record is read."""
+
+
+def title_of(protocol: str) -> str:
+    """The name of a protocol in a sentence, such as ``Arrow Flight``: ``TITLE`` of its folder."""
+    return str(importlib.import_module(f"conformance.protocols.{protocol.replace('-', '_')}").TITLE)
 
 
 def protocol_files(pattern: str) -> tuple[Path, ...]:
@@ -108,11 +115,16 @@ def takes_part(kind: type[Plugin], protocol: str) -> bool:
     Raises:
         ModuleNotFoundError: there is no such protocol.
     """
-    return importlib.util.find_spec(_module(kind, protocol)) is not None
+    return bool(_module(kind, protocol))
 
 
 def _module(kind: type[Plugin], protocol: str) -> str:
-    return f"conformance.protocols.{protocol.replace('-', '_')}.{kind.LAYER}"
+    """The import path of the module with the plugin; empty if there is none."""
+    name = f"conformance.protocols.{protocol.replace('-', '_')}.{kind.LAYER}"
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.submodule_search_locations is None:
+        return name if spec is not None else ""
+    return f"{name}.plugin" if importlib.util.find_spec(f"{name}.plugin") is not None else ""
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """Makes the consequence matrix of Flight: what each path of each Flight client makes of each fault, measured twice.
 
 It builds the clients that can be built here, puts each of their paths before streams with one unusual message and
-before the mutants of the Flight reference (:mod:`conformance.clients.flight.mutated` has the rule), and writes
+before the mutants of the reference (:mod:`conformance.protocols.flight.clients.mutated` has the rule), and writes
 ``reports/flight-clients.json``. Each measurement is kept as soon as it is made, and the command goes on where it
 ended. ``python -m publish.refresh`` makes the page from the JSON file.
 
@@ -16,13 +16,13 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from conformance.clients.flight.mutated import FlightMutated, flight_mutated
-from conformance.clients.flight.pool import FlightPool
-from conformance.clients.flight.situations import FlightSet, unusual
 from conformance.engine.selection import all_clauses
 from conformance.engine.session import STATE
-from conformance.readers.registry import flight_programs, flight_readers
-from conformance.reference.flight.mutants import FLIGHT_MUTANTS
+from conformance.protocols.flight.clients.mutated import FlightMutated, flight_mutated
+from conformance.protocols.flight.clients.pool import FlightPool
+from conformance.protocols.flight.clients.situations import FlightSet, unusual
+from conformance.protocols.flight.reference.mutants import FLIGHT_MUTANTS
+from conformance.readers.registry import client_programs, client_readers
 from publish.clients import arguments_of, build, by_chapter, measure
 
 __all__ = ["REPORT", "main", "row_of"]
@@ -33,7 +33,7 @@ REPORT: Final = "flight-clients.json"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, write the report, and return the exit status: 0; 1 if no client is here or nothing is selected."""
     options = arguments_of(__doc__, arguments, STATE / "flight-clients-measured.jsonl")
-    known = flight_readers()
+    known = client_readers("flight")
     names = [name for name in known if any(fnmatch.fnmatchcase(name, glob) for glob in options.client or ["*"])]
     build(names, options)
     all_clauses()
@@ -41,8 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     plans = [one for one in unusual() if fnmatch.fnmatchcase(one.id, options.select)]
     found = itertools.chain(plans, flight_mutated(by_chapter(selected)))
     file = options.reports / REPORT
+    programs = client_programs("flight")
     return measure(
-        options, found, programs=flight_programs(), names=names, known=known, file=file, pool=FlightPool, as_row=row_of
+        options, found, programs=programs, names=names, known=known, file=file, pool=FlightPool, as_row=row_of
     )
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from conformance.clients.consequences import UNKNOWN, Consequence, Measured, Suite, served_digest
-from conformance.clients.flight.situations import unusual
 from conformance.clients.situations import Set, faulty
+from conformance.protocols.flight.clients.situations import unusual
 from conformance.reference.mutants import MUTANTS
 from publish.clients import ROUNDS, by_chapter, published, report, row_of
 from publish.flightclients import row_of as flight_row_of

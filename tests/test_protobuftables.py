@@ -8,7 +8,7 @@ import pytest
 
 from conformance import _protobuftables as protobuftables
 from conformance._protobuftables import FieldKind, FieldSpec, WireType, declare
-from conformance.wire.flight import FLIGHT
+from conformance.protocols.flight.wire.messages import FLIGHT
 
 SOURCE = "https://example.com/x.proto"
 

@@ -11,6 +11,7 @@ import click
 
 from conformance.cli._numbers import CASES
 from conformance.disk.pipes import kept
+from conformance.protocol import DEFAULT_PROTOCOL, Plugin, protocol_names, takes_part, title_of
 from conformance.records import Level
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ __all__ = [
     "drawn_options",
     "json_flag",
     "level_option",
+    "protocol_options",
     "readers_option",
     "secure_backend",
     "select_option",
@@ -62,6 +64,23 @@ def select_option(things: str) -> Callable[[F], F]:
     """``--select``, for ``things`` that have ids."""
     help_ = f"Only {things} whose id matches; may be repeated."
     return click.option("--select", metavar="GLOB", multiple=True, help=help_)
+
+
+def protocol_options(kind: type[Plugin], help_text: str) -> Callable[[F], F]:
+    """A flag for each protocol but the default one that takes part in a layer, as the argument ``protocol``.
+
+    ``{title}`` in the help text is replaced by the name of the protocol.
+    """
+
+    def add(function: F) -> F:
+        for name in protocol_names()[:0:-1]:
+            if takes_part(kind, name):
+                words = help_text.format(title=title_of(name))
+                function = click.option(f"--{name}", "protocol", flag_value=name, help=words)(function)
+        default = click.option("--protocol", "protocol", flag_value=DEFAULT_PROTOCOL, default=True, hidden=True)
+        return default(function)
+
+    return add
 
 
 def json_flag(words: str) -> Callable[[F], F]:

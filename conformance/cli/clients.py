@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import fnmatch
-import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from conformance.cli._common import corpus_option
 from conformance.cli._group import Unusable
 from conformance.cli._many import judge_each, run_options
-from conformance.cli._options import EXISTING, select_option
+from conformance.cli._options import EXISTING, protocol_options, select_option
 from conformance.cli._outputs import Outputs, output_options
-from conformance.clients.flight.pool import FlightPool
-from conformance.clients.flight.situations import scripted
-from conformance.clients.pool import ClientPool
-from conformance.clients.situations import Set, faulty, of_case
+from conformance.clients.plugin import ClientsPlugin
 from conformance.clients.task import ClientTask, client_clauses
 from conformance.contract.clause import Clause
-from conformance.engine.corpus import load_corpus
 from conformance.engine.events import Event
-from conformance.engine.owed import reference_target
 from conformance.engine.selection import LeftOut, Patterns, all_clauses, binds, undisputed
-from conformance.generate import materialise
+from conformance.protocol import DEFAULT_PROTOCOL, plugin
 from conformance.readers.ipc.adapters import adapters_directory
 from conformance.readers.programs.spec import load_program
-from conformance.readers.registry import client_programs, flight_programs, matching_readers
-from conformance.records import Case, Level
+from conformance.readers.registry import client_programs, matching_readers
+from conformance.records import Level
 
 
 @click.command()
@@ -40,9 +35,9 @@ from conformance.records import Case, Level
     "file",
     metavar="FILE",
     type=EXISTING,
-    help="A client.toml or flight.toml of your own, instead of the clients that ship with the suite.",
+    help="A client.toml of your own (flight.toml for Arrow Flight), instead of the clients that ship with the suite.",
 )
-@click.option("--flight", is_flag=True, help="Clients of Arrow Flight, instead of those of the Storage Read API.")
+@protocol_options(ClientsPlugin, "Clients of {title}, instead of those of the Storage Read API.")
 @select_option("situations")
 @corpus_option
 @run_options
@@ -51,7 +46,7 @@ def command(
     *,
     globs: tuple[str, ...],
     file: Path | None,
-    flight: bool,
+    protocol: str,
     select: tuple[str, ...],
     corpus: Path,
     level: str,
@@ -76,7 +71,7 @@ def command(
     \b
     Exit status: 0 no findings, 1 findings, 2 unusable input or no client to judge.
     """  # noqa: D301  # click wants the character, not the escape
-    programs = dict(flight_programs() if flight else client_programs())
+    programs = dict(client_programs(protocol))
     if file is not None:
         own = load_program(file)
         if not own.direct and file.resolve().parents[1] != adapters_directory():
@@ -87,29 +82,22 @@ def command(
         programs = {own.adapter.name: own}
     names = [info.name for program in programs.values() for info in program.paths.values()]
     if globs:
-        names = _matching(globs, names, shipped=file is None and not flight)
+        names = _matching(globs, names, shipped=file is None and protocol == DEFAULT_PROTOCOL)
     patterns = Patterns(select)
-    task = functools.partial(ClientTask, select=select, level=Level(level), file=str(file or ""))
-    if flight:
-        sets = [one for one in scripted() if patterns.match(one.id)]
-        _check(patterns)
-        clauses, aside = _clauses(level, flight=True)
-
-        def judged_flight(name: str) -> tuple[Iterable[Event], int]:
-            return task(flights, name, sets, clauses, left_out=aside).events(), len(sets)
-
-        with FlightPool(programs, names, seconds=seconds) as flights:
-            judge_each("client", flights, judged_flight, outputs=outputs, reports=reports)
-    situations = [
-        one for one in (*faulty(), *_healthy(load_corpus(corpus).values(), patterns)) if patterns.match(one.id)
-    ]
+    brought = plugin(ClientsPlugin, protocol)
+    # Patterns remember what they matched, and each situation is named once.
+    found = [*brought.situations(corpus, Patterns(patterns.globs).match)]
+    situations = [one for one in found if patterns.match(one.id)]
     _check(patterns)
-    clauses, aside = _clauses(level)
+    clauses, aside = _clauses(level, protocol)
 
     def judged(name: str) -> tuple[Iterable[Event], int]:
-        return task(pool, name, situations, clauses, left_out=aside).events(), len(situations)
+        task: ClientTask[Any] = ClientTask(
+            pool, name, situations, clauses, select=select, level=Level(level), left_out=aside, file=str(file or "")
+        )
+        return task.events(), len(situations)
 
-    with ClientPool(programs, names, seconds=seconds) as pool:
+    with brought.pool(programs, names, seconds=seconds) as pool:
         judge_each("client", pool, judged, outputs=outputs, reports=reports)
 
 
@@ -131,16 +119,8 @@ def _check(patterns: Patterns) -> None:
         raise Unusable(f"expected globs that match ids of situations, got {patterns.dead[0]!r}")
 
 
-def _clauses(level: str, *, flight: bool = False) -> tuple[tuple[Clause, ...], tuple[LeftOut, ...]]:
+def _clauses(level: str, protocol: str) -> tuple[tuple[Clause, ...], tuple[LeftOut, ...]]:
     """The clauses that bind at this level, and those that are left out."""
     all_clauses()
-    clauses, aside = undisputed(clause for clause in client_clauses(flight=flight) if binds(clause, Level(level)))
+    clauses, aside = undisputed(clause for clause in client_clauses(protocol) if binds(clause, Level(level)))
     return tuple(clauses), tuple(aside)
-
-
-def _healthy(cases: Iterable[Case], patterns: Patterns) -> Iterator[Set]:
-    """The situations of all cases that the reference answers; cases that no glob matches are not asked."""
-    with reference_target() as target:
-        for case in cases:
-            if Patterns(patterns.globs).match(case.id) and not case.isolated:
-                yield from of_case(case, target.drive(case, materialise(case.table)))

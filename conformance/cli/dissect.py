@@ -19,6 +19,7 @@ from conformance.contain.text import safe
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.judging import PROFILE_OF, judge_ipc
 from conformance.engine.selection import all_clauses
+from conformance.protocol import merged, plugins, title_of
 from conformance.records import Finding, Outcome, Verdict
 from conformance.report.layout import UNBOUNDED, columns, flowed, paint
 from conformance.wire import (
@@ -37,10 +38,9 @@ from conformance.wire import (
     recognise,
     sniff,
 )
-from conformance.wire.flight import FLIGHT
-from conformance.wire.flightdata import is_flight_data, join_flight
 from conformance.wire.foreign import magic_of
-from conformance.wire.protobufdissect import Content, content_of, dissect_protobuf
+from conformance.wire.plugin import Content, WirePlugin
+from conformance.wire.protobufdissect import dissect_protobuf
 
 WIDTH: Final = 110
 """The width of a dump that goes to no terminal."""
@@ -50,7 +50,10 @@ _STYLES: Final[Sequence[tuple[str, dict[str, Any]]]] = (
     ("──", {"bold": True}),
 )
 _DUMPED = [kind for kind in SectionKind if kind is not SectionKind.OTHER]
-_MESSAGES = sorted(name for name, spec in FLIGHT.items() if not (name.startswith(".") or spec.map_entry))
+_PROTOCOLS: Final = plugins(WirePlugin)
+_SPECS: Final = merged("message", {name: one.messages.items() for name, one in _PROTOCOLS.items()})
+_MESSAGES: Final = sorted(name for name, spec in _SPECS.items() if not (name.startswith(".") or spec.map_entry))
+_TITLES: Final = " or ".join(map(title_of, _PROTOCOLS))
 
 
 @click.command()
@@ -61,7 +64,7 @@ _MESSAGES = sorted(name for name, spec in FLIGHT.items() if not (name.startswith
     metavar="FILE",
     type=EXISTING,
     help="The schema message for a bare record batch; without it the body is not annotated."
-    " With --message, also a FlightData with a schema.",
+    " With --message, also a message of that kind with a schema.",
 )
 @click.option(
     "--kind",
@@ -73,7 +76,7 @@ _MESSAGES = sorted(name for name, spec in FLIGHT.items() if not (name.startswith
     "message_name",
     metavar="NAME",
     type=click.Choice(_MESSAGES),
-    help="FILE is this protobuf message of Arrow Flight, such as FlightData or FlightInfo.",
+    help=f"FILE is this protobuf message of {_TITLES}, such as FlightData or FlightInfo.",
 )
 @click.option(
     "--dump",
@@ -103,7 +106,7 @@ def command(
 ) -> None:
     """Annotate every byte of FILE (``-`` for standard input): offset, bytes, field, meaning.
 
-    FILE is a message, a stream, an IPC file or a tensor; with --message, it is one message of Arrow Flight, and the
+    FILE is a message, a stream, an IPC file or a tensor; with --message, it is one message of a protocol, and the
     Arrow message inside is annotated too. Truncated or broken data is annotated up to the break. A line with `!!` is a
     fault: `conformance check` reports it. A line with `!` is a note on something that is permitted.
 
@@ -120,23 +123,19 @@ def command(
     if not data and message_name is None:
         raise Unusable(f"{file}: expected an Arrow message, got no bytes")
     if message_name is not None and kind is not None:
-        raise Unusable(f"--message: expected a message of Arrow Flight, got --kind {kind} as well; omit one of them")
+        raise Unusable(f"--message: expected a message of {_TITLES}, got --kind {kind} as well; omit one of them")
+    protocol = next((one for one in _PROTOCOLS.values() if message_name in one.messages), None)
     schema_data, schema = b"", None
     if schema_file is not None:
         if kind not in (None, Kind.MESSAGE):
             raise Unusable(f"--schema: expected a bare message to go with it, got --kind {kind}; omit one of them")
-        schema_data, schema = _schema(schema_file, flight=message_name is not None)
-    if message_name is not None:
-        spec = FLIGHT[message_name]
-        dissection = dissect_protobuf(data, spec, schema)
-        judged = counting(_verdicts_inside(dissection, content_of(data, spec), schema_data))
+        schema_data, schema = _schema(schema_file, protocol)
+    if message_name is not None and protocol is not None:
+        spec = protocol.messages[message_name]
+        dissection = dissect_protobuf(data, spec, protocol, schema)
+        judged = counting(_verdicts_inside(dissection, protocol.content(data, spec), schema_data))
     else:
-        if sniff(data) is not Kind.FILE and not has_message(data):
-            if is_flight_data(data):
-                advice = "a FlightData of Arrow Flight; add --message FlightData"
-                raise Unusable(f"{file}: expected Arrow data, got {advice}")
-            if recognise(data) is not None:
-                raise Unusable(no_message(file, data))
+        _check_is_arrow(file, data)
         dissection = dissect(data, schema, Kind(kind) if kind else None)
         judged = counting(_verdicts(data, dissection, schema_data))
     failed = [one for one in judged if one.outcome is not Outcome.PASS]
@@ -156,12 +155,25 @@ def command(
     sys.exit(1 if failed or (broken and message_name is not None) else 0)
 
 
-def _schema(path: Path, *, flight: bool) -> tuple[bytes, Schema]:
-    """The schema message in a file, with its bytes; in ``flight`` also one in a ``FlightData``."""
+def _check_is_arrow(file: Path, data: bytes) -> None:
+    """Refuse what is known to be no Arrow data, and say what it is."""
+    if sniff(data) is Kind.FILE or has_message(data):
+        return
+    for name, one in _PROTOCOLS.items():
+        if one.is_carrier(data):
+            advice = f"a {one.carrier} of {title_of(name)}; add --message {one.carrier}"
+            raise Unusable(f"{file}: expected Arrow data, got {advice}")
+    if recognise(data) is not None:
+        raise Unusable(no_message(file, data))
+
+
+def _schema(path: Path, protocol: WirePlugin | None) -> tuple[bytes, Schema]:
+    """The schema message in a file, with its bytes; also one in the message of a protocol that carries data."""
     data = read_named(path)
     schema = read_schema(data).schema
-    if schema is None and flight:
-        data = join_flight([data]).data
+    if schema is None and protocol is not None:
+        content = protocol.content(data, protocol.messages[protocol.carrier])
+        data = b"" if content is None else content.data
         schema = read_schema(data).schema
     if schema is None:
         found = magic_of(data)

@@ -19,6 +19,7 @@ from conformance.contract.disputes import dispute_of
 from conformance.contract.mending import mending_of
 from conformance.contract.wholecase import EXPLAINED, ON_THE_CASE, WHOLE_CASE
 from conformance.engine.selection import all_clauses, today
+from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.report.layout import columns, commanded, flowed, paint
 
 
@@ -142,7 +143,7 @@ def _judged_by(clause: Clause) -> str:
     if MESSAGES[0] in clause.profiles or clause.protocol:
         return f"conformance run --target FILE --clause {clause.id}"
     if clause.role is Role.CLIENT:
-        return f"conformance clients{' --flight' if clause.chapter == 'flight-client' else ''}"
+        return f"conformance clients{'' if clause.clients_of == DEFAULT_PROTOCOL else f' --{clause.clients_of}'}"
     if clause.role is Role.READER:
         return "conformance read"
     if clause.chapter == "written":

@@ -65,9 +65,7 @@ from conformance.targets.service import sized
 @level_option
 @drawn_options
 @seed_option
-@click.option(
-    "--scenario", metavar="NAME", help="Ask what Arrow's integration client of this name asks of a server of Flight."
-)
+@click.option("--scenario", metavar="NAME", help="Ask what Arrow's integration client of this name asks of a server.")
 @click.option(
     "--shard", metavar="I/N", help="Run only shard I of N, by a hash of the case id; `report` merges the logs."
 )
@@ -186,7 +184,7 @@ def command(
             "expected --exchanges without --repeat and --parallel: a log has one exchange of each case"
         )
     _check_drawn(spec, generated, scenarios)
-    if spec.flight is not None and spec.flight.scenario is not None:
+    if spoken.described_alone(spec):
         select = select or tuple(case.id for case in described)
     if not (select or capability or corpus != data_file("cases")):
         generated = DRAWN if generated is None and spoken.draws_cases else generated
@@ -241,7 +239,7 @@ def _playing(spec: TargetSpec, scenario: str | None) -> TargetSpec:
         return spec
     known = plugin(EnginePlugin, spec.protocol).scenarios
     if not known:
-        raise click.UsageError(f"expected --scenario with a server of Flight, got it with {spec.name}")
+        raise click.UsageError(f"expected --scenario with a server that plays scenarios, got it with {spec.name}")
     return known[known_scenario(scenario, tuple(known))](spec)
 
 

@@ -1,40 +1,40 @@
-"""``conformance serve``: start an embedded reference server, of Storage Read or of Arrow Flight, or a mutant of it."""
+"""``conformance serve``: start the embedded reference server of a protocol, or a mutant of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 from click.core import ParameterSource
 
 from conformance.cli._common import known_scenario
 from conformance.cli._group import Unusable
-from conformance.cli._options import EXISTING
+from conformance.cli._options import EXISTING, protocol_options
 from conformance.contain.text import unknown
 from conformance.disk.files import read_text
+from conformance.protocol import DEFAULT_PROTOCOL, plugin, plugins, title_of
 from conformance.reference.delays import Delays
-from conformance.reference.flight.deviations import FLIGHT_NAMES
-from conformance.reference.flight.mutants import FLIGHT_MUTANTS
-from conformance.reference.flight.scenarios import SCENARIOS
-from conformance.reference.flight.serving import serve_flight
 from conformance.reference.guard import Guard, ServerTls
-from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS, STACKED_WITH
-from conformance.reference.servicevariations import SERVICE_VARIATIONS
-from conformance.reference.serving import serve
+from conformance.reference.mutants import STACKED_WITH
+from conformance.reference.plugin import ReferencePlugin
 
 COUNT = click.IntRange(min=0)
-OF_FLIGHT = frozenset(
-    {"flight", "mutant", "list_mutants", "scenario", "host", "tls_certificate", "tls_key", "client_ca", "socket"}
-)
-"""The parameters that the Flight reference knows."""
+PARTS: Final = {
+    **{name: name for name in ("mutant", "scenario", "host")},
+    **dict.fromkeys(("tls_certificate", "tls_key", "client_ca"), "tls"),
+    "socket": "path",
+}
+"""The options that a part of a server is made of; all others belong to its guard."""
+DELAYS: Final = ("job_polls", "limited_jobs", "hidden_polls")
 
 
 @click.command()
-@click.option("--flight", is_flag=True, help="Serve Arrow Flight RPC instead of the Storage Read API.")
+@protocol_options(ReferencePlugin, "Serve {title} instead of the Storage Read API.")
 @click.option("--mutant", metavar="NAME", help="Serve with a named deviation from the contract; + joins several.")
 @click.option("--mutants", "list_mutants", is_flag=True, help="List the mutants and exit.")
-@click.option("--scenario", metavar="NAME", help="With --flight: serve a scenario of Arrow's integration tests.")
+@click.option("--scenario", metavar="NAME", help="Serve a scenario of Arrow's integration tests; with --flight.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind.")
 @click.option("--tls-certificate", metavar="FILE", type=EXISTING, help="Speak TLS on both ports, with this PEM file.")
 @click.option("--tls-key", metavar="FILE", type=EXISTING, help="The key of the certificate.")
@@ -59,7 +59,7 @@ OF_FLIGHT = frozenset(
 @click.option("--hidden-polls", metavar="N", type=COUNT, default=0, help="Show the rows of a job after N listings.")
 def command(
     *,
-    flight: bool,
+    protocol: str,
     mutant: str | None,
     list_mutants: bool,
     scenario: str | None,
@@ -86,15 +86,22 @@ def command(
     --mutant also takes the name of a legal variation of a service, and --mutants lists these as well. The scenario of
     Arrow's integration tests that has no name is ''.
     """
-    names = FLIGHT_NAMES if flight else (*MUTANTS, *FAULTY_SERVERS, *SERVICE_VARIATIONS)
+    brought = plugin(ReferencePlugin, protocol)
+    names = (*brought.mutants(), *brought.faulty, *brought.variations())
     if list_mutants:
-        for name in names if flight else (*names, *FLIGHT_MUTANTS):
+        others = [one for name, one in plugins(ReferencePlugin).items() if name not in (protocol, DEFAULT_PROTOCOL)]
+        more = [name for one in others for name in one.mutants()] if protocol == DEFAULT_PROTOCOL else []
+        for name in (*names, *more):
             click.echo(name)
         return
-    if flight:
-        _serve_flight(mutant, scenario, host, _tls(tls_certificate, tls_key, client_ca), socket)
-        return
-    _check_storage_read(mutant, scenario, socket, names)
+    _check_options(protocol, brought)
+    _check_mutant(protocol, mutant, names)
+    if scenario is not None and mutant is not None:
+        raise click.UsageError(f"expected --scenario or --mutant, got both: {scenario!r} and {mutant}")
+    if scenario is not None:
+        known_scenario(scenario, tuple(brought.scenarios()))
+    if token_file is not None and not _tokens(token_file):
+        raise Unusable(f"{token_file}: expected a token in each line, got none")
     guard = Guard(
         tokens=tuple if token_file is None else lambda: _tokens(token_file),
         token_calls=token_calls,
@@ -106,49 +113,48 @@ def command(
         quota_requests=quota_requests,
         refused_requests=quota_refuses_requests,
     )
-    if token_file is not None and not _tokens(token_file):
-        raise Unusable(f"{token_file}: expected a token in each line, got none")
-    delays = Delays(job_polls, limited_jobs, hidden_polls)
-    tls = _tls(tls_certificate, tls_key, client_ca)
+    options = {
+        "mutant": mutant,
+        "scenario": scenario,
+        "host": host,
+        "tls": _tls(tls_certificate, tls_key, client_ca),
+        "path": None if socket is None else socket.absolute(),
+        "guard": guard,
+        "delays": Delays(job_polls, limited_jobs, hidden_polls),
+    }
     try:
-        serve(mutant=mutant, host=host, say=click.echo, tls=tls, guard=guard, delays=delays)
+        brought.serve(say=click.echo, **{name: options[name] for name in brought.serve_options})
     except OSError as error:  # a certificate, or the address
         raise Unusable(f"cannot serve: {error}") from None
 
 
-def _check_storage_read(mutant: str | None, scenario: str | None, socket: Path | None, names: Sequence[str]) -> None:
-    """Refuse what only the Flight reference has, and mutants that neither has."""
-    if socket is not None:
-        raise click.UsageError("expected --flight with --socket: Storage Read is served on ports")
-    if scenario is not None:
-        raise click.UsageError(f"expected --flight with --scenario {scenario}")
-    if mutant in FLIGHT_NAMES:
-        raise click.UsageError(f"expected --flight with {mutant}, which the Flight reference has")
-    for name in () if mutant is None else mutant.split(STACKED_WITH):
-        if name not in names:
-            raise Unusable(unknown("mutant", name, names, "`conformance serve --mutants` lists them all"))
-
-
-def _serve_flight(
-    mutant: str | None, scenario: str | None, host: str, tls: ServerTls | None, socket: Path | None
-) -> None:
+def _check_options(protocol: str, brought: ReferencePlugin) -> None:
+    """Refuse options that would change nothing for the reference of this protocol."""
     context = click.get_current_context()
-    if socket is not None and (tls is not None or context.get_parameter_source("host") is not ParameterSource.DEFAULT):
+    given = {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
+    for name in sorted(given - {"protocol", "list_mutants"}):
+        part = PARTS.get(name, "guard" if name not in DELAYS else "delays")
+        if part in brought.serve_options:
+            continue
+        option = f"--{name.replace('_', '-')}"
+        if protocol != DEFAULT_PROTOCOL:
+            raise click.UsageError(f"expected no {option} with --{protocol}: its reference does not have that")
+        known = [other for other, one in plugins(ReferencePlugin).items() if part in one.serve_options]
+        raise click.UsageError(f"expected {' or '.join(f'--{other}' for other in known)} with {option}")
+    if "socket" in given and {"host", "tls_certificate", "tls_key", "client_ca"} & given:
         raise click.UsageError("expected no --host and no certificate with --socket: they are about a port")
-    for name in sorted(set(context.params) - OF_FLIGHT):
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise click.UsageError(f"expected no --{name.replace('_', '-')} with --flight: it is about Storage Read")
-    if mutant is not None and mutant not in FLIGHT_NAMES:
-        raise Unusable(unknown("mutant", mutant, FLIGHT_NAMES, "`conformance serve --flight --mutants` lists them all"))
-    if scenario is not None and mutant is not None:
-        raise click.UsageError(f"expected --scenario or --mutant, got both: {scenario!r} and {mutant}")
-    if scenario is not None:
-        known_scenario(scenario, tuple(SCENARIOS))
-    try:
-        path = None if socket is None else socket.absolute()
-        serve_flight(mutant=mutant, scenario=scenario, host=host, say=click.echo, tls=tls, path=path)
-    except OSError as error:  # a certificate, or the address
-        raise Unusable(f"cannot serve: {error}") from None
+
+
+def _check_mutant(protocol: str, mutant: str | None, names: Sequence[str]) -> None:
+    """Refuse a mutant that the reference of this protocol does not have; only the default one has stacks of them."""
+    for other, one in plugins(ReferencePlugin).items() if protocol == DEFAULT_PROTOCOL else ():
+        if other != protocol and mutant in (*one.mutants(), *one.variations()):
+            raise click.UsageError(f"expected --{other} with {mutant}, which the reference of {title_of(other)} has")
+    flag = "" if protocol == DEFAULT_PROTOCOL else f" --{protocol}"
+    stack = () if mutant is None else mutant.split(STACKED_WITH) if protocol == DEFAULT_PROTOCOL else (mutant,)
+    for name in stack:
+        if name not in names:
+            raise Unusable(unknown("mutant", name, names, f"`conformance serve{flag} --mutants` lists them all"))
 
 
 def _tls(certificate: Path | None, key: Path | None, client_ca: Path | None) -> ServerTls | None:

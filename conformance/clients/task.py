@@ -7,30 +7,29 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from conformance.contract.clause import Clause, Role
+from conformance.contract.clause import Clause
 from conformance.contract.clients import ClientRead, Situation, judge_client
 from conformance.contract.raised import reason_of
 from conformance.engine.events import CLIENT_PROFILE, CaseJudged, Event, RunEnded
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import LeftOut, all_clauses
 from conformance.engine.started import implementation_started
+from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.readers.info import ReaderInfo
 from conformance.readers.ipc.info import Hello
 from conformance.readers.ipc.job import JobAnswer
 from conformance.records import Level, Outcome, ReadingOutcome, Verdict
 
-__all__ = ["AGAIN", "FLIGHT_CHAPTER", "ClientTask", "JudgedPool", "Situated", "client_clauses"]
+__all__ = ["AGAIN", "ClientTask", "JudgedPool", "Situated", "client_clauses"]
 
 
-FLIGHT_CHAPTER: Final = "flight-client"
 AGAIN: Final = "again"
 """The event that a client is asked once more in the same situation, because its error there may be chance."""
 
 
-def client_clauses(*, flight: bool = False) -> tuple[Clause, ...]:
-    """The clauses on clients of Storage Read, or on those of Flight."""
-    of_role = (clause for clause in all_clauses().values() if clause.role is Role.CLIENT)
-    return tuple(clause for clause in of_role if (clause.chapter == FLIGHT_CHAPTER) is flight)
+def client_clauses(protocol: str = DEFAULT_PROTOCOL) -> tuple[Clause, ...]:
+    """The clauses on the clients of a protocol."""
+    return tuple(clause for clause in all_clauses().values() if clause.clients_of == protocol)
 
 
 class Situated(Protocol):
@@ -53,6 +52,11 @@ class JudgedPool(Protocol[S]):
     """Programs and a server that puts them into situations of one protocol."""
 
     infos: dict[str, ReaderInfo]
+
+    @property
+    def names(self) -> tuple[str, ...]: ...  # noqa: D102  # see ProgramPool
+
+    def absent(self) -> dict[str, str]: ...  # noqa: D102  # as above
 
     def hello(self, name: str) -> Hello: ...  # noqa: D102  # see ProgramPool
 

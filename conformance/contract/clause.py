@@ -220,13 +220,26 @@ class Clause:
 
     @property
     def protocol_word(self) -> str:
-        """The protocol as a word of a sentence, such as ``Flight``."""
+        """The protocol as a word of a sentence."""
         return self.protocol.replace("-", " ").title()
+
+    @property
+    def clients_of(self) -> str:
+        """The protocol whose clients the clause judges; empty if it judges no clients."""
+        return clients_of(self.id) if self.role is Role.CLIENT else ""
 
     @property
     def protocol(self) -> str:
         """The protocol, if the clause judges servers of one other than Storage Read alone; else empty."""
         return self.profiles[0] if len(self.profiles) == 1 and self.profiles[0] in OTHER_PROTOCOLS else ""
+
+
+def clients_of(clause: str) -> str:
+    """The protocol whose clients the clause of that id judges; the default one for a clause on anything else.
+
+    The chapter on the clients of a protocol is the module ``client`` of its chapters.
+    """
+    return next((name for name in OTHER_PROTOCOLS if clause.startswith(f"{name}-client.")), DEFAULT_PROTOCOL)
 
 
 _REGISTER: dict[str, Clause] = {}

@@ -21,7 +21,7 @@ from conformance.contract.judge import judge_view
 from conformance.contract.view import View
 from conformance.records import Exchange, Outcome, ReadingOutcome, Verdict
 
-__all__ = ["ClientAnswer", "ClientRead", "ClientView", "FlightRead", "In", "Situation", "judge_client"]
+__all__ = ["ClientAnswer", "ClientRead", "ClientView", "In", "Situation", "judge_client"]
 
 
 class Situation(enum.StrEnum):
@@ -52,8 +52,8 @@ class ClientAnswer:
     ``differences`` are between its rows and those of the table, as sentences; ``columns`` is a sentence about names of
     columns that differ, ``order`` about rows of a single stream in another order; both are empty if nothing differs.
     ``offsets`` are sentences about offsets that the client asked for and had not reached, ``left_open`` about calls
-    that go on although it has answered, ``tickets`` about tickets of Flight that no server gave to it, and ``uploads``
-    about what it sent to Flight and should not have sent.
+    that go on although it has answered, ``tickets`` about tickets that no server gave to it, and ``uploads`` about what
+    it sent and should not have sent.
     """
 
     client: str
@@ -84,14 +84,6 @@ class ClientRead:
         """The answer in short."""
         text = " ".join(self.answer.text.split())
         return f"{self.answer.outcome}{f': {text[:160]}' if text else ''}"
-
-
-class FlightRead(ClientRead):
-    """The answer of a client of Arrow Flight; with ``metadata``, its path gives the ``app_metadata`` and no rows."""
-
-    def __init__(self, situation: Situation, title: str, answer: ClientAnswer, *, metadata: bool = False) -> None:
-        super().__init__(situation, title, answer)
-        self.metadata = metadata
 
 
 class ClientView(View):

@@ -23,7 +23,7 @@ MakesView: TypeAlias = Callable[[Case, Exchange, pa.Table, Iterable[Reading]], V
 class ContractPlugin:
     """A protocol in the contract.
 
-    ``title`` is its name in a sentence, such as ``Arrow Flight``. ``view`` makes what its clauses see of an exchange,
+    ``view`` makes what its clauses see of an exchange,
     and ``profile`` is the profile of these clauses (:data:`conformance.contract.clause.PROFILES`). ``core`` says what
     every server offers, and ``rows`` are the parts that a server may leave out. Where a server ``has_types``, it may
     leave out types of columns as well.
@@ -31,7 +31,6 @@ class ContractPlugin:
 
     LAYER: ClassVar[str] = "contract"
 
-    title: str
     profile: str
     core: str
     view: MakesView = PlainView

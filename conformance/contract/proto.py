@@ -121,6 +121,9 @@ REQUESTS: Final[Mapping[str, Any]] = {
 }
 """The class of each method's request."""
 
+METHOD_PATHS: Final[Mapping[str, str]] = {SERVICE + name: name for name in REQUESTS}
+"""The bare names of the methods by the full ones, as gRPC spells them."""
+
 RESPONSES: Final[Mapping[str, Any]] = {
     "CreateReadSession": ReadSession,
     "ReadRows": ReadRowsResponse,

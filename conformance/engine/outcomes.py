@@ -60,7 +60,8 @@ _NUMBER = re.compile(r"(?<![A-Za-z_\d])[-+]?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?"
 _HINT = re.compile(r"; byte-swapped it would be #")
 _STATUS = re.compile(r"^([A-Z]+(?:_[A-Z]+)*): .*", re.DOTALL)
 _READERS: Final = "readers."
-_FLIGHT_CLIENT: Final = "flight-client."
+_ON_CLIENTS: Final = "-client."
+"""In the ids of clauses on clients of other protocols than the default one."""
 _VALUES: Final = "values."
 _SAYS_END: Final = ", and ends with {end} {when} its messages"
 """How :func:`answer_that` says that a call ends early. A class keeps the moment, not the end and not the content."""
@@ -134,7 +135,7 @@ def _nameless(finding: Finding) -> str:
     after a gRPC status, because the prose quotes the request; a reader's own words, because the text before them names
     the reader and its outcome; and the messages before the end of a call, where a client is judged by that end.
     """
-    if finding.clause.startswith(_FLIGHT_CLIENT):
+    if _ON_CLIENTS in finding.clause:
         return _ENDED.sub(r"\1 ends \2 its messages", finding.observed)
     if finding.clause.startswith(_READERS):
         return finding.observed.partition(": ")[0]
@@ -145,7 +146,7 @@ def _nameless(finding: Finding) -> str:
 
 
 def answer_that(method: str, title: str, end: str = "", when: str = "") -> str:
-    """What is unusual in an answer to a Flight client, in words. With an ``end``, a class does not have ``title``.
+    """What is unusual in an answer to a client, in words. With an ``end``, a class does not have ``title``.
 
     >>> answer_that("DoGet", "three batches", "INTERNAL", "behind")
     'the answer of DoGet has three batches, and ends with INTERNAL behind its messages'

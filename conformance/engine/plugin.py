@@ -65,6 +65,10 @@ def _none_described(_spec: TargetSpec) -> list[Case]:
     return []
 
 
+def _also_others(_spec: TargetSpec) -> bool:
+    return False
+
+
 def _nothing_against(_spec: TargetSpec) -> str:
     return ""
 
@@ -80,7 +84,8 @@ class EnginePlugin:
     ``left_out`` gives the profiles and types that a target file leaves out, by its list or because it does not say how
     to ask for them, and ``not_drawn`` what scenarios for it leave out. ``untold`` gives what a target file does not
     tell, each with the steps that need it. ``described`` gives the cases that a target file describes, and ``playing``
-    makes of a target the server that one of these cases needs. ``scenarios`` are servers of other integration tests, as
+    makes of a target the server that one of these cases needs. A server that is asked them and no others is
+    ``described_alone``. ``scenarios`` are servers of other integration tests, as
     which a target may be judged, by their names.
 
     ``messages`` shows the messages of a call; without it, they are shown by their Protobuf classes. If
@@ -99,6 +104,7 @@ class EnginePlugin:
     not_drawn: Callable[[TargetSpec], tuple[str, ...]] = _names_of_file
     untold: Callable[[TargetSpec], tuple[Untold, ...]] = _nothing_untold
     described: Callable[[TargetSpec], list[Case]] = _none_described
+    described_alone: Callable[[TargetSpec], bool] = _also_others
     playing: Callable[[TargetSpec, Iterable[str]], TargetSpec] = _as_it_is
     scenarios: Mapping[str, Scenario] = dataclasses.field(default_factory=dict)
     messages: Callable[[Call, int], MessageLines] | None = None

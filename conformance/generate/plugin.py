@@ -29,6 +29,10 @@ def _as_it_is(_choices: Choices, case: Case) -> Case:
     return case
 
 
+def _names_none(_case: Case) -> bool:
+    return False
+
+
 class DrawsScenario(Protocol):
     """Draws the scenario of an index: independent of others that are drawn, and of their order."""
 
@@ -46,7 +50,8 @@ class GeneratePlugin:
     ``run_profile`` is the word for runs on its servers in logs. ``profile`` says which tables are
     drawn, if any are, and ``draw`` makes the case of a drawn table, with drawn
     requests, from choices, the table and the id of the case. ``simpler`` gives the case with fewer steps, plainer
-    requests, fewer columns, plainer modes and types, and the same rows, for shrinking.
+    requests, fewer columns, plainer modes and types, and the same rows, for shrinking. ``names_rows`` tells whether a
+    case has steps that name its rows by their numbers, so that it has to keep all of them.
 
     A protocol without a ``scenario_word`` has no scenarios: its mutants have to die on cases alone.
     """
@@ -62,6 +67,7 @@ class GeneratePlugin:
     proven_scenarios: int = 0
     draw: Callable[[Choices, Table, str], Case] = _table_alone
     simpler: Callable[[Choices, Case], Case] = _as_it_is
+    names_rows: Callable[[Case], bool] = _names_none
 
     @property
     def draws(self) -> bool:

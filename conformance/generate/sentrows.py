@@ -5,15 +5,16 @@ from __future__ import annotations
 import bisect
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
-from conformance.records import DoExchange, DoPut, Step
+from conformance.records import RowsStep, Step
 
 __all__ = ["compacted", "kept_rows", "rows_needed"]
 
 
 def rows_needed(steps: Sequence[Step]) -> int:
     """The number of rows that a table has to have for each step that sends some of them."""
-    return max((step.first + (step.count or 0) for step in steps if isinstance(step, DoPut | DoExchange)), default=0)
+    return max((step.first + (step.count or 0) for step in steps if isinstance(step, RowsStep)), default=0)
 
 
 def compacted(steps: Sequence[Step]) -> tuple[Step, ...]:
@@ -21,8 +22,8 @@ def compacted(steps: Sequence[Step]) -> tuple[Step, ...]:
     first = 0
     found: list[Step] = []
     for step in steps:
-        if isinstance(step, DoPut | DoExchange) and step.count is not None:
-            found.append(dataclasses.replace(step, first=first))
+        if isinstance(step, RowsStep) and step.count is not None:
+            found.append(_sending(step, first=first))
             first += step.count
         else:
             found.append(step)
@@ -31,7 +32,13 @@ def compacted(steps: Sequence[Step]) -> tuple[Step, ...]:
 
 def kept_rows(step: Step, kept: Sequence[int]) -> Step:
     """Return a step that sends, of its rows, those that are ``kept``, by their new numbers."""
-    if not isinstance(step, DoPut | DoExchange) or step.count is None:
+    if not isinstance(step, RowsStep) or step.count is None:
         return step
     before, until = (bisect.bisect_left(kept, row) for row in (step.first, step.first + step.count))
-    return dataclasses.replace(step, first=before, count=until - before)
+    return _sending(step, first=before, count=until - before)
+
+
+def _sending(step: RowsStep, **rows: int) -> RowsStep:
+    """The step with other rows; its class is a record that has both numbers as fields."""
+    of_record: Any = step
+    return dataclasses.replace(of_record, **rows)  # type: ignore[no-any-return]  # the class of the step

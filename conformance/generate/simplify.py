@@ -26,7 +26,6 @@ from conformance.records import (
     Case,
     Column,
     CreateSession,
-    FlightSqlStep,
     Json,
     Mode,
     NullPattern,
@@ -158,7 +157,7 @@ def up_to(choices: Choices, most: int, *, least: int = 0) -> int:
 def simpler_rows(choices: Choices, case: Case) -> Case:
     """Return the case with fewer written-out rows (whole blocks if there are many), and simpler cells."""
     rows = case.table.rows
-    if rows is None or any(isinstance(step, FlightSqlStep) for step in case.steps):
+    if rows is None or plugin(GeneratePlugin, case.protocol).names_rows(case):
         return case
     appended = sum(step.count for step in case.steps if isinstance(step, AppendRows))
     first = len(rows) - appended  # appended rows are the last ones

@@ -7,7 +7,7 @@ needs no event loop.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
@@ -67,7 +67,8 @@ class OneReadServer:
         self.play = self._reads.play
         self._http: JsonServer | None = None
         self._server = grpc.server(ThreadPoolExecutor(THREADS, "one-read"), options=OPTIONS)
-        self._server.add_generic_rpc_handlers((EveryMethod(self._answer, grpc.unary_stream_rpc_method_handler),))
+        every = EveryMethod(self._answer, grpc.unary_stream_rpc_method_handler, proto.METHOD_PATHS)
+        self._server.add_generic_rpc_handlers((every,))
         self.address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:0')}"
         self._server.start()
 
@@ -94,7 +95,7 @@ class OneReadServer:
 
 
 class EveryMethod(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone
-    """Handles all ``methods`` of a service by one function, which gets the bare name of the method first.
+    """Handles ``methods``, bare names by those that gRPC spells, by one function, which gets the bare name first.
 
     ``make`` is gRPC's function for a handler with a stream of responses, which on the wire includes single ones.
     """
@@ -103,16 +104,11 @@ class EveryMethod(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is ge
         self,
         answer: Callable[..., Any],
         make: Callable[[Any], Any],
-        *,
-        service: str = proto.SERVICE,
-        methods: Container[str] = proto.REQUESTS,
+        methods: Mapping[str, str],
     ) -> None:
-        self._answer, self._make, self._service, self._methods = answer, make, service, methods
+        self._answer, self._make, self._methods = answer, make, methods
 
     def service(self, details: grpc.HandlerCallDetails) -> Any:
         """The handler of a method, None for methods of other services."""
-        method = str(details.method)
-        name = method.removeprefix(self._service)
-        if name not in self._methods or name == method:
-            return None
-        return self._make(functools.partial(self._answer, name))
+        name = self._methods.get(str(details.method))
+        return None if name is None else self._make(functools.partial(self._answer, name))

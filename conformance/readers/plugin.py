@@ -25,12 +25,16 @@ class FindsReads(Protocol):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ReadersPlugin:
-    """A protocol for readers: ``reads`` finds what they can read, and ``held`` the rows that the bytes of each hold."""
+    """A protocol for readers: ``reads`` finds what they can read, and ``held`` the rows that the bytes of each hold.
+
+    ``methods`` are the bare names of its methods by the full ones, as gRPC spells them.
+    """
 
     LAYER: ClassVar[str] = "readers"
 
     reads: FindsReads
     held: Callable[[View], Mapping[str, pa.Table]]
+    methods: Mapping[str, str]
 
 
 def reads_of(case: Case, exchange: Exchange, view: View | None = None) -> list[FullRead]:

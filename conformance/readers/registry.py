@@ -10,6 +10,7 @@ import types
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
+from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.readers.info import Read, ReaderInfo
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ __all__ = [
     "absent_clients",
     "client_programs",
     "client_readers",
-    "flight_programs",
-    "flight_readers",
     "matching_readers",
     "reader_module",
 ]
@@ -71,29 +70,16 @@ READERS: Final[Mapping[str, ReaderInfo]] = types.MappingProxyType(
 
 
 @functools.cache
-def client_programs() -> Mapping[str, ClientProgram]:
-    """The client programs that ship with the suite, by name; most workers never need them."""
+def client_programs(protocol: str = DEFAULT_PROTOCOL) -> Mapping[str, ClientProgram]:
+    """The clients of a protocol that ship with the suite, by name; most workers never need them."""
     from conformance.readers.programs.spec import shipped_programs  # noqa: PLC0415  # as the docstring says
 
-    return shipped_programs()
+    return shipped_programs(protocol)
 
 
-@functools.cache
-def flight_programs() -> Mapping[str, ClientProgram]:
-    """The clients of Arrow Flight that ship with the suite, by name."""
-    from conformance.readers.programs.spec import FLIGHT_FILE, shipped_programs  # noqa: PLC0415  # as above
-
-    return shipped_programs(FLIGHT_FILE)
-
-
-def flight_readers() -> Mapping[str, ReaderInfo]:
-    """The paths of all clients of Arrow Flight, by the reader's name."""
-    return {info.name: info for program in flight_programs().values() for info in program.paths.values()}
-
-
-def client_readers() -> Mapping[str, ReaderInfo]:
-    """The paths of all client programs, by the reader's name."""
-    return {info.name: info for program in client_programs().values() for info in program.paths.values()}
+def client_readers(protocol: str = DEFAULT_PROTOCOL) -> Mapping[str, ReaderInfo]:
+    """The paths of all client programs of a protocol, by the reader's name."""
+    return {info.name: info for program in client_programs(protocol).values() for info in program.paths.values()}
 
 
 class _Known(Mapping[str, ReaderInfo]):

@@ -1,4 +1,4 @@
-"""A loopback server of Storage Read and of Flight that answers with exactly the bytes that a target once sent.
+"""A loopback server of every protocol that answers with exactly the bytes that a target once sent.
 
 It sends the recorded responses unchanged, without parsing and serializing them again, and answers only what was
 recorded (:mod:`.tape`): any other request gets FAILED_PRECONDITION, because an invented continuation would hide the
@@ -19,10 +19,11 @@ from typing import Any, Final, Protocol, TypeVar
 import grpc
 import grpc.aio
 
+from conformance.protocol import plugins
 from conformance.readers.oneread import HOST, OPTIONS, EveryMethod
+from conformance.readers.plugin import ReadersPlugin
 from conformance.readers.tape import Answer, NotRecordedError
 from conformance.records import MetadataEntry, Turn
-from conformance.wire import flight
 
 __all__ = ["Desk", "Loop", "ReplayServer", "Visit"]
 
@@ -93,9 +94,8 @@ class ReplayServer:
 
     async def _start(self) -> str:
         self._server = grpc.aio.server(options=OPTIONS)
-        make = grpc.stream_stream_rpc_method_handler
-        flights = EveryMethod(self._handle, make, service=flight.SERVICE, methods=flight.METHODS)
-        self._server.add_generic_rpc_handlers((EveryMethod(self._handle, make), flights))
+        every = EveryMethod(self._handle, grpc.stream_stream_rpc_method_handler, _methods())
+        self._server.add_generic_rpc_handlers((every,))
         address = f"{HOST}:{self._server.add_insecure_port(f'{HOST}:0')}"
         await self._server.start()
         return address
@@ -141,6 +141,11 @@ class ReplayServer:
             if await visit.passed(data):
                 return False
         return True
+
+
+def _methods() -> dict[str, str]:
+    """The bare names of the methods of all protocols."""
+    return {full: name for one in plugins(ReadersPlugin).values() for full, name in one.methods.items()}
 
 
 async def _take(visit: Visit, requests: AsyncIterator[bytes], *, every: bool) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from conformance.protocol import plugin, plugins
+from conformance.readers.plugin import ReadersPlugin
 from conformance.recording.plugin import RecordingPlugin
 
 __all__ = ["method_names", "protocol_of", "recorded_methods", "stream_of"]
@@ -18,8 +19,8 @@ def recorded_methods() -> Mapping[str, tuple[str, str]]:
     return MappingProxyType(
         {
             full: (protocol, name)
-            for protocol, one in plugins(RecordingPlugin).items()
-            for full, name in one.methods.items()
+            for protocol in plugins(RecordingPlugin)
+            for full, name in plugin(ReadersPlugin, protocol).methods.items()
         }
     )
 

@@ -1,9 +1,9 @@
-"""What a proxy knows of a protocol: its methods, what a request asks for, and what in its messages is a secret."""
+"""What a proxy knows of a protocol: what a request asks for, and what in its messages is a secret."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Protocol, TypeAlias
 
 __all__ = ["KeptCall", "LabelsCalls", "Metadata", "RecordingPlugin"]
@@ -48,15 +48,14 @@ def _as_it_is(_method: str, message: bytes) -> bytes:
 class RecordingPlugin:
     """A protocol for the proxy.
 
-    ``methods`` are the bare names of its methods by the full ones, as gRPC spells them. ``stream_of`` gives the name of
-    the stream that a request of a method (by its bare name) asks for, or an empty one. ``labels`` makes what labels the
-    calls of one recording. ``secrets`` gives the secrets in the requests of a call, and ``without_secrets`` writes one
-    of its messages without those that the suite never records.
+    The calls of the methods in its :class:`~conformance.readers.plugin.ReadersPlugin` are recorded. ``stream_of`` gives
+    the name of the stream that a request of a method (by its bare name) asks for, or an empty one. ``labels`` makes
+    what labels the calls of one recording. ``secrets`` gives the secrets in the requests of a call, and
+    ``without_secrets`` writes one of its messages without those that the suite never records.
     """
 
     LAYER: ClassVar[str] = "recording"
 
-    methods: Mapping[str, str]
     stream_of: Callable[[str, bytes], str]
     labels: Callable[[], LabelsCalls] = _unlabelled
     secrets: Callable[[str, Sequence[bytes]], Iterable[str]] = _no_secrets

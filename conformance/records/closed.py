@@ -9,7 +9,7 @@ __all__ = [
     "BqType",
     "CallEnd",
     "FaultKind",
-    "FlightMethod",
+    "GivingUp",
     "Happening",
     "Level",
     "Mode",
@@ -161,6 +161,17 @@ class Happening(enum.StrEnum):
     """The same query writes to a table of its own. Later sessions are on that table."""
 
 
+class GivingUp(enum.StrEnum):
+    """The ways in which a client ends a call before it has sent or received everything."""
+
+    CANCEL = "cancel"
+    """It cancels the call."""
+    HALF_CLOSE = "half-close"
+    """It says that it sends nothing more, and waits for the status: what it sent is everything."""
+    DEADLINE = "deadline"
+    """It does nothing more, and the deadline that came with the call passes."""
+
+
 class ReadingOutcome(enum.StrEnum):
     """The outcome of a reader on an exchange."""
 
@@ -170,59 +181,6 @@ class ReadingOutcome(enum.StrEnum):
     HANG = "hang"
     UNAVAILABLE = "unavailable"
     """The reader is not installed here, or reports that it does not support this type."""
-
-
-class FlightMethod(enum.StrEnum):
-    """The methods of Arrow Flight RPC (https://github.com/apache/arrow/blob/main/format/Flight.proto)."""
-
-    HANDSHAKE = "Handshake"
-    LIST_FLIGHTS = "ListFlights"
-    GET_FLIGHT_INFO = "GetFlightInfo"
-    POLL_FLIGHT_INFO = "PollFlightInfo"
-    GET_SCHEMA = "GetSchema"
-    DO_GET = "DoGet"
-    DO_PUT = "DoPut"
-    DO_EXCHANGE = "DoExchange"
-    DO_ACTION = "DoAction"
-    LIST_ACTIONS = "ListActions"
-
-
-class EndOfTransaction(enum.StrEnum):
-    """How a transaction of Flight SQL ends."""
-
-    COMMIT = "commit"
-    """What it changed stays."""
-    ROLLBACK = "rollback"
-    """What it changed is undone."""
-
-
-class EndOfSavepoint(enum.StrEnum):
-    """How a savepoint of Flight SQL ends."""
-
-    RELEASE = "release"
-    """It is forgotten; what was changed after it stays."""
-    ROLLBACK = "rollback"
-    """What was changed after it is undone."""
-
-
-class IfExists(enum.StrEnum):
-    """What an ingestion does if its table exists."""
-
-    FAIL = "fail"
-    """It fails."""
-    APPEND = "append"
-    """The rows are added."""
-    REPLACE = "replace"
-    """The table is dropped and made again."""
-
-
-class IfNotExist(enum.StrEnum):
-    """What an ingestion does if its table does not exist."""
-
-    CREATE = "create"
-    """The table is made."""
-    FAIL = "fail"
-    """It fails."""
 
 
 class AskerKind(enum.StrEnum):

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from conformance.records.base import record
 
-__all__ = ["CallStep", "Expect", "Step"]
+__all__ = ["CallStep", "Expect", "RowsStep", "Step"]
 
 
 @record
@@ -42,3 +42,12 @@ class CallStep(Step):
     __slots__ = ()
 
     expect: Expect
+
+
+class RowsStep(CallStep):
+    """A step that sends rows of the case's table: ``count`` of them from number ``first``, or all if that is None."""
+
+    __slots__ = ()
+
+    first: int
+    count: int | None

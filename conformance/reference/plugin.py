@@ -36,6 +36,10 @@ class ReferencePlugin:
     servers, each with many faults.
     If ``refusals_fail``, a server of the protocol has to serve every legal request, so that a refusal that no clause
     reports fails a legal variation. Servers of other protocols differ in what they offer, and refuse the rest.
+
+    ``serve`` runs a server for users until SIGTERM or SIGINT. Its arguments, each optional, are those of
+    ``serve_options``, among ``mutant``, ``scenario``, ``host``, ``tls``, ``path``, ``guard`` and ``delays``, and
+    ``say``, which gets a JSON line for each port.
     """
 
     LAYER: ClassVar[str] = "reference"
@@ -53,3 +57,5 @@ class ReferencePlugin:
     played: Callable[[str], Target] | None = None
     scenarios: Callable[[], Mapping[str, Case]] = _no_scenarios
     refusals_fail: bool = True
+    serve: Callable[..., None]
+    serve_options: frozenset[str]

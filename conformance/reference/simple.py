@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent import futures
@@ -14,6 +16,7 @@ from typing import Any, ClassVar, Final
 
 import grpc
 
+from conformance.contain.interrupts import stopping
 from conformance.reference import clock
 from conformance.reference.freedom import ServiceVariation
 from conformance.reference.hosted import Hosted
@@ -80,7 +83,22 @@ def simple_reference(
         entries=frozenset(base.METHODS.values()),
         mutants=lambda: mutants,
         variations=lambda: tuple(variations),
+        serve=functools.partial(_serve_process, service),
+        serve_options=frozenset({"mutant", "host"}),
     )
+
+
+def _serve_process(
+    service: Callable[[str | None], type[SimpleService]],
+    *,
+    mutant: str | None = None,
+    host: str = "127.0.0.1",
+    say: Callable[[str], object] = print,
+) -> None:
+    with stopping() as done, ExitStack() as stack:
+        address = serve(service(mutant)(), stack, host)
+        say(json.dumps({"event": "grpc.listen", "port": int(address.rpartition(":")[2])}))
+        done.wait()
 
 
 class _Handlers(grpc.GenericRpcHandler):  # type: ignore[type-arg]  # it is generic in the stubs alone

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
 from collections.abc import Sequence
-from contextlib import ExitStack
 
-from conformance.contain.interrupts import stopping
 from conformance.protocol import plugins
 from conformance.reference.plugin import ReferencePlugin
-from conformance.reference.simple import SimpleService, serve
+from conformance.reference.simple import SimpleService
 
 __all__ = ["main"]
 
@@ -30,13 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--host", default="127.0.0.1")
     options = parser.parse_args(arguments)
     try:
-        made: SimpleService = simple[options.protocol].service(options.mutant)()
+        simple[options.protocol].serve(mutant=options.mutant, host=options.host, say=say)
     except KeyError:
         parser.error(f"argument --mutant: {options.protocol} has no deviation {options.mutant!r}")
-    with stopping() as done, ExitStack() as stack:
-        address = serve(made, stack, options.host)
-        say(json.dumps({"event": "grpc.listen", "port": int(address.rpartition(":")[2])}))
-        done.wait()
 
 
 if __name__ == "__main__":

@@ -12,11 +12,10 @@ from typing import Final
 
 from conformance.contract.clause import OTHER_PROTOCOLS
 from conformance.contract.closed import Question
-from conformance.contract.plugin import ContractPlugin
 from conformance.disk.files import write_whole
 from conformance.engine.events import CLIENT_PROFILE, READ_PROFILE, WRITE_PROFILE
 from conformance.engine.result import Result
-from conformance.protocol import plugin
+from conformance.protocol import title_of
 from conformance.records import Level
 from conformance.report.document import Report, document
 from conformance.report.summary import Cell
@@ -39,7 +38,7 @@ def label_of(report: Report) -> str:
     """What a run judged, in the words of its badge."""
     profile = report.run.profile
     if profile in OTHER_PROTOCOLS:
-        return plugin(ContractPlugin, profile).title.lower()
+        return title_of(profile).lower()
     return _LABELS.get(profile, _LABEL)
 
 

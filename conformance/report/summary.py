@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.contain.text import many as _many
-from conformance.contract.clause import CLAUSES
+from conformance.contract.clause import CLAUSES, clients_of
 from conformance.contract.closed import Question
 from conformance.disk.files import data_file
 from conformance.engine.causes import Cause, causes
@@ -21,6 +21,7 @@ from conformance.engine.provenance import Provenance
 from conformance.engine.result import NOT_JUDGED, Deviation, Result
 from conformance.engine.selection import LeftOut
 from conformance.engine.standing import ClauseStanding, Standing
+from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import Level, Outcome
 
 __all__ = [
@@ -50,8 +51,6 @@ _REPLAYED_BY: Final = {
     CLIENT_PROFILE: ("clients", "--client", "--select"),
 }
 """The command that replays a case of a run on a reader, a writer or a client, and its two options."""
-_OF_FLIGHT: Final = "flight-client."
-"""How the clauses on clients of Flight begin, which have an option of their own."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -275,10 +274,10 @@ def replay_command(result: Result, shown: Deviation | Cause | CaseJudged) -> str
     """The command that shows a case, that of a deviation or the smallest of a cause, again with every byte."""
     if (words := _REPLAYED_BY.get(result.start.profile)) is not None:
         command, who, what = words
-        flight = ["--flight"] if any(one.startswith(_OF_FLIGHT) for one in result.start.clauses) else []
+        protocols = {clients_of(one) for one in result.start.clauses} - {DEFAULT_PROTOCOL}
         named = result.start.target_file
         subject = ["--program" if named.endswith(".toml") else who, named]  # a program of the user's own, by its file
-        return shlex.join(["conformance", command, *flight, *subject, what, shown.replay])
+        return shlex.join(["conformance", command, *(f"--{name}" for name in protocols), *subject, what, shown.replay])
     # A recording has no target file: its log is judged again.
     target = ["--target", _named(result.start)] if result.start.target_file else []
     return shlex.join(["conformance", "replay", shown.replay, *target])

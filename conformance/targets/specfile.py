@@ -18,12 +18,12 @@ from conformance.contain.parse import parse_toml
 from conformance.contain.text import safe
 from conformance.contract.offers import check_not_offered
 from conformance.disk.pipes import kept
-from conformance.protocol import plugin
+from conformance.protocol import plugin, plugins, takes_part
 from conformance.records import RecordError, from_json
 from conformance.targets import environmentspec
 from conformance.targets.endpoint import check_endpoint
 from conformance.targets.errors import TargetError
-from conformance.targets.flightplaces import addressed
+from conformance.targets.owntable import TablePlugin
 from conformance.targets.plugin import TargetsPlugin
 from conformance.targets.ranges import DAY
 from conformance.targets.service import PROJECT_PATTERN, check_project_variable, check_service
@@ -39,13 +39,13 @@ PLACEHOLDERS: Final = {
     "grpc_port": "the gRPC port to bind; 0 if [ready] grpc_event names the event that reports the bound one",
     "rest_port": "the REST port to bind; 0 if [ready] rest_event names the event that reports the bound one",
     "project": "the project that the cases read from",
-    "scenario": "the scenario of Arrow's integration tests that a Flight server is started for",
     "home": "a directory made for this start of the target, and removed when it ends",
     "here": "the directory of the TOML file",
     **environmentspec.PLACEHOLDERS,
 }
-"""The names that a command or an environment value may contain in braces."""
+"""The names that a command or an environment value may contain in braces; some protocols have further ones."""
 
+_OF_NO_FILE: Final = {"file": "it is where the file was read from", "own": "such a table has the name of the kind"}
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 LONGEST_FILE: Final = 4 << 20
 """The largest target file in bytes: enough for 10,000 expected failures."""
@@ -92,9 +92,16 @@ def parse_target(text: str, file: Path) -> TargetSpec:
 def _read(data: Mapping[str, object]) -> TargetSpec:
     if "kind" not in data:
         raise RecordError("target.kind", f"what is judged: {', '.join(target_kinds())}", None)
-    spec = from_json(TargetSpec, data, path="target")
-    if spec.serves and spec.kind != TargetKind.SERVER and spec.endpoint is not None:
-        return dataclasses.replace(spec, endpoint=addressed(spec.endpoint))
+    for one in plugins(TablePlugin).values():
+        if (tag := one.kind.TAG) in data and data["kind"] != tag:
+            raise RecordError(f"target.{tag}", f"no such table: it is about targets of the kind {tag}", f"[{tag}]")
+    spec = from_json(TargetSpec, {key: data[key] for key in data if key != data["kind"]}, path="target")
+    protocol = spec.protocol
+    if spec.kind in data and takes_part(TablePlugin, protocol):
+        table = from_json(plugin(TablePlugin, protocol).kind, data[spec.kind], path=f"target.{spec.kind}")
+        spec = dataclasses.replace(spec, own=table)
+    if spec.serves and spec.endpoint is not None:
+        spec = dataclasses.replace(spec, endpoint=plugin(TargetsPlugin, protocol).addressed(spec.endpoint))
     return spec
 
 
@@ -110,8 +117,9 @@ def _text(file: Path) -> str:
 
 
 def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
-    if "file" in data:
-        raise RecordError("target.file", "no such key: it is where the file was read from", data["file"])
+    for key, why in _OF_NO_FILE.items():
+        if key in data:
+            raise RecordError(f"target.{key}", f"no such key: {why}", data[key])
     if not _NAME.fullmatch(spec.name):
         raise RecordError("target.name", "lower-case letters, digits, '.', '_' and '-'", spec.name)
     if not PROJECT_PATTERN.fullmatch(spec.project):
@@ -119,10 +127,11 @@ def _check(spec: TargetSpec, data: Mapping[str, object]) -> None:
     _check_kind(spec)
     for where, entries in _lists(spec):
         _check_list(where, entries)
+    known = (*PLACEHOLDERS, *plugin(TargetsPlugin, spec.protocol).placeholders)
     for where, text in _templates(spec):
         for name in _placeholders(where, text):
-            if name not in PLACEHOLDERS:
-                raise RecordError(where, "placeholders among " + ", ".join(PLACEHOLDERS), "{" + name + "}")
+            if name not in known:
+                raise RecordError(where, "placeholders among " + ", ".join(known), "{" + name + "}")
             if name == "home" and where.startswith("target.seed."):
                 raise RecordError(where, "no {home}: it belongs to the server", text)
             environmentspec.check_placeholder(where, name, spec.environment)

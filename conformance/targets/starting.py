@@ -22,7 +22,6 @@ from conformance.targets.endpoint import Endpoint
 from conformance.targets.environment import Environment, command_environment, fill
 from conformance.targets.errors import TargetError, TargetUnavailable
 from conformance.targets.fence import FencedClient
-from conformance.targets.flightspec import FlightSpec
 from conformance.targets.homes import fresh_home
 from conformance.targets.messages import Names
 from conformance.targets.patience import Patience
@@ -134,7 +133,7 @@ class Starter:
         more = {
             "host": HOST,
             "project": self._spec.project,
-            "scenario": (self._spec.flight or FlightSpec()).scenario or "",
+            **{name: one.value(spec) for name, one in plugin(TargetsPlugin, spec.protocol).placeholders.items()},
             **{f"{side}_port": str(port) for side, port in asked.items()},
         }
         command = [fill(part, environment, **more) for part in start.command]

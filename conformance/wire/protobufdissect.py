@@ -1,13 +1,13 @@
-"""The annotated dump of a protobuf message, and of the IPC message that a message of Flight carries.
+"""The annotated dump of a protobuf message, and of the IPC message that it carries.
 
 Every byte belongs to one region. Offsets are those of the protobuf message, also inside the IPC message, whose metadata
-and body are in two fields of a ``FlightData``.
+and body may be in two fields.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from conformance._protobuftables import FieldKind, MessageSpec
@@ -15,60 +15,28 @@ from conformance.contain.text import many
 from conformance.wire.closed import RegionKind, SectionKind
 from conformance.wire.dissect import Dissection, Section, judge_alone, section_of
 from conformance.wire.faults import Fault
-from conformance.wire.flightdata import join_flight
 from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
+from conformance.wire.plugin import Content, WirePlugin
 from conformance.wire.preview import shorten
 from conformance.wire.protobuf import read_protobuf
 from conformance.wire.protobufmessages import ProtoField, ProtoMessage
 from conformance.wire.regions import Region, cover, message_claims
 from conformance.wire.types import Schema
 
-__all__ = ["Content", "content_of", "dissect_protobuf"]
+__all__ = ["dissect_protobuf"]
 
-_SCHEMA_FIELDS: Final = {"FlightInfo": "schema", "SchemaResult": "schema"}
-"""The fields that contain an IPC message with its prefix."""
 _SHOWN: Final = 32
 """The number of bytes of a value that are shown as text."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Content:
-    """The IPC message inside a protobuf message, with its prefix.
-
-    ``back`` converts a range of ``data`` to the range in the protobuf message. ``fields`` are the offsets at which the
-    fields with the content start.
-    """
-
-    data: bytes
-    back: Callable[[int, int], tuple[int, int]]
-    fields: frozenset[int]
-
-
-def content_of(data: Bytes, spec: MessageSpec) -> Content | None:
-    """The IPC message in the bytes of a message of Flight; None if it carries none."""
-    if spec.name == "FlightData":
-        stream = join_flight([data])
-        (part,) = stream.parts
-        there = [part.reading.message.last(name) for name in ("data_header", "data_body")]
-        starts = frozenset(field.start for field in there if field is not None)
-        return Content(stream.data, part.back, starts) if stream.data else None
-    name = _SCHEMA_FIELDS.get(spec.name)
-    field = read_protobuf(data, spec).message.last(name) if name is not None else None
-    if field is None or not isinstance(field.value, memoryview) or not field.value:
-        return None
-    shift = field.value_start
-    return Content(bytes(field.value), lambda start, end: (start + shift, end + shift), frozenset({field.start}))
-
-
-def dissect_protobuf(data: Bytes, spec: MessageSpec, schema: Schema | None = None) -> Dissection:
-    """Dissect bytes that should be one message of ``spec``; no bytes make this function raise.
+def dissect_protobuf(data: Bytes, spec: MessageSpec, protocol: WirePlugin, schema: Schema | None = None) -> Dissection:
+    """Dissect bytes that should be one message of ``spec``, of ``protocol``; no bytes make this function raise.
 
     ``schema`` is the schema for a record batch inside the message.
     """
     view = memoryview(data).cast("B")
-    reading, content = read_protobuf(view, spec), content_of(view, spec)
-    own = join_flight([view]).parts[0].faults if spec.name == "FlightData" else reading.faults
-    faults = [*own, *(one.note for one in reading.observations)]
+    reading, content = read_protobuf(view, spec), protocol.content(view, spec)
+    faults = [*protocol.faults(view, spec), *(one.note for one in reading.observations)]
     sections = [Section(0, len(view), SectionKind.OTHER, f"{spec.name}, bytes 0 to {len(view)}")]
     messages: list[Message] = []
     claims = list(_claims(reading.message, spec.name, content.fields if content is not None else frozenset()))

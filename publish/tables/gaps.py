@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from conformance.clients.flight.streams import STREAMS
-from conformance.readers.registry import flight_readers
+from conformance.protocols.flight.clients.streams import STREAMS
+from conformance.readers.registry import client_readers
 from publish.tables.blocks import filled
 
 __all__ = ["NAME", "text"]
@@ -23,6 +23,6 @@ def text() -> str:
 
 def _gaps() -> Iterator[str]:
     yield "| path | a stream that has | source |\n|---|---|---|\n"
-    for info in flight_readers().values():
+    for info in client_readers("flight").values():
         for kind, source in info.gaps.items():
             yield f"| `{info.name}` | {STREAMS[kind].title} | <{source}> |\n"

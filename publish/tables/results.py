@@ -18,8 +18,8 @@ from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.generate.vectors import VectorSet
+from conformance.protocols.flight.reference.variations import FLIGHT_VARIATIONS
 from conformance.records import Level, Outcome, from_json
-from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 from conformance.reference.ipc.hostile import HOSTILE
 from conformance.reference.ipc.mutants import IPC_MUTANTS
 from conformance.reference.ipc.variations import IPC_VARIATIONS

@@ -25,11 +25,11 @@ from conformance.engine.owed import reference_target
 from conformance.engine.selection import of_protocol
 from conformance.generate import load_case
 from conformance.protocols.flight.generate.histories import HISTORY
+from conformance.protocols.flight.reference.deviations import flight_service
+from conformance.protocols.flight.reference.server import FlightServer
+from conformance.protocols.flight.table.spec import FlightSeeding, FlightSpec
 from conformance.readers.decoders import arro3_stream
-from conformance.reference.flight.deviations import flight_service
-from conformance.reference.flight.server import FlightServer
 from conformance.targets import load_target
-from conformance.targets.flightspec import FlightSeeding, FlightSpec
 from tests.campaign.jobs import found
 from tests.campaign.spark import command, run
 
@@ -101,7 +101,7 @@ def test_calls_with_many_requests_pass_between_processes(passed: list[Done]) -> 
 
 def test_a_server_that_stores_nothing_is_not_asked() -> None:
     """The cases are unsupported, as in a run."""
-    spec = dataclasses.replace(load_target("flight-reference"), flight=FlightSpec())
+    spec = dataclasses.replace(load_target("flight-reference"), own=FlightSpec())
 
     assert {one.judge["outcome"] for one in done(of=job(spec=spec))} == {"unsupported"}
 
@@ -131,7 +131,7 @@ class TestHistories:
     def test_a_server_without_an_exchange_gets_histories_without_one(self) -> None:
         """Each of them can be put to it."""
         spec = load_target("flight-reference")
-        silent = dataclasses.replace(spec, flight=FlightSpec(seeding=FlightSeeding.PUT))
+        silent = dataclasses.replace(spec, own=FlightSpec(seeding=FlightSeeding.PUT))
 
         made = done(of=job(profile=HISTORY, spec=silent))
 

@@ -18,7 +18,7 @@ from conformance.engine.selection import all_clauses
 from conformance.generate import save_case
 from conformance.report.document import report_schema
 from tests.cli.typed import CASE, conformance_, run
-from tests.records.flight import FLIGHT_CASE
+from tests.protocols.flight.records.steps import FLIGHT_CASE
 
 
 class TestRun:

@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 
 from conformance.cli._group import cli
 from conformance.wire import Rule
+from tests.protocols.flight.wire.samples import flight_data
 from tests.wire.breaking import END, GOOD_BATCH, GOOD_SCHEMA
 from tests.wire.breaking_files import FILES, GOOD_FILE, GOOD_TENSOR
-from tests.wire.flight_samples import flight_data
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.reference.flight.deviations import FLIGHT_NAMES, flight_service
-from conformance.reference.flight.mutants import FLIGHT_MUTANTS
-from conformance.reference.flight.server import FlightServer
+from conformance.protocols.flight.reference.deviations import FLIGHT_NAMES, flight_service
+from conformance.protocols.flight.reference.mutants import FLIGHT_MUTANTS
+from conformance.protocols.flight.reference.server import FlightServer
 from tests.cli.typed import conformance_
 from tests.fixtures import ROOT
 

@@ -14,9 +14,9 @@ import pytest
 from conformance.contain.child import Child
 from conformance.engine.events import ExchangeRecorded
 from conformance.engine.log import read_log
+from conformance.protocols.flight.reference.deviations import flight_service
+from conformance.protocols.flight.reference.server import FlightServer
 from conformance.records import Call
-from conformance.reference.flight.deviations import flight_service
-from conformance.reference.flight.server import FlightServer
 from tests.cli.typed import conformance_
 from tests.fixtures import ROOT
 from tests.patience import LONG

@@ -186,7 +186,7 @@ def test_a_command_imports_nothing_that_it_does_not_use(
 
 def test_the_flight_server_and_the_stand_in_of_a_client_start_without_pandas(tmp_path: Path) -> None:
     """They convert values while they are imported; and mutants of BigQuery's service are no business of theirs."""
-    for module in ("conformance.reference.flight.serving", "conformance.clients.flight.standin"):
+    for module in ("conformance.protocols.flight.reference.serving", "conformance.protocols.flight.clients.standin"):
         imported = _imported(_SERVER.replace("conformance.reference.serving", module), directory=tmp_path)
 
         assert "grpc" in imported

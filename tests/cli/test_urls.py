@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.reference.flight.deviations import flight_service
-from conformance.reference.flight.server import FlightServer
+from conformance.protocols.flight.reference.deviations import flight_service
+from conformance.protocols.flight.reference.server import FlightServer
 from conformance.reference.server import ReferenceServer
 from tests.cli.typed import conformance_
 

@@ -15,15 +15,8 @@ from conformance.contract.profilerow import CORE, ProfileRow
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import PROFILE, all_clauses
 from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
-from conformance.records import (
-    Case,
-    CreateSession,
-    ReadRows,
-    RecordError,
-    SendMessages,
-    Step,
-    Table,
-)
+from conformance.protocols.flight.records import SendMessages
+from conformance.records import Case, CreateSession, ReadRows, RecordError, Step, Table
 
 CASES = tuple(load_corpus(protocol=None).values())
 SERVED = [clause_id for clause_id, clause in all_clauses().items() if PROFILE in clause.profiles]

@@ -6,7 +6,7 @@ import pytest
 
 from conformance._protobuftables import declare
 from conformance.contract.protoclasses import message_classes
-from conformance.wire.flight import FLIGHT, PACKAGE
+from conformance.protocols.flight.wire.messages import FLIGHT, PACKAGE
 
 CLASSES = message_classes(PACKAGE, FLIGHT)
 

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 import yaml
 
-from conformance.reference.flight.server import FlightServer
+from conformance.protocols.flight.reference.server import FlightServer
 from conformance.reference.server import ReferenceServer
 from conformance.targets.asking import PROTOCOL
 from tests.docs.snippets import EXCERPTED, FOLLOWED, GUIDES, Desk, blocks

@@ -9,8 +9,8 @@ import pytest
 from conformance.contract.clause import load_chapters
 from conformance.engine import asking
 from conformance.engine.asking import Tried, asked, drawn, has_races
-from conformance.reference.flight.hosted import flight_target
-from conformance.reference.flight.service import FlightService
+from conformance.protocols.flight.reference.hosted import flight_target
+from conformance.protocols.flight.reference.service import FlightService
 
 load_chapters()
 

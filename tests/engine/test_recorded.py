@@ -24,7 +24,7 @@ from conformance.engine.transcript import transcript
 from conformance.generate import load_case
 from conformance.records import Call, Case, Exchange, MetadataEntry, Outcome, RecordError, Turn
 from tests.engine.samples import FakeTarget, judged, passing, sample_case, sample_exchange, started
-from tests.records.flight import BY_A_CLIENT, FLIGHT_CASE, FLIGHT_EXCHANGE
+from tests.protocols.flight.records.steps import BY_A_CLIENT, FLIGHT_CASE, FLIGHT_EXCHANGE
 
 METHOD = "/arrow.flight.protocol.FlightService/DoExchange"
 

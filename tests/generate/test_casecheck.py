@@ -7,15 +7,14 @@ import pytest
 from conformance.generate import draw_case
 from conformance.generate.casecheck import check_case
 from conformance.generate.drawing import profiles
+from conformance.protocols.flight.records import Descriptor, GetFlightInfo
 from conformance.records import (
     AppendRows,
     BqType,
     Case,
     Column,
     CreateSession,
-    Descriptor,
     Expect,
-    GetFlightInfo,
     Happening,
     Meanwhile,
     ReadRows,

@@ -88,8 +88,8 @@ def full_standard_error(place: Path, cookie: str) -> Command:
 
 SENDS_ELSEWHERE: Final = """
 import json, pathlib, socket, sys, threading
-from conformance.reference.flight.server import FlightServer
-from conformance.reference.flight.service import FlightService
+from conformance.protocols.flight.reference.server import FlightServer
+from conformance.protocols.flight.reference.service import FlightService
 
 def listen(listener):
     while True:
@@ -139,9 +139,9 @@ def flight_endpoint_of_many_locations(place: Path, cookie: str) -> Command:
 EXPANDS: Final = """
 import json, threading
 import pyarrow as pa
-from conformance.contract.flight.encoding import data
-from conformance.reference.flight.server import FlightServer
-from conformance.reference.flight.service import FlightService
+from conformance.protocols.flight.contract.encoding import data
+from conformance.protocols.flight.reference.server import FlightServer
+from conformance.protocols.flight.reference.service import FlightService
 
 column = pa.DictionaryArray.from_arrays(pa.array([0] * 200_000, pa.int8()), pa.array(["z" * 2_000_000]))
 sink = pa.BufferOutputStream()
@@ -167,8 +167,8 @@ def flight_dictionary_of_one_large_value(place: Path, cookie: str) -> Command:
 
 MANY_ENDPOINTS: Final = """
 import json, threading
-from conformance.reference.flight.server import FlightServer
-from conformance.reference.flight.service import FlightService
+from conformance.protocols.flight.reference.server import FlightServer
+from conformance.protocols.flight.reference.service import FlightService
 
 class Many(FlightService):
     def endpoints(self, flight):

@@ -11,7 +11,7 @@ from publish.refresh import changes
 
 COMPARED_ELSEWHERE: Final = {"servers", "flight"}
 """``tests/engine/test_prove.py`` compares what the sampled proof has found anyway, and
-``tests/reference/flight/test_mutants.py`` the findings on each mutant.
+``tests/protocols/flight/reference/test_mutants.py`` the findings on each mutant.
 """
 SLOW: Final = {"shown", "vectors"}
 """The reference answers every case for the first; a quick test compares the cases in the file with the corpus. Each

@@ -9,7 +9,6 @@ import grpc
 import pytest
 
 from conformance.contract import proto
-from conformance.contract.flight.encoding import part, text
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import ExchangeRecorded
 from conformance.engine.log import read_log
@@ -17,19 +16,21 @@ from conformance.engine.proof import is_heavy
 from conformance.engine.recorded import read_recorded
 from conformance.engine.result import fold
 from conformance.generate import materialise
+from conformance.protocols.flight.contract.encoding import part, text
+from conformance.protocols.flight.records import FlightMethod
+from conformance.protocols.flight.reference.deviations import flight_service
+from conformance.protocols.flight.reference.handshake import LOGIN
+from conformance.protocols.flight.reference.server import FlightServer
+from conformance.protocols.flight.table.dialect import SqlSpec
+from conformance.protocols.flight.table.spec import FlightSeeding, FlightSpec, Login
+from conformance.protocols.flight.wire.messages import SERVICE
 from conformance.recording.journal import Ended, Journal
 from conformance.recording.keeping import Bounds, Kept
-from conformance.records import Call, CallEnd, Exchange, FaultKind, FlightMethod, Outcome
+from conformance.records import Call, CallEnd, Exchange, FaultKind, Outcome
 from conformance.records import Fault as Planned
-from conformance.reference.flight.deviations import flight_service
-from conformance.reference.flight.handshake import LOGIN
-from conformance.reference.flight.server import FlightServer
 from conformance.targets import open_target
-from conformance.targets.dialect import SqlSpec
 from conformance.targets.endpoint import Endpoint
-from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
 from conformance.targets.spec import TargetSpec
-from conformance.wire.flight import SERVICE
 from tests.recording.running import recording
 
 CASES: Final = [one for one in load_corpus(protocol="flight").values() if not is_heavy(one)]
@@ -42,7 +43,7 @@ def through(log: Path) -> list[Exchange]:
     service.login = LOGIN
     spoken = FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=SqlSpec())
     with FlightServer(service) as server, recording(server.endpoint, log) as (proxy, _):
-        spec = TargetSpec("proxied", "flight", endpoint=Endpoint(grpc=proxy.grpc), flight=spoken)
+        spec = TargetSpec("proxied", "flight", endpoint=Endpoint(grpc=proxy.grpc), own=spoken)
         with open_target(spec, alone=True) as target:
             return [target.drive(case, materialise(case.table)) for case in CASES]
 

@@ -11,15 +11,15 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.events import ExchangeRecorded
 from conformance.engine.log import read_log
 from conformance.generate import materialise
+from conformance.protocols.flight.reference.deviations import flight_service
+from conformance.protocols.flight.reference.server import FlightServer
+from conformance.protocols.flight.reference.sql.service import SqlFlightService
+from conformance.protocols.flight.reference.variations import FLIGHT_VARIATIONS
+from conformance.protocols.flight.table.dialect import SqlSpec
+from conformance.protocols.flight.table.spec import FlightSeeding, FlightSpec
 from conformance.records import Outcome
-from conformance.reference.flight.deviations import flight_service
-from conformance.reference.flight.server import FlightServer
-from conformance.reference.flight.sql.service import SqlFlightService
-from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 from conformance.targets import open_target
-from conformance.targets.dialect import SqlSpec
 from conformance.targets.endpoint import Endpoint
-from conformance.targets.flightspec import FlightSeeding, FlightSpec
 from conformance.targets.spec import TargetSpec
 from tests.protocols.flight.recording.test_parties import verdicts
 from tests.recording.running import recording
@@ -44,7 +44,7 @@ def recorded(log: Path, deviation: str | None) -> list[ExchangeRecorded]:
     service = SqlFlightService() if deviation is None else flight_service(deviation)()
     spoken = FlightSpec(FlightSeeding.PUT, sql=SqlSpec())
     with FlightServer(service) as server, recording(server.endpoint, log) as (proxy, _):
-        spec = TargetSpec("proxied", "flight", endpoint=Endpoint(grpc=proxy.grpc), flight=spoken)
+        spec = TargetSpec("proxied", "flight", endpoint=Endpoint(grpc=proxy.grpc), own=spoken)
         with open_target(spec, alone=True) as target:
             for case in CASES:
                 target.drive(case, materialise(case.table))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.records import Asker, AskerKind, Call, Exchange, RecordError, Turn, to_json
-from tests.records.flight import BY_A_CLIENT, FLIGHT_EXCHANGE, PING_PONG
+from tests.protocols.flight.records.steps import BY_A_CLIENT, FLIGHT_EXCHANGE, PING_PONG
 
 
 def test_a_call_without_an_order_asks_once_and_then_listens() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from conformance.records import DoGet, DoPut, GetFlightInfo, ReadRows
-from conformance.records.flight import Descriptor
+from conformance.protocols.flight.records import DoGet, DoPut, GetFlightInfo
+from conformance.protocols.flight.records.calls import Descriptor
+from conformance.records import ReadRows
 from conformance.records.together import groups
 
 NAMED = Descriptor(path=("f",))

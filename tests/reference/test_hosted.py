@@ -17,9 +17,9 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.proof import ProofFixture, Tried
 from conformance.generate.scenarios import CHAPTER
 from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
+from conformance.protocols.flight.reference.hosted import flight_target
 from conformance.records import CallEnd, Exchange
 from conformance.records.together import groups
-from conformance.reference.flight.hosted import flight_target
 from conformance.reference.hosted import storage_target
 from conformance.targets import Target
 

@@ -94,7 +94,7 @@ def test_an_unknown_mutant_is_a_usage_error() -> None:
     assert "no mutant is called 'no-such-lie'; `conformance serve --mutants` lists them all" in done.stderr
 
 
-@pytest.mark.parametrize("module", ["conformance.reference", "conformance.reference.flight"])
+@pytest.mark.parametrize("module", ["conformance.reference", "conformance.protocols.flight.reference"])
 def test_an_address_that_cannot_be_bound_is_a_usage_error(module: str) -> None:
     """A sentence and status 2, as for other arguments."""
     command = [sys.executable, "-m", module, "--host", "256.0.0.1"]

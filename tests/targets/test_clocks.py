@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from conformance.contract.flight.view import FlightView
 from conformance.generate import materialise
-from conformance.records import Descriptor, DoAction, DoGet, DoPut, Exchange, GetFlightInfo, Happening, Meanwhile, Step
+from conformance.protocols.flight.contract.view import FlightView
+from conformance.protocols.flight.records import Descriptor, DoAction, DoGet, DoPut, GetFlightInfo
+from conformance.protocols.flight.wire.messages import RENEW
+from conformance.records import Exchange, Happening, Meanwhile, Step
 from conformance.targets import Target, load_target, open_target
 from conformance.targets.spec import Clock
-from conformance.wire.flight import RENEW
-from tests.reference.flight.direct import case_of
+from tests.protocols.flight.reference.direct import case_of
 from tests.targets.conftest import ROOT
 
 REFERENCE = load_target(ROOT / "targets" / "flight-reference.toml")

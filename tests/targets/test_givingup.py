@@ -10,19 +10,20 @@ from typing import cast
 import grpc
 import pytest
 
-from conformance.contract.flight import encoding
 from conformance.generate import materialise
-from conformance.records import Call, CallEnd, Descriptor, GivingUp
-from conformance.reference.flight.server import FlightServer, _until_gone
-from conformance.reference.flight.service import FlightService
-from conformance.reference.flight.store import Store
+from conformance.protocols.flight.contract import encoding
+from conformance.protocols.flight.records import Descriptor
+from conformance.protocols.flight.reference.server import FlightServer, _until_gone
+from conformance.protocols.flight.reference.service import FlightService
+from conformance.protocols.flight.reference.store import Store
+from conformance.protocols.flight.targets.puts import frames
+from conformance.protocols.flight.wire.messages import SERVICE
+from conformance.records import Call, CallEnd, GivingUp
 from conformance.targets import calls
 from conformance.targets.calls import CallBudget, Caller, Leaving, open_channel
-from conformance.targets.flightputs import frames
 from conformance.targets.handing import batches_of
-from conformance.wire.flight import SERVICE
 from tests.patience import LONG, patiently
-from tests.reference.flight.direct import ROWS
+from tests.protocols.flight.reference.direct import ROWS
 
 BUDGET = CallBudget(seconds=LONG, responses=100, bytes=1 << 20)
 NAMED = encoding.descriptor(Descriptor(path=("x",)))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from conformance.protocols.flight.table.spec import FlightSeeding
+from conformance.protocols.flight.targets.locations import place_at
 from conformance.targets import TargetError, TargetKind, load_target
 from conformance.targets.endpoint import Tls
-from conformance.targets.flightplaces import place_at
-from conformance.targets.flightspec import FlightSeeding
 from conformance.targets.spec import SeedPath
 from conformance.targets.urls import schemes
 

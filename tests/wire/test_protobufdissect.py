@@ -8,16 +8,16 @@ import random
 import pytest
 
 from conformance.contract.protoclasses import message_classes
+from conformance.protocols.flight.wire.messages import FLIGHT, PACKAGE
 from conformance.wire import Dissection, Header, ProtobufRule, RegionKind, Rule, SectionKind, dissect, read_schema
 from conformance.wire import lines as dump_lines
-from conformance.wire.flight import FLIGHT, PACKAGE
 from conformance.wire.protobufdissect import content_of, dissect_protobuf
+from tests.protocols.flight.wire.samples import divided, flight_data, streamed
+from tests.protocols.flight.wire.test_data import ORDERS
 from tests.wire.breaking import GOOD_BATCH, GOOD_SCHEMA
 from tests.wire.breaking_files import GOOD_TENSOR
 from tests.wire.corpus import batches, pair
-from tests.wire.flight_samples import divided, flight_data, streamed
 from tests.wire.proto_samples import BROKEN, KINDS, UNUSUAL, delimited
-from tests.wire.test_flightdata import ORDERS
 from tests.wire.test_robustness import _mutate
 
 SCHEMA = read_schema(GOOD_SCHEMA).schema

@@ -13,9 +13,10 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.comparing.matching import shape
-from conformance.contract.flight.view import DataView, FlightView
 from conformance.contract.mapping import arrow_schema
 from conformance.contract.view import View
+from conformance.protocols.flight.contract.view import DataView, FlightView
+from conformance.protocols.flight.wire.messages import METHOD_PATHS
 from conformance.readers.fullread import FullRead
 from conformance.readers.plugin import ReadersPlugin
 from conformance.records import Case, Exchange
@@ -75,4 +76,4 @@ def _read(case: Case, call: DataView) -> FullRead:
     )
 
 
-PLUGIN: Final = ReadersPlugin(flight_reads, held_streams)
+PLUGIN: Final = ReadersPlugin(flight_reads, held_streams, METHOD_PATHS)

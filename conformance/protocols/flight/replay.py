@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from conformance.contract.flight.decoding import message_of
+from conformance.protocols.flight.contract.decoding import message_of
+from conformance.protocols.flight.records import FlightMethod
+from conformance.protocols.flight.wire.messages import METHODS
 from conformance.readers.tape import Answer, Ending, NotRecordedError
-from conformance.records import Call, CallEnd, Case, Exchange, FlightMethod
+from conformance.records import Call, CallEnd, Case, Exchange
 from conformance.replay.plugin import ReplayPlugin
-from conformance.wire.flight import METHODS
 from conformance.wire.protobufmessages import ProtoMessage
 
 __all__ = ["FlightTapes", "key_of", "wanted"]

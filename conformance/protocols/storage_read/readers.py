@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from conformance.contract import proto
 from conformance.contract.view import View
 from conformance.readers.fullread import FullRead, full_reads
 from conformance.readers.held import held_sessions
@@ -13,4 +14,4 @@ def _reads(case: Case, exchange: Exchange, _view: View | None = None) -> list[Fu
     return full_reads(case, exchange)
 
 
-PLUGIN: Final = ReadersPlugin(_reads, held_sessions)
+PLUGIN: Final = ReadersPlugin(_reads, held_sessions, proto.METHOD_PATHS)

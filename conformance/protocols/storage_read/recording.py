@@ -1,6 +1,5 @@
 """The Storage Read API for the proxy."""
 
-from types import MappingProxyType
 from typing import Final
 
 from google.protobuf.message import DecodeError
@@ -21,6 +20,4 @@ def _stream_of(method: str, request: bytes) -> str:
         return ""
 
 
-PLUGIN: Final = RecordingPlugin(
-    methods=MappingProxyType({proto.SERVICE + name: name for name in proto.REQUESTS}), stream_of=_stream_of
-)
+PLUGIN: Final = RecordingPlugin(stream_of=_stream_of)

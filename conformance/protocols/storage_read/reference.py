@@ -13,6 +13,7 @@ from conformance.reference.plugin import ReferencePlugin
 from conformance.reference.server import ReferenceServer
 from conformance.reference.service import Service
 from conformance.reference.servicevariations import SERVICE_VARIATIONS
+from conformance.reference.serving import serve
 from conformance.targets.spec import Clock, Endpoint, Ready, Start, TargetKind, TargetSpec
 
 
@@ -53,4 +54,6 @@ PLUGIN: Final = ReferencePlugin(
     mutants=_mutants,
     variations=_variations,
     faulty=tuple(FAULTY_SERVERS),
+    serve=serve,
+    serve_options=frozenset({"mutant", "host", "tls", "guard", "delays"}),
 )

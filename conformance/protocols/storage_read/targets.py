@@ -4,7 +4,6 @@ import dataclasses
 import urllib.parse
 from typing import Any, Final
 
-from conformance.records import RecordError
 from conformance.targets.plugin import Scheme, TargetsPlugin
 from conformance.targets.spec import TargetSpec
 
@@ -19,12 +18,6 @@ def _hosted(*given: Any, **named: Any) -> Any:
     from conformance.targets.hosted import HostedTarget  # noqa: PLC0415  # as above
 
     return HostedTarget(*given, **named)
-
-
-def _check(spec: TargetSpec) -> None:
-    """Refuse the table that is about another protocol."""
-    if spec.flight is not None:
-        raise RecordError("target.flight", f"no such table: a {spec.kind} serves no flights", "[flight]")
 
 
 def _by_url(spec: TargetSpec, rest: str | None) -> TargetSpec:
@@ -44,7 +37,6 @@ def _by_url(spec: TargetSpec, rest: str | None) -> TargetSpec:
 PLUGIN: Final = TargetsPlugin(
     driver=_driver,
     hosted=_hosted,
-    check=_check,
     schemes={"grpc": Scheme("Storage Read"), "grpcs": Scheme("Storage Read over TLS", tls=True)},
     url_option="rest",
     url_options="?rest=http://HOST:PORT",

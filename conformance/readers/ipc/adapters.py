@@ -22,6 +22,7 @@ import conformance
 from conformance.contain.parse import parse_toml
 from conformance.disk.cache import cache_directory
 from conformance.disk.files import read_text
+from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
 from conformance.readers.ipc.info import Unavailable
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "adapters_directory",
     "build_directory",
     "builds",
+    "client_file",
     "load_adapter",
     "pyspark_jars",
     "ready_command",
@@ -46,7 +48,6 @@ NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 """The name of an adapter, and of a path of a client."""
 RECORD: Final = "built.json"
 
-_FILES: Final = ("adapter.toml", "client.toml", "flight.toml")
 _PACKAGE: Final = Path(conformance.__file__).parent
 
 
@@ -73,6 +74,11 @@ class Adapter:
         parts = (pattern.rpartition("/") for pattern in self.sources)
         named = [file for base, _, name in parts for file in (self.here / base).glob(name)]
         return sorted({file.resolve() for file in (*self.here.iterdir(), *named) if file.is_file()})
+
+
+def client_file(protocol: str) -> str:
+    """The name of the file that describes a client of a protocol: its keys are the same for all."""
+    return "client.toml" if protocol == DEFAULT_PROTOCOL else f"{protocol}.toml"
 
 
 def adapters_directory() -> Path:
@@ -120,7 +126,7 @@ def build_directory(adapter: Adapter, root: Path | None = None) -> Path:
     made = hashlib.sha256()
     for file in adapter.files:
         made.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
-    for file in (adapter.here / name for name in _FILES):
+    for file in (adapter.here / name for name in ("adapter.toml", *map(client_file, protocol_names()))):
         if file.is_file():
             made.update(json.dumps(_places(parse_toml(read_text(file)), adapter)).encode())
     return (root or builds()).absolute() / f"{adapter.name}-{made.hexdigest()[:12]}"

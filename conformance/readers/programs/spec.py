@@ -1,4 +1,7 @@
-"""The content of a ``client.toml``: the paths by which one client reads, each with the facts about it as a reader."""
+"""The content of a ``client.toml``: the paths by which one client reads, each with the facts about it as a reader.
+
+The file of a client of another protocol than the default one has the name of the protocol, and the same keys.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +15,22 @@ from typing import Any, Final
 
 from conformance.contain.parse import parse_toml
 from conformance.disk.files import read_text
+from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.readers.info import LossKind, ReaderInfo, ReaderLoss, Takes
 from conformance.readers.ipc.adapters import (
     NAME,
     Adapter,
     AdapterError,
     adapters_directory,
+    client_file,
     load_adapter,
     ready_command,
     ready_version,
 )
 from conformance.records import BqType
 
-__all__ = ["FLIGHT_FILE", "ClientProgram", "load_program", "shipped_programs"]
+__all__ = ["ClientProgram", "load_program", "shipped_programs"]
 
-FILE: Final = "client.toml"
-FLIGHT_FILE: Final = "flight.toml"
-"""The file of a client of Arrow Flight, which has the same keys."""
 _KEYS: Final = frozenset({"title", "cannot", "losses", "schemaless_when_empty", "codecs", "one_stream", "asks", "gaps"})
 _LOSS_KEYS: Final = frozenset({"type", "change", "source"})
 
@@ -56,9 +58,9 @@ class ClientProgram:
         return list(self.direct) or ready_command(self.adapter)
 
 
-def shipped_programs(file: str = FILE) -> dict[str, ClientProgram]:
-    """The clients that ship with the suite, by name; ``file`` is the kind of them."""
-    found = [load_program(each) for each in sorted(adapters_directory().glob(f"*/{file}"))]
+def shipped_programs(protocol: str = DEFAULT_PROTOCOL) -> dict[str, ClientProgram]:
+    """The clients of a protocol that ship with the suite, by name."""
+    found = [load_program(each) for each in sorted(adapters_directory().glob(f"*/{client_file(protocol)}"))]
     return {program.adapter.name: program for program in found}
 
 

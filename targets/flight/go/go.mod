@@ -1,4 +1,4 @@
-module conformance/targets/flight/arrow-go-flight
+module conformance/protocols/flight/targets/driver/arrow-go-flight
 
 go 1.25.0
 

@@ -6,10 +6,10 @@ import dataclasses
 
 import pytest
 
-from conformance.contract.flight.view import FlightView
 from conformance.contract.viewing import view_of
 from conformance.engine.owed import reference_target
 from conformance.generate import draw_case, materialise
+from conformance.protocols.flight.contract.view import FlightView
 from conformance.protocols.flight.readers import flight_reads
 from conformance.readers import ReaderPool
 from conformance.readers.fullread import FullRead

@@ -9,13 +9,14 @@ from pathlib import Path
 import grpc
 import pytest
 
-from conformance.contract.flight.encoding import data, descriptor, part, text
+from conformance.protocols.flight.contract.encoding import data, descriptor, part, text
+from conformance.protocols.flight.records import Descriptor
 from conformance.protocols.flight.replay import FlightTapes, key_of
+from conformance.protocols.flight.wire.messages import SERVICE
 from conformance.readers.tape import NotRecordedError
-from conformance.records import Call, CallEnd, Descriptor, MetadataEntry
+from conformance.records import Call, CallEnd, MetadataEntry
 from conformance.replay.server import Replay
 from conformance.replay.shelf import Held
-from conformance.wire.flight import SERVICE
 
 PATH = descriptor(Descriptor(path=("a", "b")))
 FIRST = data(of=PATH)

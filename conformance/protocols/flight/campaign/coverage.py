@@ -9,7 +9,8 @@ from typing import Final
 from conformance.campaign.plugin import Pair
 from conformance.protocols.flight.generate.drawing import SPELLINGS
 from conformance.protocols.flight.generate.histories import FACTORS, features, is_drawn_history
-from conformance.records import Case, DoExchange, DoGet, DoPut, FlightWriting, Naming, PollFlightInfo
+from conformance.protocols.flight.records import DoExchange, DoGet, DoPut, FlightWriting, Naming, PollFlightInfo
+from conformance.records import Case
 
 __all__ = ["DRAWN", "NEVER_TOGETHER", "every_pair", "options", "pairs_met"]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from conformance.contract.flight.decoding import Data
-from conformance.contract.flight.subjects import without_dictionaries
-from conformance.contract.flight.view import DataView, FlightView
 from conformance.contract.view import View
-from conformance.records import DoGet
+from conformance.protocols.flight.contract.decoding import Data
+from conformance.protocols.flight.contract.subjects import without_dictionaries
+from conformance.protocols.flight.contract.view import DataView, FlightView
+from conformance.protocols.flight.records import DoGet
 
 __all__ = ["messages", "tables"]
 

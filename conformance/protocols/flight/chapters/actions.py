@@ -11,15 +11,16 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.actions import result_body
-from conformance.contract.flight.decoding import message_of, read_endpoint
-from conformance.contract.flight.subjects import about, asked_for
-from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
-from conformance.records import DoAction, FlightMethod, Level, Step
-from conformance.wire.flight import CANCEL, CLOSE_SESSION, GET_OPTIONS, RENEW, SET_OPTIONS
-from conformance.wire.flight import FLIGHT as FLIGHT_MESSAGES
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.actions import result_body
+from conformance.protocols.flight.contract.decoding import message_of, read_endpoint
+from conformance.protocols.flight.contract.subjects import about, asked_for
+from conformance.protocols.flight.contract.view import FlightCall, FlightView
+from conformance.protocols.flight.records import DoAction, FlightMethod
+from conformance.protocols.flight.wire.messages import CANCEL, CLOSE_SESSION, GET_OPTIONS, RENEW, SET_OPTIONS
+from conformance.protocols.flight.wire.messages import FLIGHT as FLIGHT_MESSAGES
+from conformance.records import Level, Step
 from conformance.wire.protobuf import read_protobuf
 
 _clause = functools.partial(clause, source=(FLIGHT_PROTO, FLIGHT_PAGE), profiles=FLIGHT, role=Role.APPLICATION)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.contract.clause import CLIENTS, Role, Violation, clause
-from conformance.contract.clients import FlightRead, In, Situation
+from conformance.contract.clients import In, Situation
 from conformance.contract.sources import (
     ARROW_SECURITY,
     FLIGHT_PAGE,
@@ -22,6 +22,7 @@ from conformance.contract.sources import (
     STATUS_CODES,
     Inferred,
 )
+from conformance.protocols.flight.contract.clientread import FlightRead
 from conformance.records import ReadingOutcome
 
 SERVED: Final = (Situation.HEALTHY, Situation.EMPTY)

@@ -10,12 +10,13 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.decoding import Meaning, in_words, meaning_of, message_of
-from conformance.contract.flight.subjects import Stored, about, look_alike, without_dictionaries
-from conformance.contract.flight.view import FlightView, InfoSeen
 from conformance.contract.sources import FLIGHT_PROTO, Inferred
-from conformance.records import FlightMethod, Level
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.decoding import Meaning, in_words, meaning_of, message_of
+from conformance.protocols.flight.contract.subjects import Stored, about, look_alike, without_dictionaries
+from conformance.protocols.flight.contract.view import FlightView, InfoSeen
+from conformance.protocols.flight.records import FlightMethod
+from conformance.records import Level
 
 _clause = functools.partial(clause, source=FLIGHT_PROTO, profiles=FLIGHT, role=Role.APPLICATION, level=Level.SHOULD)
 

@@ -15,11 +15,6 @@ import pyarrow as pa
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row, show_rows
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.arrowstream import first_is_no_schema, stream_violations
-from conformance.contract.flight.decoding import in_words
-from conformance.contract.flight.subjects import about, asked_for, columns_of, listed, sent_rows, without_dictionaries
-from conformance.contract.flight.view import ExchangeView, FlightCall, FlightView
 from conformance.contract.sources import (
     FLIGHT_PAGE,
     FLIGHT_PROTO,
@@ -29,7 +24,20 @@ from conformance.contract.sources import (
     Inferred,
 )
 from conformance.contract.view import View
-from conformance.records import DoExchange, Level
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.arrowstream import first_is_no_schema, stream_violations
+from conformance.protocols.flight.contract.decoding import in_words
+from conformance.protocols.flight.contract.subjects import (
+    about,
+    asked_for,
+    columns_of,
+    listed,
+    sent_rows,
+    without_dictionaries,
+)
+from conformance.protocols.flight.contract.view import ExchangeView, FlightCall, FlightView
+from conformance.protocols.flight.records import DoExchange
+from conformance.records import Level
 
 _BREAKS = "every client: Flight libraries read the answers with their IPC readers"
 _ECHO = (INTEGRATION_SCENARIOS, STATUS_CODES, Inferred(FLIGHT_PROTO))

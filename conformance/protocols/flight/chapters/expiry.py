@@ -10,15 +10,16 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.actions import asked_to_renew, renewed
-from conformance.contract.flight.decoding import Endpoint
-from conformance.contract.flight.lapses import lasting
-from conformance.contract.flight.subjects import about, columns_of, without_dictionaries
-from conformance.contract.flight.view import MARGIN, FlightCall, FlightView, GetView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, TIMESTAMP_MESSAGE
-from conformance.records import DoAction, DoPut, FlightMethod, FlightSqlStep, Level
-from conformance.wire.flight import RENEW
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.actions import asked_to_renew, renewed
+from conformance.protocols.flight.contract.decoding import Endpoint
+from conformance.protocols.flight.contract.lapses import lasting
+from conformance.protocols.flight.contract.subjects import about, columns_of, without_dictionaries
+from conformance.protocols.flight.contract.view import MARGIN, FlightCall, FlightView, GetView
+from conformance.protocols.flight.records import DoAction, DoPut, FlightMethod, FlightSqlStep
+from conformance.protocols.flight.wire.messages import RENEW
+from conformance.records import Level
 
 _clause = functools.partial(clause, source=(FLIGHT_PAGE, FLIGHT_PROTO), profiles=FLIGHT, role=Role.APPLICATION)
 

@@ -8,11 +8,12 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.subjects import about
-from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
-from conformance.records import FlightLogin, FlightToken, GetFlightInfo, Handshake, Level, ListFlights
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.subjects import about
+from conformance.protocols.flight.contract.view import FlightCall, FlightView
+from conformance.protocols.flight.records import FlightLogin, FlightToken, GetFlightInfo, Handshake, ListFlights
+from conformance.records import Level
 
 _clause = functools.partial(clause, source=(FLIGHT_PAGE, FLIGHT_PROTO), profiles=FLIGHT, role=Role.APPLICATION)
 

@@ -2,7 +2,8 @@
 
 Other chapters judge a call, or two. The clauses here judge drawn histories: sequences of puts, infos, polls, reads,
 cancellations, renewals, exchanges and options of a session, by two clients, some of them at the same time. The model
-(:mod:`conformance.model.flights`) says which rows a flight may have then, whether a further DoPut appends or replaces.
+(:mod:`conformance.protocols.flight.model`) says which rows a flight may have then, whether a further DoPut appends or
+replaces.
 """
 
 from __future__ import annotations
@@ -14,13 +15,6 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows, show_row
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.decoding import Poll
-from conformance.contract.flight.histories import PutAndRead, histories, is_history
-from conformance.contract.flight.lapses import Lasting, lasting, revived
-from conformance.contract.flight.options import OptionsRead, option_reads, outlived
-from conformance.contract.flight.subjects import about, columns_of, sent_rows, without_dictionaries
-from conformance.contract.flight.view import ExchangeView, FlightCall, FlightView, GetView
 from conformance.contract.sources import (
     FLIGHT_PAGE,
     FLIGHT_PROTO,
@@ -32,9 +26,17 @@ from conformance.contract.sources import (
 )
 from conformance.contract.subjects import once_per_view
 from conformance.contract.view import View
-from conformance.model import FlightDeviation, FlightFault
-from conformance.records import DoAction, DoGet, Level, PollFlightInfo
-from conformance.wire.flight import CANCEL
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.decoding import Poll
+from conformance.protocols.flight.contract.histories import PutAndRead, histories, is_history
+from conformance.protocols.flight.contract.lapses import Lasting, lasting, revived
+from conformance.protocols.flight.contract.options import OptionsRead, option_reads, outlived
+from conformance.protocols.flight.contract.subjects import about, columns_of, sent_rows, without_dictionaries
+from conformance.protocols.flight.contract.view import ExchangeView, FlightCall, FlightView, GetView
+from conformance.protocols.flight.model import FlightDeviation, FlightFault
+from conformance.protocols.flight.records import DoAction, DoGet, PollFlightInfo
+from conformance.protocols.flight.wire.messages import CANCEL
+from conformance.records import Level
 
 _STORED: Final = (INTEGRATION_CLIENT, STATUS_CODES, Inferred(FLIGHT_PROTO))
 

@@ -10,13 +10,14 @@ import pyarrow as pa
 
 from conformance import wire
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.decoding import in_words, meaning_of, message_of
-from conformance.contract.flight.sqlsubjects import executable
-from conformance.contract.flight.subjects import about, columns_of, infos, listed
-from conformance.contract.flight.view import FlightCall, FlightView, GetView, InfoSeen
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, Inferred
-from conformance.records import FlightMethod, GetFlightInfo, GetSchema, Level
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.decoding import in_words, meaning_of, message_of
+from conformance.protocols.flight.contract.sqlsubjects import executable
+from conformance.protocols.flight.contract.subjects import about, columns_of, infos, listed
+from conformance.protocols.flight.contract.view import FlightCall, FlightView, GetView, InfoSeen
+from conformance.protocols.flight.records import FlightMethod, GetFlightInfo, GetSchema
+from conformance.records import Level
 from conformance.wire import DecodingError, Rule
 
 _AFTER: Final = frozenset({Rule.MESSAGE_SECOND_MESSAGE, Rule.MESSAGE_END_OF_STREAM, Rule.MESSAGE_TRAILING_BYTES})

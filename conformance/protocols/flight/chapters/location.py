@@ -11,10 +11,10 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.subjects import about, columns_of, without_dictionaries
-from conformance.contract.flight.view import FlightView, GetView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.subjects import about, columns_of, without_dictionaries
+from conformance.protocols.flight.contract.view import FlightView, GetView
 from conformance.records import Level
 
 _clause = functools.partial(

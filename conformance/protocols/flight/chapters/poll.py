@@ -7,13 +7,14 @@ import functools
 from collections.abc import Iterator
 
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.actions import cancelled_tickets
-from conformance.contract.flight.decoding import Poll
-from conformance.contract.flight.subjects import about
-from conformance.contract.flight.view import MARGIN, FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
-from conformance.records import DoAction, DoPut, Level, PollFlightInfo
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.actions import cancelled_tickets
+from conformance.protocols.flight.contract.decoding import Poll
+from conformance.protocols.flight.contract.subjects import about
+from conformance.protocols.flight.contract.view import MARGIN, FlightCall, FlightView
+from conformance.protocols.flight.records import DoAction, DoPut, PollFlightInfo
+from conformance.records import Level
 
 _clause = functools.partial(clause, source=FLIGHT_PAGE, profiles=FLIGHT, role=Role.APPLICATION)
 

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.subjects import LARGE, Stored, about, asked_for, columns_of, listed, stored
-from conformance.contract.flight.view import FlightCall, FlightView, gave_up
 from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, INTEGRATION_CLIENT, STATUS_CODES, Inferred
-from conformance.records import FlightMethod, GetFlightInfo, Level
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.subjects import LARGE, Stored, about, asked_for, columns_of, listed, stored
+from conformance.protocols.flight.contract.view import FlightCall, FlightView, gave_up
+from conformance.protocols.flight.records import FlightMethod, GetFlightInfo
+from conformance.records import Level
 
 _SOURCE = (INTEGRATION_CLIENT, STATUS_CODES, Inferred(FLIGHT_PROTO))
 _clause = functools.partial(clause, over=stored, source=_SOURCE, profiles=FLIGHT, role=Role.APPLICATION)

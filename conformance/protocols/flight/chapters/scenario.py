@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Iterator
 
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.scenarios import Answers, FlightScenario, scenario_of
-from conformance.contract.flight.subjects import about
-from conformance.contract.flight.view import FlightView
 from conformance.contract.sources import INTEGRATION_SCENARIOS
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.scenarios import Answers, FlightScenario, scenario_of
+from conformance.protocols.flight.contract.subjects import about
+from conformance.protocols.flight.contract.view import FlightView
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

@@ -7,15 +7,16 @@ from collections.abc import Iterator
 
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.decoding import message_of
-from conformance.contract.flight.subjects import about, answered_calls, of_method
-from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_PROTO, GRPC, GRPC_CANCELLATION, PROTOBUF, Inferred
 from conformance.contract.subjects import after_abandoned
-from conformance.records import CallEnd, FlightMethod, Level
-from conformance.wire.flight import FLIGHT as FLIGHT_MESSAGES
-from conformance.wire.flight import METHODS
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.decoding import message_of
+from conformance.protocols.flight.contract.subjects import about, answered_calls, of_method
+from conformance.protocols.flight.contract.view import FlightCall, FlightView
+from conformance.protocols.flight.records import FlightMethod
+from conformance.protocols.flight.wire.messages import FLIGHT as FLIGHT_MESSAGES
+from conformance.protocols.flight.wire.messages import METHODS
+from conformance.records import CallEnd, Level
 from conformance.wire.protobuf import read_protobuf
 
 

@@ -8,16 +8,17 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.actions import action_body, result_body
-from conformance.contract.flight.decoding import message_of
-from conformance.contract.flight.options import OptionsRead, errors_of, option_reads, options_of
-from conformance.contract.flight.subjects import about, asked_for
-from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_PROTO
 from conformance.contract.view import View
-from conformance.records import DoAction, Level
-from conformance.wire.flight import CLOSE_SESSION, SET_OPTIONS
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.actions import action_body, result_body
+from conformance.protocols.flight.contract.decoding import message_of
+from conformance.protocols.flight.contract.options import OptionsRead, errors_of, option_reads, options_of
+from conformance.protocols.flight.contract.subjects import about, asked_for
+from conformance.protocols.flight.contract.view import FlightCall, FlightView
+from conformance.protocols.flight.records import DoAction
+from conformance.protocols.flight.wire.messages import CLOSE_SESSION, SET_OPTIONS
+from conformance.records import Level
 
 _clause = functools.partial(clause, source=FLIGHT_PROTO, profiles=FLIGHT, role=Role.APPLICATION)
 

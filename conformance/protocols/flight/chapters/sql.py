@@ -9,15 +9,14 @@ from typing import Final
 from conformance import wire
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.sqlmessages import record_count, result_in, type_of, unpacked
-from conformance.contract.flight.sqlsubjects import Updated, of_step, undisturbed, updated
-from conformance.contract.flight.subjects import about, asked_for
-from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_SQL_PAGE, FLIGHT_SQL_PROTO, STATUS_CODES, Inferred
-from conformance.records import (
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.sqlmessages import record_count, result_in, type_of, unpacked
+from conformance.protocols.flight.contract.sqlsubjects import Updated, of_step, undisturbed, updated
+from conformance.protocols.flight.contract.subjects import about, asked_for
+from conformance.protocols.flight.contract.view import FlightCall, FlightView
+from conformance.protocols.flight.records import (
     FlightMethod,
-    Level,
     SqlBegin,
     SqlCancel,
     SqlClose,
@@ -27,7 +26,8 @@ from conformance.records import (
     SqlQuery,
     SqlSavepoint,
 )
-from conformance.wire.flightsql import ACTIONS
+from conformance.protocols.flight.wire.sql import ACTIONS
+from conformance.records import Level
 
 _clause = functools.partial(clause, source=(FLIGHT_SQL_PROTO, FLIGHT_SQL_PAGE), profiles=FLIGHT, role=Role.APPLICATION)
 

@@ -10,12 +10,12 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.sqlfeatures import FEATURES, READ_ONLY, needed
-from conformance.contract.flight.sqlsubjects import described
-from conformance.contract.flight.subjects import about
-from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_SQL_PROTO
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.sqlfeatures import FEATURES, READ_ONLY, needed
+from conformance.protocols.flight.contract.sqlsubjects import described
+from conformance.protocols.flight.contract.subjects import about
+from conformance.protocols.flight.contract.view import FlightCall, FlightView
 from conformance.records import (
     Level,
 )

@@ -14,16 +14,17 @@ import pyarrow as pa
 from conformance import wire
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.decoding import message_of
-from conformance.contract.flight.sqlmessages import command_in, unpacked
-from conformance.contract.flight.sqlschemas import KINDS, ORDER, SCHEMAS, FixedColumn, kind_of_info
-from conformance.contract.flight.sqlsubjects import Described, described, undisturbed
-from conformance.contract.flight.subjects import about
-from conformance.contract.flight.view import FlightCall, FlightView
 from conformance.contract.sources import FLIGHT_SQL_PROTO, Inferred
 from conformance.contract.view import View
-from conformance.records import FlightMethod, Level, SqlMetadata
+from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.decoding import message_of
+from conformance.protocols.flight.contract.sqlmessages import command_in, unpacked
+from conformance.protocols.flight.contract.sqlschemas import KINDS, ORDER, SCHEMAS, FixedColumn, kind_of_info
+from conformance.protocols.flight.contract.sqlsubjects import Described, described, undisturbed
+from conformance.protocols.flight.contract.subjects import about
+from conformance.protocols.flight.contract.view import FlightCall, FlightView
+from conformance.protocols.flight.records import FlightMethod, SqlMetadata
+from conformance.records import Level
 from conformance.wire import DecodingError
 
 _clause = functools.partial(clause, source=FLIGHT_SQL_PROTO, profiles=FLIGHT, role=Role.APPLICATION)

@@ -1,16 +1,8 @@
-"""Arrow Flight in the contract."""
+"""Arrow Flight RPC as the clauses see it: messages read and written by hand, calls, infos and streams of data."""
 
 from typing import Final
 
-from conformance.contract.flight import FLIGHT
-from conformance.contract.flight.view import FlightView
-from conformance.contract.plugin import ContractPlugin
-from conformance.protocols.flight.contract.profiles import FLIGHT_ROWS
+__all__ = ["FLIGHT"]
 
-PLUGIN: Final = ContractPlugin(
-    title="Arrow Flight",
-    view=FlightView,
-    profile=FLIGHT[0],
-    core="of Flight, flights, infos, tickets and DoGet",
-    rows=FLIGHT_ROWS,
-)
+FLIGHT: Final = ("flight",)
+"""The profile of the clauses on servers of Arrow Flight."""

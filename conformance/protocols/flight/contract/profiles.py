@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.contract.profilerow import ProfileRow
-from conformance.records import (
+from conformance.protocols.flight.records import (
     DoAction,
     DoExchange,
     DoPut,
@@ -26,8 +26,8 @@ from conformance.records import (
     SqlQuery,
     SqlSavepoint,
     SqlUpdate,
-    Step,
 )
+from conformance.records import Step
 
 __all__ = ["FLIGHT_ROWS"]
 

@@ -15,29 +15,17 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
-from conformance.contract.flight.scenarios import FLIGHT_SCENARIOS, scenario_of
 from conformance.contract.mapping import arrow_schema
 from conformance.disk.files import read_text, read_whole
 from conformance.generate import to_json_rows
-from conformance.records import (
-    BqType,
-    Case,
-    Column,
-    Descriptor,
-    DoGet,
-    Expect,
-    GetFlightInfo,
-    GetSchema,
-    Json,
-    SqlQuery,
-    Step,
-    Table,
-)
-from conformance.records.flight import KNOWN
+from conformance.protocols.flight.contract.scenarios import FLIGHT_SCENARIOS, scenario_of
+from conformance.protocols.flight.records import Descriptor, DoGet, GetFlightInfo, GetSchema, SqlQuery
+from conformance.protocols.flight.records.calls import KNOWN
+from conformance.protocols.flight.table.spec import FlightSpec, KnownFlight
+from conformance.records import BqType, Case, Column, Expect, Json, Step, Table
 from conformance.targets import TargetError, TargetSpec
-from conformance.targets.flightspec import FlightSpec, KnownFlight
 
-__all__ = ["known_cases", "played", "with_scenario"]
+__all__ = ["described_alone", "known_cases", "played", "with_scenario"]
 
 MOST_ROWS: Final = 10_000
 """The most rows of a known flight: a case holds them one by one."""
@@ -62,7 +50,7 @@ def known_cases(spec: TargetSpec) -> list[Case]:
     Raises:
         TargetError: a file with rows cannot be read, or has rows that a case cannot hold.
     """
-    flight = spec.flight or FlightSpec()
+    flight = FlightSpec.of(spec)
     if flight.scenario is not None:
         return [FLIGHT_SCENARIOS[flight.scenario].case]
     return [_case(spec, known) for known in flight.known]
@@ -70,7 +58,12 @@ def known_cases(spec: TargetSpec) -> list[Case]:
 
 def with_scenario(spec: TargetSpec, name: str) -> TargetSpec:
     """A Flight target as the server of a scenario of Arrow's integration tests."""
-    return dataclasses.replace(spec, flight=dataclasses.replace(spec.flight or FlightSpec(), scenario=name))
+    return dataclasses.replace(spec, own=dataclasses.replace(FlightSpec.of(spec), scenario=name))
+
+
+def described_alone(spec: TargetSpec) -> bool:
+    """True for the server of a scenario, which is asked nothing else."""
+    return FlightSpec.of(spec).scenario is not None
 
 
 def played(spec: TargetSpec, cases: Iterable[str]) -> TargetSpec:

@@ -11,10 +11,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from conformance.contract.flight.decoding import action_of
 from conformance.engine.parties import party_of
-from conformance.records import Call, Expect, FlightLogin, FlightMethod, Handshake, Step
-from conformance.wire.flight import CLOSE_SESSION, GET_OPTIONS, SET_OPTIONS
+from conformance.protocols.flight.contract.decoding import action_of
+from conformance.protocols.flight.records import FlightLogin, FlightMethod, Handshake
+from conformance.protocols.flight.wire.messages import CLOSE_SESSION, GET_OPTIONS, SET_OPTIONS
+from conformance.records import Call, Expect, Step
 
 __all__ = ["CLAUSES", "login_step", "logins", "sessions"]
 

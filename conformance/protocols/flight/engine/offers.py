@@ -6,8 +6,9 @@ from typing import Final
 
 from conformance.engine.lack import Lack, Untold
 from conformance.protocols.flight.generate.histories import CLOCK, ECHO
-from conformance.records import DoExchange, DoPut, FlightSqlStep, Meanwhile, SqlIngest, SqlUpdate
-from conformance.targets.flightspec import FlightSpec
+from conformance.protocols.flight.records import DoExchange, DoPut, FlightSqlStep, SqlIngest, SqlUpdate
+from conformance.protocols.flight.table.spec import FlightSpec
+from conformance.records import Meanwhile
 from conformance.targets.spec import TargetSpec
 
 __all__ = ["left_out", "no_scenarios", "not_drawn", "untold"]
@@ -26,19 +27,19 @@ NO_CLOCK: Final = "time passes in this case; the target file does not say by [cl
 
 def no_scenarios(spec: TargetSpec) -> str:
     """Why a server cannot be asked histories: its tables are not those that the suite puts."""
-    puts = spec.flight is not None and spec.flight.puts and spec.flight.scenario is None
-    return "" if puts else 'whose target file does not say [flight] seeding = "put"'
+    flight = FlightSpec.of(spec)
+    return "" if flight.puts and flight.scenario is None else 'whose target file does not say [flight] seeding = "put"'
 
 
 def not_drawn(spec: TargetSpec) -> tuple[str, ...]:
     """What the histories for a target leave out."""
-    lacks = {ECHO: spec.flight is None or not spec.flight.echo, CLOCK: spec.clock is None}
+    lacks = {ECHO: not FlightSpec.of(spec).echo, CLOCK: spec.clock is None}
     return *spec.not_offered, *(name for name, lacking in lacks.items() if lacking)
 
 
 def left_out(spec: TargetSpec) -> tuple[str, ...]:
     """The profiles that a target file leaves out: by its list, or as ``[flight]`` does not say how to ask for them."""
-    flight = spec.flight or FlightSpec()
+    flight = FlightSpec.of(spec)
     told = {
         "put": flight.puts,
         "exchange": bool(flight.echo),
@@ -54,7 +55,7 @@ def untold(spec: TargetSpec) -> tuple[Untold, ...]:
     """What the target file does not tell, the gravest first: a server that does not say that it stores tables is sent
     none, one that does not say that it echoes is sent no exchange, and without a clock no time passes.
     """
-    flight = spec.flight or FlightSpec()
+    flight = FlightSpec.of(spec)
     every = (
         (flight.puts, DoPut, Lack("seeding", NOTHING_PUT)),
         (flight.sql is not None, FlightSqlStep, Lack("sql", NO_SQL)),

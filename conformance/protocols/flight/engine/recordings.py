@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from conformance.contract.flight.decoding import (
+from conformance.protocols.flight.contract.decoding import (
     Info,
     action_of,
     in_words,
@@ -21,11 +21,12 @@ from conformance.contract.flight.decoding import (
     read_info,
     read_poll,
 )
-from conformance.contract.flight.subjects import LARGE
+from conformance.protocols.flight.contract.subjects import LARGE
 from conformance.protocols.flight.engine import logins, sqlfeatures, sqlrecordings
 from conformance.protocols.flight.engine.writes import Writes
-from conformance.records import Call, CallEnd, DoAction, Expect, FlightMethod, SendMessages, Step
-from conformance.wire.flight import CANCEL, RENEW
+from conformance.protocols.flight.records import DoAction, FlightMethod, SendMessages
+from conformance.protocols.flight.wire.messages import CANCEL, RENEW
+from conformance.records import Call, CallEnd, Expect, Step
 
 __all__ = ["CLAUSES", "driven", "groups"]
 

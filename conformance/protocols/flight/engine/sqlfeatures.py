@@ -11,20 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from conformance.contract.flight.sqlfeatures import needed
 from conformance.engine.parties import party_of
+from conformance.protocols.flight.contract.sqlfeatures import needed
 from conformance.protocols.flight.engine.sqlrecordings import SECONDS, is_temporary, sql_step
-from conformance.records import (
-    Call,
-    CallEnd,
-    Expect,
-    FlightMethod,
-    SqlBegin,
-    SqlCancel,
-    SqlMetadata,
-    SqlSavepoint,
-    SqlUpdate,
-)
+from conformance.protocols.flight.records import FlightMethod, SqlBegin, SqlCancel, SqlMetadata, SqlSavepoint, SqlUpdate
+from conformance.records import Call, CallEnd, Expect
 
 __all__ = ["CLAUSES", "told_by"]
 

@@ -17,16 +17,13 @@ from types import MappingProxyType
 from typing import Final
 
 from conformance import wire
-from conformance.contract.flight.decoding import action_of, message_of
-from conformance.contract.flight.sqlmessages import command_in, rebound, result_in, type_of, unpacked
-from conformance.contract.flight.sqlschemas import SCHEMAS
+from conformance.protocols.flight.contract.decoding import action_of, message_of
+from conformance.protocols.flight.contract.sqlmessages import command_in, rebound, result_in, type_of, unpacked
+from conformance.protocols.flight.contract.sqlschemas import SCHEMAS
 from conformance.protocols.flight.engine.writes import Writes
-from conformance.records import (
-    Call,
-    CallEnd,
+from conformance.protocols.flight.records import (
     EndOfSavepoint,
     EndOfTransaction,
-    Expect,
     FlightMethod,
     FlightSqlStep,
     IfExists,
@@ -42,10 +39,10 @@ from conformance.records import (
     SqlQuery,
     SqlSavepoint,
     SqlUpdate,
-    Step,
 )
-from conformance.wire.flight import CLOSE_SESSION
-from conformance.wire.flightsql import ACTIONS
+from conformance.protocols.flight.wire.messages import CLOSE_SESSION
+from conformance.protocols.flight.wire.sql import ACTIONS
+from conformance.records import Call, CallEnd, Expect, Step
 from conformance.wire.protobufmessages import ProtoMessage
 
 __all__ = ["CLAUSES", "SECONDS", "action_type", "begun_by", "is_temporary", "sql_step"]

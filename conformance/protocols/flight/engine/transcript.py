@@ -12,12 +12,13 @@ from typing import Final
 
 from conformance._protobuftables import FieldKind, MessageSpec
 from conformance.contain.text import many
-from conformance.contract.flight.decoding import action_of
-from conformance.contract.flight.sqlmessages import type_of
+from conformance.protocols.flight.contract.decoding import action_of
+from conformance.protocols.flight.contract.sqlmessages import type_of
+from conformance.protocols.flight.wire.messages import FLIGHT, METHODS
+from conformance.protocols.flight.wire.plugin import PLUGIN
+from conformance.protocols.flight.wire.sql import ANY, FLIGHT_SQL
 from conformance.records import Call
 from conformance.wire import lines as dump_lines
-from conformance.wire.flight import FLIGHT, METHODS
-from conformance.wire.flightsql import ANY, FLIGHT_SQL
 from conformance.wire.protobuf import read_protobuf
 from conformance.wire.protobufdissect import dissect_protobuf
 from conformance.wire.protobufmessages import ProtoField, ProtoMessage
@@ -66,7 +67,7 @@ class FlightTranscript:
             yield f"{indent}… {left} more lines; `conformance extract` saves the bytes"
 
     def _arrow(self, data: bytes, spec: MessageSpec, *, request: bool) -> Iterator[str]:
-        dissection = dissect_protobuf(data, spec, self._schemas[request])
+        dissection = dissect_protobuf(data, spec, PLUGIN, self._schemas[request])
         self._schemas[request] = dissection.schema
         if dissection.messages:
             yield from (f"      {line}" for line in dump_lines(dissection))

@@ -8,20 +8,19 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.generate.choices import Choices, one_in
-from conformance.records import (
+from conformance.protocols.flight.records import (
     Descriptor,
     DoExchange,
     DoGet,
     DoPut,
-    Expect,
     FlightWriting,
     GetFlightInfo,
     GetSchema,
     Naming,
     PollFlightInfo,
     Spelling,
-    Step,
 )
+from conformance.records import Expect, Step
 
 __all__ = ["OR_REFUSED", "SPELLINGS", "draw_flight_steps"]
 

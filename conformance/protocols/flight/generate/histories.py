@@ -12,31 +12,33 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from conformance.contract.flight.encoding import part, text
 from conformance.generate.choices import Choices, Seeded, interleaved, one_in
 from conformance.generate.factors import block, wanted_of
-from conformance.records import (
-    ROW_ID,
-    BqType,
-    Case,
-    Column,
+from conformance.protocols.flight.contract.encoding import part, text
+from conformance.protocols.flight.records import (
     Descriptor,
     DoAction,
     DoExchange,
     DoGet,
     DoPut,
-    Expect,
     FlightStep,
     GetFlightInfo,
+    PollFlightInfo,
+)
+from conformance.protocols.flight.wire.messages import CANCEL, CLOSE_SESSION, GET_OPTIONS, RENEW, SET_OPTIONS
+from conformance.records import (
+    ROW_ID,
+    BqType,
+    Case,
+    Column,
+    Expect,
     Happening,
     Meanwhile,
     Mode,
-    PollFlightInfo,
     Recipe,
     Table,
     ValueProfile,
 )
-from conformance.wire.flight import CANCEL, CLOSE_SESSION, GET_OPTIONS, RENEW, SET_OPTIONS
 
 __all__ = [
     "CLAUSES",

@@ -8,17 +8,8 @@ from typing import Any
 
 from conformance.generate.choices import Choices
 from conformance.generate.simplify import keeps, simpler_columns, under, up_to
-from conformance.records import (
-    Case,
-    DoAction,
-    DoExchange,
-    DoGet,
-    DoPut,
-    FlightSqlStep,
-    Meanwhile,
-    PollFlightInfo,
-    Step,
-)
+from conformance.protocols.flight.records import DoAction, DoExchange, DoGet, DoPut, FlightSqlStep, PollFlightInfo
+from conformance.records import Case, Meanwhile, Step
 
 __all__ = ["simpler"]
 

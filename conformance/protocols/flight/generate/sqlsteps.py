@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from conformance.contract.flight.sqlschemas import SCHEMAS
-from conformance.records import (
+from conformance.protocols.flight.contract.sqlschemas import SCHEMAS
+from conformance.protocols.flight.records import (
     FlightSqlStep,
-    RecordError,
     SqlBegin,
     SqlBind,
     SqlIngest,
     SqlMetadata,
     SqlPrepare,
     SqlQuery,
-    Table,
 )
+from conformance.records import RecordError, Table
 
 __all__ = ["check_sql_step", "info_label"]
 

@@ -6,22 +6,16 @@ from typing import Final
 
 from conformance.generate.casecheck import check_rows, row_count
 from conformance.protocols.flight.generate.sqlsteps import check_sql_step, info_label
-from conformance.records import (
-    CallStep,
-    Case,
+from conformance.protocols.flight.records import (
     DoAction,
     DoExchange,
     DoGet,
     DoPut,
     FlightSqlStep,
     GetFlightInfo,
-    Happening,
-    Meanwhile,
     PollFlightInfo,
-    RecordError,
-    Step,
-    Table,
 )
+from conformance.records import CallStep, Case, Happening, Meanwhile, RecordError, Step, Table
 
 __all__ = ["check_steps"]
 

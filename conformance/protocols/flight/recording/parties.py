@@ -12,10 +12,10 @@ import http.cookies
 from collections.abc import Iterator
 from typing import Final
 
-from conformance.contract.flight.decoding import message_of
 from conformance.engine.parties import Party, party_label
+from conformance.protocols.flight.contract.decoding import message_of
+from conformance.protocols.flight.records import FlightMethod
 from conformance.recording.plugin import KeptCall, Metadata
-from conformance.records import FlightMethod
 
 __all__ = ["Parties"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from conformance.contract.flight.decoding import message_of
-from conformance.records import FlightMethod
-from conformance.wire.flight import FLIGHT
+from conformance.protocols.flight.contract.decoding import message_of
+from conformance.protocols.flight.records import FlightMethod
+from conformance.protocols.flight.wire.messages import FLIGHT
 from conformance.wire.protobuf import read_protobuf
 
 __all__ = ["secrets", "without_secrets"]

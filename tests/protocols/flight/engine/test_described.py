@@ -10,10 +10,11 @@ import pyarrow.parquet
 import pytest
 
 from conformance.protocols.flight.engine.described import known_cases
-from conformance.records import BqType, Descriptor, DoGet, GetFlightInfo, GetSchema, SqlQuery
+from conformance.protocols.flight.records import Descriptor, DoGet, GetFlightInfo, GetSchema, SqlQuery
+from conformance.protocols.flight.table.dialect import SqlSpec
+from conformance.protocols.flight.table.spec import FlightSeeding, FlightSpec, KnownFlight
+from conformance.records import BqType
 from conformance.targets import TargetError, TargetSpec
-from conformance.targets.dialect import SqlSpec
-from conformance.targets.flightspec import FlightSeeding, FlightSpec, KnownFlight
 
 TABLE = pa.table({"n": pa.array([1, None], pa.int32()), "word": ["a", None], "x": [0.5, None]})
 
@@ -21,7 +22,7 @@ TABLE = pa.table({"n": pa.array([1, None], pa.int32()), "word": ["a", None], "x"
 def spec_of(here: Path, known: KnownFlight) -> TargetSpec:
     """A target with one known flight, whose file is in a directory."""
     flight = FlightSpec(FlightSeeding.KNOWN, sql=SqlSpec(), known=(known,))
-    return TargetSpec("x", "flight", flight=flight, file=str(here / "x.toml"))
+    return TargetSpec("x", "flight", own=flight, file=str(here / "x.toml"))
 
 
 def write(path: Path) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from conformance.contract.flight.encoding import action, part
 from conformance.engine.conversed import as_driven, conversations
+from conformance.protocols.flight.contract.encoding import action, part
 from conformance.protocols.flight.engine.logins import logins, sessions
-from conformance.records import Call, FlightLogin, Handshake
+from conformance.protocols.flight.records import FlightLogin, Handshake
+from conformance.records import Call
 from tests.protocols.flight.engine.test_recordings import alone
 
 

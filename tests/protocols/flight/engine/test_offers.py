@@ -6,11 +6,12 @@ import pytest
 
 from conformance.engine.offer import Offer
 from conformance.protocols.flight.engine.offers import NO_CLOCK, NO_ECHO, NOTHING_PUT, left_out
-from conformance.records import Descriptor, DoExchange, DoPut, Happening, ListFlights, Meanwhile, PollFlightInfo, Step
-from conformance.targets.dialect import SqlSpec
-from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login
+from conformance.protocols.flight.records import Descriptor, DoExchange, DoPut, ListFlights, PollFlightInfo
+from conformance.protocols.flight.table.dialect import SqlSpec
+from conformance.protocols.flight.table.spec import FlightSeeding, FlightSpec, Login
+from conformance.records import Happening, Meanwhile, Step
 from conformance.targets.spec import Clock, TargetSpec
-from tests.reference.flight.direct import case_of
+from tests.protocols.flight.reference.direct import case_of
 
 
 @pytest.mark.parametrize(
@@ -26,7 +27,7 @@ def test_data_is_sent_to_a_server_that_says_what_it_does_with_it(step: Step, rea
     """A server that says nothing is asked, and sent nothing; one that says both lacks nothing."""
     says_nothing = Offer.of(TargetSpec("mine", "flight"))
     told = FlightSpec(FlightSeeding.PUT, echo="echo")
-    says_both = Offer.of(TargetSpec("mine", "flight", flight=told, clock=Clock("/clock")))
+    says_both = Offer.of(TargetSpec("mine", "flight", own=told, clock=Clock("/clock")))
 
     assert [lack.reason for lack in says_nothing.lacks(case_of(step))] == reasons
     assert says_both.lacks(case_of(step)) == ()
@@ -44,7 +45,7 @@ def test_what_a_flight_file_does_not_say_how_to_ask_for_is_not_offered(
     flight: FlightSpec | None, names: list[str]
 ) -> None:
     """The other profiles are offered unless the list leaves them out, which comes first."""
-    spec = TargetSpec("mine", kind="flight", flight=flight, not_offered=("polling",))
+    spec = TargetSpec("mine", kind="flight", own=flight, not_offered=("polling",))
 
     assert left_out(spec) == ("polling", *names)
     assert [one.reason for one in Offer.of(spec).lacks(case_of(PollFlightInfo(Descriptor(cmd=b"x"))))] == [

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from conformance.contract.flight.encoding import action, descriptor, part
-from conformance.contract.flight.view import FlightView
 from conformance.contract.judge import Judge
 from conformance.engine.conversed import UNKNOWN_TABLE, as_driven, conversations, without_table
 from conformance.engine.corpus import load_corpus
@@ -18,22 +16,13 @@ from conformance.engine.owed import lasting_target
 from conformance.engine.proof import is_heavy
 from conformance.engine.selection import clauses_on
 from conformance.generate import materialise
+from conformance.protocols.flight.contract.encoding import action, descriptor, part
+from conformance.protocols.flight.contract.view import FlightView
 from conformance.protocols.flight.engine import logins, recordings
-from conformance.records import (
-    Asker,
-    AskerKind,
-    Call,
-    CallEnd,
-    Case,
-    Descriptor,
-    DoAction,
-    Exchange,
-    FlightMethod,
-    Outcome,
-    Verdict,
-)
-from conformance.reference.flight.mutants import FLIGHT_MUTANTS
-from conformance.reference.flight.variations import FLIGHT_VARIATIONS
+from conformance.protocols.flight.records import Descriptor, DoAction, FlightMethod
+from conformance.protocols.flight.reference.mutants import FLIGHT_MUTANTS
+from conformance.protocols.flight.reference.variations import FLIGHT_VARIATIONS
+from conformance.records import Asker, AskerKind, Call, CallEnd, Case, Exchange, Outcome, Verdict
 
 CLIENT = Asker(AskerKind.PROXY, "some-client", "1.0")
 JUDGE = Judge(without_table(clauses_on("flight")[0])[0])

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from conformance.contract.flight.encoding import number, part, text
-from conformance.contract.flight.sqlmessages import packed
 from conformance.engine.conversed import conversations
+from conformance.protocols.flight.contract.encoding import number, part, text
+from conformance.protocols.flight.contract.sqlmessages import packed
 from conformance.protocols.flight.engine.sqlfeatures import told_by
 from conformance.records import Call
 from tests.protocols.flight.engine.test_recordings import alone

@@ -8,11 +8,20 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pytest
 
-from conformance.contract.flight.encoding import action, number, part, text
-from conformance.contract.flight.sqlmessages import packed
 from conformance.engine.conversed import as_driven, conversations
+from conformance.protocols.flight.contract.encoding import action, number, part, text
+from conformance.protocols.flight.contract.sqlmessages import packed
 from conformance.protocols.flight.engine.sqlrecordings import begun_by
-from conformance.records import Call, IfExists, IfNotExist, SqlClose, SqlIngest, SqlMetadata, SqlQuery, SqlUpdate
+from conformance.protocols.flight.records import (
+    IfExists,
+    IfNotExist,
+    SqlClose,
+    SqlIngest,
+    SqlMetadata,
+    SqlQuery,
+    SqlUpdate,
+)
+from conformance.records import Call
 from tests.protocols.flight.engine.test_recordings import alone
 
 HANDLE = b"handle of a statement"

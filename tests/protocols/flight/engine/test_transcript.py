@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.contract.flight.encoding import part, text
-from conformance.contract.flight.sqlmessages import packed
+from conformance.protocols.flight.contract.encoding import part, text
+from conformance.protocols.flight.contract.sqlmessages import packed
 from conformance.protocols.flight.engine.transcript import FlightTranscript
 from conformance.records import Call
 

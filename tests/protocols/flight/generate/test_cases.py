@@ -15,25 +15,9 @@ from conformance.generate import CaseFileError, load_case, materialise, save_cas
 from conformance.generate.casecheck import check_case
 from conformance.generate.caseschema import case_schema
 from conformance.protocol import DEFAULT_PROTOCOL
-from conformance.records import (
-    ArrowTable,
-    Case,
-    CreateSession,
-    Descriptor,
-    DoAction,
-    DoGet,
-    DoPut,
-    Expect,
-    GetFlightInfo,
-    Json,
-    PollFlightInfo,
-    Recipe,
-    RecordError,
-    Step,
-    Table,
-    to_json,
-)
-from tests.records.flight import ARROW, FLIGHT_CASE, INT32, WORDS
+from conformance.protocols.flight.records import Descriptor, DoAction, DoGet, DoPut, GetFlightInfo, PollFlightInfo
+from conformance.records import ArrowTable, Case, CreateSession, Expect, Json, Recipe, RecordError, Step, Table, to_json
+from tests.protocols.flight.records.steps import ARROW, FLIGHT_CASE, INT32, WORDS
 
 
 @pytest.mark.parametrize("suffix", [".yaml", ".json"])

@@ -12,8 +12,7 @@ from conformance.generate.casecheck import check_case
 from conformance.generate.drawing import draw_case
 from conformance.generate.sentrows import kept_rows
 from conformance.protocols.flight.generate.histories import draw_history
-from conformance.records import (
-    Case,
+from conformance.protocols.flight.records import (
     Descriptor,
     DoExchange,
     DoGet,
@@ -22,6 +21,7 @@ from conformance.records import (
     GetSchema,
     PollFlightInfo,
 )
+from conformance.records import Case
 
 
 @functools.cache

@@ -20,7 +20,8 @@ from conformance.protocols.flight.generate.histories import (
     features,
     history_block,
 )
-from conformance.records import CallStep, Case, DoExchange, DoGet, DoPut, Meanwhile, from_json, to_json
+from conformance.protocols.flight.records import DoExchange, DoGet, DoPut
+from conformance.records import CallStep, Case, Meanwhile, from_json, to_json
 from conformance.records.together import groups
 
 

@@ -8,8 +8,6 @@ from typing import Final
 
 import pytest
 
-from conformance.contract.flight.encoding import part
-from conformance.contract.flight.view import FlightView
 from conformance.contract.judge import Judge
 from conformance.engine.conversed import as_driven, conversations, without_table
 from conformance.engine.corpus import load_corpus
@@ -18,18 +16,20 @@ from conformance.engine.log import read_log
 from conformance.engine.parties import party_of
 from conformance.engine.selection import clauses_on
 from conformance.generate import materialise
+from conformance.protocols.flight.contract.encoding import part
+from conformance.protocols.flight.contract.view import FlightView
 from conformance.protocols.flight.engine.logins import CLAUSES
 from conformance.protocols.flight.recording.parties import Parties
+from conformance.protocols.flight.reference.deviations import flight_service
+from conformance.protocols.flight.reference.handshake import LOGIN
+from conformance.protocols.flight.reference.mutants import FLIGHT_MUTANTS
+from conformance.protocols.flight.reference.server import FlightServer
+from conformance.protocols.flight.reference.variations import FLIGHT_VARIATIONS
+from conformance.protocols.flight.table.spec import FlightSeeding, FlightSpec, Login, LoginForm
 from conformance.recording.keeping import Bounds, Kept
 from conformance.records import Outcome, Verdict
-from conformance.reference.flight.deviations import flight_service
-from conformance.reference.flight.handshake import LOGIN
-from conformance.reference.flight.mutants import FLIGHT_MUTANTS
-from conformance.reference.flight.server import FlightServer
-from conformance.reference.flight.variations import FLIGHT_VARIATIONS
 from conformance.targets import open_target
 from conformance.targets.endpoint import Endpoint
-from conformance.targets.flightspec import FlightSeeding, FlightSpec, Login, LoginForm
 from conformance.targets.spec import TargetSpec
 from tests.recording.running import recording
 
@@ -46,7 +46,7 @@ def recorded(log: Path, deviation: str | None, form: LoginForm = LoginForm.PAYLO
     service.login = LOGIN
     spoken = FlightSpec(FlightSeeding.PUT, login=Login(*LOGIN, form=form))
     with FlightServer(service) as server, recording(server.endpoint, log) as (proxy, _):
-        spec = TargetSpec("proxied", "flight", endpoint=Endpoint(grpc=proxy.grpc), flight=spoken)
+        spec = TargetSpec("proxied", "flight", endpoint=Endpoint(grpc=proxy.grpc), own=spoken)
         with open_target(spec, alone=True) as target:
             for case in CASES:
                 target.drive(case, materialise(case.table))

@@ -1,0 +1,12 @@
+"""``python -m conformance.protocols.flight.reference``: the reference in a process of its own (:mod:`.serving`)."""
+
+from conformance.contain.early import interruptible
+
+if __name__ == "__main__":
+    with interruptible():
+        from conformance.contain.libraries import settle_grpc
+
+        settle_grpc()
+        from conformance.protocols.flight.reference.serving import main
+
+        main()

@@ -1,0 +1,31 @@
+"""The request messages of a DoExchange, as bytes: the descriptor first, then metadata alone, then the case's table."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from conformance.protocols.flight.contract import encoding
+from conformance.protocols.flight.records import DoExchange
+from conformance.protocols.flight.targets.puts import frames
+from conformance.records import Case
+from conformance.targets.handing import batches_of
+
+__all__ = ["exchange_of"]
+
+
+def exchange_of(case: Case, table: pa.Table, step: DoExchange, of: bytes) -> Iterator[tuple[bytes, bool]]:
+    """The messages of a step under the descriptor ``of``, each with whether it has rows.
+
+    The ``app_metadata`` of each message is another one.
+    """
+    yield encoding.data(of=of), False
+    for number in range(step.alone):
+        yield encoding.data(metadata=b"alone %d" % number), False
+    batches = batches_of(table, case.table.recipe) if table.num_rows else ()
+    numbers = itertools.count()
+    for frame in frames(table.schema, batches) if step.rows else ():
+        metadata = b"batch %d" % next(numbers) if step.metadata and frame.has_rows else None
+        yield encoding.data(frame.header, frame.body, metadata=metadata), frame.has_rows

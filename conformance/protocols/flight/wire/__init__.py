@@ -1,0 +1,1 @@
+"""The messages of Arrow Flight and Flight SQL, read strictly."""

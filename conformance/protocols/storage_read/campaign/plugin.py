@@ -1,0 +1,29 @@
+"""The Storage Read API in a campaign."""
+
+from typing import Final
+
+from conformance.campaign.plugin import CampaignPlugin
+from conformance.contract.comparing.received import compared
+from conformance.contract.view import View
+from conformance.protocols.storage_read.campaign.coverage import DRAWN, every_pair, options, pairs_met
+from conformance.readers.held import held_sessions
+
+
+def _messages(view: View) -> list[bytes]:
+    return [schema.data for schema in view.schemas] + [batch.data for batch in view.batches]
+
+
+def _has_exact_rows(view: View) -> bool:
+    found = compared(view)
+    return bool(found) and all(one.clean and one.got.num_columns == view.table.num_columns for one in found)
+
+
+PLUGIN: Final = CampaignPlugin(
+    messages=_messages,
+    tables=held_sessions,
+    has_exact_rows=_has_exact_rows,
+    options=options,
+    drawn_options=DRAWN,
+    pairs_met=pairs_met,
+    every_pair=every_pair,
+)

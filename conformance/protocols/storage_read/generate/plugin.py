@@ -1,0 +1,41 @@
+"""Generation of cases of the Storage Read API: which steps fit each other, and scenarios of its servers."""
+
+from typing import Final
+
+from conformance.generate.choices import Choices
+from conformance.generate.plugin import GeneratePlugin
+from conformance.generate.profile import BLOCKS, KEYWORD_NAMES, PLAIN_NAMES, Profile
+from conformance.generate.requests import draw_steps
+from conformance.generate.scenarios import CHAPTER, SCENARIO, draw_scenario
+from conformance.protocols.storage_read.generate.simpler import simpler
+from conformance.protocols.storage_read.generate.steps import check_steps
+from conformance.records import BqType, Case, Table
+
+
+def _draw(choices: Choices, table: Table, case_id: str) -> Case:
+    return Case(case_id, "A drawn table comes back with its own schema and values", table, draw_steps(choices, table))
+
+
+_PROFILE: Final = Profile(
+    # Mostly common types: a case with a type that a target cannot be seeded with shows nothing else.
+    types=(BqType.INT64, BqType.STRING, BqType.FLOAT64, BqType.BOOL, BqType.DATE, BqType.TIMESTAMP) * 3
+    + (BqType.NUMERIC, BqType.BYTES, BqType.DATETIME, BqType.TIME) * 2
+    + (BqType.BIGNUMERIC, BqType.JSON, BqType.GEOGRAPHY, BqType.INTERVAL, BqType.RANGE),
+    names=PLAIN_NAMES * 3 + KEYWORD_NAMES,
+    rows=(0, 1, 2, 3, 7, 8, 9, 10, 31, *BLOCKS, 1000),
+    depth=4,
+    leaves=12,
+    requests=True,
+)
+
+PLUGIN: Final = GeneratePlugin(
+    run_profile="server",
+    profile=_PROFILE,
+    check=check_steps,
+    scenario_word=SCENARIO,
+    scenario_chapter=CHAPTER,
+    draw_scenario=draw_scenario,
+    draw=_draw,
+    simpler=simpler,
+    proven_scenarios=50,  # those of a default run
+)

@@ -1,0 +1,200 @@
+"""An exchange of Flight as calls, infos and streams, which refer to each other."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from conformance.contract.view import View
+from conformance.contract.viewing import profile_of, view_of
+from conformance.protocol import DEFAULT_PROTOCOL
+from conformance.protocols.flight.contract.encoding import part
+from conformance.protocols.flight.contract.view import ExchangeView, FlightView
+from conformance.protocols.flight.records import (
+    Descriptor,
+    DoExchange,
+    DoGet,
+    DoPut,
+    GetFlightInfo,
+    GivingUp,
+    PollFlightInfo,
+)
+from conformance.protocols.flight.reference.service import FlightService, Messages
+from conformance.protocols.flight.reference.store import Flight
+from conformance.protocols.flight.reference.variations import FLIGHT_VARIATIONS
+from conformance.records import Asker, AskerKind, CallEnd, Exchange, Outcome
+from tests.protocols.flight.reference.direct import PATH, PUT_AND_GET, case_of, seen
+
+OTHER = Descriptor(path=("other",))
+
+
+def test_a_read_belongs_to_the_latest_info_with_its_ticket() -> None:
+    """And an info has the reads of its endpoints in their order."""
+    view = seen(case_of(*PUT_AND_GET), FLIGHT_VARIATIONS["flight-info.several-endpoints"].service())
+
+    (info,) = view.infos
+    assert [get.info for get in view.gets] == [info] * len(info.info.endpoints)
+    assert info.reads == view.gets
+    assert info.whole == view.gets
+
+
+def test_a_literal_ticket_belongs_to_no_info() -> None:
+    """Even if an info happens to have the same ticket."""
+    view = seen(case_of(*PUT_AND_GET, DoGet(ticket=b"none")))
+
+    assert [get.info is None for get in view.gets] == [False, True]
+
+
+def test_an_info_that_was_not_read_whole_is_not_whole() -> None:
+    """What is missing is not the server's fault, or another clause's finding."""
+    (info,) = seen(case_of(DoPut(PATH), GetFlightInfo(PATH))).infos
+
+    assert info.reads == (None,)
+    assert info.whole is None
+
+
+def test_an_info_of_a_put_is_under_its_descriptor() -> None:
+    """Not under another one, and not if the put was refused."""
+    view = seen(case_of(DoPut(PATH), GetFlightInfo(PATH), DoPut(OTHER), GetFlightInfo(PATH)))
+
+    assert [info.put for info in view.infos] == [view.flight_calls[0]] * 2
+    assert view.put_before(GetFlightInfo(OTHER), 1) is None
+
+
+def test_polls_are_infos() -> None:
+    """Each answer that has one; a later read belongs to the last."""
+    view = seen(case_of(DoPut(PATH), PollFlightInfo(PATH), DoGet()))
+
+    assert len(view.infos) == 2
+    assert [poll is not None for call in view.flight_calls for poll in call.polls] == [True, True]
+    assert view.gets[0].info is view.infos[1]
+
+
+class _Garbled(FlightService):
+    def stream(self, flight: Flight) -> Messages:
+        first, *rest = super().stream(flight)
+        yield from (first, b"\x0a\xff", *rest)
+
+
+def test_a_stream_with_bytes_that_are_no_message_has_no_table() -> None:
+    """The rows around them would look whole."""
+    (get,) = seen(case_of(*PUT_AND_GET), _Garbled()).gets
+
+    assert [one is None for one in get.data][:3] == [False, True, False]
+    assert get.table is None
+
+
+class _Cut(FlightService):
+    def encode(self, message: object) -> tuple[bytes, bytes]:
+        header, body = super().encode(message)  # type: ignore[arg-type]  # as the service has it
+        return header, body[:-8]
+
+
+def test_a_stream_that_breaks_the_format_has_no_table() -> None:
+    """Its rows are nobody's."""
+    (get,) = seen(case_of(*PUT_AND_GET), _Cut()).gets
+
+    assert get.table is None
+
+
+def test_calls_of_a_client_carry_out_no_step() -> None:
+    """They are served, and no clause on steps sees them."""
+    view = seen(case_of(*PUT_AND_GET))
+    asked = dataclasses.replace(view.exchange, asked_by=Asker(AskerKind.PROXY, "somebody", "1"))
+
+    recorded = FlightView(view.case, asked, view.table)
+
+    assert [call.raw.method for call in recorded.served] == ["DoPut", "GetFlightInfo", "DoGet"]
+    assert (recorded.flight_calls, recorded.gets, recorded.infos) == ((), (), ())
+
+
+class _Silent(FlightService):
+    def do_get(self, requests: Iterator[bytes]) -> Sequence[bytes]:
+        return [part(3, b"x") for _ in range(10_000)]
+
+
+def test_a_call_that_the_driver_ended_was_not_answered() -> None:
+    """It has no status to judge."""
+    (get,) = seen(case_of(*PUT_AND_GET), _Silent()).gets
+
+    assert get.raw.end is CallEnd.OVER_BUDGET
+    assert not get.answered
+    assert not get.ok
+
+
+def test_the_protocol_chooses_the_view_and_the_profile() -> None:
+    """An exchange of Storage Read has the view of its own clauses."""
+    view = seen(case_of())
+    stored = Exchange("a", "t")
+
+    assert type(view_of(view.case, view.exchange, view.table)) is FlightView
+    assert type(view_of(view.case, stored, view.table)) is View
+    assert [profile_of(one) for one in ("flight", DEFAULT_PROTOCOL)] == ["flight", "bq-arrow"]
+
+
+def test_an_exchange_has_what_was_sent_and_what_came() -> None:
+    """Both as FlightData; the rows are those of the answers."""
+    view = seen(case_of(DoExchange(alone=1, metadata=True)))
+    (call,) = view.flight_calls
+
+    assert isinstance(call, ExchangeView)
+    assert [one.metadata for one in call.sent[1:]] == [one.metadata for one in call.data if one is not None]
+    assert call.table is not None
+    assert call.table.equals(view.table)
+
+
+def test_answers_of_metadata_alone_have_no_rows() -> None:
+    """Nothing can be read of them, and nothing is broken."""
+    (call,) = seen(case_of(DoExchange(alone=1, rows=False))).flight_calls
+
+    assert isinstance(call, ExchangeView)
+    assert (call.table, call.joined.filled, call.messages) == (None, (), [])
+
+
+def test_what_a_given_up_upload_stored_is_open() -> None:
+    """Also where an earlier one was accepted; one that was half-closed was sent."""
+    for how, found in ((GivingUp.CANCEL, None), (GivingUp.DEADLINE, None), (GivingUp.HALF_CLOSE, 1)):
+        view = seen(case_of(DoPut(PATH), DoPut(PATH, stop=2, gives_up=how), GetFlightInfo(PATH)))
+        put = view.put_before(GetFlightInfo(PATH), 2)
+
+        assert (put if put is None else put.index) == found
+
+
+@pytest.mark.parametrize("outcome", [Outcome.HANG, Outcome.UNTESTABLE])
+def test_a_dictionary_column_that_decodes_to_too_much_is_not_compared(
+    outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the table was put, no answer is so large; otherwise nobody knows."""
+    monkeypatch.setattr("conformance.protocols.flight.contract.view.MOST_EXPANDED", 1)
+    service = FLIGHT_VARIATIONS["flight-data.dictionaries"].service()
+    case = case_of(*PUT_AND_GET)
+    view = seen(case, service)
+    if outcome is Outcome.UNTESTABLE:
+        view = FlightView(
+            dataclasses.replace(case, steps=(GetFlightInfo(PATH), *case.steps[1:])), view.exchange, view.table
+        )
+
+    (get,) = view.gets
+    assert get.table is None
+    assert (view.excess is not None) == (outcome is Outcome.HANG)
+    found, words = view.reason_not_judged()
+    assert found is outcome
+    assert "its dictionary columns take more than" in words
+
+
+class _Twice(FlightService):
+    def endpoints(self, flight: Flight) -> Sequence[bytes]:
+        return [*super().endpoints(flight)] * 2
+
+
+def test_endpoints_with_the_same_ticket_have_a_read_each() -> None:
+    """One read is not that of a million endpoints; if one of them was not read, the info was not read whole."""
+    (both,) = seen(case_of(*PUT_AND_GET), _Twice()).infos
+    (one,) = seen(case_of(DoPut(PATH), GetFlightInfo(PATH), DoGet(endpoint="0")), _Twice()).infos
+
+    assert both.whole == tuple(both.of.view.gets)
+    assert len(both.of.view.gets) == 2
+    assert one.reads == (one.of.view.gets[0], None)
+    assert one.whole is None
