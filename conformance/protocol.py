@@ -32,6 +32,7 @@ __all__ = [
     "plugins",
     "protocol_files",
     "protocol_names",
+    "source_of",
     "takes_part",
     "title_of",
 ]
@@ -67,8 +68,13 @@ ProtocolName: TypeAlias = Annotated[str, OneOf(protocol_names)]
 
 
 def title_of(protocol: str) -> str:
-    """The name of a protocol in a sentence, such as ``Arrow Flight``: ``TITLE`` of its folder."""
+    """The name of a protocol in a sentence: ``TITLE`` of its folder."""
     return str(importlib.import_module(f"conformance.protocols.{protocol.replace('-', '_')}").TITLE)
+
+
+def source_of(protocol: str) -> str:
+    """The address of the public text that defines the calls of a protocol: ``SOURCE`` of its folder."""
+    return str(importlib.import_module(f"conformance.protocols.{protocol.replace('-', '_')}").SOURCE)
 
 
 def protocol_files(pattern: str) -> tuple[Path, ...]:

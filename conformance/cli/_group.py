@@ -24,6 +24,7 @@ from conformance.cli._interrupts import Interrupted, orderly
 from conformance.cli._project import defaults_of
 from conformance.contain.limits import address_space
 from conformance.contain.text import safe, safe_lines
+from conformance.protocol import protocol_names, title_of
 
 __all__ = ["COMMANDS", "EXIT_CODES", "Unusable", "cli"]
 
@@ -288,28 +289,33 @@ def _unprinted() -> str:
     return ""
 
 
+_HELP: Final = """Test servers of {protocols}, their clients, and Arrow IPC libraries.
+
+\b
+Judge the embedded reference server, then yours:
+  conformance run
+  conformance run --target 'grpc://localhost:9060?rest=http://localhost:9050'
+  conformance init
+  conformance run --target mine.toml --html report.html
+Look at one failure, byte by byte:
+  conformance explain framing.batch-single-message
+  conformance replay CASE --target mine.toml
+No server at hand, only bytes:
+  conformance check data.arrow
+  conformance check --schema schema.bin --batch batch.bin
+"""
+"""The protocols are named as their folders name them."""
+
+
 @click.group(
     cls=LazyGroup,
+    help=_HELP.format(protocols=" and of ".join(map(title_of, protocol_names()))),
     epilog=EXIT_CODES,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(conformance.__version__, prog_name="conformance")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """Test servers of the BigQuery Storage Read API and of Arrow Flight, their clients, and Arrow IPC libraries.
-
-    \b
-    Judge the embedded reference server, then yours:
-      conformance run
-      conformance run --target 'grpc://localhost:9060?rest=http://localhost:9050'
-      conformance init
-      conformance run --target mine.toml --html report.html
-    Look at one failure, byte by byte:
-      conformance explain framing.batch-single-message
-      conformance replay CASE --target mine.toml
-    No server at hand, only bytes:
-      conformance check data.arrow
-      conformance check --schema schema.bin --batch batch.bin
-    """  # noqa: D301  # click wants the character, not the escape
+    """The command, whose commands are imported when they are called."""
     command = ctx.invoked_subcommand or ""
     ctx.default_map = {command: defaults_of(command)}

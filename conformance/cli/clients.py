@@ -35,7 +35,7 @@ from conformance.records import Level
     "file",
     metavar="FILE",
     type=EXISTING,
-    help="A client.toml of your own (flight.toml for Arrow Flight), instead of the clients that ship with the suite.",
+    help="A client.toml of your own, or PROTOCOL.toml, instead of the clients that ship with the suite.",
 )
 @protocol_options(ClientsPlugin, "Clients of {title}, instead of those of the Storage Read API.")
 @select_option("situations")
@@ -54,14 +54,13 @@ def command(
     reports: Path | None,
     outputs: Outputs,
 ) -> None:
-    """Judge clients of the Storage Read API or of Arrow Flight: whether their rows are true, errors stay errors, broken
+    """Judge clients of a protocol: whether their rows are true, errors stay errors, broken
     bytes are refused, and interrupted reads are resumed or refused.
 
     \b
     conformance clients                                     every client that is built here
     conformance clients --client 'bigquery-go.*'            the paths of one client
     conformance clients --select 'interrupted.*'            some situations
-    conformance clients --flight --client 'flight-go.*'     the paths of a client of Arrow Flight
     conformance clients --reports reports/clients           a report for each path, for `conformance matrix`
 
     A situation is a case that the reference server answers correctly, or a table whose reads are interrupted, refused,

@@ -53,6 +53,7 @@ _DUMPED = [kind for kind in SectionKind if kind is not SectionKind.OTHER]
 _PROTOCOLS: Final = plugins(WirePlugin)
 _SPECS: Final = merged("message", {name: one.messages.items() for name, one in _PROTOCOLS.items()})
 _MESSAGES: Final = sorted(name for name, spec in _SPECS.items() if not (name.startswith(".") or spec.map_entry))
+_CARRIERS: Final = " or ".join(one.carrier for one in _PROTOCOLS.values())
 _TITLES: Final = " or ".join(map(title_of, _PROTOCOLS))
 
 
@@ -76,7 +77,7 @@ _TITLES: Final = " or ".join(map(title_of, _PROTOCOLS))
     "message_name",
     metavar="NAME",
     type=click.Choice(_MESSAGES),
-    help=f"FILE is this protobuf message of {_TITLES}, such as FlightData or FlightInfo.",
+    help=f"FILE is this protobuf message of {_TITLES}, such as {_CARRIERS}.",
 )
 @click.option(
     "--dump",
@@ -114,7 +115,7 @@ def command(
     conformance dissect schema.bin
     conformance dissect batch.bin --schema schema.bin
     conformance dissect table.arrow --dump footer --dump schema
-    conformance dissect response.bin --message FlightData
+    conformance dissect response.bin --message NAME
 
     \b
     Exit status: 0 no faults, 1 faults, 2 the file is empty, cannot be read, or has another format.

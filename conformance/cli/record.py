@@ -115,7 +115,7 @@ def command(
     conformance record --upstream 127.0.0.1:9060 --out said.log -- python -m my_client
     conformance replay said.log
 
-    The proxy listens, passes every gRPC call on, and writes each call of the Storage Read API or of Arrow Flight RPC to
+    The proxy listens, passes every gRPC call on, and writes each call of a protocol that the suite knows to
     the log when it ends.
     COMMAND is started with the addresses in CONFORMANCE_GRPC, CONFORMANCE_REST and BIGQUERY_EMULATOR_HOST. The
     recording ends with it; without COMMAND, the addresses are printed, and it ends at Ctrl-C.
@@ -177,7 +177,7 @@ def _record(plan: Plan, journal: Journal, program: tuple[str, ...]) -> tuple[int
 def _judged(out: Path, calls: int, *, complete: bool) -> bool:
     """Judge a log; True if something fails, or if there is nothing to judge."""
     if not calls:
-        click.echo("nothing was judged: no call of the Storage Read API or of Arrow Flight came", err=True)
+        click.echo("nothing was judged: no call of a protocol that the suite knows came", err=True)
         return True
     return judged_again(read_recorded(out), complete=complete).fails
 

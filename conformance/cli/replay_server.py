@@ -68,8 +68,8 @@ def command(
     conformance replay-server said.log -- python -m my_client
     conformance replay-server rows.many-responses
 
-    Each of EXCHANGES is a log with exchanges (of `conformance replay --log` or `conformance record`) of Storage Read or
-    of Arrow Flight, the folder of a truth pack, or the id of a case, which is put to the reference server first.
+    Each of EXCHANGES is a log with exchanges (of `conformance replay --log` or `conformance record`) of any
+    protocol, the folder of a truth pack, or the id of a case, which is put to the reference server first.
     COMMAND is started with the addresses in its environment (CONFORMANCE_GRPC, CONFORMANCE_REST and others:
     docs/replay.md), and the server ends with it. Without COMMAND, one JSON line with the ports is printed, and the
     server ends at Ctrl-C.

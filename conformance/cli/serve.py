@@ -34,12 +34,19 @@ DELAYS: Final = ("job_polls", "limited_jobs", "hidden_polls")
 @protocol_options(ReferencePlugin, "Serve {title} instead of the Storage Read API.")
 @click.option("--mutant", metavar="NAME", help="Serve with a named deviation from the contract; + joins several.")
 @click.option("--mutants", "list_mutants", is_flag=True, help="List the mutants and exit.")
-@click.option("--scenario", metavar="NAME", help="Serve a scenario of Arrow's integration tests; with --flight.")
+@click.option(
+    "--scenario", metavar="NAME", help="Serve a scenario of another integration test, where the protocol has them."
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind.")
 @click.option("--tls-certificate", metavar="FILE", type=EXISTING, help="Speak TLS on both ports, with this PEM file.")
 @click.option("--tls-key", metavar="FILE", type=EXISTING, help="The key of the certificate.")
 @click.option("--client-ca", metavar="FILE", type=EXISTING, help="Require client certificates of this authority.")
-@click.option("--socket", metavar="PATH", type=click.Path(path_type=Path), help="Listen at PATH, with --flight.")
+@click.option(
+    "--socket",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="Listen at PATH and at no port, where the protocol permits that.",
+)
 @click.option(
     "--token-file",
     metavar="FILE",

@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import Final
 
 from conformance.contract.clause import CLAUSES, PROFILES, Clause, Subject, Violation, evidence_for
-from conformance.contract.sources import FLIGHT_PROTO, GRPC, STORAGE_PROTO
+from conformance.contract.sources import GRPC
+from conformance.protocol import protocol_names, source_of
 from conformance.records import Level, Outcome
 
 __all__ = ["EXPLAINED", "ON_THE_CASE", "WHOLE_CASE", "required_of"]
@@ -43,7 +44,7 @@ def _nothing(_subject: Subject) -> Iterator[Violation]:
     return iter(())
 
 
-_SOURCES: Final = (GRPC, STORAGE_PROTO, FLIGHT_PROTO)
+_SOURCES: Final = (GRPC, *map(source_of, protocol_names()))
 
 ON_THE_CASE: Final = Clause(
     WHOLE_CASE,

@@ -1,6 +1,6 @@
 """What a client and its server said to each other, as cases: calls that belong together, and no table.
 
-A proxy records calls one by one. Here the calls on one thing, such as a session or a flight, become one exchange, and
+A proxy records calls one by one. Here the calls on one thing, such as a session, become one exchange, and
 its case is made from the requests: each call carries out the step that it asked for. Nobody knows the table, and nobody
 says which requests had to be refused. So the server's word decides: a call that ended in OK was legal, and a refusal
 was permitted. Clauses that need to know more are not judged (:func:`clauses_on_calls`).

@@ -5,8 +5,8 @@ is *unproven*. A mutant on which an undeclared clause fails is *over-broad*: eit
 id says, or the mutant deviates twice. In the other direction, a *legal variation* must not fail anything.
 
 A serializer in this process makes faults in bytes. A server, which is sent every case, makes faults in behaviour, and
-faults in bytes that only a server can show (lost rows, swapped columns). A server of Arrow Flight is sent the cases of
-Flight, and no others.
+faults in bytes that only a server can show (lost rows, swapped columns). A server is sent the cases of
+its own protocol, and no others.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def _described(start: RunStarted) -> Iterator[Case]:
     left = (one.id for one in start.left_out if one.kind == "case")
     for name in (*start.cases, *left):
         if name.startswith(described()):
-            yield Case(name, "a flight that exists", Table((), rows=()), protocol=start.protocol)
+            yield Case(name, "a case that the target file describes", Table((), rows=()), protocol=start.protocol)
 
 
 def unchained(log: Sequence[Event]) -> Iterator[str]:

@@ -102,7 +102,7 @@ class ReaderInfo:
     ``one_stream`` is true if the client asks for sessions of one stream.
     ``losses`` are the documented changes of values that the client's own types force; the expected rows get them too.
     ``limits`` are the legal bytes on which it is known to fail: that it does is not held against who sent them.
-    ``asks`` is what a client of Arrow Flight asks for, empty for any other reader; ``gaps`` maps kinds of streams that
+    ``asks`` is what a client asks for, if its protocol has several ways; ``gaps`` maps kinds of streams that
     it does not support to the page of its maintainers that says so.
     ``program`` names the client's program in ``adapters/``, if it is one, and ``version`` that of the built library.
     """

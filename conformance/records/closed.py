@@ -150,11 +150,11 @@ class Happening(enum.StrEnum):
     RESTART = "restart"
     """The server is stopped and started again. Whether its sessions survive is not recorded."""
     EXPIRY = "expiry"
-    """The server's clock passes the end of every session that was made so far; of a Flight server, the expiration time
-    of every endpoint, or of those of one info.
+    """The server's clock passes the end of every session that was made so far, or of
+    everything that an earlier step asked for and that has an end.
     """
     HALFWAY = "halfway"
-    """The clock of a Flight server passes half of the time that is left until an endpoint of an info expires."""
+    """The clock passes half of the time that is left until something that an earlier step asked for ends."""
     QUERY = "query"
     """A query selects every row and column of the table. Later sessions are on its result, an anonymous table."""
     QUERY_INTO = "query-into"

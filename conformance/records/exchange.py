@@ -19,7 +19,7 @@ FORMAT: Final = 2
 form.
 
 1: one request message per call, BigQuery tables, Storage Read alone. Stored files of this version do not state it.
-2: several request messages, initial metadata, the asking party, Arrow tables, Arrow Flight RPC.
+2: several request messages, initial metadata, the asking party, Arrow tables, a second protocol.
 """
 SET_UP: Final = "set-up: "
 """The beginning of ``Exchange.untestable`` if the credentials or a quota kept a server from being asked."""
@@ -40,7 +40,7 @@ class Call:
     """One recorded call: every message in both directions, and how the call ended.
 
     ``step`` indexes ``Case.steps``, and is 0 if a client made the call; ``label`` names the session, stream or
-    split, and of a recorded call of Flight its login and its session.
+    split, and of a recorded call its login and its session, if the protocol has them.
     ``method`` is the RPC's name, or ``SerializeSchema`` or ``SerializeBatch`` (for a serializer target the one
     response is the message itself and ``request`` is empty).
     ``status`` is a gRPC status name, empty if the target sent none; ``details`` is its message, made safe and

@@ -133,7 +133,7 @@ class Meanwhile(Step):
     step and all later ones. A query that fails, or whose result REST does not list with the rows of the table, makes
     the case untestable.
 
-    ``info`` is the label of the FlightInfo, or of the renewed endpoint, whose time passes. The driver skips this step
+    ``info`` is the label of the answer whose time passes, if an answer has one. The driver skips this step
     alone if no such time lies ahead, or only one that is more than a year away.
     """
 

@@ -1,4 +1,4 @@
-"""The register of mutants; the modules of :mod:`conformance.reference.mutants` and of Flight define them.
+"""The register of mutants; the modules of :mod:`conformance.reference.mutants` and of the protocols define them.
 
 A mutant is one deviation from the reference. A mutant of bytes is a function on a message, a mutant of types or
 values a function on a record batch, a mutant of behaviour a subclass of the service. Each is under one decorator, and

@@ -46,7 +46,7 @@ class ClauseResult:
     ``owed`` count cases. Reports of version 0.2 lack these keys.
     ``evidence`` are the kinds of evidence that the requirement rests on, strongest first.
     ``question`` is the question about a reader that the clause answers; other clauses have none. ``role`` says whether
-    the library or the application of a Flight server is bound.
+    the library or the application of a server is bound.
     """
 
     id: str

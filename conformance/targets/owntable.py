@@ -1,4 +1,4 @@
-"""The table of a target file about what only servers of one protocol have, such as ``[flight]``."""
+"""The table of a target file about what only servers of one protocol have."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ __all__ = ["Placeholder", "Scheme", "TargetsPlugin"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Scheme:
-    """The scheme of a URL that leads to a server: its ``title``, such as ``Arrow Flight over TLS``.
+    """The scheme of a URL that leads to a server: its ``title`` in words.
 
     With ``tls``, the server is spoken to over TLS, with the authorities of the system. Of a ``socket``, the URL has the
     path and no host.

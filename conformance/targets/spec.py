@@ -283,7 +283,7 @@ class TargetSpec:
     ``version`` is shown in reports; ``version_command`` prints it if the file does not fix it. The tables of the cases
     are made in ``project``, which is also the parent of every session; if the user has to name it, ``project_variable``
     is the environment variable that may hold it. ``not_offered`` are the profiles that a server leaves out
-    (:mod:`conformance.contract.offers`). ``own`` is the table that has the name of the kind, such as ``[flight]``: what
+    (:mod:`conformance.contract.offers`). ``own`` is the table that has the name of the kind: what
     only servers of that protocol have.
     """
 

@@ -28,9 +28,10 @@ MAX_FIELDS: Final = 1 << 18
 def read_protobuf(data: Bytes, spec: MessageSpec) -> ProtobufReading:
     r"""Walk bytes that should be one message of ``spec``; no bytes make this function raise.
 
-    >>> from conformance.protocols.flight.wire.messages import FLIGHT
-    >>> reading = read_protobuf(b"\x1a\x02hi\x12\x04head", FLIGHT["FlightData"])
-    >>> bytes(reading.message.data("app_metadata")), [str(one.sort) for one in reading.observations]
+    >>> from conformance._protobuftables import declare
+    >>> spec = declare("https://example.com/x.proto", {"Row": ("2 header bytes", "3 note bytes")})["Row"]
+    >>> reading = read_protobuf(b"\x1a\x02hi\x12\x04head", spec)
+    >>> bytes(reading.message.data("note")), [str(one.sort) for one in reading.observations]
     (b'hi', ['protobuf.field-order'])
     """
     view = memoryview(data).cast("B")

@@ -3,3 +3,6 @@
 from typing import Final
 
 TITLE: Final = "Arrow Flight"
+"""Its name in a sentence."""
+SOURCE: Final = "https://github.com/apache/arrow/blob/main/format/Flight.proto"
+"""The definition of its calls."""

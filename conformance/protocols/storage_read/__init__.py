@@ -2,4 +2,7 @@
 
 from typing import Final
 
-TITLE: Final = "Storage Read"
+TITLE: Final = "the BigQuery Storage Read API"
+"""Its name in a sentence."""
+SOURCE: Final = "https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/storage.proto"
+"""The definition of its calls."""

@@ -11,10 +11,10 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.actions import result_body
 from conformance.protocols.flight.contract.decoding import message_of, read_endpoint
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract.subjects import about, asked_for
 from conformance.protocols.flight.contract.view import FlightCall, FlightView
 from conformance.protocols.flight.records import DoAction, FlightMethod

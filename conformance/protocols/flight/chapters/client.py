@@ -13,16 +13,9 @@ from typing import Final
 
 from conformance.contract.clause import CLIENTS, Role, Violation, clause
 from conformance.contract.clients import In, Situation
-from conformance.contract.sources import (
-    ARROW_SECURITY,
-    FLIGHT_PAGE,
-    FLIGHT_PROTO,
-    GRPC_STREAM_ENDS,
-    IPC_STREAM,
-    STATUS_CODES,
-    Inferred,
-)
+from conformance.contract.sources import ARROW_SECURITY, GRPC_STREAM_ENDS, IPC_STREAM, STATUS_CODES, Inferred
 from conformance.protocols.flight.contract.clientread import FlightRead
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.records import ReadingOutcome
 
 SERVED: Final = (Situation.HEALTHY, Situation.EMPTY)

@@ -10,10 +10,11 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
-from conformance.contract.sources import FLIGHT_CLIENT, FLIGHT_PAGE, FLIGHT_PROTO, IPC_STREAM, Inferred
+from conformance.contract.sources import IPC_STREAM, Inferred
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.arrowstream import first_is_no_schema, stream_violations
 from conformance.protocols.flight.contract.decoding import in_words
+from conformance.protocols.flight.contract.sources import FLIGHT_CLIENT, FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract.subjects import about, columns_of, listed, reads, without_dictionaries
 from conformance.protocols.flight.contract.view import FlightView, GetView
 from conformance.protocols.flight.records import FlightSqlStep

@@ -10,9 +10,10 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
-from conformance.contract.sources import FLIGHT_PROTO, Inferred
+from conformance.contract.sources import Inferred
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.decoding import Meaning, in_words, meaning_of, message_of
+from conformance.protocols.flight.contract.sources import FLIGHT_PROTO
 from conformance.protocols.flight.contract.subjects import Stored, about, look_alike, without_dictionaries
 from conformance.protocols.flight.contract.view import FlightView, InfoSeen
 from conformance.protocols.flight.records import FlightMethod

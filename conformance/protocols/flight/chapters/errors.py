@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.sources import ERROR_GUIDE, FLIGHT_PAGE, FLIGHT_PROTO, PROTOBUF, STATUS_CODES, Inferred
+from conformance.contract.sources import ERROR_GUIDE, PROTOBUF, STATUS_CODES, Inferred
 from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract.subjects import CODES, LARGE, REFUSALS, about, asked_for, refusals
 from conformance.protocols.flight.contract.view import FlightCall
 from conformance.records import Level

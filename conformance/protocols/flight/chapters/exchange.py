@@ -15,18 +15,12 @@ import pyarrow as pa
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row, show_rows
-from conformance.contract.sources import (
-    FLIGHT_PAGE,
-    FLIGHT_PROTO,
-    INTEGRATION_SCENARIOS,
-    IPC_STREAM,
-    STATUS_CODES,
-    Inferred,
-)
+from conformance.contract.sources import IPC_STREAM, STATUS_CODES, Inferred
 from conformance.contract.view import View
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.arrowstream import first_is_no_schema, stream_violations
 from conformance.protocols.flight.contract.decoding import in_words
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, INTEGRATION_SCENARIOS
 from conformance.protocols.flight.contract.subjects import (
     about,
     asked_for,

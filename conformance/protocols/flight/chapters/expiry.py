@@ -10,11 +10,12 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
-from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, TIMESTAMP_MESSAGE
+from conformance.contract.sources import TIMESTAMP_MESSAGE
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.actions import asked_to_renew, renewed
 from conformance.protocols.flight.contract.decoding import Endpoint
 from conformance.protocols.flight.contract.lapses import lasting
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract.subjects import about, columns_of, without_dictionaries
 from conformance.protocols.flight.contract.view import MARGIN, FlightCall, FlightView, GetView
 from conformance.protocols.flight.records import DoAction, DoPut, FlightMethod, FlightSqlStep

@@ -8,8 +8,8 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract.subjects import about
 from conformance.protocols.flight.contract.view import FlightCall, FlightView
 from conformance.protocols.flight.records import FlightLogin, FlightToken, GetFlightInfo, Handshake, ListFlights

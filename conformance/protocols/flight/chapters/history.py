@@ -15,15 +15,7 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows, show_row
-from conformance.contract.sources import (
-    FLIGHT_PAGE,
-    FLIGHT_PROTO,
-    INTEGRATION_CLIENT,
-    INTEGRATION_SCENARIOS,
-    STATUS_CODES,
-    Inferred,
-    Sources,
-)
+from conformance.contract.sources import STATUS_CODES, Inferred, Sources
 from conformance.contract.subjects import once_per_view
 from conformance.contract.view import View
 from conformance.protocols.flight.contract import FLIGHT
@@ -31,6 +23,12 @@ from conformance.protocols.flight.contract.decoding import Poll
 from conformance.protocols.flight.contract.histories import PutAndRead, histories, is_history
 from conformance.protocols.flight.contract.lapses import Lasting, lasting, revived
 from conformance.protocols.flight.contract.options import OptionsRead, option_reads, outlived
+from conformance.protocols.flight.contract.sources import (
+    FLIGHT_PAGE,
+    FLIGHT_PROTO,
+    INTEGRATION_CLIENT,
+    INTEGRATION_SCENARIOS,
+)
 from conformance.protocols.flight.contract.subjects import about, columns_of, sent_rows, without_dictionaries
 from conformance.protocols.flight.contract.view import ExchangeView, FlightCall, FlightView, GetView
 from conformance.protocols.flight.model import FlightDeviation, FlightFault

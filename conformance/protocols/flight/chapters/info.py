@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from conformance import wire
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, Inferred
+from conformance.contract.sources import Inferred
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.decoding import in_words, meaning_of, message_of
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract.sqlsubjects import executable
 from conformance.protocols.flight.contract.subjects import about, columns_of, infos, listed
 from conformance.protocols.flight.contract.view import FlightCall, FlightView, GetView, InfoSeen

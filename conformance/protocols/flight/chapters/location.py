@@ -11,8 +11,8 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows
-from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract.subjects import about, columns_of, without_dictionaries
 from conformance.protocols.flight.contract.view import FlightView, GetView
 from conformance.records import Level

@@ -7,10 +7,10 @@ import functools
 from collections.abc import Iterator
 
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.actions import cancelled_tickets
 from conformance.protocols.flight.contract.decoding import Poll
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract.subjects import about
 from conformance.protocols.flight.contract.view import MARGIN, FlightCall, FlightView
 from conformance.protocols.flight.records import DoAction, DoPut, PollFlightInfo

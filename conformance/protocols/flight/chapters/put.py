@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
-from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, INTEGRATION_CLIENT, STATUS_CODES, Inferred
+from conformance.contract.sources import STATUS_CODES, Inferred
 from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, INTEGRATION_CLIENT
 from conformance.protocols.flight.contract.subjects import LARGE, Stored, about, asked_for, columns_of, listed, stored
 from conformance.protocols.flight.contract.view import FlightCall, FlightView, gave_up
 from conformance.protocols.flight.records import FlightMethod, GetFlightInfo

@@ -14,9 +14,10 @@ import pyarrow as pa
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import RowMatch, match_rows, show_row
-from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, FLIGHT_SQL_PROTO, Inferred
+from conformance.contract.sources import Inferred
 from conformance.contract.view import View
 from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, FLIGHT_SQL_PROTO
 from conformance.protocols.flight.contract.sqlsubjects import SqlAnswer, answered
 from conformance.protocols.flight.records import SqlQuery
 from conformance.records import Level

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Iterator
 
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.sources import INTEGRATION_SCENARIOS
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.scenarios import Answers, FlightScenario, scenario_of
+from conformance.protocols.flight.contract.sources import INTEGRATION_SCENARIOS
 from conformance.protocols.flight.contract.subjects import about
 from conformance.protocols.flight.contract.view import FlightView
 

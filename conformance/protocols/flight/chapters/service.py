@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.sources import FLIGHT_PROTO, GRPC, GRPC_CANCELLATION, PROTOBUF, Inferred
+from conformance.contract.sources import GRPC, GRPC_CANCELLATION, PROTOBUF, Inferred
 from conformance.contract.subjects import after_abandoned
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.decoding import message_of
+from conformance.protocols.flight.contract.sources import FLIGHT_PROTO
 from conformance.protocols.flight.contract.subjects import about, answered_calls, of_method
 from conformance.protocols.flight.contract.view import FlightCall, FlightView
 from conformance.protocols.flight.records import FlightMethod

@@ -8,12 +8,12 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.sources import FLIGHT_PROTO
 from conformance.contract.view import View
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.actions import action_body, result_body
 from conformance.protocols.flight.contract.decoding import message_of
 from conformance.protocols.flight.contract.options import OptionsRead, errors_of, option_reads, options_of
+from conformance.protocols.flight.contract.sources import FLIGHT_PROTO
 from conformance.protocols.flight.contract.subjects import about, asked_for
 from conformance.protocols.flight.contract.view import FlightCall, FlightView
 from conformance.protocols.flight.records import DoAction

@@ -9,8 +9,9 @@ from typing import Final
 from conformance import wire
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.sources import FLIGHT_SQL_PAGE, FLIGHT_SQL_PROTO, STATUS_CODES, Inferred
+from conformance.contract.sources import STATUS_CODES, Inferred
 from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.sources import FLIGHT_SQL_PAGE, FLIGHT_SQL_PROTO
 from conformance.protocols.flight.contract.sqlmessages import record_count, result_in, type_of, unpacked
 from conformance.protocols.flight.contract.sqlsubjects import Updated, of_step, undisturbed, updated
 from conformance.protocols.flight.contract.subjects import about, asked_for

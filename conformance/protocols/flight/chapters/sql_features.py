@@ -10,8 +10,8 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.sources import FLIGHT_SQL_PROTO
 from conformance.protocols.flight.contract import FLIGHT
+from conformance.protocols.flight.contract.sources import FLIGHT_SQL_PROTO
 from conformance.protocols.flight.contract.sqlfeatures import FEATURES, READ_ONLY, needed
 from conformance.protocols.flight.contract.sqlsubjects import described
 from conformance.protocols.flight.contract.subjects import about

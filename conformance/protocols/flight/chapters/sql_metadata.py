@@ -14,10 +14,11 @@ import pyarrow as pa
 from conformance import wire
 from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
-from conformance.contract.sources import FLIGHT_SQL_PROTO, Inferred
+from conformance.contract.sources import Inferred
 from conformance.contract.view import View
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.decoding import message_of
+from conformance.protocols.flight.contract.sources import FLIGHT_SQL_PROTO
 from conformance.protocols.flight.contract.sqlmessages import command_in, unpacked
 from conformance.protocols.flight.contract.sqlschemas import KINDS, ORDER, SCHEMAS, FixedColumn, kind_of_info
 from conformance.protocols.flight.contract.sqlsubjects import Described, described, undisturbed

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from grpc import StatusCode
 
-from conformance.contract.sources import COLUMNAR, FLIGHT_PAGE, FLIGHT_PROTO
+from conformance.contract.sources import COLUMNAR
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.reference.register import variation
 from conformance.protocols.flight.reference.service import FlightService, Messages
 from conformance.protocols.flight.reference.store import Batch, Flight

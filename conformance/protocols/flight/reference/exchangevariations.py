@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.contract.sources import COLUMNAR, FLIGHT_PAGE, FLIGHT_PROTO
+from conformance.contract.sources import COLUMNAR
 from conformance.protocols.flight.contract.decoding import Data
 from conformance.protocols.flight.contract.encoding import data
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.reference.mutants.exchanges import ExchangedWhole
 from conformance.protocols.flight.reference.register import variation
 from conformance.protocols.flight.reference.service import FlightService, Messages

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from grpc import StatusCode
 
-from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract.encoding import descriptor, double, number, part, text
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.records import Descriptor
 from conformance.protocols.flight.reference.expiring import Expiring
 from conformance.protocols.flight.reference.infos import POLLED

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from grpc import StatusCode
 
-from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.reference.register import variation
 from conformance.protocols.flight.reference.service import FlightService, Messages
 from conformance.protocols.flight.reference.store import Flight, Store

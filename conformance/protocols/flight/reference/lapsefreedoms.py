@@ -7,9 +7,9 @@ from typing import Self
 
 from grpc import StatusCode
 
-from conformance.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract.decoding import read_endpoint
 from conformance.protocols.flight.contract.encoding import number, part
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.reference.register import variation
 from conformance.protocols.flight.reference.service import RENEW, FlightService
 from conformance.protocols.flight.reference.store import Flight, Store

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import pyarrow as pa
 from grpc import StatusCode
 
-from conformance.contract.sources import COLUMNAR, FLIGHT_PAGE, FLIGHT_PROTO, PROTOBUF
+from conformance.contract.sources import COLUMNAR, PROTOBUF
 from conformance.protocols.flight.contract.encoding import data, number, part, text
+from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.reference import (  # noqa: F401  # each registers its variations
     datafreedoms,
     exchangevariations,

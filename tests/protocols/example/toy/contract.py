@@ -4,4 +4,4 @@ from typing import Final
 
 from conformance.contract.plugin import ContractPlugin
 
-PLUGIN: Final = ContractPlugin(title="Toy", profile="toy", core="of Toy, its one method")
+PLUGIN: Final = ContractPlugin(profile="toy", core="of Toy, its one method")

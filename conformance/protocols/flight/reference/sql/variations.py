@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 from grpc import StatusCode
 
-from conformance.contract.sources import FLIGHT_PROTO, FLIGHT_SQL_PAGE, FLIGHT_SQL_PROTO, PROTOBUF
+from conformance.contract.sources import PROTOBUF
 from conformance.protocols.flight.contract.encoding import number, part
+from conformance.protocols.flight.contract.sources import FLIGHT_PROTO, FLIGHT_SQL_PAGE, FLIGHT_SQL_PROTO
 from conformance.protocols.flight.reference.register import variation
 from conformance.protocols.flight.reference.service import Messages
 from conformance.protocols.flight.reference.sql import metadata
