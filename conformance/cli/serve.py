@@ -34,9 +34,7 @@ DELAYS: Final = ("job_polls", "limited_jobs", "hidden_polls")
 @protocol_options(ReferencePlugin, "Serve {title} instead of the Storage Read API.")
 @click.option("--mutant", metavar="NAME", help="Serve with a named deviation from the contract; + joins several.")
 @click.option("--mutants", "list_mutants", is_flag=True, help="List the mutants and exit.")
-@click.option(
-    "--scenario", metavar="NAME", help="Serve a scenario of another integration test, where the protocol has them."
-)
+@click.option("--scenario", metavar="NAME", help="Serve a scenario of another integration test.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind.")
 @click.option("--tls-certificate", metavar="FILE", type=EXISTING, help="Speak TLS on both ports, with this PEM file.")
 @click.option("--tls-key", metavar="FILE", type=EXISTING, help="The key of the certificate.")
@@ -45,7 +43,7 @@ DELAYS: Final = ("job_polls", "limited_jobs", "hidden_polls")
     "--socket",
     metavar="PATH",
     type=click.Path(path_type=Path),
-    help="Listen at PATH and at no port, where the protocol permits that.",
+    help="Listen at PATH, at no port.",
 )
 @click.option(
     "--token-file",

@@ -9,9 +9,10 @@ import pytest
 
 from conformance.contract.protoclasses import message_classes
 from conformance.protocols.flight.wire.messages import FLIGHT, PACKAGE
+from conformance.protocols.flight.wire.plugin import PLUGIN
 from conformance.wire import Dissection, Header, ProtobufRule, RegionKind, Rule, SectionKind, dissect, read_schema
 from conformance.wire import lines as dump_lines
-from conformance.wire.protobufdissect import content_of, dissect_protobuf
+from conformance.wire.protobufdissect import dissect_protobuf
 from tests.protocols.flight.wire.samples import divided, flight_data, streamed
 from tests.protocols.flight.wire.test_data import ORDERS
 from tests.wire.breaking import GOOD_BATCH, GOOD_SCHEMA
@@ -35,7 +36,7 @@ def assert_covered(dissection: Dissection) -> None:
 
 def dump(data: bytes, name: str = "FlightData") -> str:
     """The dump of a message of Flight."""
-    return "\n".join(dump_lines(dissect_protobuf(data, FLIGHT[name], SCHEMA)))
+    return "\n".join(dump_lines(dissect_protobuf(data, FLIGHT[name], PLUGIN, SCHEMA)))
 
 
 def test_every_byte_is_covered_and_known() -> None:
@@ -46,7 +47,7 @@ def test_every_byte_is_covered_and_known() -> None:
         schema = read_schema(pair(batch)[0]).schema
         for message in divided(streamed(batch)):
             sent = flight_data(message, order=order, metadata=b"m", descriptor=b"\x08\x02\x12\x01x")
-            dissection = dissect_protobuf(sent, FLIGHT["FlightData"], schema)
+            dissection = dissect_protobuf(sent, FLIGHT["FlightData"], PLUGIN, schema)
 
             assert_covered(dissection)
             # Without the stream, the body of a dictionary batch has no schema.
@@ -57,7 +58,7 @@ def test_every_byte_is_covered_and_known() -> None:
 def test_the_metadata_has_the_regions_of_the_bare_message() -> None:
     """Only the offsets differ, and the prefix, which Flight does not send."""
     bare = dissect(GOOD_BATCH, SCHEMA)
-    inside = dissect_protobuf(flight_data(GOOD_BATCH), FLIGHT["FlightData"], SCHEMA)
+    inside = dissect_protobuf(flight_data(GOOD_BATCH), FLIGHT["FlightData"], PLUGIN, SCHEMA)
     parts = [
         [(one.end - one.start, one.path, one.meaning) for one in each.regions if one.kind not in leave]
         for each, leave in ((bare, {RegionKind.PREFIX}), (inside, {RegionKind.FIELD}))
@@ -95,7 +96,7 @@ def test_a_message_of_any_kind_can_be_dumped() -> None:
     options.session_options["x"].int64_value = -7
 
     for name, message in (("FlightInfo", info), ("PollInfo", poll), ("SetSessionOptionsRequest", options)):
-        dissection = dissect_protobuf(message.SerializeToString(), FLIGHT[name])
+        dissection = dissect_protobuf(message.SerializeToString(), FLIGHT[name], PLUGIN)
 
         assert_covered(dissection)
         assert RegionKind.UNKNOWN not in {region.kind for region in dissection.regions}
@@ -108,8 +109,8 @@ def test_a_message_of_any_kind_can_be_dumped() -> None:
 def test_a_schema_in_a_field_has_its_prefix(name: str) -> None:
     """These two messages carry the IPC form, whose prefix is part of the field."""
     data = delimited(1, GOOD_SCHEMA)
-    dissection = dissect_protobuf(data, FLIGHT[name])
-    content = content_of(data, FLIGHT[name])
+    dissection = dissect_protobuf(data, FLIGHT[name], PLUGIN)
+    content = PLUGIN.content(data, FLIGHT[name])
 
     assert dissection.schema == SCHEMA
     assert [(section.kind, section.start) for section in dissection.sections] == [
@@ -124,18 +125,18 @@ def test_a_schema_in_a_field_has_its_prefix(name: str) -> None:
 def test_messages_without_an_arrow_message() -> None:
     """Metadata alone, nothing at all, and a message that never has one."""
     for data, name in ((flight_data(metadata=b"m"), "FlightData"), (b"", "FlightData"), (b"\x0a\x01x", "Ticket")):
-        dissection = dissect_protobuf(data, FLIGHT[name])
+        dissection = dissect_protobuf(data, FLIGHT[name], PLUGIN)
 
         assert_covered(dissection)
-        assert content_of(data, FLIGHT[name]) is None
+        assert PLUGIN.content(data, FLIGHT[name]) is None
         assert (dissection.messages, dissection.faults) == ((), ())
 
 
 def test_faults_and_notes_are_at_the_bytes_that_were_sent() -> None:
     """Of the encoding, of the message as a whole, and of the IPC message inside."""
     cut = flight_data(GOOD_BATCH[:-4], order="body header") + b"\x0e"
-    faults = {fault.rule: fault for fault in dissect_protobuf(cut, FLIGHT["FlightData"], SCHEMA).faults}
-    (orphan,) = dissect_protobuf(flight_data(body=b"12345678"), FLIGHT["FlightData"]).faults
+    faults = {fault.rule: fault for fault in dissect_protobuf(cut, FLIGHT["FlightData"], PLUGIN, SCHEMA).faults}
+    (orphan,) = dissect_protobuf(flight_data(body=b"12345678"), FLIGHT["FlightData"], PLUGIN).faults
 
     assert ProtobufRule.WIRE_TYPE_UNKNOWN in faults
     assert "protobuf.field-order" in {str(rule) for rule in faults}
@@ -146,7 +147,7 @@ def test_faults_and_notes_are_at_the_bytes_that_were_sent() -> None:
 
 def test_a_tensor_is_dumped_too() -> None:
     """Flight does not forbid it; a clause may."""
-    dissection = dissect_protobuf(flight_data(GOOD_TENSOR), FLIGHT["FlightData"])
+    dissection = dissect_protobuf(flight_data(GOOD_TENSOR), FLIGHT["FlightData"], PLUGIN)
 
     assert_covered(dissection)
     assert dissection.messages[0].header is Header.TENSOR
@@ -157,13 +158,13 @@ def test_a_tensor_is_dumped_too() -> None:
 )
 def test_broken_messages_are_covered(data: bytes) -> None:
     """Bytes that break a rule are dumped up to the break; the rest has no known part."""
-    assert_covered(dissect_protobuf(data[:400], KINDS["Kinds"]))
+    assert_covered(dissect_protobuf(data[:400], KINDS["Kinds"], PLUGIN))
 
 
 def test_a_schema_field_without_an_arrow_message_is_shown_as_such() -> None:
     """The prefix is cut, or negative."""
     for schema in (GOOD_SCHEMA[:6], b"\xff\xff\xff\xff\xfe\xff\xff\xff"):
-        dissection = dissect_protobuf(b"\x20\x01" + delimited(1, schema), FLIGHT["FlightInfo"])
+        dissection = dissect_protobuf(b"\x20\x01" + delimited(1, schema), FLIGHT["FlightInfo"], PLUGIN)
 
         assert_covered(dissection)
         assert (dissection.regions[-1].start, dissection.regions[-1].meaning) == (4, "no message begins here")
@@ -175,7 +176,7 @@ def test_any_bytes_are_covered() -> None:
     rng = random.Random(20261123)
     for _ in range(300):
         data = _mutate(flight_data(rng.choice([GOOD_SCHEMA, GOOD_BATCH]), metadata=b"m"), rng)
-        dissection = dissect_protobuf(data, FLIGHT["FlightData"], SCHEMA)
+        dissection = dissect_protobuf(data, FLIGHT["FlightData"], PLUGIN, SCHEMA)
 
         assert_covered(dissection)
         assert dump_lines(dissection) is not None

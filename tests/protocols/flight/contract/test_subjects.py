@@ -25,14 +25,13 @@ from conformance.protocols.flight.records import (
     DoPut,
     FlightMethod,
     GetFlightInfo,
-    GivingUp,
     NameForm,
 )
 from conformance.protocols.flight.reference.deviations import flight_service
 from conformance.protocols.flight.reference.service import FlightService
 from conformance.protocols.flight.reference.store import Flight
 from conformance.protocols.flight.reference.variations import FLIGHT_VARIATIONS
-from conformance.records import Exchange, Expect
+from conformance.records import Exchange, Expect, GivingUp
 from tests.protocols.flight.reference.direct import PATH, PUT_AND_GET, case_of, seen
 
 load_chapters()

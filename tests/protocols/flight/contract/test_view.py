@@ -18,13 +18,12 @@ from conformance.protocols.flight.records import (
     DoGet,
     DoPut,
     GetFlightInfo,
-    GivingUp,
     PollFlightInfo,
 )
 from conformance.protocols.flight.reference.service import FlightService, Messages
 from conformance.protocols.flight.reference.store import Flight
 from conformance.protocols.flight.reference.variations import FLIGHT_VARIATIONS
-from conformance.records import Asker, AskerKind, CallEnd, Exchange, Outcome
+from conformance.records import Asker, AskerKind, CallEnd, Exchange, GivingUp, Outcome
 from tests.protocols.flight.reference.direct import PATH, PUT_AND_GET, case_of, seen
 
 OTHER = Descriptor(path=("other",))

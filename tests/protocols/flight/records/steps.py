@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.protocols.flight.records.enums import (
+from conformance.protocols.flight.records import (
     Descriptor,
     DoAction,
     DoExchange,

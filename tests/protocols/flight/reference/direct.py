@@ -22,9 +22,9 @@ from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.scenarios import FLIGHT_SCENARIOS
 from conformance.protocols.flight.contract.view import FlightView
 from conformance.protocols.flight.records import Descriptor, DoGet, DoPut, GetFlightInfo
-from conformance.protocols.flight.reference import PLUGIN
 from conformance.protocols.flight.reference.handshake import LOGIN
 from conformance.protocols.flight.reference.hosted import flight_target, service_target
+from conformance.protocols.flight.reference.plugin import PLUGIN
 from conformance.protocols.flight.reference.server import FlightHandlers
 from conformance.protocols.flight.reference.service import FlightService
 from conformance.protocols.flight.reference.sql.service import SqlFlightService

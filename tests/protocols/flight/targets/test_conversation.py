@@ -17,7 +17,6 @@ from conformance.protocols.flight.records import (
     FlightMethod,
     GetFlightInfo,
     GetSchema,
-    GivingUp,
     Handshake,
     ListActions,
     ListFlights,
@@ -27,7 +26,7 @@ from conformance.protocols.flight.records import (
 from conformance.protocols.flight.reference.service import FlightService, Messages
 from conformance.protocols.flight.reference.store import Store
 from conformance.protocols.flight.reference.variations import FLIGHT_VARIATIONS
-from conformance.records import CallEnd, Step
+from conformance.records import CallEnd, GivingUp, Step
 from conformance.targets.allowance import OUT_OF_TIME
 from conformance.targets.hosted import HERE
 from tests.protocols.flight.reference.direct import PATH, PUT_AND_GET, case_of, failures, seen
