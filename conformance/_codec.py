@@ -16,6 +16,7 @@ import binascii
 import collections.abc
 import dataclasses
 import enum
+import functools
 import json
 import math
 import types
@@ -226,14 +227,21 @@ def _mapping(inner: _Codec) -> _Codec:
     )
 
 
-def _union(kinds: Sequence[type]) -> _Codec:
-    """A union of tagged records: an object with :data:`TAG_KEY` in JSON, JSON text in an Arrow row."""
-    by_tag: dict[str, type] = {kind.TAG: kind for kind in kinds}  # type: ignore[attr-defined]  # checked by the caller
+def _union(kinds: Callable[[], Sequence[type]]) -> _Codec:
+    """A union of tagged records: an object with :data:`TAG_KEY` in JSON, JSON text in an Arrow row.
+
+    ``kinds`` is asked when the first record is read: those of protocols that are not used need not be imported.
+    """
+
+    @functools.cache
+    def tagged() -> dict[str, type]:
+        return {kind.TAG: kind for kind in kinds()}  # type: ignore[attr-defined]  # checked by the caller
 
     def write(value: Any) -> dict[str, Any]:
         return {TAG_KEY: value.TAG, **to_json(value)}
 
     def read(value: Any, path: str) -> Any:
+        by_tag = tagged()
         if not isinstance(value, Mapping) or value.get(TAG_KEY) not in by_tag:
             raise RecordError(path, f"an object whose {TAG_KEY!r} is one of {', '.join(by_tag)}", value)
         rest = {key: item for key, item in value.items() if key != TAG_KEY}
@@ -327,14 +335,14 @@ def _codec(hint: Any) -> _Codec:  # noqa: PLR0911  # one return per kind of anno
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
         held = arguments[1]
-        return _union(held.kinds()) if isinstance(held, Members) else _one_of(held.words)
+        return _union(held.kinds) if isinstance(held, Members) else _one_of(held.words)
     if origin is tuple:
         return _tuple(_codec(arguments[0]))
     if origin is collections.abc.Mapping:
         return _mapping(_codec(arguments[1]))
     if origin in (types.UnionType, typing.Union):
         members = [member for member in arguments if member is not types.NoneType]
-        inner = _codec(members[0]) if len(members) == 1 else _union(members)
+        inner = _codec(members[0]) if len(members) == 1 else _union(lambda: members)
         return _optional(inner) if len(members) < len(arguments) else inner
     message = f"no codec for the annotation {hint!r}"
     raise TypeError(message)

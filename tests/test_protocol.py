@@ -58,8 +58,8 @@ def test_a_plugin_of_another_type_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     class Other:
         LAYER: ClassVar[str] = "contract"
 
-    monkeypatch.setattr(importlib.import_module("conformance.protocols.flight.contract"), "PLUGIN", 1)
-    with pytest.raises(TypeError, match=r"flight\.contract\.PLUGIN is a int, expected a Other"):
+    monkeypatch.setattr(importlib.import_module("conformance.protocols.flight.contract.plugin"), "PLUGIN", 1)
+    with pytest.raises(TypeError, match=r"flight\.contract\.plugin\.PLUGIN is a int, expected a Other"):
         plugin(Other, "flight")
 
 

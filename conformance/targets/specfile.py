@@ -18,7 +18,7 @@ from conformance.contain.parse import parse_toml
 from conformance.contain.text import safe
 from conformance.contract.offers import check_not_offered
 from conformance.disk.pipes import kept
-from conformance.protocol import plugin, plugins, takes_part
+from conformance.protocol import plugin, protocol_names, takes_part
 from conformance.records import RecordError, from_json
 from conformance.targets import environmentspec
 from conformance.targets.endpoint import check_endpoint
@@ -28,7 +28,7 @@ from conformance.targets.plugin import TargetsPlugin
 from conformance.targets.ranges import DAY
 from conformance.targets.service import PROJECT_PATTERN, check_project_variable, check_service
 from conformance.targets.shipped import find_target
-from conformance.targets.spec import TargetKind, TargetSpec, target_kinds
+from conformance.targets.spec import TargetKind, TargetSpec, kind_of, target_kinds
 from conformance.targets.urls import is_url, target_at
 
 __all__ = ["PLACEHOLDERS", "load_target", "parse_target"]
@@ -92,16 +92,16 @@ def parse_target(text: str, file: Path) -> TargetSpec:
 def _read(data: Mapping[str, object]) -> TargetSpec:
     if "kind" not in data:
         raise RecordError("target.kind", f"what is judged: {', '.join(target_kinds())}", None)
-    for one in plugins(TablePlugin).values():
-        if (tag := one.kind.TAG) in data and data["kind"] != tag:
-            raise RecordError(f"target.{tag}", f"no such table: it is about targets of the kind {tag}", f"[{tag}]")
-    spec = from_json(TargetSpec, {key: data[key] for key in data if key != data["kind"]}, path="target")
-    protocol = spec.protocol
-    if spec.kind in data and takes_part(TablePlugin, protocol):
-        table = from_json(plugin(TablePlugin, protocol).kind, data[spec.kind], path=f"target.{spec.kind}")
+    tables = {kind_of(name): name for name in protocol_names() if takes_part(TablePlugin, name)}
+    for kind in tables:
+        if kind in data and data["kind"] != kind:
+            raise RecordError(f"target.{kind}", f"no such table: it is about targets of the kind {kind}", f"[{kind}]")
+    spec = from_json(TargetSpec, {key: data[key] for key in data if key not in tables}, path="target")
+    if spec.kind in tables and spec.kind in data:
+        table = from_json(plugin(TablePlugin, spec.protocol).kind, data[spec.kind], path=f"target.{spec.kind}")
         spec = dataclasses.replace(spec, own=table)
     if spec.serves and spec.endpoint is not None:
-        spec = dataclasses.replace(spec, endpoint=plugin(TargetsPlugin, protocol).addressed(spec.endpoint))
+        spec = dataclasses.replace(spec, endpoint=plugin(TargetsPlugin, spec.protocol).addressed(spec.endpoint))
     return spec
 
 

@@ -66,7 +66,7 @@ def test_the_address_of_rest_is_behind_that_of_grpc(rest: str) -> None:
 
 def test_a_flight_server_is_written_to_only_if_the_url_says_so() -> None:
     """By default nothing is stored, as in a target file."""
-    found = [load_target(f"flight://h:1{query}").flight for query in ("", "?seeding=put", "?seeding=sql")]
+    found = [load_target(f"flight://h:1{query}").own for query in ("", "?seeding=put", "?seeding=sql")]
 
     assert [flight and flight.seeding for flight in found] == [
         FlightSeeding.NONE,

@@ -26,7 +26,7 @@ def test_without_the_table_nothing_is_written(target_file: Write) -> None:
     spec = target_file(FLIGHT)
 
     assert spec.kind == "flight"
-    assert (spec.flight, FlightSpec()) == (None, FlightSpec(FlightSeeding.NONE, ("{name}",)))
+    assert (spec.own, FlightSpec()) == (None, FlightSpec(FlightSeeding.NONE, ("{name}",)))
     assert not spec.over_rest
 
 
@@ -34,7 +34,7 @@ def test_seeding_and_path_are_read(target_file: Write) -> None:
     """The name of a table may be one part of the path."""
     spec = target_file(FLIGHT + '[flight]\nseeding = "put"\npath = ["db", "{name}"]\n')
 
-    assert spec.flight == FlightSpec(FlightSeeding.PUT, ("db", "{name}"))
+    assert spec.own == FlightSpec(FlightSeeding.PUT, ("db", "{name}"))
 
 
 def test_a_clock_needs_an_address(target_file: Write) -> None:
@@ -47,14 +47,13 @@ def test_the_reference_is_a_target() -> None:
     """It stores what is put."""
     spec = load_target(ROOT / "targets" / "flight-reference.toml")
 
-    assert spec.flight is not None
-    assert spec.flight.seeding is FlightSeeding.PUT
+    assert FlightSpec.of(spec).seeding is FlightSeeding.PUT
 
 
 def test_sql_has_a_dialect(target_file: Write) -> None:
     """With the seeding of that name, the default; without it, what the table says."""
-    alone = target_file(FLIGHT + '[flight]\nseeding = "sql"\n').flight
-    both = target_file(FLIGHT + '[flight]\nseeding = "put"\n[flight.sql]\ntables = false\n').flight
+    alone = FlightSpec.of(target_file(FLIGHT + '[flight]\nseeding = "sql"\n'))
+    both = FlightSpec.of(target_file(FLIGHT + '[flight]\nseeding = "put"\n[flight.sql]\ntables = false\n'))
 
     assert alone is not None
     assert (alone.sql, alone.makes_tables, alone.puts) == (SqlSpec(), True, False)
@@ -68,7 +67,7 @@ def test_known_flights_are_read(target_file: Write, tmp_path: Path) -> None:
     rows.write_text("{}")
     text = f'[[flight.known]]\nname = "w"\npath = ["w"]\nrows = "{rows}"\n'
 
-    flight = target_file(FLIGHT + '[flight]\nseeding = "known"\n' + text).flight
+    flight = FlightSpec.of(target_file(FLIGHT + '[flight]\nseeding = "known"\n' + text))
 
     assert flight is not None
     assert flight.known == (KnownFlight("w", str(rows), path=("w",)),)
@@ -123,7 +122,7 @@ def test_known_flights_are_read(target_file: Write, tmp_path: Path) -> None:
         (
             FLIGHT.replace('"flight"', '"server"').replace('"{grpc_port}"', '"{grpc_port}", "{rest_port}"')
             + "[flight]",
-            "target.flight: expected no such table: a server serves no flights but got '[flight]' (str)",
+            "target.flight: expected no such table: it is about targets of the kind flight but got '[flight]' (str)",
         ),
         (FLIGHT.replace('"{grpc_port}"', '"x"'), "grpc"),
         (FLIGHT + "not_offered = []\n[endpoint]\ngrpc = 'h:1'", "expected"),
