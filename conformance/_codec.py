@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from conformance._hints import Members
 from conformance.contain.text import representation
 
 R = TypeVar("R")
@@ -48,20 +49,6 @@ class RecordError(ValueError):
         found = f"{representation(got)} ({type(got).__name__})"
         super().__init__(f"{path or 'record'}: expected {expected} but got {found}")
         self.path = path
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class OneOf:
-    """In ``Annotated[str, OneOf(words)]``: a text that is one of ``words()``, which are known at run time only."""
-
-    words: Callable[[], Sequence[str]]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Members:
-    """In ``Annotated[Base, Members(kinds)]``: a record of one of ``kinds()``, which are known at run time only."""
-
-    kinds: Callable[[], Sequence[type]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

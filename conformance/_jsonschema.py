@@ -13,7 +13,8 @@ import types
 import typing
 from typing import Any, Final
 
-from conformance._codec import NO_NUMBERS, TAG_KEY, Members
+from conformance._codec import NO_NUMBERS, TAG_KEY
+from conformance._hints import Members
 from conformance.records import Json
 
 __all__ = ["json_schema", "tagged_schema"]

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Protocol, TypeAlias, TypeVar, cast
 
-from conformance._codec import OneOf
+from conformance._hints import OneOf
 
 __all__ = [
     "DEFAULT_PROTOCOL",

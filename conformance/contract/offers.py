@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Final, TypeAlias
 
-from conformance._codec import OneOf
 from conformance._globs import matches
+from conformance._hints import OneOf
 from conformance.contain.text import unknown
 from conformance.contract.plugin import ContractPlugin
 from conformance.contract.profilerow import CORE, ProfileRow

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from typing import Annotated, ClassVar, TypeAlias
 
-from conformance._codec import Members
+from conformance._hints import Members
 from conformance.protocol import merged, plugin, plugins
 from conformance.records.step import Step
 

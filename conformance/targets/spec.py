@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
-from conformance._codec import Members, OneOf
+from conformance._hints import Members, OneOf
 from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
 from conformance.records import RecordError
 from conformance.targets.endpoint import Endpoint

@@ -167,9 +167,12 @@ class TestServe:
             ),
             (
                 ("--mutant", "flight-put.forgets"),
-                "expected --flight with flight-put.forgets, which the Flight reference",
+                "expected --flight with flight-put.forgets, which the reference of Arrow Flight",
             ),
-            (("--flight", "--job-polls", "1"), "expected no --job-polls with --flight: it is about Storage Read"),
+            (
+                ("--flight", "--job-polls", "1"),
+                "expected no --job-polls with --flight: its reference does not have that",
+            ),
             (("--flight", "--host", "192.0.2.1"), "cannot serve: cannot bind a gRPC port on 192.0.2.1"),
         ],
     )

@@ -76,7 +76,7 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "cases": _ARROW,
     "check": _ARROW,
     "clauses": _ARROW,
-    "clients": _REFERENCE | {"jsonschema", "rich", "sqlglot", "yaml"},
+    "clients": _SHOWN,
     "compare": _ARROW | {"psutil", "rich"},
     "diff": _REPORTED,
     "dissect": _ARROW,

@@ -7,6 +7,7 @@ import re
 import typing
 from collections.abc import Iterator
 
+from conformance.targets.owntable import own_tables
 from conformance.targets.spec import TargetSpec
 from tests.fixtures import ROOT
 
@@ -15,10 +16,18 @@ NO_KEYS = {"file", "seed.program.restarts"}
 """Where the file was read from; and what makes no sense for a program that is no server."""
 
 
+OWN = "own"
+"""The table that has the name of the kind of its targets."""
+
+
 def keys(kind: type, before: str = "") -> Iterator[str]:
     """The keys of a table and of the tables in it, each with the names of its tables in front."""
     hints = typing.get_type_hints(kind)
     for field in dataclasses.fields(kind):  # type: ignore[arg-type]  # every caller has a dataclass
+        if field.name == OWN:
+            for table in own_tables():
+                yield from keys(table, f"{table.TAG}.")
+            continue
         hint = hints[field.name]
         tables = [one for one in (hint, *typing.get_args(hint)) if dataclasses.is_dataclass(one)]
         if tables:

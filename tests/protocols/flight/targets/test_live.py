@@ -21,11 +21,12 @@ from conformance.protocols.flight.table.spec import FlightSeeding, FlightSpec
 from conformance.targets import TargetSpec, load_target, open_target
 from conformance.targets.spec import Clock
 from tests.certificates import make_certificates
+from tests.fixtures import ROOT
 from tests.protocols.flight.reference.direct import FIXTURE
 
 pytestmark = pytest.mark.timeout(600)
 
-PROGRAM = Path(__file__).parents[2] / "targets" / "flight" / "with_pyarrow.py"
+PROGRAM = ROOT / "targets" / "flight" / "with_pyarrow.py"
 OFFER = Offer.of(TargetSpec("with_pyarrow", "flight", own=FlightSpec(FlightSeeding.PUT), clock=Clock("/clock")))
 """What the program offers: it stores tables."""
 
