@@ -265,3 +265,78 @@ def expected_failures_for_a_terminal(place: Path, cookie: str) -> Command:
     words = ["run", "--target", "target.toml", "--select", "types.bool", "--no-readers", "--log", "log.jsonl"]
     subprocess.run([sys.executable, "-m", "conformance", *words], cwd=place, capture_output=True, check=False)
     return Command(["expect", "--target", "target.toml", "--log", "log.jsonl"])
+
+
+@register("text.pages-ask-the-reference", Part.COMMAND, Expected(status=(0,), says="403 403 403 200"), deadline=30)
+def pages_ask_the_reference(place: Path, cookie: str) -> Command:
+    """Pages of another site, one of which has a name that leads to this machine, make tables over REST in `serve`."""
+    body = """
+import json, subprocess, sys, urllib.error, urllib.request
+serving = subprocess.Popen([sys.executable, "-P", "-m", "conformance", "serve"], stdout=subprocess.PIPE)
+ports = {said["event"]: said["port"] for said in (json.loads(serving.stdout.readline()) for _ in range(2))}
+def ask(**headers):
+    url = f"http://127.0.0.1:{ports['rest.listen']}/bigquery/v2/projects/p/datasets"
+    data = b'{"datasetReference": {"projectId": "p", "datasetId": "d"}}'
+    try:
+        return urllib.request.urlopen(urllib.request.Request(url, data, headers)).status
+    except urllib.error.HTTPError as error:
+        return error.code
+print(ask(Origin="http://elsewhere.example"), ask(Origin="null"), ask(Host="elsewhere.example"), ask())
+serving.terminate()
+sys.exit(serving.wait())
+"""
+    (place / "page.py").write_text(body, encoding="utf-8")
+    return Command(["page.py"], program=[sys.executable, "-P"])
+
+
+@register("text.file-in-which-nothing-comes", Part.COMMAND, Expected(status=(0, 2)), deadline=20)
+def file_in_which_nothing_comes(place: Path, cookie: str) -> Command:
+    """A link in the place of an Arrow file leads to the messages of the kernel, which keep a reader waiting."""
+    (place / "messages.arrow").symlink_to("/proc/kmsg")
+    return Command(["check", "messages.arrow"])
+
+
+@register("disk.case-of-millions-of-small-rows", Part.COMMAND, Expected(status=(2,), says="at most 1000000 rows"))
+def case_of_millions_of_small_rows(place: Path, cookie: str) -> Command:
+    """A case's recipe asks for 50 million rows of one number, which are within the limit of bytes."""
+    text = (
+        "id: many\ntitle: t\ntable:\n  columns:\n  - {name: row_id, type: INT64, mode: REQUIRED}\n"
+        "  recipe: {rows: 50000000, seed: 1}\nclauses: [types.int64]\n"
+    )
+    (place / "many.yaml").write_text(text, encoding="utf-8")
+    return Command(["replay", "many.yaml", "--no-readers"])
+
+
+FLOOD: Final = """
+import contextlib, os, socket, subprocess, sys, threading
+listener = socket.create_server(("127.0.0.1", 0))
+def flood(one):
+    with contextlib.suppress(OSError):
+        while True:
+            one.sendall(bytes.fromhex(SENT) * 100)
+def accept():
+    while True:
+        threading.Thread(target=flood, args=(listener.accept()[0],), daemon=True).start()
+threading.Thread(target=accept, daemon=True).start()
+url = f"grpc://127.0.0.1:{listener.getsockname()[1]}"
+words = ["run", "--target", url, "--select", "errors.table-in-dots", "--no-readers", "--no-smoke", "--quiet"]
+sys.exit(subprocess.call([sys.executable, "-P", "-m", "conformance", *words]))
+"""
+
+
+def _flood(place: Path, sent: str) -> Command:
+    """A server that sends the frames ``sent``, in hexadecimal digits, without end from the first moment."""
+    (place / "flood.py").write_text(f"SENT = {sent!r}\n" + FLOOD, encoding="utf-8")
+    return Command(["flood.py"], program=[sys.executable, "-P"])
+
+
+@register("text.floods-from-the-first-moment", Part.COMMAND, Expected(status=(1, 2)), deadline=60)
+def floods_from_the_first_moment(place: Path, cookie: str) -> Command:
+    """A running server sends SETTINGS and PING frames without end from the first moment, before the first call."""
+    return _flood(place, "000006040000000000" + "000300000064" + "000008060000000000" + "3132333435363738")
+
+
+@register("text.pushes-from-the-first-moment", Part.COMMAND, Expected(status=(1, 2)), deadline=60)
+def pushes_from_the_first_moment(place: Path, cookie: str) -> Command:
+    """A running server sends PUSH_PROMISE frames without end from the first moment."""
+    return _flood(place, "000000040000000000" + "000005050400000001" + "0000000288")
