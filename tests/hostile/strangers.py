@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -340,3 +341,88 @@ def floods_from_the_first_moment(place: Path, cookie: str) -> Command:
 def pushes_from_the_first_moment(place: Path, cookie: str) -> Command:
     """A running server sends PUSH_PROMISE frames without end from the first moment."""
     return _flood(place, "000000040000000000" + "000005050400000001" + "0000000288")
+
+
+SERVED: Final = """
+import base64, http.server, json, os, socket, subprocess, sys, threading
+SUITE = [sys.executable, "-P", "-m", "conformance"]
+SECRET = "Bearer a-made-up-secret-of-length"
+serving = subprocess.Popen([*SUITE, "serve"], stdout=subprocess.PIPE)
+ports = {said["event"]: said["port"] for said in (json.loads(serving.stdout.readline()) for _ in range(2))}
+def run(rest, environment):
+    text = 'name = "mine"\\\\nkind = "server"\\\\n[endpoint]\\\\n' + f'grpc = "127.0.0.1:{ports["grpc.listen"]}"\\\\n'
+    text += f'rest = "http://127.0.0.1:{rest}"\\\\nheaders = {{ authorization = "{SECRET}" }}\\\\n'
+    open("mine.toml", "w").write(text)
+    words = ["run", "--target", "mine.toml", "--select", "types.int64", "--no-readers", "--quiet", "--log", "a"]
+    done = subprocess.run([*SUITE, *words], env={**os.environ, **environment}, capture_output=True)
+    sys.stdout.buffer.write(done.stdout)
+    sys.stderr.buffer.write(done.stderr)
+    serving.terminate()
+    serving.wait()
+    return done.stdout + done.stderr, done.returncode
+""".replace("\\\\", "\\")
+
+
+@register("text.secret-in-another-form", Part.COMMAND, Expected(status=(2,), says="you said"), deadline=30)
+def secret_in_another_form(place: Path, cookie: str) -> Command:
+    """The REST side repeats the secret of each request in its refusal, in base64."""
+    body = f"""
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        said = base64.b64encode(self.headers["Authorization"].encode()).decode()
+        data = json.dumps({{"error": {{"message": "you said " + said}}}}).encode()
+        self.send_response(400)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+    def log_message(self, *_): pass
+listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+threading.Thread(target=listener.serve_forever, daemon=True).start()
+said, status = run(listener.server_port, {{}})
+if base64.b64encode(SECRET.encode())[8:32] in said:
+    open({str(_forbidden(place, "secret-in-base64"))!r}, "w").close()
+sys.exit(status)
+"""
+    (place / "secret.py").write_text(SERVED + body, encoding="utf-8")
+    return Command(["secret.py"], program=[sys.executable, "-P"])
+
+
+@register("text.proxies-and-passwords-of-the-user", Part.COMMAND, Expected(status=(0,), says="PASSED"), deadline=30)
+def proxies_and_passwords_of_the_user(place: Path, cookie: str) -> Command:
+    """Variables name a proxy for every protocol and `~/.netrc` has a password, and the target is on this machine."""
+    body = f"""
+proxy = socket.create_server(("127.0.0.1", 0))
+def accept():
+    while True:
+        proxy.accept()
+        open({str(_forbidden(place, "asked-the-proxy"))!r}, "w").close()
+threading.Thread(target=accept, daemon=True).start()
+url = f"http://127.0.0.1:{{proxy.getsockname()[1]}}"
+names = ["http_proxy", "https_proxy", "all_proxy", "grpc_proxy"]
+proxies = {{name: url for one in names for name in (one, one.upper())}}
+open(".netrc", "w").write("machine 127.0.0.1 login me password a-made-up-password\\n")
+os.chmod(".netrc", 0o600)
+said, status = run(ports["rest.listen"], {{**proxies, "no_proxy": "", "NO_PROXY": "", "HOME": os.getcwd()}})
+sys.exit(status)
+"""
+    (place / "secret.py").write_text(SERVED + body, encoding="utf-8")
+    return Command(["secret.py"], program=[sys.executable, "-P"])
+
+
+@register("text.statement-names-files-elsewhere", Part.COMMAND, Expected(status=(2,), says="next to it"), deadline=30)
+def statement_names_files_elsewhere(place: Path, cookie: str) -> Command:
+    """A statement names a file outside of its folder as the log of its run."""
+    made = f"{SUITE} run --select types.bool --no-readers --json r.json && {SUITE} statement r.json --markdown s.md"
+    changed = """sed -i 's#"reference.jsonl"#"../../../../../../../etc/passwd"#' s.md"""
+    return Command(["-c", f"{made} && {changed} && {SUITE} verify s.md"], program=["/bin/sh"])
+
+
+@register("text.folder-of-special-files", Part.COMMAND, Expected(status=(2,), says="cannot be judged"), deadline=30)
+def folder_of_special_files(place: Path, cookie: str) -> Command:
+    """A folder to check has a pipe, a loop of links, a link to nowhere, to an endless device and to memory."""
+    folder = place / "folder"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.arrow")
+    for name, there in (("loop", "."), ("no.arrow", "nowhere"), ("zero.arrow", "/dev/zero"), ("m", "/proc/self/mem")):
+        (folder / name).symlink_to(there)
+    return Command(["check", "folder"])
