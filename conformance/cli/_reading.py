@@ -15,7 +15,7 @@ from typing import Final
 
 from conformance.cli._group import Unusable
 from conformance.disk.files import LARGEST, TooLargeError, read_open
-from conformance.disk.pipes import FIRST_SECONDS, MOST, something_came
+from conformance.disk.pipes import FIRST_SECONDS, MOST, has_no_length, kept, something_came
 
 __all__ = ["STANDARD_INPUT", "named_files", "read_named"]
 
@@ -120,7 +120,8 @@ def read_named(path: Path) -> bytes:
             raise TooLargeError(path, MOST)
         return data
     # O_NONBLOCK: opening a pipe would otherwise wait until somebody opens it for writing.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    there = kept(path) if has_no_length(path) else path
+    descriptor = os.open(there, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):

@@ -1,4 +1,5 @@
-"""An HTTP server for JSON: each request is given to one function, and its answer is sent. It decides transport only.
+"""An HTTP server for JSON: each request is given to one function, and its answer is sent. It decides transport only,
+and refuses the requests of web pages where it is told to.
 
 Bodies may have up to :data:`MOST_BYTES`, in chunks or compressed by gzip, as Java clients send them (RFC 9112, section
 7.1).
@@ -6,7 +7,9 @@ Bodies may have up to :data:`MOST_BYTES`, in chunks or compressed by gzip, as Ja
 
 from __future__ import annotations
 
+import contextlib
 import http.server
+import ipaddress
 import json
 import re
 import ssl
@@ -16,7 +19,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-__all__ = ["Answering", "JsonServer"]
+__all__ = ["Answering", "JsonServer", "is_here"]
 
 Answering: TypeAlias = Callable[[str, str, Mapping[str, str], bytes], tuple[int, Any]]
 """Gets the method, the target, the headers with names in small letters, and the body of a request; returns the status
@@ -53,6 +56,20 @@ def _unzipped(data: bytes) -> bytes:
     return whole
 
 
+def is_here(host: str) -> bool:
+    """True for a ``Host`` that is an address or ``localhost``; no name that somebody else may lead here."""
+    name = host.rpartition(":")[0] if re.search(r":[0-9]*$", host) else host
+    with contextlib.suppress(ValueError):
+        return bool(ipaddress.ip_address(name.strip("[]")))
+    return name.lower() == "localhost"
+
+
+def _is_loopback(host: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return host == "localhost"
+
+
 class _Handler(http.server.BaseHTTPRequestHandler):
     """One connection: bodies of any size, answers written at once so that no delayed acknowledgement waits."""
 
@@ -60,6 +77,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     wbufsize = -1
     disable_nagle_algorithm = True
     answering: Answering
+    pages: bool
+    """True if web pages are answered."""
+    named: bool
+    """True if the server may have names of which it does not know."""
 
     def setup(self) -> None:
         """Shake hands in the thread of the connection, so that a silent client keeps nobody waiting."""
@@ -77,11 +98,23 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self._send(400, {"error": {"code": 400, "message": f"unreadable body: {error}"}})
             return
         headers = {key.lower(): value for key, value in self.headers.items()}
+        if self._is_of_a_page(headers):
+            said = "expected a request of a program, got one of a web page"
+            self._send(403, {"error": {"code": 403, "message": said}})
+            return
         try:
             status, made = type(self).answering(self.command, self.path, headers, body)
         except RecursionError:
             status, made = 400, {"error": {"code": 400, "message": "unreadable body: it nests too deeply"}}
         self._send(status, made)
+
+    def _is_of_a_page(self, headers: Mapping[str, str]) -> bool:
+        """A page of any site may send requests to this machine, and may read the answers if the name of its host leads
+        here (DNS rebinding). Browsers send ``Origin``, and the name in ``Host``.
+        """
+        if type(self).pages:
+            return False
+        return "origin" in headers or not (type(self).named or is_here(headers.get("host", "localhost")))
 
     def _body(self) -> bytes:
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
@@ -141,12 +174,25 @@ class _Listener(http.server.ThreadingHTTPServer):
 class JsonServer:
     """The HTTP listener: bound from construction, serving from :meth:`start` to :meth:`stop`.
 
+    Without ``pages`` it answers no web page: no request with ``Origin``, and, if only this machine reaches it in plain
+    text, none whose ``Host`` is a name other than ``localhost``. With TLS, a page of another name fails at the
+    certificate.
+
     Raises:
         OSError: ``host`` cannot be bound.
     """
 
-    def __init__(self, answering: Answering, *, host: str = "127.0.0.1", context: ssl.SSLContext | None = None) -> None:
-        self._http = _Listener((host, 0), type("Handler", (_Handler,), {"answering": staticmethod(answering)}))
+    def __init__(
+        self,
+        answering: Answering,
+        *,
+        host: str = "127.0.0.1",
+        context: ssl.SSLContext | None = None,
+        pages: bool = True,
+    ) -> None:
+        named = context is not None or not _is_loopback(host)
+        handler = {"answering": staticmethod(answering), "pages": pages, "named": named}
+        self._http = _Listener((host, 0), type("Handler", (_Handler,), handler))
         if context is not None:
             self._http.socket = context.wrap_socket(self._http.socket, server_side=True, do_handshake_on_connect=False)
         self._http.daemon_threads = True

@@ -1,4 +1,4 @@
-"""Named pipes and devices where a user names a file: waiting for one, and reading one, has an end here.
+"""Named pipes, devices and files of the kernel where a user names a file: waiting for one, and reading one, has an end.
 
 Such a file is read once, into a file without a name: what reads the file may then open it, seek in it and read it
 again.
@@ -18,6 +18,7 @@ from typing import IO, Final
 __all__ = [
     "FIRST_SECONDS",
     "MOST",
+    "has_no_length",
     "is_pipe",
     "kept",
     "open_end",
@@ -44,6 +45,18 @@ def is_pipe(path: Path) -> bool:
         return False
 
 
+def has_no_length(path: Path) -> bool:
+    """True for a regular file of 0 bytes: an empty one, or one of the kernel, which may keep a reader waiting.
+
+    To read ``/proc/kmsg`` is to wait for the next message of the kernel.
+    """
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(status.st_mode) and not status.st_size
+
+
 def _is_stream(path: Path) -> bool:
     """True for a pipe, and for a device such as ``/dev/zero``, which need not have an end."""
     try:
@@ -54,16 +67,16 @@ def _is_stream(path: Path) -> bool:
 
 
 def kept(path: Path) -> Path:
-    """A file with all that comes through the pipe or device at ``path``; ``path`` itself if it is neither.
+    """A file with all that comes through the pipe, device or file of the kernel at ``path``, or ``path`` if it is none.
 
     The file lives until the process ends.
 
     Raises:
         OSError: nothing came within :data:`FIRST_SECONDS`, or more than :data:`MOST` bytes; the text names the file.
     """
-    if not _is_stream(path):
+    if not _is_stream(path) and not has_no_length(path):
         return path
-    kind = "pipe" if is_pipe(path) else "device"
+    kind = "pipe" if is_pipe(path) else "device" if path.is_char_device() else "file"
     # O_NONBLOCK: opening a pipe would otherwise wait until somebody opens it for writing.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -71,15 +84,28 @@ def kept(path: Path) -> Path:
             raise OSError(errno.ETIMEDOUT, f"nothing came through the {kind} within {FIRST_SECONDS:g} s", str(path))
         os.set_blocking(descriptor, True)
         with tempfile.TemporaryFile() as file:
-            while chunk := os.read(descriptor, _CHUNK):
+            while chunk := _read(descriptor, path):
                 file.write(chunk)
                 if file.tell() > MOST:
                     raise OSError(errno.EFBIG, f"more than {MOST} bytes came through the {kind}", str(path))
+                if kind == "file" and not something_came(descriptor):  # no program fills it, so nobody is slow
+                    raise OSError(
+                        errno.ETIMEDOUT, f"no end came through the file within {FIRST_SECONDS:g} s", str(path)
+                    )
+            if kind == "file" and not file.tell():
+                return path
             file.flush()
             file.seek(0)
             return Path(f"/dev/fd/{os.dup(file.fileno())}")
     finally:
         os.close(descriptor)
+
+
+def _read(descriptor: int, path: Path) -> bytes:
+    try:
+        return os.read(descriptor, _CHUNK)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def something_came(descriptor: int) -> bool:

@@ -19,7 +19,7 @@ from conformance.generate.caseindex import INDEX_FILE, CasesOfFile, indexed
 from conformance.generate.casematrix import CombinationError, Matrix, expand
 from conformance.generate.casetext import SUFFIXES, CaseFileError, check_suffix, line_of, parse, render
 from conformance.generate.materialise import materialise
-from conformance.generate.weight import GIVEN_MOST_BYTES, weight
+from conformance.generate.weight import GIVEN_MOST_BYTES, GIVEN_MOST_ROWS, weight
 from conformance.records import (
     Case,
     Column,
@@ -183,3 +183,5 @@ def _refuse_weight(columns: tuple[Column, ...], recipe: Recipe) -> None:
             f"Case.table.recipe: expected a table of at most {GIVEN_MOST_BYTES >> 20} MiB,"
             f" but {recipe.rows} rows of these columns take about {weighs >> 20} MiB; ask for fewer"
         )
+    if recipe.rows > GIVEN_MOST_ROWS:
+        raise ValueError(f"Case.table.recipe.rows: expected at most {GIVEN_MOST_ROWS} rows but got {recipe.rows}")

@@ -15,12 +15,16 @@ from typing import Final
 from conformance.generate.pools import pool, range_pool
 from conformance.records import BqType, Column, Mode, Recipe, ValueProfile
 
-__all__ = ["GIVEN_MOST_BYTES", "MOST_BYTES", "bounded", "weight"]
+__all__ = ["GIVEN_MOST_BYTES", "GIVEN_MOST_ROWS", "MOST_BYTES", "bounded", "weight"]
 
 MOST_BYTES: Final = 16 << 20
 """The limit for a drawn table: above every default limit on message size, and made in a tenth of a second."""
 GIVEN_MOST_BYTES: Final = 1 << 30
 """The limit for the table of a case file: the table is made, sent and judged in memory."""
+GIVEN_MOST_ROWS: Final = 1_000_000
+"""The limit for the rows of a case file's table. A row takes about half a KiB while it is sent over REST, however small
+its values are: two million rows of one INT64, which weigh 16 MiB, took 1.1 GiB.
+"""
 _OFFSET: Final = 4
 
 

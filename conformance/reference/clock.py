@@ -48,7 +48,7 @@ class ClockServer(JsonServer):
     """
 
     def __init__(self, set_ahead: Callable[[int], None], *, host: str) -> None:
-        super().__init__(answering(set_ahead), host=host, context=None)
+        super().__init__(answering(set_ahead), host=host, pages=False)
 
 
 def _error(status: int, message: str) -> dict[str, Any]:

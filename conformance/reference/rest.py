@@ -346,4 +346,5 @@ class RestServer(JsonServer):
         guard: Guard | None = None,
         delays: Delays = Delays(),  # noqa: B008  # it is immutable
     ) -> None:
-        super().__init__(answering(catalogue, guard, delays), host=host, context=None if tls is None else tls.context())
+        context = None if tls is None else tls.context()
+        super().__init__(answering(catalogue, guard, delays), host=host, context=context, pages=False)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import ipaddress
 import itertools
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from conformance.contain.jsonhttp import is_here
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.engine.log import LogError
 from conformance.records import RecordError, to_json
@@ -39,7 +38,7 @@ class Control:
         Requests of web pages are refused: a page of any site may send some to this machine, and may read the answer if
         the name of its host leads here (DNS rebinding). Browsers send ``Origin``, and the name in ``Host``.
         """
-        if "origin" in headers or not _is_here(headers.get("host", "")):
+        if "origin" in headers or not is_here(headers.get("host", "")):
             return 403, {"error": "expected a request of a program on this machine, got one of a web page"}
         try:
             return self._route(method, target, body)
@@ -112,14 +111,6 @@ class Control:
     def report(self, body: bytes, _query: Mapping[str, str], number: str) -> tuple[int, Any]:
         """Judge a trial."""
         return 200, self._trials.report(number, parse_object(body)).state()
-
-
-def _is_here(host: str) -> bool:
-    """True for a ``Host`` that is an address or ``localhost``; no name that somebody else may lead here."""
-    name = host.rpartition(":")[0] if re.search(r":[0-9]*$", host) else host
-    with contextlib.suppress(ValueError):
-        return bool(ipaddress.ip_address(name.strip("[]")))
-    return name.lower() == "localhost"
 
 
 def _missing(name: str) -> tuple[int, Any]:

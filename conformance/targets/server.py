@@ -25,6 +25,7 @@ from conformance.targets.calls import EXIT_SECONDS, Caller, close_channel
 from conformance.targets.clocks import movable
 from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.costs import Meter
+from conformance.targets.cutting import cut_after
 from conformance.targets.denied import PLAIN, PLAIN_TABLE, Denied, denied, needs_table
 from conformance.targets.elsewhere import Elsewhere
 from conformance.targets.endpoint import Endpoint
@@ -216,9 +217,11 @@ class ServerTarget:
         (https://github.com/grpc/grpc/blob/master/doc/interop-test-descriptions.md, "unimplemented_method"). The answers
         of a server that answers anything with OK do not show what it offers.
         """
-        call = self._servers.ready().channel.unary_unary(MADE_UP, request_serializer=None, response_deserializer=None)
+        channel = self._servers.ready().channel
+        call = channel.unary_unary(MADE_UP, request_serializer=None, response_deserializer=None)
         try:
-            call(b"", timeout=PROBE_SECONDS, metadata=tuple(self._credentials.headers().items()))
+            with cut_after(channel, PROBE_SECONDS):
+                call(b"", timeout=PROBE_SECONDS, metadata=tuple(self._credentials.headers().items()))
         except grpc.RpcError:
             return ()
         remark = (

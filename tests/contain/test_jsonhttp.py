@@ -134,3 +134,41 @@ def test_a_body_that_nests_too_deeply_is_refused() -> None:
 
     assert refused == (400, {"error": {"code": 400, "message": "unreadable body: it nests too deeply"}})
     assert served == (200, {})
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 202),
+        ({"Host": "localhost:1"}, 202),
+        ({"Host": "[::1]:1"}, 202),
+        ({"Origin": "http://example.com"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Host": "example.com:1"}, 403),
+        ({"Host": "localhost.example.com"}, 403),
+    ],
+)
+def test_a_server_that_answers_no_pages_refuses_those_of_any_site(headers: Mapping[str, str], status: int) -> None:
+    """Browsers send the page's site in Origin; a page whose own name leads to this machine has that name in Host."""
+    server = JsonServer(echo, pages=False)
+    server.start()
+    try:
+        one = http.client.HTTPConnection("127.0.0.1", server.port)
+        one.request("POST", "/", b"{}", dict(headers))
+        assert said(one)[0] == status
+        one.close()
+    finally:
+        server.stop()
+
+
+def test_a_server_that_others_reach_may_have_any_name() -> None:
+    """In a network of containers a server is called by a name of which it does not know."""
+    server = JsonServer(echo, host="0.0.0.0", pages=False)  # it is what `serve --host` permits
+    server.start()
+    try:
+        one = http.client.HTTPConnection("127.0.0.1", server.port)
+        one.request("GET", "/", headers={"Host": "emulator:9050"})
+        assert said(one)[0] == 202
+        one.close()
+    finally:
+        server.stop()

@@ -89,3 +89,41 @@ def test_a_device_is_read_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(OSError, match="more than 1048576 bytes came through the device"):
         pipes.kept(Path("/dev/zero"))
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_only_a_file_without_a_length_can_keep_a_reader_waiting(tmp_path: Path, length: int) -> None:
+    """The files of the kernel have none, and to read some of them, such as ``/proc/kmsg``, is to wait."""
+    path = tmp_path / "file"
+    path.write_bytes(bytes(length))
+
+    assert pipes.has_no_length(path) is not bool(length)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_file_of_the_kernel_in_which_nothing_comes_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sentence says that it is a file."""
+    path = tmp_path / "kmsg"
+    path.touch()
+    monkeypatch.setattr(pipes, "something_came", lambda _: False)
+
+    with pytest.raises(OSError, match="nothing came through the file"):
+        pipes.kept(path)
+
+
+def test_a_file_of_the_kernel_is_read_to_its_end() -> None:
+    """It has more bytes than its length says, and may be read again."""
+    kept = pipes.kept(Path("/proc/self/status"))
+
+    assert kept.read_bytes().startswith(b"Name:")
+
+
+def test_a_file_of_the_kernel_whose_end_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The messages of the kernel begin, and then a reader would wait for the next one."""
+    came = iter([True, False])
+    monkeypatch.setattr(pipes, "something_came", lambda _: next(came))
+
+    with pytest.raises(OSError, match="no end came through the file"):
+        pipes.kept(Path("/proc/self/status"))

@@ -179,6 +179,18 @@ def test_recipe_of_too_heavy_a_table_is_refused(tmp_path: Path, rows: int) -> No
         load_case(path)
 
 
+def test_recipe_of_too_many_rows_is_refused(tmp_path: Path) -> None:
+    """A row takes memory while it is sent, however little its values weigh."""
+    path = tmp_path / "case.yaml"
+    columns = "[{name: a, type: INT64}]"
+    path.write_text(f"id: a.b\ntitle: T\ntable:\n  columns: {columns}\n  recipe: {{rows: 1000001, seed: 1}}\n")
+
+    with pytest.raises(
+        CaseFileError, match=r"Case\.table\.recipe\.rows: expected at most 1000000 rows but got 1000001"
+    ):
+        load_case(path)
+
+
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     """A file that is not UTF-8 is refused with the byte that is not."""
     path = tmp_path / "case.yaml"

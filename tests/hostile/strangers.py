@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -265,3 +266,163 @@ def expected_failures_for_a_terminal(place: Path, cookie: str) -> Command:
     words = ["run", "--target", "target.toml", "--select", "types.bool", "--no-readers", "--log", "log.jsonl"]
     subprocess.run([sys.executable, "-m", "conformance", *words], cwd=place, capture_output=True, check=False)
     return Command(["expect", "--target", "target.toml", "--log", "log.jsonl"])
+
+
+@register("text.pages-ask-the-reference", Part.COMMAND, Expected(status=(0,), says="403 403 403 200"), deadline=30)
+def pages_ask_the_reference(place: Path, cookie: str) -> Command:
+    """Pages of another site, one of which has a name that leads to this machine, make tables over REST in `serve`."""
+    body = """
+import json, subprocess, sys, urllib.error, urllib.request
+serving = subprocess.Popen([sys.executable, "-P", "-m", "conformance", "serve"], stdout=subprocess.PIPE)
+ports = {said["event"]: said["port"] for said in (json.loads(serving.stdout.readline()) for _ in range(2))}
+def ask(**headers):
+    url = f"http://127.0.0.1:{ports['rest.listen']}/bigquery/v2/projects/p/datasets"
+    data = b'{"datasetReference": {"projectId": "p", "datasetId": "d"}}'
+    try:
+        return urllib.request.urlopen(urllib.request.Request(url, data, headers)).status
+    except urllib.error.HTTPError as error:
+        return error.code
+print(ask(Origin="http://elsewhere.example"), ask(Origin="null"), ask(Host="elsewhere.example"), ask())
+serving.terminate()
+sys.exit(serving.wait())
+"""
+    (place / "page.py").write_text(body, encoding="utf-8")
+    return Command(["page.py"], program=[sys.executable, "-P"])
+
+
+@register("text.file-in-which-nothing-comes", Part.COMMAND, Expected(status=(0, 2)), deadline=20)
+def file_in_which_nothing_comes(place: Path, cookie: str) -> Command:
+    """A link in the place of an Arrow file leads to the messages of the kernel, which keep a reader waiting."""
+    (place / "messages.arrow").symlink_to("/proc/kmsg")
+    return Command(["check", "messages.arrow"])
+
+
+@register("disk.case-of-millions-of-small-rows", Part.COMMAND, Expected(status=(2,), says="at most 1000000 rows"))
+def case_of_millions_of_small_rows(place: Path, cookie: str) -> Command:
+    """A case's recipe asks for 50 million rows of one number, which are within the limit of bytes."""
+    text = (
+        "id: many\ntitle: t\ntable:\n  columns:\n  - {name: row_id, type: INT64, mode: REQUIRED}\n"
+        "  recipe: {rows: 50000000, seed: 1}\nclauses: [types.int64]\n"
+    )
+    (place / "many.yaml").write_text(text, encoding="utf-8")
+    return Command(["replay", "many.yaml", "--no-readers"])
+
+
+FLOOD: Final = """
+import contextlib, os, socket, subprocess, sys, threading
+listener = socket.create_server(("127.0.0.1", 0))
+def flood(one):
+    with contextlib.suppress(OSError):
+        while True:
+            one.sendall(bytes.fromhex(SENT) * 100)
+def accept():
+    while True:
+        threading.Thread(target=flood, args=(listener.accept()[0],), daemon=True).start()
+threading.Thread(target=accept, daemon=True).start()
+url = f"grpc://127.0.0.1:{listener.getsockname()[1]}"
+words = ["run", "--target", url, "--select", "errors.table-in-dots", "--no-readers", "--no-smoke", "--quiet"]
+sys.exit(subprocess.call([sys.executable, "-P", "-m", "conformance", *words]))
+"""
+
+
+def _flood(place: Path, sent: str) -> Command:
+    """A server that sends the frames ``sent``, in hexadecimal digits, without end from the first moment."""
+    (place / "flood.py").write_text(f"SENT = {sent!r}\n" + FLOOD, encoding="utf-8")
+    return Command(["flood.py"], program=[sys.executable, "-P"])
+
+
+@register("text.floods-from-the-first-moment", Part.COMMAND, Expected(status=(1, 2)), deadline=60)
+def floods_from_the_first_moment(place: Path, cookie: str) -> Command:
+    """A running server sends SETTINGS and PING frames without end from the first moment, before the first call."""
+    return _flood(place, "000006040000000000" + "000300000064" + "000008060000000000" + "3132333435363738")
+
+
+@register("text.pushes-from-the-first-moment", Part.COMMAND, Expected(status=(1, 2)), deadline=60)
+def pushes_from_the_first_moment(place: Path, cookie: str) -> Command:
+    """A running server sends PUSH_PROMISE frames without end from the first moment."""
+    return _flood(place, "000000040000000000" + "000005050400000001" + "0000000288")
+
+
+SERVED: Final = """
+import base64, http.server, json, os, socket, subprocess, sys, threading
+SUITE = [sys.executable, "-P", "-m", "conformance"]
+SECRET = "Bearer a-made-up-secret-of-length"
+serving = subprocess.Popen([*SUITE, "serve"], stdout=subprocess.PIPE)
+ports = {said["event"]: said["port"] for said in (json.loads(serving.stdout.readline()) for _ in range(2))}
+def run(rest, environment):
+    text = 'name = "mine"\\\\nkind = "server"\\\\n[endpoint]\\\\n' + f'grpc = "127.0.0.1:{ports["grpc.listen"]}"\\\\n'
+    text += f'rest = "http://127.0.0.1:{rest}"\\\\nheaders = {{ authorization = "{SECRET}" }}\\\\n'
+    open("mine.toml", "w").write(text)
+    words = ["run", "--target", "mine.toml", "--select", "types.int64", "--no-readers", "--quiet", "--log", "a"]
+    done = subprocess.run([*SUITE, *words], env={**os.environ, **environment}, capture_output=True)
+    sys.stdout.buffer.write(done.stdout)
+    sys.stderr.buffer.write(done.stderr)
+    serving.terminate()
+    serving.wait()
+    return done.stdout + done.stderr, done.returncode
+""".replace("\\\\", "\\")
+
+
+@register("text.secret-in-another-form", Part.COMMAND, Expected(status=(2,), says="you said"), deadline=30)
+def secret_in_another_form(place: Path, cookie: str) -> Command:
+    """The REST side repeats the secret of each request in its refusal, in base64."""
+    body = f"""
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        said = base64.b64encode(self.headers["Authorization"].encode()).decode()
+        data = json.dumps({{"error": {{"message": "you said " + said}}}}).encode()
+        self.send_response(400)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+    def log_message(self, *_): pass
+listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+threading.Thread(target=listener.serve_forever, daemon=True).start()
+said, status = run(listener.server_port, {{}})
+if base64.b64encode(SECRET.encode())[8:32] in said:
+    open({str(_forbidden(place, "secret-in-base64"))!r}, "w").close()
+sys.exit(status)
+"""
+    (place / "secret.py").write_text(SERVED + body, encoding="utf-8")
+    return Command(["secret.py"], program=[sys.executable, "-P"])
+
+
+@register("text.proxies-and-passwords-of-the-user", Part.COMMAND, Expected(status=(0,), says="PASSED"), deadline=30)
+def proxies_and_passwords_of_the_user(place: Path, cookie: str) -> Command:
+    """Variables name a proxy for every protocol and `~/.netrc` has a password, and the target is on this machine."""
+    body = f"""
+proxy = socket.create_server(("127.0.0.1", 0))
+def accept():
+    while True:
+        proxy.accept()
+        open({str(_forbidden(place, "asked-the-proxy"))!r}, "w").close()
+threading.Thread(target=accept, daemon=True).start()
+url = f"http://127.0.0.1:{{proxy.getsockname()[1]}}"
+names = ["http_proxy", "https_proxy", "all_proxy", "grpc_proxy"]
+proxies = {{name: url for one in names for name in (one, one.upper())}}
+open(".netrc", "w").write("machine 127.0.0.1 login me password a-made-up-password\\n")
+os.chmod(".netrc", 0o600)
+said, status = run(ports["rest.listen"], {{**proxies, "no_proxy": "", "NO_PROXY": "", "HOME": os.getcwd()}})
+sys.exit(status)
+"""
+    (place / "secret.py").write_text(SERVED + body, encoding="utf-8")
+    return Command(["secret.py"], program=[sys.executable, "-P"])
+
+
+@register("text.statement-names-files-elsewhere", Part.COMMAND, Expected(status=(2,), says="next to it"), deadline=30)
+def statement_names_files_elsewhere(place: Path, cookie: str) -> Command:
+    """A statement names a file outside of its folder as the log of its run."""
+    made = f"{SUITE} run --select types.bool --no-readers --json r.json && {SUITE} statement r.json --markdown s.md"
+    changed = """sed -i 's#"reference.jsonl"#"../../../../../../../etc/passwd"#' s.md"""
+    return Command(["-c", f"{made} && {changed} && {SUITE} verify s.md"], program=["/bin/sh"])
+
+
+@register("text.folder-of-special-files", Part.COMMAND, Expected(status=(2,), says="cannot be judged"), deadline=30)
+def folder_of_special_files(place: Path, cookie: str) -> Command:
+    """A folder to check has a pipe, a loop of links, a link to nowhere, to an endless device and to memory."""
+    folder = place / "folder"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.arrow")
+    for name, there in (("loop", "."), ("no.arrow", "nowhere"), ("zero.arrow", "/dev/zero"), ("m", "/proc/self/mem")):
+        (folder / name).symlink_to(there)
+    return Command(["check", "folder"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
 import socket
@@ -9,13 +10,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import grpc
 import psutil
 import pytest
 
 from conformance.contain.child import Child
 from conformance.records import AppendRows, Call, CallEnd, CreateSession, Exchange, ReadRows
-from conformance.targets import TargetSpec, TargetUnavailable, open_target
+from conformance.targets import TargetSpec, TargetUnavailable, open_target, server
 from conformance.targets.calls import CallBudget, Caller
+from conformance.targets.running import PROBE_SECONDS
 from conformance.targets.server import NO_REST, ServerTarget
 from conformance.targets.spec import Ready
 from tests.patience import LONG, patiently, still_running
@@ -68,6 +71,23 @@ def test_a_method_that_does_not_exist_is_refused(endpoint: TargetSpec, fake: Fak
     assert [remark.partition(", it should")[0] for remark in remarks] == [
         "called the made-up method /google.cloud.bigquery.storage.v1.BigQueryRead/MadeUp5f0c2a91"
     ] * answers
+
+
+@pytest.mark.usefixtures("fake")
+def test_the_call_of_a_made_up_method_is_cut_when_its_time_is_up(
+    endpoint: TargetSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library misses its deadline while a server sends frames without a pause (``conformance.targets.cutting``)."""
+    cut: list[float] = []
+
+    def noted(channel: grpc.Channel, seconds: float) -> contextlib.AbstractContextManager[None]:
+        cut.append(seconds)
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr(server, "cut_after", noted)
+
+    with open_target(endpoint):
+        assert cut == [PROBE_SECONDS]
 
 
 def test_a_failed_seed_is_untestable(endpoint: TargetSpec, fake: FakeServer) -> None:
