@@ -20,9 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
+from conformance._protobuftables import WireType
 from conformance.contract import proto
 from conformance.contract.rpcstatus import TRAILER, retry_status
-from conformance.contract.sources import MISSING_TABLE, STORAGE_PROTO, STREAM_PROTO
+from conformance.contract.sources import MISSING_TABLE, PROTOBUF, STORAGE_PROTO, STREAM_PROTO
 from conformance.records import BqType
 from conformance.reference import restriction
 from conformance.reference.catalogue import Catalogue, Snapshot, TableId
@@ -31,6 +32,7 @@ from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.service import DEFAULT_STREAMS, MAX_STREAMS, Service
 from conformance.reference.session import Session, Stream
 from conformance.reference.sql import NODES, Interpreter, SqlError, Value
+from conformance.wire.protobuf import read_protobuf
 
 __all__ = ["SERVICE_VARIATIONS"]
 
@@ -194,3 +196,33 @@ class FunctionsRefused(Service):
         if _FUNCTION.search(text):
             self.refuse(Reason.BAD_RESTRICTION, table=snapshot.table, restriction=text)
         return super().restrict(snapshot, text)
+
+
+@_variation("encoding.unusual", PROTOBUF)
+class UnusualEncoding(Service):
+    """The fields of each answer come in the reverse order, with unknown ones before and behind them, and the numbers
+    that are 0 are written too.
+    """
+
+    def create_read_session(self, request: Any) -> Any:
+        return _unusual(super().create_read_session(request))
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        return map(_unusual, super().read_rows(request))
+
+    def split_read_stream(self, request: Any) -> Any:
+        return _unusual(super().split_read_stream(request))
+
+
+_UNKNOWN: Final = b"\x82\x3e\x03abc"
+"""The field 992, a text: no message of the API has so many."""
+
+
+def _unusual(answer: Any) -> bytes:
+    data = answer.SerializeToString()
+    spec = proto.SPECS[answer.DESCRIPTOR.name]
+    reading = read_protobuf(data, spec)
+    fields = sorted(reading.message.fields, key=lambda field: -field.number)  # items of a list stay in their order
+    absent = [one for one in spec.fields.values() if one.implicit and one.wire_type is WireType.VARINT]
+    zeros = b"".join(bytes([one.number << 3, 0]) for one in absent if not reading.message.has(one.name))
+    return b"".join((_UNKNOWN, *(data[field.start : field.end] for field in fields), zeros, _UNKNOWN))

@@ -300,7 +300,7 @@ def verdicts(case: Case, spoil: Spoil | None = None, *, streams: int = 1, respon
 
 
 CHAPTERS: Final = frozenset(
-    {"abandon", "avro", "calls", "compression", "errors", "history", "offsets", "projection", "responses",
+    {"abandon", "avro", "calls", "compression", "encoding", "errors", "history", "offsets", "projection", "responses",
      "restriction", "rows", "sample", "session", "snapshot", "split"}
 )  # fmt: skip
 """The modules of the chapters on calls; the others are on bytes."""

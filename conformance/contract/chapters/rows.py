@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from conformance.contain.text import many
+from conformance.contract.answers import malformed
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
 from conformance.contract.comparing.matching import show_row
@@ -87,7 +88,10 @@ def _with_rows(view: View) -> list[ResponseView]:
 @clause("rows.response-is-a-message", over=_responses, source=(PROTOBUF, STORAGE_PROTO))
 def response_is_a_message(response: ResponseView) -> Iterator[Violation]:
     """Every response is a ReadRowsResponse message, encoded as protobuf."""
-    if response.message is None:
+    broken = malformed(response.read.view, response.call, response.response)
+    if broken is not None:
+        yield broken
+    elif response.message is None:
         yield Violation("a ReadRowsResponse", "bytes that are no ReadRowsResponse")
 
 

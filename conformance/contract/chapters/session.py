@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 
 from conformance.contain.text import many
+from conformance.contract.answers import malformed
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
 from conformance.contract.comparing.expected import expected_rows, has_columns
@@ -103,7 +104,10 @@ def _granted(view: View) -> list[SessionView]:
 @clause("session.answer-is-a-session", over=_granted, source=(PROTOBUF, STORAGE_PROTO))
 def answer_is_a_session(session: SessionView) -> Iterator[Violation]:
     """A CreateReadSession call that ends in OK answers with one ReadSession message."""
-    if session.session is None:
+    broken = malformed(session.view, session.index, 0)
+    if broken is not None:
+        yield broken
+    elif session.session is None:
         sizes = [len(data) for data in session.raw.responses]
         yield Violation(
             "one ReadSession message", f"{many(len(sizes), 'response')} of {sizes} bytes that are no such message"

@@ -13,12 +13,13 @@ from typing import Final
 import numpy as np
 
 from conformance.contain.text import many
+from conformance.contract.answers import malformed
 from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.comparing.sessions import rows_of
 from conformance.contract.comparing.violations import rows_differ
 from conformance.contract.endings import beyond_its_end
 from conformance.contract.offers import may_be_absent
-from conformance.contract.sources import BEAM_SOURCE, ENDLESS_SPLITS, RECORDED, STORAGE_PROTO
+from conformance.contract.sources import BEAM_SOURCE, ENDLESS_SPLITS, PROTOBUF, RECORDED, STORAGE_PROTO
 from conformance.contract.subjects import (
     answered,
     is_child,
@@ -65,6 +66,20 @@ def _divided(view: View) -> list[SplitView]:
 def request_is_served(split: SplitView) -> Iterator[Violation]:
     """SplitReadStream on a stream of a session ends in OK, even if the stream cannot be split."""
     yield from served(split, f"a split of {split.request.name!r} at {split.request.fraction}")
+
+
+@clause(
+    "split.answer-is-a-message",
+    over=lambda view: [split for split in _valid(view) if split.ok],
+    source=(PROTOBUF, STORAGE_PROTO),
+)
+def answer_is_a_message(split: SplitView) -> Iterator[Violation]:
+    """A SplitReadStream call that ends in OK answers with one SplitReadStreamResponse."""
+    broken = malformed(split.view, split.index, 0)
+    if broken is not None:
+        yield broken
+    elif split.answer is None:
+        yield Violation("one SplitReadStreamResponse", "a response that is no such message")
 
 
 @clause(

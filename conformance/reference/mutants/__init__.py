@@ -19,6 +19,7 @@ from conformance.reference.mutants import (  # noqa: F401  # each registers its 
     combinations,
     compressions,
     dialects,
+    encodings,
     endings,
     framing,
     histories,

@@ -33,6 +33,7 @@ _ON_CALLS: Final[Mapping[str, tuple[str, ...]]] = {
         "last-row",
         "resumed-schema-is-the-sessions",
     ),
+    "encoding": ("fields-have-their-types", "singular-fields-occur-once"),
     "responses": ("stay-within-128-mb",),
     "rows": (
         "deprecated-count-is-zero-or-true",
@@ -75,6 +76,7 @@ _ON_CALLS: Final[Mapping[str, tuple[str, ...]]] = {
     "snapshot": ("time-is-echoed",),
     "split": (
         "answer-has-two-children-or-none",
+        "answer-is-a-message",
         "children-are-below-the-session",
         "children-are-the-parent",
         "children-have-names-of-their-own",
