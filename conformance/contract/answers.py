@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from conformance.contract.clause import Violation
 from conformance.contract.subjects import once_per_view
@@ -15,11 +15,20 @@ __all__ = ["AnswerMessage", "answer_messages", "malformed"]
 
 
 class AnswerMessage(NamedTuple):
-    """A message of an answer: the index of its call, its own index in it, and the walk of its bytes."""
+    """A message of an answer: the index of its call, its own index in it, and the walk of its bytes.
+
+    ``reading`` is None for most messages: their bytes are those that google.protobuf writes for what it read, so that
+    nothing was dropped and nothing came twice, and a walk would find nothing.
+    """
 
     call: int
     response: int
-    reading: ProtobufReading
+    reading: ProtobufReading | None
+
+    @property
+    def has_fields(self) -> bool:
+        """True if the message has a field of its type: an empty one, and noise, show nothing of their encoding."""
+        return self.reading is None or any(field.spec is not None for field in self.reading.message.fields)
 
 
 @once_per_view
@@ -29,13 +38,23 @@ def answer_messages(view: View) -> dict[tuple[int, int], AnswerMessage]:
 
     found: dict[tuple[int, int], AnswerMessage] = {}
     for call in view.calls:
-        if call.raw.method not in proto.RESPONSES:
-            continue
-        spec = proto.SPECS[proto.RESPONSES[call.raw.method].DESCRIPTOR.name]
-        for at, data in enumerate(call.raw.responses):
-            reading = read_protobuf(data, spec)
-            found[call.index, at] = AnswerMessage(call.index, at, reading)
+        kind: Any = proto.RESPONSES.get(call.raw.method)
+        for at, data in enumerate(call.raw.responses if kind is not None else ()):
+            walked = None if _is_plain(kind, data) else read_protobuf(data, proto.SPECS[kind.DESCRIPTOR.name])
+            found[call.index, at] = AnswerMessage(call.index, at, walked)
     return found
+
+
+def _is_plain(kind: Any, data: bytes) -> bool:
+    """True if google.protobuf reads the bytes as a message and writes the same bytes for it, without unknown fields."""
+    from google.protobuf.message import DecodeError  # noqa: PLC0415  # as above
+
+    try:
+        message = kind.FromString(data)
+    except DecodeError:
+        return False
+    message.DiscardUnknownFields()
+    return bool(data) and bool(message.SerializeToString(deterministic=True) == data)
 
 
 def malformed(view: View, call: int, response: int) -> Violation | None:
@@ -45,7 +64,7 @@ def malformed(view: View, call: int, response: int) -> Violation | None:
     know.
     """
     message = answer_messages(view).get((call, response))
-    for fault in () if message is None else message.reading.violations:
+    for fault in () if message is None or message.reading is None else message.reading.violations:
         if fault.rule is not ProtobufRule.WIRE_TYPE_DIFFERS:
             return Violation(
                 fault.required, fault.observed, fault.path, start=fault.start, end=fault.end, response=response

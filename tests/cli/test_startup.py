@@ -100,7 +100,7 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "replay-server": _REFERENCE | {"yaml"},
     "report": _SHOWN,
     "run": _SHOWN,
-    "serve": _ARROW | {"google", "grpc", "sqlglot"},
+    "serve": _ARROW | {"google", "grpc", "psutil", "sqlglot"},
     "show": _ARROW | {"yaml"},
     "statement": _REPORTED | {"jinja2"},
     "tables": _TARGETS,

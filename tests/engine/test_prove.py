@@ -110,13 +110,13 @@ class TestSample:
         assert proof.faulty_servers[faulty] == ()
 
     def test_who_repeats_the_previous_answer_holds_its_bytes_alone(self, proof: Proof) -> None:
-        """The messages are those of a correct answer to another request: their framing and metadata are right.
+        """The messages are those of a correct answer to another request: their encoding, framing and metadata are right.
 
         Its refusals are right, too, and do not count, for the requests next to them get the wrong rows.
         """
         chapters = {clause.partition(".")[0] for clause in proof.faulty_servers["liar.previous-answer"]}
 
-        assert chapters <= {"framing", "structure", "types"}
+        assert chapters <= {"encoding", "framing", "structure", "types"}
 
     def test_each_fails_at_least_one_clause_of_its_lie(self, proof: Proof) -> None:
         """No faulty server holds the whole suite."""

@@ -19,7 +19,7 @@ _ONCE: Final = frozenset({Permitted.FIELD_REPEATED, Permitted.MESSAGE_MERGED, Pe
 
 
 def _messages(view: View) -> Sequence[AnswerMessage]:
-    return list(answer_messages(view).values())
+    return [message for message in answer_messages(view).values() if message.has_fields]
 
 
 @clause(
@@ -33,7 +33,7 @@ def fields_have_their_types(message: AnswerMessage) -> Iterator[Violation]:
 
     Parsers keep a field of another wire type as one that they do not know: its value is lost, and no error says so.
     """
-    for fault in message.reading.faults:
+    for fault in message.reading.faults if message.reading is not None else ():
         if fault.rule is ProtobufRule.WIRE_TYPE_DIFFERS:
             yield Violation(fault.required, fault.observed, fault.path, start=fault.start, end=fault.end)
             return
@@ -52,7 +52,7 @@ def singular_fields_occur_once(message: AnswerMessage) -> Iterator[Violation]:
     field. However, parsers are expected to handle the case in which they do." The last value counts, and messages are
     merged: two writers that each set a part look like one that meant the mixture.
     """
-    for one in message.reading.observations:
+    for one in message.reading.observations if message.reading is not None else ():
         if one.sort in _ONCE:
             yield Violation(one.sort.requirement, one.observed, one.path, start=one.start, end=one.end)
             return
