@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
@@ -41,6 +42,10 @@ hypothesis.settings.load_profile("conformance")
 
 # It keeps tables of Unicode and constants of the code, below the current directory unless this variable is set.
 os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(tempfile.gettempdir(), f"hypothesis-{os.getuid()}")))
+
+# Where Python may not write bytecode next to the sources, each of a thousand processes would compile the whole suite.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", "") and not sys.pycache_prefix:
+    os.environ["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir(), f"conformance-bytecode-{os.getuid()}"))
 
 BEFORE: Final = pytest.StashKey[frozenset[Path]]()
 LEFT: Final = pytest.StashKey[list[Path]]()
