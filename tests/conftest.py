@@ -12,12 +12,14 @@ import gc
 import os
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Final
 
 import hypothesis
 import pytest
+
+from tests.docs.warm import warm
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 pytest_plugins: Final = ("tests.costs", "tests.studies")
@@ -107,3 +109,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Name the files that were left."""
     for path in config.stash.get(LEFT, []):
         terminalreporter.write_line(f"left in the checkout by a test: {path.relative_to(ROOT)}", red=True)
+
+
+@pytest.fixture(scope="session")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where a process runs commands that has imported the suite."""
+    with warm(tmp_path_factory.mktemp("warm")) as place:
+        yield place
