@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Final
 
 import hypothesis
 import pytest
+
+from tests.docs.warm import warm
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 pytest_plugins: Final = ("tests.costs", "tests.studies")
@@ -41,6 +44,10 @@ hypothesis.settings.load_profile("conformance")
 
 # It keeps tables of Unicode and constants of the code, below the current directory unless this variable is set.
 os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(tempfile.gettempdir(), f"hypothesis-{os.getuid()}")))
+
+# Where Python may not write bytecode next to the sources, each of a thousand processes would compile the whole suite.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", "") and not sys.pycache_prefix:
+    os.environ["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir(), f"conformance-bytecode-{os.getuid()}"))
 
 BEFORE: Final = pytest.StashKey[frozenset[Path]]()
 LEFT: Final = pytest.StashKey[list[Path]]()
@@ -102,3 +109,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Name the files that were left."""
     for path in config.stash.get(LEFT, []):
         terminalreporter.write_line(f"left in the checkout by a test: {path.relative_to(ROOT)}", red=True)
+
+
+@pytest.fixture(scope="session")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where a process runs commands that has imported the suite."""
+    with warm(tmp_path_factory.mktemp("warm")) as place:
+        yield place

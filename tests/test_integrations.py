@@ -23,6 +23,7 @@ import pyarrow as pa
 import pytest
 import yaml
 
+from tests.docs.snippets import ASKING
 from tests.fixtures import ROOT
 
 PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -42,9 +43,12 @@ def program(path: Path, text: str) -> None:
 
 
 class Job:
-    """A job that uses the action, in a folder of its own; ``python3`` and ``pip`` only note how they are called."""
+    """A job that uses the action, in a folder of its own; ``python3`` and ``pip`` only note how they are called.
 
-    def __init__(self, place: Path, *, work: Path | None = None) -> None:
+    ``warm`` is where a process runs the commands that has imported the suite (:mod:`tests.docs.warm`).
+    """
+
+    def __init__(self, place: Path, *, work: Path | None = None, warm: Path | None = None) -> None:
         self.work = work or place / "work"
         self.work.mkdir(parents=True, exist_ok=True)
         self._place = place
@@ -54,9 +58,8 @@ class Job:
             f'#!/bin/sh\n[ "$1" != -c ] || exec {sys.executable} "$@"\necho python3 "$@" >> {called}\n',
         )
         program(place / "conformance" / "bin" / "pip", f'#!/bin/sh\necho pip "$@" >> {called}\n')
-        program(
-            place / "conformance" / "bin" / "conformance", f'#!/bin/sh\nexec {sys.executable} -m conformance "$@"\n'
-        )
+        started = "-m conformance" if warm is None else f"-IS {ASKING} {warm}"
+        program(place / "conformance" / "bin" / "conformance", f'#!/bin/sh\nexec {sys.executable} {started} "$@"\n')
         self.environment = {
             "PATH": f"{place / 'bin'}:{os.environ['PATH']}",
             "HOME": str(place),
@@ -111,10 +114,8 @@ class Job:
         return (self._place / name).read_text(encoding="utf-8")
 
 
-@pytest.fixture
-def job(tmp_path: Path) -> Job:
-    """A job with two targets: one that passes and one that does not."""
-    made = Job(tmp_path)
+def with_targets(made: Job) -> Job:
+    """The job with two targets: one that passes and one that does not."""
     (made.work / "writer.py").write_text(
         "def serialize_schema(schema):\n    return schema.serialize().to_pybytes()\n\n"
         "def serialize_batch(batch):\n    return batch.serialize().to_pybytes() + bytes(8)\n"
@@ -123,6 +124,12 @@ def job(tmp_path: Path) -> Job:
         'name = "bad"\nkind = "serializer"\n[serializer]\nentry = "writer"\npath = ["."]\n'
     )
     return made
+
+
+@pytest.fixture
+def job(tmp_path: Path, commands: Path) -> Job:
+    """A job with targets."""
+    return with_targets(Job(tmp_path, warm=commands))
 
 
 class TestAction:
@@ -136,8 +143,9 @@ class TestAction:
         used = set(re.findall(r"inputs\.([\w-]+)", (ROOT / "action.yml").read_text(encoding="utf-8")))
         assert used == set(ACTION["inputs"])
 
-    def test_a_target_of_the_suite_passes(self, job: Job) -> None:
+    def test_a_target_of_the_suite_passes(self, tmp_path: Path) -> None:
         """The suite of the checkout is installed with its extras; every report and the summary are written."""
+        job = with_targets(Job(tmp_path))
         status = job(target="pyarrow", arguments="--select 'types.int64' --select types.bool --no-readers")
 
         assert status == 0, job.said

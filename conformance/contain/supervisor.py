@@ -27,7 +27,6 @@ import os
 import select
 import signal
 import sys
-from pathlib import Path
 
 SUBREAPER = 36
 """``PR_SET_CHILD_SUBREAPER`` of ``linux/prctl.h``; see prctl(2)."""
@@ -169,9 +168,10 @@ class Supervisor:
 
     def _children(self) -> list[int]:
         """The direct children of this process; only the program if the kernel does not list them (proc(5))."""
-        listed = Path(f"/proc/self/task/{os.getpid()}/children")
         try:
-            return [int(pid) for pid in listed.read_text().split()]
+            # Without pathlib, whose import takes a third of the time in which this script starts.
+            with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as listed:  # noqa: PTH123
+                return [int(pid) for pid in listed.read().split()]
         except OSError:
             return [self._leader] if self._code is None else []
 

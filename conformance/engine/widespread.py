@@ -135,6 +135,9 @@ def explained(result: Result, groups: Mapping[str, Sequence[Symptom]]) -> dict[s
     parents: dict[str, str] = {}
     leads: dict[str, dict[int, str]] = {key: {} for key in groups}
     for row in _TABLE:
+        # Which clauses the globs match is asked last: it takes all clauses, and most rows have none that fails.
+        if not any(matches(clause, row.causes) for clause in failing):
+            continue
         order = _matching(row.causes, clauses)
         if failing.keys().isdisjoint(order):
             continue

@@ -17,9 +17,10 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from conformance.readers.fullread import FullRead
+from conformance.readers.rewrite import Rewrite
 from conformance.records import BqType, ReadingOutcome, types_in
 
-__all__ = ["LimitKind", "LossKind", "Read", "ReaderInfo", "ReaderLimit", "ReaderLoss", "Rewrite", "Takes"]
+__all__ = ["LimitKind", "LossKind", "Read", "ReaderInfo", "ReaderLimit", "ReaderLoss", "Takes"]
 
 Read: TypeAlias = Callable[[FullRead], pa.Table]
 """Reads a full stream and returns the table as the library made it; any exception becomes an error reading."""
@@ -31,19 +32,6 @@ class Takes(enum.StrEnum):
     MESSAGES = "the schema message, and each batch message by itself"
     STREAM = "one stream: schema message and batch messages end to end, without an end-of-stream marker"
     SERVER = "calls of BigQueryRead, answered with the recorded response bytes"
-
-
-@dataclass(frozen=True, slots=True)
-class Rewrite:
-    """A documented change of type: ``before`` is the type that the target sent, ``after`` the type that the reader
-    returns.
-
-    Both have pyarrow's spelling, a list without its item type: ``string_view``, ``large_list``.
-    """
-
-    before: str
-    after: str
-    source: str
 
 
 class LossKind(enum.StrEnum):

@@ -92,6 +92,7 @@ class _Seeds:
         self._few: Recent[tuple[Any, ...]] = Recent(MOST_RECIPES)
         self._many: Recent[tuple[Any, ...]] = Recent()
         self._known: dict[str, tuple[MadeTable, object]] = {}
+        self._sent = 0
 
     def rows_of(self, case: Case, table: pa.Table) -> tuple[Any, ...]:
         """The rows of a case in JSON; equal recipes have the same tuple."""
@@ -106,13 +107,16 @@ class _Seeds:
     ) -> MadeTable:
         """The table of a case in a new server: brought back, or made now."""
         known = self._known.pop(case, None)
+        if known is not None:
+            self._sent -= known[0].table.sent
         if known is not None and same(known[0]):
             server.restore(known[1])
         else:
             known = make(), server.kept()
         self._known[case] = known
-        while len(self._known) > 1 and sum(made.table.sent for made, _ in self._known.values()) > MOST_BYTES:
-            del self._known[next(iter(self._known))]
+        self._sent += known[0].table.sent
+        while len(self._known) > 1 and self._sent > MOST_BYTES:
+            self._sent -= self._known.pop(next(iter(self._known)))[0].table.sent
         return known[0]
 
 

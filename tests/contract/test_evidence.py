@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from conformance.contract import sources
-from conformance.contract.clause import CLAUSES, Clause, clause, evidence_for, load_chapters
+from conformance.contract.clause import CLAUSES, clause, evidence_for, load_chapters
 from conformance.contract.closed import EvidenceKind
 from conformance.contract.sources import RECORDED, STORAGE_PROTO, Inferred, evidence_of
 from conformance.records import Level
@@ -19,21 +19,19 @@ EMULATOR: Final = re.compile(r"https://github\.com/[^/]+/(?:bigquery-emulator|bq
 ALL: Final = list(CLAUSES.values())
 
 
-def _named(one: Clause) -> str:
-    return one.id
-
-
-@pytest.mark.parametrize("one", ALL, ids=_named)
-def test_each_clause_has_the_evidence_that_its_level_needs(one: Clause) -> None:
+def test_each_clause_has_the_evidence_that_its_level_needs() -> None:
     """A clause has evidence; a MUST was recorded or measured, or a specification or a client requires it."""
-    assert one.evidence
-    assert one.level is not Level.MUST or any(kind.carries_must for kind in one.evidence)
+    assert len(ALL) > 600
+    assert [one.id for one in ALL if not one.evidence] == []
+    musts = [one for one in ALL if one.level is Level.MUST]
+    assert [one.id for one in musts if not any(kind.carries_must for kind in one.evidence)] == []
 
 
-@pytest.mark.parametrize("one", ALL, ids=_named)
-def test_no_clause_has_a_report_on_one_emulator_as_its_source(one: Clause) -> None:
+def test_no_clause_has_a_report_on_one_emulator_as_its_source() -> None:
     """Recordings of the service in an emulator's repository are a source; its defects, code and changes are not."""
-    assert [address for address in (one.source, *one.also) if EMULATOR.match(address)] in ([], [RECORDED])
+    found = {one.id: [address for address in (one.source, *one.also) if EMULATOR.match(address)] for one in ALL}
+
+    assert {name: addresses for name, addresses in found.items() if addresses not in ([], [RECORDED])} == {}
 
 
 def test_a_clause_names_no_source_twice() -> None:

@@ -35,17 +35,22 @@ def _refusable(step: Step) -> bool:
     return isinstance(step, SendMessages) and "UNIMPLEMENTED" in step.expect.codes
 
 
-@pytest.mark.parametrize("clause_id", CLAUSES)
-def test_a_clause_belongs_to_one_profile_at_most(clause_id: str) -> None:
+def test_a_clause_belongs_to_one_profile_at_most() -> None:
     """The rows of the table do not overlap, so that their order means nothing."""
-    rows = [
-        part.profile
-        for _, part in ROWS
-        if any(fnmatch.fnmatchcase(clause_id, glob) for glob in part.clauses)
-        and not any(fnmatch.fnmatchcase(clause_id, glob) for glob in part.unless)
-    ]
+    rows = {
+        clause_id: [
+            part.profile
+            for _, part in ROWS
+            if any(fnmatch.fnmatchcase(clause_id, glob) for glob in part.clauses)
+            and not any(fnmatch.fnmatchcase(clause_id, glob) for glob in part.unless)
+        ]
+        for clause_id in CLAUSES
+    }
 
-    assert rows == [profile for profile in (profile_of(clause_id),) if profile != CORE]
+    assert len(rows) > 600
+    assert {
+        name: found for name, found in rows.items() if found != [one for one in (profile_of(name),) if one != CORE]
+    } == {}
 
 
 @pytest.mark.parametrize(("protocol", "part"), ROWS, ids=[row.profile for _, row in ROWS])

@@ -17,7 +17,6 @@ from conformance.protocols.flight.reference.server import FlightServer
 from conformance.reference.server import ReferenceServer
 from conformance.targets.asking import PROTOCOL
 from tests.docs.snippets import EXCERPTED, FOLLOWED, GUIDES, Desk, blocks
-from tests.docs.warm import warm
 from tests.fixtures import ROOT
 from tests.test_integrations import ACTION, HOOK, Job
 
@@ -40,13 +39,6 @@ def endpoint() -> Iterator[Mapping[str, str]]:
             "localhost:9050": server.rest_endpoint,
             "localhost:8815": flights.endpoint,
         }
-
-
-@pytest.fixture(scope="session")
-def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A process that runs the commands."""
-    with warm(tmp_path_factory.mktemp("warm")) as place:
-        yield place
 
 
 @pytest.mark.timeout(900)  # a guide is many commands, and a busy machine is no defect

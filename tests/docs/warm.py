@@ -78,10 +78,11 @@ def main() -> None:
 
 
 def _prepare() -> None:
-    """Import all that commands import, and read the cases."""
+    """Import all that commands import, and read the clauses and the cases."""
     for package in PACKAGES:
         for module in pkgutil.iter_modules(importlib.import_module(f"conformance.{package}").__path__):
             importlib.import_module(f"conformance.{package}.{module.name}")
+    importlib.import_module("conformance.contract.clause").load_chapters()
     importlib.import_module("conformance.engine.corpus").load_corpus()
     gc.freeze()  # a collection in a fork would touch, and so copy, each of these objects
 

@@ -17,8 +17,8 @@ from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
 from conformance.engine.writing import WriterTask, WriteTask, factors
 from conformance.generate.covering import coverage
-from conformance.readers.info import Rewrite
 from conformance.readers.ipc import Hello, IpcPool, JobAnswer, JobOutcome, Limits
+from conformance.readers.rewrite import Rewrite
 from conformance.records import Outcome
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.reference.ipc.tensors import tensor_model

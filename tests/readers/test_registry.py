@@ -71,3 +71,19 @@ assert READERS and not foreign, foreign
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_process_of_an_arrow_library_imports_no_records() -> None:
+    """It knows messages, jobs and rows alone, and each library has a process."""
+    script = """
+import sys
+import conformance.readers.ipc.worker
+import conformance.readers
+needless = {"conformance.records", "conformance.readers.pool", "conformance.readers.registry", "google", "yaml"}
+assert not needless & set(sys.modules), needless & set(sys.modules)
+assert {getattr(conformance.readers, name) for name in ("Rewrite", "ReaderPool")}
+assert not hasattr(conformance.readers, "ReaderPond")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")

@@ -6,7 +6,8 @@ import pyarrow as pa
 
 from conformance.readers.clients import _session
 from conformance.readers.fullread import FullRead
-from conformance.readers.info import LimitKind, Read, ReaderLimit, Rewrite
+from conformance.readers.info import LimitKind, Read, ReaderLimit
+from conformance.readers.rewrite import Rewrite
 from conformance.readers.tables import from_pandas
 from conformance.records import ReadingOutcome
 

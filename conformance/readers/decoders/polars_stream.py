@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.readers.info import LimitKind, Read, ReaderInfo, ReaderLimit, Rewrite, Takes
+from conformance.readers.info import LimitKind, Read, ReaderInfo, ReaderLimit, Takes
+from conformance.readers.rewrite import Rewrite
 from conformance.readers.tables import stream_reader
 from conformance.records import BqType, ReadingOutcome
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import pyarrow as pa
 
 from conformance.contain.text import keep_safe, safe
-from conformance.readers.info import Rewrite
+from conformance.readers.rewrite import Rewrite
 
 __all__ = [
     "Decoded",

@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
-from conformance.readers.info import Rewrite
 from conformance.readers.ipc.info import IpcReaderInfo
+from conformance.readers.rewrite import Rewrite
 from conformance.wire.plain import PlainTable
 
 __all__ = ["as_read_by"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from conformance.readers.info import Rewrite
 from conformance.readers.ipc import IpcReaderInfo
 from conformance.readers.ipc.rewrites import as_read_by
+from conformance.readers.rewrite import Rewrite
 from conformance.wire.plain import plain_table
 
 INFO = IpcReaderInfo(

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.readers.info import Rewrite
 from conformance.readers.ipc.importing import exported, in_slices
 from conformance.readers.ipc.info import Decoded, IpcReaderInfo, Library
 from conformance.readers.ipc.sources import in_pieces, on_disk
+from conformance.readers.rewrite import Rewrite
 
 _DATA_TYPES: Final = "https://docs.pola.rs/api/python/stable/reference/datatypes.html"
 _LACKS: Final = (
