@@ -28,7 +28,7 @@ def answer_messages(view: View) -> dict[tuple[int, int], AnswerMessage]:
     from conformance.contract import proto  # noqa: PLC0415  # judging bare messages needs no protobuf
 
     found: dict[tuple[int, int], AnswerMessage] = {}
-    for call in view.calls:
+    for call in view.every_call:
         if call.raw.method not in proto.RESPONSES:
             continue
         spec = proto.SPECS[proto.RESPONSES[call.raw.method].DESCRIPTOR.name]
