@@ -37,7 +37,7 @@ def answer_messages(view: View) -> dict[tuple[int, int], AnswerMessage]:
     from conformance.contract import proto  # noqa: PLC0415  # judging bare messages needs no protobuf
 
     found: dict[tuple[int, int], AnswerMessage] = {}
-    for call in view.calls:
+    for call in view.every_call:
         kind: Any = proto.RESPONSES.get(call.raw.method)
         for at, data in enumerate(call.raw.responses if kind is not None else ()):
             walked = None if _is_plain(kind, data) else read_protobuf(data, proto.SPECS[kind.DESCRIPTOR.name])

@@ -24,7 +24,7 @@ EXCESS_CLAUSE: Final = "calls.stay-within-reason"
 """The clause that reports an exchange beyond its budget."""
 
 
-_WITH_ROWS: Final = frozenset({"ReadRows", "SerializeBatch"})
+_WITH_ROWS: Final = frozenset({"ReadRows", "SerializeBatch", "jobs.query"})
 """The calls that deliver rows."""
 _INFLATED: Final = 16
 """Permitted decompressed bytes for each byte of the table."""

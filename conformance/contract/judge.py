@@ -37,6 +37,7 @@ from conformance.contract.clause import (
 )
 from conformance.contract.raised import reason_of
 from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.records import Case, Exchange, Finding, Outcome, Reading, Verdict
 
 __all__ = ["Judge", "Judged", "judge", "judge_view"]
@@ -60,7 +61,7 @@ def judge(
     ``readings`` are the results of independent readers on the same exchange, if any were asked.
     """
     load_chapters()
-    view = View(case, exchange, table, readings)
+    view = view_of(case, exchange, table, readings)
     if clauses is not None:
         return judge_view(view, (one for one in clauses if profile in one.profiles))
     judging = _judge_of_all(profile, len(CLAUSES))

@@ -69,7 +69,11 @@ _MESSAGES: Final[Mapping[str, tuple[str, ...]]] = {
         "3 max_stream_count int32",
         "4 preferred_min_stream_count int32",
     ),
-    "ReadRowsRequest": ("1 read_stream string", "2 offset int64"),
+    "ReadRowsRequest": (
+        "1 read_stream string",
+        "2 offset int64",
+        "5 arrow_serialization_options ArrowSerializationOptions",
+    ),
     "ThrottleState": ("1 throttle_percent int32",),
     "Progress": ("1 at_response_start double", "2 at_response_end double"),
     "StreamStats": ("2 progress Progress",),

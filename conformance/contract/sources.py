@@ -94,6 +94,18 @@ BEAM_SOURCE: Final = (
 SERVICE_TESTS: Final = "https://github.com/flink-gcp/flink-connector-gcp"
 """Tests of a connector against the service: a stream read from an offset, and from its number of rows; JSON texts."""
 
+DISCOVERY: Final = "https://bigquery.googleapis.com/discovery/v1/apis/bigquery/v2/rest"
+"""The requests and answers of the REST API: ``queryResultsFormat`` and what an answer in Arrow has."""
+
+PYTHON_QUERIES: Final = "https://github.com/googleapis/google-cloud-python/pull/18027"
+"""A reader of query results in Arrow: the page, the stream of the job, and what says that rows remain."""
+
+JOB_STREAMS: Final = "https://github.com/googleapis/google-cloud-java/pull/14458"
+"""The name of the stream of a query's job, its options, and what it refuses."""
+
+QUERY_PAGES: Final = "https://github.com/googleapis/google-cloud-java/pull/13944"
+"""A reader of query results in Arrow, and the reviews of its faults."""
+
 PERMANENT_AS_UNKNOWN: Final = "https://github.com/googleapis/python-bigquery-storage/pull/263"
 """The reason why a reader treats UNKNOWN in mid-stream as a lost connection and reads on."""
 
@@ -291,11 +303,13 @@ _BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
         ),
         EvidenceKind.CLIENT: (
             "https://github.com/apache/arrow/blob/main/cpp/", BEAM_SOURCE, ENDLESS_READ, ENDLESS_SPLITS, GO_CLIENT,
-            JAVA_RETRIES, NESTED_PRUNING, NODE_CLIENT, PAYLOAD_CODEC, PERMANENT_AS_UNKNOWN, PYTHON_CLIENT, ROWS_LOST,
+            JAVA_RETRIES, JOB_STREAMS, NESTED_PRUNING, NODE_CLIENT, PAYLOAD_CODEC, PERMANENT_AS_UNKNOWN, PYTHON_CLIENT,
+            PYTHON_QUERIES, QUERY_PAGES, ROWS_LOST,
             ROW_COUNTERS, SELECTED_NAMES, STREAMS_BUNDLED, STRICT_CLIENT,
         ),
         EvidenceKind.DOCUMENTATION: (
-            ERROR_GUIDE, GRPC_CANCELLATION, GRPC_STREAM_ENDS, READ_STATS, RETRY_GUIDE, "https://cloud.google.com/bigquery/",
+            DISCOVERY, ERROR_GUIDE, GRPC_CANCELLATION, GRPC_STREAM_ENDS, READ_STATS, RETRY_GUIDE,
+            "https://cloud.google.com/bigquery/",
             "https://github.com/googleapis/googleapis/blob/master/",
         ),
     }

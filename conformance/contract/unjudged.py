@@ -70,7 +70,7 @@ def beyond(view: View, clauses: Sequence[Clause], ask: Callable[[Clause], Verdic
 def is_served(view: View) -> bool:
     """True if the view has calls to a server. If computing that raises, True too: then each clause runs, and raises."""
     try:
-        return bool(view.calls)
+        return bool(view.every_call)
     except Exception:  # noqa: BLE001  # the clauses on calls compute the same, and report the error
         return True
 

@@ -396,6 +396,11 @@ class View:
         """
         return self.served if self.exchange.driven else ()
 
+    @property
+    def every_call(self) -> tuple[CallView, ...]:
+        """The calls that carry out a step, those that are not about a session too."""
+        return self.calls
+
     @remembered_property
     def served_sessions(self) -> tuple[SessionView, ...]:
         """The CreateReadSession calls, whichever party made them."""

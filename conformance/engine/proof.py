@@ -146,7 +146,7 @@ class ProofFixture:
         """The light cases that every server can serve, then heavy cases made for those of ``kills`` that no light case
         is made for.
         """
-        asked = [tried for tried in self.light if not tried.case.needs]
+        asked = [tried for tried in self.light if _can_be_asked(tried.case)]
         yield from asked
         heavy = [clause for clause in kills if not any(matches(clause, tried.case.clauses) for tried in asked)]
         for case in self.heavy:
@@ -162,11 +162,16 @@ class ProofFixture:
     def made_for(self, kills: Sequence[str]) -> Iterator[Tried]:
         """The cases, light and heavy, that are made for one of ``kills``."""
         for tried in self.light:
-            if not tried.case.needs and any(matches(clause, tried.case.clauses) for clause in kills):
+            if _can_be_asked(tried.case) and any(matches(clause, tried.case.clauses) for clause in kills):
                 yield tried
         for case in self.heavy:
             if any(matches(clause, case.clauses) for clause in kills):
                 yield Tried(case, materialise(case.table))
+
+
+def _can_be_asked(case: Case) -> bool:
+    """True unless a case needs what the reference of its protocol does not have."""
+    return plugin(ReferencePlugin, case.protocol).capabilities.issuperset(case.needs)
 
 
 def note_failures(

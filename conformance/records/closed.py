@@ -15,6 +15,7 @@ __all__ = [
     "Mode",
     "NullPattern",
     "Outcome",
+    "QueryStatement",
     "ReadingOutcome",
     "Turn",
     "ValueProfile",
@@ -170,6 +171,19 @@ class GivingUp(enum.StrEnum):
     """It says that it sends nothing more, and waits for the status: what it sent is everything."""
     DEADLINE = "deadline"
     """It does nothing more, and the deadline that came with the call passes."""
+
+
+class QueryStatement(enum.StrEnum):
+    """The statement that a query runs on the table of its case."""
+
+    SELECT = "select"
+    """Every row and column."""
+    ORDERED = "ordered"
+    """The same, from the last to the first by the column ``row_id``."""
+    NOTHING = "nothing"
+    """Every column of no row."""
+    CREATE = "create"
+    """It makes an empty table with one column, so that there are no rows to answer with."""
 
 
 class ReadingOutcome(enum.StrEnum):

@@ -6,7 +6,7 @@ from typing import ClassVar, TypeAlias
 
 from conformance._codec import RecordError
 from conformance.records.base import record
-from conformance.records.closed import FaultKind, Happening
+from conformance.records.closed import FaultKind, Happening, QueryStatement
 from conformance.records.faults import Fault
 from conformance.records.step import CallStep, Expect, Step
 
@@ -14,7 +14,10 @@ __all__ = [
     "AppendRows",
     "CreateSession",
     "Meanwhile",
+    "QueryStatement",
+    "ReadResult",
     "ReadRows",
+    "RunQuery",
     "SplitStream",
     "StorageReadStep",
 ]
@@ -112,6 +115,44 @@ class SplitStream(CallStep):
 
 
 @record
+class RunQuery(CallStep):
+    """Call ``jobs.query`` and remember its job as ``label``.
+
+    ``results`` is the ``queryResultsFormat`` (unset if empty), ``max_results`` the size of a page (unset if 0), and
+    ``buffer_compression`` the codec of the batches. Without ``optional_job``, the server has to make a job. ``into``
+    names a table of its own as the destination.
+    """
+
+    TAG: ClassVar[str] = "run-query"
+
+    label: str = "q"
+    statement: QueryStatement = QueryStatement.SELECT
+    results: str = "ARROW"
+    max_results: int = 0
+    buffer_compression: str = ""
+    optional_job: bool = False
+    into: bool = False
+    expect: Expect = Expect()
+
+
+@record
+class ReadResult(CallStep):
+    """Call ReadRows on the stream of a query's job, with the options of the query.
+
+    ``offset`` is a number, or a place: ``"page"`` (the row behind the page of the answer), ``"inside"`` (a row inside
+    of the page), ``"end"`` (the number of all rows, as far as the answer says it) or ``"last"``. ``location`` replaces
+    that of the job. A step without such a job or place is skipped.
+    """
+
+    TAG: ClassVar[str] = "read-result"
+
+    query: str = "q"
+    offset: str = "page"
+    location: str = ""
+    expect: Expect = Expect()
+
+
+@record
 class AppendRows(Step):
     """Insert ``count`` further rows of the table now. Seeding leaves out the rows that AppendRows steps insert.
 
@@ -143,4 +184,4 @@ class Meanwhile(Step):
     info: str = ""
 
 
-StorageReadStep: TypeAlias = CreateSession | ReadRows | SplitStream | AppendRows | Meanwhile
+StorageReadStep: TypeAlias = CreateSession | ReadRows | SplitStream | RunQuery | ReadResult | AppendRows | Meanwhile

@@ -10,6 +10,7 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -126,7 +127,8 @@ class Catalogue:
     """Datasets and tables; safe to use from many threads. ``clock`` gives microseconds since the Unix epoch.
 
     ``token`` gives the tokens of the names that the server makes up.
-    ``ahead`` is what is added to it, in microseconds. ``sources`` names the table that a query made a table of.
+    ``ahead`` is what is added to it, in microseconds. ``sources`` names the table that a query made a table of,
+    ``results`` has the results of queries by their jobs, and ``run_query`` answers jobs.query, if a service can.
     """
 
     def __init__(self, clock: Callable[[], int] = _micros, token: Tokens = opaque) -> None:
@@ -134,6 +136,8 @@ class Catalogue:
         self.token = token
         self.ahead = 0
         self.sources: dict[TableId, TableId] = {}
+        self.results: dict[str, Any] = {}
+        self.run_query: Callable[[str, dict[str, Any]], dict[str, Any]] | None = None
         self._lock = threading.Lock()
         self._datasets: dict[tuple[str, str], int] = {}
         self._tables: dict[TableId, StoredTable] = {}

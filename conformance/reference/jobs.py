@@ -19,7 +19,7 @@ from conformance.reference.catalogue import AlreadyExistsError, Catalogue, Missi
 from conformance.reference.delays import Delays
 from conformance.reference.loading import read_rows
 
-__all__ = ["HIDDEN", "Jobs"]
+__all__ = ["HIDDEN", "Jobs", "of_result"]
 
 HIDDEN: Final = "_results"
 """The dataset of anonymous tables: as on the service, its name begins with an underscore, and nobody made it."""
@@ -95,7 +95,7 @@ class Jobs:
                 f"expected a query of every row and column of one table, by its full name, got {text!r:.100}"
             )
         snapshot = self._catalogue.snapshot(TableId(*selected.groups()))
-        columns = tuple(map(_of_result, snapshot.columns))
+        columns = tuple(map(of_result, snapshot.columns))
         if into.dataset == HIDDEN and not self._catalogue.has_dataset(into.project, HIDDEN):
             self._catalogue.create_dataset(into.project, HIDDEN)
         self._catalogue.create_table(into, columns)
@@ -156,9 +156,10 @@ class Jobs:
             job.error = {"reason": "notFound", "message": str(error)}
 
 
-def _of_result(column: Column) -> Column:
+def of_result(column: Column) -> Column:
+    """The column as it is in the result of a query: nullable, and without parameters."""
     mode = Mode.NULLABLE if column.mode is Mode.REQUIRED else column.mode
-    fields = tuple(map(_of_result, column.fields))
+    fields = tuple(map(of_result, column.fields))
     return dataclasses.replace(column, mode=mode, fields=fields, precision=None, scale=None, max_length=None)
 
 

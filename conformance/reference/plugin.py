@@ -37,6 +37,7 @@ class ReferencePlugin:
     If ``refusals_fail``, a server of the protocol has to serve every legal request, so that a refusal that no clause
     reports fails a legal variation. Servers of other protocols differ in what they offer, and refuse the rest.
 
+    ``capabilities`` are those that the reference has: cases that need no others are put to its deviations.
     ``serve`` runs a server for users until SIGTERM or SIGINT. Its arguments, each optional, are those of
     ``serve_options``, among ``mutant``, ``scenario``, ``host``, ``tls``, ``path``, ``guard`` and ``delays``, and
     ``say``, which gets a JSON line for each port.
@@ -57,5 +58,6 @@ class ReferencePlugin:
     played: Callable[[str], Target] | None = None
     scenarios: Callable[[], Mapping[str, Case]] = _no_scenarios
     refusals_fail: bool = True
+    capabilities: frozenset[str] = frozenset()
     serve: Callable[..., None]
     serve_options: frozenset[str]

@@ -26,6 +26,7 @@ from conformance.reference.cells import CellError, RowReader, cell_writer
 from conformance.reference.delays import Delays
 from conformance.reference.guard import HTTP_STATUS, Guard, ServerTls
 from conformance.reference.jobs import Jobs
+from conformance.reference.queries import QueryRefusedError
 from conformance.reference.tableschema import SchemaError, read_schema, write_schema
 
 __all__ = ["RestServer", "answering"]
@@ -161,6 +162,15 @@ class Api:
             raise _HttpError(400, 'expected "configuration.query": this server runs load jobs only as uploads')
         return self._jobs.query(project, query)
 
+    def run_query(self, body: Body, _query: Mapping[str, str], project: str) -> Body:
+        """jobs.query."""
+        if self.catalogue.run_query is None:
+            raise _HttpError(404, "Not found: this server runs no queries")
+        try:
+            return self.catalogue.run_query(project, body)
+        except QueryRefusedError as error:
+            raise _HttpError(400, str(error)) from None
+
     def set_clock(self, body: Body, _query: Mapping[str, str]) -> Body:
         """Put the clock so many seconds ahead: a route of this server, which BigQuery does not have."""
         try:
@@ -250,6 +260,7 @@ _ROUTES: Final[tuple[tuple[str, re.Pattern[str], Callable[..., Body]], ...]] = t
         ("POST", _TABLES + r"/([^/]+)/insertAll", Api.insert_all),
         ("GET", _TABLES + r"/([^/]+)/data", Api.list_rows),
         ("POST", r"/projects/([^/]+)/jobs", Api.query_job),
+        ("POST", r"/projects/([^/]+)/queries", Api.run_query),
         ("GET", r"/projects/([^/]+)/jobs/([^/]+)", Api.get_job),
         ("POST", clock.PATH, Api.set_clock),
     )

@@ -25,6 +25,7 @@ from conformance.contract.comparing.cells import take
 from conformance.records import Column
 from conformance.reference import encoding, projection
 from conformance.reference.catalogue import Catalogue, MissingError, Snapshot, TableId
+from conformance.reference.queries import Queries
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.session import Session, Sessions, Stream
 
@@ -60,7 +61,7 @@ _TABLE: Final = re.compile(r"projects/([^/]+)/datasets/([^/]+)/tables/([^/]+)")
 _PARENT: Final = re.compile(r"projects/[^/]+")
 
 
-class Service:
+class Service(Queries):
     """BigQueryRead over a catalogue. Its three methods of the service take and give protobuf messages.
 
     Raises:
@@ -70,6 +71,7 @@ class Service:
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
         self.sessions = Sessions()
+        catalogue.run_query = self.run_query
 
     def restore(self, streams: Sequence[Stream]) -> None:
         """Serve the streams of a server that was stopped."""
@@ -274,7 +276,7 @@ class Service:
 
     def read_rows(self, request: Any) -> Iterator[Any]:
         """The rows of a stream from an offset on, one response per run of rows; nothing at its end."""
-        stream = self.find_stream(request.read_stream)
+        stream = self.result_stream(request) or self.find_stream(request.read_stream)
         self.check_offset(stream, request.offset)
         rows = self.rows_at_offset(stream, request.offset)
         batch = self.serve(stream.session, rows)

@@ -23,11 +23,12 @@ from sqlglot import exp
 from conformance._protobuftables import WireType
 from conformance.contract import proto
 from conformance.contract.rpcstatus import TRAILER, retry_status
-from conformance.contract.sources import MISSING_TABLE, PROTOBUF, STORAGE_PROTO, STREAM_PROTO
+from conformance.contract.sources import DISCOVERY, MISSING_TABLE, PROTOBUF, PYTHON_QUERIES, STORAGE_PROTO, STREAM_PROTO
 from conformance.records import BqType
 from conformance.reference import restriction
 from conformance.reference.catalogue import Catalogue, Snapshot, TableId
 from conformance.reference.freedom import ServiceVariation, registering
+from conformance.reference.queries import Asked
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.service import DEFAULT_STREAMS, MAX_STREAMS, Service
 from conformance.reference.session import Session, Stream
@@ -226,3 +227,44 @@ def _unusual(answer: Any) -> bytes:
     absent = [one for one in spec.fields.values() if one.implicit and one.wire_type is WireType.VARINT]
     zeros = b"".join(bytes([one.number << 3, 0]) for one in absent if not reading.message.has(one.name))
     return b"".join((_UNKNOWN, *(data[field.start : field.end] for field in fields), zeros, _UNKNOWN))
+
+
+@_variation("query-results.no-empty-batch", DISCOVERY)
+class NoEmptyBatch(Service):
+    """A page without rows has a schema and no batch."""
+
+    def has_empty_batch(self) -> bool:
+        return False
+
+
+@_variation("query-results.total-unknown", PYTHON_QUERIES)
+class TotalUnknown(Service):
+    """totalRows is 0, as for cached results that are too large for an answer."""
+
+    def total_rows(self, asked: Asked) -> str:  # noqa: ARG002  # the shape of a step
+        return "0"
+
+
+@_variation("query-results.one-row-a-page", DISCOVERY)
+class OneRowPage(Service):
+    """A page has one row."""
+
+    def page_rows(self, asked: Asked) -> int:  # noqa: ARG002  # as above
+        return 1
+
+
+@_variation("query-results.every-row-in-the-page", DISCOVERY)
+class EveryRowInPage(Service):
+    """A page has every row that the request permits."""
+
+    def page_rows(self, asked: Asked) -> int:
+        most = asked.body.get("maxResults")
+        return int(min(int(most), asked.rows.num_rows) if most else asked.rows.num_rows)
+
+
+@_variation("query-results.job-always-named", DISCOVERY)
+class JobAlwaysNamed(Service):
+    """An answer names its job although the job is optional and no row remains."""
+
+    def arrow_answer(self, project: str, asked: Asked) -> dict[str, Any]:
+        return super().arrow_answer(project, asked) | self.reference(project, asked.job)

@@ -28,7 +28,9 @@ from conformance.records import (
     FaultKind,
     Happening,
     Meanwhile,
+    ReadResult,
     ReadRows,
+    RunQuery,
     SplitStream,
     Step,
 )
@@ -38,6 +40,16 @@ from conformance.targets.faulting import Faults, Line, Met
 from conformance.targets.messages import Names, create_request, read_request, split_request
 from conformance.targets.patience import Patience
 from conformance.targets.places import Extent, extent_of
+from conformance.targets.queries import (
+    METHOD,
+    Query,
+    as_call,
+    place_in,
+    query_body,
+    query_in,
+    result_request,
+    tables_of,
+)
 
 __all__ = ["Conversation", "ConversationPlan"]
 
@@ -60,8 +72,9 @@ class ConversationPlan:
     table again with them; it returns False if the server does not drop the table.
     ``restart`` starts the server again and returns a caller of it. ``pass_time`` sets its clock so many seconds ahead.
     Both tell by None and False that the target offers no such thing. ``query`` runs the query, into a table of its own
-    if the argument is true, and returns the names of its result. ``patience`` makes calls again that the server wants
-    to be made later.
+    if the argument is true, and returns the names of its result. ``ask`` asks jobs.query, with a body and the names of
+    the tables that it makes, and returns the status and the body of the answer. ``patience`` makes calls again that the
+    server wants to be made later.
     """
 
     names: Names
@@ -76,6 +89,7 @@ class ConversationPlan:
     restart: Callable[[], Caller | None]
     pass_time: Callable[[int], bool]
     query: Callable[[bool], Names]
+    ask: Callable[[tuple[bytes, Sequence[Names]]], tuple[int, bytes]]
     patience: Patience
 
 
@@ -131,6 +145,7 @@ class Conversation:
         self._children: dict[str, str] = {}
         self._extents: dict[str, Extent] = {}
         self._reached: dict[str, int] = {}
+        self._queries: dict[str, Query | None] = {}
 
     @property
     def broken(self) -> bool:
@@ -159,6 +174,10 @@ class Conversation:
                     self._read(list(self._group(index, step)))
             case SplitStream():
                 self._split(index, step)
+            case RunQuery():
+                self._query(index, step)
+            case ReadResult():
+                self._read_result(index, step)
             case AppendRows() | Meanwhile():
                 if not self._changes(step):
                     self.skipped += range(index, len(self._case.steps))
@@ -219,6 +238,23 @@ class Conversation:
             self._children.pop(f"{step.label}.{place}", None)
             if child:
                 self._children[f"{step.label}.{place}"] = child
+
+    def _query(self, index: int, step: RunQuery) -> None:
+        names = self._plan.names
+        call = Call(index, step.label, METHOD, query_body(step, names))
+        made = as_call(call, *self._plan.ask((call.request, tables_of(step, names))))
+        self._keep(made)
+        self._queries[step.label] = query_in(made, step, names)
+
+    def _read_result(self, index: int, step: ReadResult) -> None:
+        query = self._queries.get(step.query)
+        offset = place_in(query, step.offset) if query is not None else None
+        if query is None or not query.job or offset is None:
+            self.skipped.append(index)
+            return
+        request, routing = result_request(query, step, offset)
+        call = Call(index, step.query, "ReadRows", request)
+        self._keep(self._patiently(lambda budget: self._caller.stream(call, routing=routing, budget=budget, take=None)))
 
     def _is_alongside(self, index: int) -> bool:
         """True if the calls of a ReadRows step are made at the same time as those of the step before."""

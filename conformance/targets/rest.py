@@ -100,6 +100,21 @@ class RestClient:
         )
         return _object(where, answer, limit) if answer.body.strip() else {}
 
+    def answered(self, path: str, body: bytes, *, until: float) -> tuple[int, bytes]:
+        """POST ``body`` and return the status and the body of the answer, whatever the status is.
+
+        Raises :class:`RestError` without an answer.
+        """
+        self.sent += len(body)
+        until = min(until, time.monotonic() + self._deadline)
+        try:
+            answer = self._http.exchange(
+                "POST", path, body=body, content_type="application/json", until=until, limit=MAX_ANSWER
+            )
+        except HttpError as error:
+            raise RestError(f"POST {path}: {error}") from None
+        return answer.status, answer.body
+
     def delete(self, path: str) -> None:
         """DELETE ``path``; raises :class:`RestError`."""
         self._call("DELETE", path)

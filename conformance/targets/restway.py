@@ -75,6 +75,13 @@ class RestTables:
         except RestError as error:
             raise _cannot(error) from None
 
+    def answered(self, path: str, body: bytes, *, until: float) -> tuple[int, bytes]:
+        """POST, and return the status and the body of the answer; raises :class:`CannotSeed` without one."""
+        try:
+            return self._client.answered(path, body, until=until)
+        except RestError as error:
+            raise _cannot(error) from None
+
     def get(self, path: str, params: dict[str, str], *, until: float, shown: int) -> Row:
         """GET an answer that shows ``shown`` bytes of rows."""
         try:

@@ -238,6 +238,19 @@ class Seeder:
         self._verified(self._listed, dataclasses.replace(table, names=names), until)
         return names
 
+    def ask(
+        self, table: SeededTable, asked: tuple[bytes, Sequence[Names]], *, until: float = math.inf
+    ) -> tuple[int, bytes]:
+        """The status and the body of the answer of jobs.query to a body, which makes the tables of these names.
+
+        Raises :class:`CannotSeed` if there is no REST to ask, or no answer.
+        """
+        if self._listed is None:
+            raise CannotSeed("no query can be run: the target has no REST")
+        body, made = asked
+        table.results.extend(made)
+        return self._listed.answered(f"/bigquery/v2/projects/{table.names.project}/queries", body, until=until)
+
     def adopt(self, table: SeededTable, other: Seeder) -> None:
         """Go on with a table that ``other`` made, on a server that was started again."""
         table.way = self._ways[other._ways.index(table.way)]

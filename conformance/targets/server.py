@@ -300,6 +300,7 @@ class ServerTarget:
                 append=self._inserts(running, seeded, lambda seeder: seeder.append, until),
                 remake=self._inserts(running, seeded, lambda seeder: seeder.remake, until),
                 query=self._inserts(running, seeded, lambda seeder: seeder.query, until),
+                ask=self._inserts(running, seeded, lambda seeder: seeder.ask, until),
                 restart=lambda: caller.over(running.channel) if self._restarted(running, seeded) else None,
                 pass_time=pass_time,
                 patience=self._patience,
@@ -337,7 +338,7 @@ class ServerTarget:
     @staticmethod
     def _inserts(
         running: RunningServer, seeded: SeededTable | None, way: Callable[[Seeder], Callable[..., Any]], until: float
-    ) -> Callable[[int], Any]:
+    ) -> Callable[[Any], Any]:
         if seeded is None or running.seeder is None:
             return _inserts_nothing
 

@@ -110,7 +110,7 @@ class TestSample:
         assert proof.faulty_servers[faulty] == ()
 
     def test_who_repeats_the_previous_answer_holds_its_bytes_alone(self, proof: Proof) -> None:
-        """The messages are those of a correct answer to another request: their encoding, framing and metadata are right.
+        """The messages are those of a correct answer to another request: their bytes are right.
 
         Its refusals are right, too, and do not count, for the requests next to them get the wrong rows.
         """

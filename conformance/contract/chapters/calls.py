@@ -17,7 +17,7 @@ from conformance.records import CallEnd
 
 @once_per_view
 def _calls(view: View) -> list[CallView]:
-    return [call for call in view.calls if not after_abandoned(call)]
+    return [call for call in view.every_call if not after_abandoned(call)]
 
 
 @clause(
@@ -51,7 +51,7 @@ def leave_the_server_alive(call: CallView) -> Iterator[Violation]:
 
 @clause(
     "calls.stay-within-reason",
-    over=lambda view: list(view.calls),
+    over=lambda view: list(view.every_call),
     source=(Inferred(STORAGE_PROTO), RECORDED),
     breaks="every client",
     profiles=ANY_SERVER,

@@ -62,7 +62,7 @@ serves("compression.request-is-served", _with_feature(Feature.BODY_CODEC), RECOR
   breaks="python-bigquery, which always requests LZ4_FRAME (from its source)")
 # fmt: on
 
-_CODECS: Final = {"lz4": "LZ4_FRAME", "zstd": "ZSTD"}
+CODECS: Final = {"lz4": "LZ4_FRAME", "zstd": "ZSTD"}
 """The codecs that a record batch can declare, with their names in a request; an unknown codec is treated as none."""
 
 
@@ -84,7 +84,7 @@ def _batches(view: View) -> list[Asked]:
         for response in read.responses:
             message = response.batch.message if response.batch is not None else None
             if read.session is not None and response.payload and message is not None and message.flat_nodes:
-                codec = _CODECS.get(message.codec, "")
+                codec = CODECS.get(message.codec, "")
                 asked = read.session.step.buffer_compression
                 found.append(Asked(read.index, response.response, len(response.payload), codec, asked))
     return found

@@ -17,10 +17,11 @@ from conformance.contract.comparing.matching import match_rows, show_row
 from conformance.contract.comparing.sessions import SessionRead, rows_of
 from conformance.contract.subjects import full_reads, once_per_view
 from conformance.contract.view import ReadView, ResponseView, View
-from conformance.wire import Field
+from conformance.wire import Field, Schema
 
 __all__ = [
     "exactly",
+    "fields_differ",
     "first_read",
     "later_rows",
     "responses_with_schema",
@@ -163,10 +164,15 @@ def schema_differs(response: ResponseView) -> Iterator[Violation]:
     own, wanted = response.schema.message.schema, session.schema.message.schema
     if own is None or wanted is None or own is wanted:  # equal bytes are parsed once, to one object
         return
+    yield from fields_differ(own, wanted, "the schema of the session")
+
+
+def fields_differ(own: Schema, wanted: Schema, named: str) -> Iterator[Violation]:
+    """Yield a violation if the fields of two schemas differ; ``named`` says what the wanted one is."""
     if _contents(own.fields) != _contents(wanted.fields):
         required, observed = ("; ".join(map(str, schema.fields)) for schema in (wanted, own))
         found = "the same fields with other metadata" if observed == required else f"the schema {{{observed}}}"
-        yield Violation(f"the schema of the session, {{{required}}}", found, field="arrow_schema")
+        yield Violation(f"{named}, {{{required}}}", found, field="arrow_schema")
 
 
 def _contents(fields: tuple[Field, ...]) -> list[tuple[object, ...]]:

@@ -54,6 +54,7 @@ PLUGIN: Final = ReferencePlugin(
     mutants=_mutants,
     variations=_variations,
     faulty=tuple(FAULTY_SERVERS),
+    capabilities=frozenset({"query-results"}),
     serve=serve,
     serve_options=frozenset({"mutant", "host", "tls", "guard", "delays"}),
 )

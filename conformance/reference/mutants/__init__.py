@@ -30,6 +30,7 @@ from conformance.reference.mutants import (  # noqa: F401  # each registers its 
     metadata,
     modes,
     projections,
+    queries,
     readings,
     reads,
     refused,

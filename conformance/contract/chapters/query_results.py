@@ -1,0 +1,496 @@
+"""Query results in Arrow: the page in the answer of jobs.query, and the rest from the stream of its job.
+
+Google's documents call the feature not yet available, so that a target is judged on it if it declares the capability
+``query-results``. One clause is for every server: the clients of Python take an answer without the fields of Arrow for
+an empty result, so that a server which ignores the request loses every row and nobody is told.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from conformance.contain.text import many
+from conformance.contract.bytefields import BatchBytes
+from conformance.contract.chapters.compression import CODECS, WORTHWHILE
+from conformance.contract.clause import Violation, clause
+from conformance.contract.comparing.matching import Hashes, match_rows, row_hashes, show_row
+from conformance.contract.comparing.violations import fields_differ
+from conformance.contract.queryview import QueryView, ResultView, StorageView
+from conformance.contract.sources import DISCOVERY, JOB_STREAMS, PYTHON_QUERIES, QUERY_PAGES, STORAGE_PROTO
+from conformance.contract.view import View
+from conformance.records import Level, QueryStatement
+
+LOSES_ALL: Final = (
+    "google-cloud-bigquery 3.47.0 (Python): `to_arrow` gives an empty table without an error, although total_rows is 2"
+)
+_NO_ROWS: Final = (QueryStatement.CREATE,)
+_clause = functools.partial(clause, source=DISCOVERY)
+
+
+def _queries(view: View) -> Sequence[QueryView]:
+    return view.queries if isinstance(view, StorageView) else ()
+
+
+def _results(view: View) -> Sequence[ResultView]:
+    return view.results if isinstance(view, StorageView) else ()
+
+
+def _selects(view: View) -> list[QueryView]:
+    """Return the queries for rows in Arrow that have to be served."""
+    return [
+        call
+        for call in _queries(view)
+        if call.step.results == "ARROW" and call.step.statement not in _NO_ROWS and "OK" in call.expected_codes
+    ]
+
+
+def _answered(view: View) -> list[QueryView]:
+    """Return those whose answer has fields of Arrow."""
+    return [call for call in _selects(view) if call.has_arrow]
+
+
+def _decoded(view: View) -> list[QueryView]:
+    """Return those whose page can be decoded; a page without a batch has no rows."""
+    return [call for call in _answered(view) if call.schema is not None and page_of(call) is not None]
+
+
+def page_of(query: QueryView) -> pa.Table | None:
+    """Return the rows of a page; None if its batch cannot be decoded."""
+    if query.batch is None:
+        return query.view.table.slice(0, 0) if "arrowRecordBatch" not in (query.answer or {}) else None
+    batch = query.batch.arrow()
+    return None if batch is None else pa.Table.from_batches([batch])
+
+
+def expected_of(query: QueryView) -> pa.Table:
+    """Return the rows of the result, in the order of the query if it has one."""
+    table = query.view.table
+    if query.step.statement is QueryStatement.NOTHING:
+        return table.slice(0, 0)
+    if query.step.statement is QueryStatement.ORDERED:
+        return table.sort_by([("row_id", "descending")])
+    return table
+
+
+def _served(view: View) -> list[ResultView]:
+    """Return the reads of the streams of queries' jobs that have to be served, if there is such a job."""
+    found = (read for read in _results(view) if "OK" in read.expected_codes)
+    return [read for read in found if read.query is not None and read.query.has_arrow]
+
+
+def _came(view: View) -> list[ResultView]:
+    """Return those that ended in OK and can be decoded."""
+    return [read for read in _served(view) if read.ok and read.batches is not None]
+
+
+def rows_of(read: ResultView) -> pa.Table:
+    """Return the rows of a read."""
+    batches = list(read.batches or ())
+    return pa.Table.from_batches(batches) if batches else read.view.table.slice(0, 0)
+
+
+# --- the answer -----------------------------------------------------------------------------------
+
+
+@clause(
+    "query-results.arrow-or-an-error",
+    over=lambda view: [call for call in _selects(view) if call.ok],
+    source=(DISCOVERY, PYTHON_QUERIES),
+    level=Level.SHOULD,
+    breaks=LOSES_ALL,
+)
+def arrow_or_an_error(query: QueryView) -> Iterator[Violation]:
+    """A query for results in ARROW is answered with Arrow, or with an error: never as if it had asked for nothing.
+
+    The discovery document: with ARROW, the answer has ``arrowSchema`` and ``arrowRecordBatch``. A client that asked for
+    them finds none in an answer with ``rows``, and has an empty result.
+    """
+    if query.answer is not None and not query.has_arrow:
+        found = ", ".join(sorted(query.answer)) or "no field"
+        yield Violation("arrowSchema and arrowRecordBatch, or an error", f"an answer with {found}")
+
+
+@_clause("query-results.request-is-served", over=_selects, breaks="every client that asks for Arrow")
+def request_is_served(query: QueryView) -> Iterator[Violation]:
+    """jobs.query with ``queryResultsFormat`` ARROW ends in success, for a query that is valid."""
+    if not query.ok:
+        yield Violation("status OK", f"{query.raw.status}: {query.raw.details}")
+
+
+@_clause(
+    "query-results.answer-is-json",
+    over=lambda view: [call for call in _queries(view) if call.ok],
+    breaks="every client",
+)
+def answer_is_json(query: QueryView) -> Iterator[Violation]:
+    """The answer is a JSON object."""
+    if query.answer is None:
+        yield Violation("a JSON object", f"{len(b''.join(query.raw.responses))} bytes that are none")
+
+
+@_clause(
+    "query-results.page-has-a-schema",
+    over=_answered,
+    breaks="google-cloud-bigquery 3.47.0 (Python), which reports an error (from its source)",
+)
+def page_has_a_schema(query: QueryView) -> Iterator[Violation]:
+    """The answer has ``arrowSchema.serializedSchema`` in base64, also for a result without rows."""
+    if query.schema is None:
+        yield Violation("a schema in base64", "none", field="arrowSchema.serializedSchema")
+
+
+@_clause("query-results.page-has-a-batch", over=_answered, breaks="every client")
+def page_has_a_batch(query: QueryView) -> Iterator[Violation]:
+    """The answer has ``arrowRecordBatch.serializedRecordBatch`` in base64 if the page has rows.
+
+    A result without rows has an empty batch, or none.
+    """
+    absent = "arrowRecordBatch" not in (query.answer or {})
+    if query.batch is None and not (absent and query.says("pageRowCount") in ("", "0")):
+        yield Violation("a batch in base64", "none", field="arrowRecordBatch.serializedRecordBatch")
+
+
+@_clause("query-results.no-rows-in-json", over=_answered, level=Level.SHOULD)
+def no_rows_in_json(query: QueryView) -> Iterator[Violation]:
+    """An answer in Arrow has no ``rows`` and no ``schema``: every row comes once, in one form."""
+    found = sorted({"rows", "schema"} & set(query.answer or {}))
+    if found:
+        yield Violation("neither rows nor schema", " and ".join(found))
+
+
+@_clause(
+    "query-results.page-count-is-true",
+    over=_decoded,
+    breaks="a client that counts by it loses or repeats rows behind the page",
+)
+def page_count_is_true(query: QueryView) -> Iterator[Violation]:
+    """``pageRowCount`` is the number of rows in the page."""
+    page = page_of(query)
+    assert page is not None
+    if query.says("pageRowCount") != str(page.num_rows):
+        said = query.says("pageRowCount") or "none"
+        yield Violation(f"pageRowCount {str(page.num_rows)!r}", f"pageRowCount {said!r}", field="pageRowCount")
+
+
+@_clause(
+    "query-results.total-is-true",
+    over=_answered,
+    source=(DISCOVERY, PYTHON_QUERIES),
+    level=Level.SHOULD,
+    breaks="google-cloud-bigquery 3.44.0 to 3.46.2 (Python), which read as far as totalRows (from its source)",
+)
+def total_is_true(query: QueryView) -> Iterator[Violation]:
+    """``totalRows`` is the number of rows of the result.
+
+    Cached results that are too large for an answer have 0, says the source of the client; the case asks for no cache.
+    """
+    total = expected_of(query).num_rows
+    if query.says("totalRows") not in (str(total), "0"):
+        yield Violation(f"totalRows {str(total)!r}", f"totalRows {query.says('totalRows')!r}", field="totalRows")
+
+
+@_clause(
+    "query-results.token-says-that-rows-remain",
+    over=_decoded,
+    source=(DISCOVERY, PYTHON_QUERIES),
+    breaks="google-cloud-bigquery 3.47.0 (Python): only pageToken tells it that rows remain (from its source)",
+)
+def token_says_that_rows_remain(query: QueryView) -> Iterator[Violation]:
+    """The answer has a ``pageToken`` if rows remain behind its page, and none if they do not."""
+    page = page_of(query)
+    assert page is not None
+    left = expected_of(query).num_rows - page.num_rows
+    if bool(query.says("pageToken")) != (left > 0):
+        required = f"a pageToken, for {many(left, 'row')} more" if left > 0 else "no pageToken, for no row is left"
+        yield Violation(required, "one" if query.says("pageToken") else "none", field="pageToken")
+
+
+@_clause(
+    "query-results.page-keeps-the-maximum",
+    over=lambda view: [call for call in _decoded(view) if call.step.max_results],
+)
+def page_keeps_the_maximum(query: QueryView) -> Iterator[Violation]:
+    """A page has at most ``maxResults`` rows."""
+    page = page_of(query)
+    assert page is not None
+    if page.num_rows > query.step.max_results:
+        yield Violation(f"at most {many(query.step.max_results, 'row')}", many(page.num_rows, "row"))
+
+
+@_clause(
+    "query-results.job-is-named",
+    over=lambda view: [call for call in _answered(view) if call.says("pageToken") or not call.step.optional_job],
+    source=(DISCOVERY, JOB_STREAMS),
+    breaks="Java reads `locations/US`, and Python of the first versions `projects/None` (from their reviews)",
+)
+def job_is_named(query: QueryView) -> Iterator[Violation]:
+    """The answer names the project, the id and the location of its job, where rows remain or a job was asked for."""
+    named: Any = (query.answer or {}).get("jobReference")
+    for key in ("projectId", "jobId", "location"):
+        if not (isinstance(named, dict) and isinstance(named.get(key), str) and named[key]):
+            yield Violation(f"jobReference.{key}", "none", field=f"jobReference.{key}")
+
+
+def _wrong_codec(batch: BatchBytes, asked: str) -> Iterator[Violation]:
+    """Yield a violation if the buffers of a batch are compressed otherwise than asked; small ones need not be."""
+    message = batch.message
+    if message is None or not message.flat_nodes:
+        return
+    found = CODECS.get(message.codec, "")
+    if found != asked and (found or len(batch.data) > WORTHWHILE):
+        yield Violation(asked or "no compression", found or "no compression", field="RecordBatch.compression")
+
+
+@_clause("query-results.page-has-the-codec", over=lambda view: [call for call in _decoded(view) if call.batch])
+def page_has_the_codec(query: QueryView) -> Iterator[Violation]:
+    """The buffers of the page are compressed by the codec that the query names, and by none if it names none."""
+    assert query.batch is not None
+    yield from _wrong_codec(query.batch, query.step.buffer_compression)
+
+
+@_clause(
+    "query-results.page-begins-the-result",
+    over=lambda view: [call for call in _decoded(view) if call.step.statement is QueryStatement.ORDERED],
+    source=(DISCOVERY, QUERY_PAGES),
+    breaks="every client of a query with ORDER BY",
+)
+def page_begins_the_result(query: QueryView) -> Iterator[Violation]:
+    """The rows of the page are the first ones of the result, in the order that the query names."""
+    page = page_of(query)
+    assert page is not None
+    yield from _in_order(expected_of(query).slice(0, page.num_rows), page)
+
+
+@_clause("query-results.page-has-rows-of-the-result", over=_decoded, breaks="every client")
+def page_has_rows_of_the_result(query: QueryView) -> Iterator[Violation]:
+    """Each row of the page is one of the result, and no row comes twice."""
+    page = page_of(query)
+    assert page is not None
+    match = match_rows(expected_of(query), page)
+    wrong = [*match.repeated, *match.foreign, *(got for _, got in match.changed)]
+    if wrong:
+        yield Violation("rows of the result, once each", f"{many(len(wrong), 'other')}: {show_row(page, wrong[0])}")
+
+
+def _in_order(expected: pa.Table, got: pa.Table) -> Iterator[Violation]:
+    """Yield the first place at which rows differ from those expected there."""
+    wanted, came = row_hashes(expected), row_hashes(got)
+    length = min(len(wanted), len(came))
+    unequal = np.flatnonzero(wanted[:length] != came[:length])
+    if len(unequal):
+        place = int(unequal[0])
+        yield Violation(f"{show_row(expected, place)} at row {place}", show_row(got, place))
+    elif len(wanted) != len(came):
+        yield Violation(many(len(wanted), "row"), many(len(came), "row"))
+
+
+@_clause(
+    "query-results.statement-without-rows-has-no-arrow",
+    over=lambda view: [call for call in _queries(view) if call.step.statement in _NO_ROWS and call.ok],
+    level=Level.SHOULD,
+    breaks="Java makes two needless calls, or reports an error (https://github.com/googleapis/google-cloud-java/pull/14405)",
+)
+def statement_without_rows_has_no_arrow(query: QueryView) -> Iterator[Violation]:
+    """A statement that has no result, such as CREATE TABLE, is answered without a batch and without a page token."""
+    for name in ("arrowRecordBatch", "pageToken"):
+        if name in (query.answer or {}):
+            yield Violation(f"no {name}", "one", field=name)
+
+
+@_clause(
+    "query-results.plain-query-has-rows",
+    over=lambda view: [call for call in _queries(view) if call.step.results != "ARROW" and call.ok],
+    breaks="every client that does not know of Arrow",
+)
+def plain_query_has_rows(query: QueryView) -> Iterator[Violation]:
+    """A query that names no format, or STRUCT_ENCODING, is answered with ``rows`` and ``schema`` and without Arrow."""
+    if query.has_arrow:
+        yield Violation("rows in JSON", "fields of Arrow")
+    elif "schema" not in (query.answer or {}):
+        yield Violation("schema", "none", field="schema")
+
+
+# --- the stream of the job ------------------------------------------------------------------------
+
+_stream = functools.partial(clause, source=(STORAGE_PROTO, JOB_STREAMS))
+
+
+@_stream("query-results.stream-is-served", over=_served, breaks="every client: the rows behind the page")
+def stream_is_served(read: ResultView) -> Iterator[Violation]:
+    """ReadRows on ``projects/P/locations/L/jobs/J/streams/_default`` ends in OK, from each offset of the result."""
+    if not read.ok:
+        yield Violation("status OK", f"{read.raw.status}: {read.raw.details}")
+
+
+@_stream(
+    "query-results.first-message-has-the-schema",
+    over=lambda view: [read for read in _served(view) if read.ok and read.responses],
+    breaks="ADBC: `failed to receive schema from ReadRows` (from its source)",
+)
+def first_message_has_the_schema(read: ResultView) -> Iterator[Violation]:
+    """The first message of the stream has the schema: the stream belongs to no session that could have it."""
+    if read.responses[0].schema is None:
+        yield Violation("arrow_schema", "a first response without it", response=0, field="arrow_schema")
+
+
+@_stream(
+    "query-results.stream-has-the-schema-of-the-page",
+    over=lambda view: [read for read in _served(view) if read.ok and read.responses and read.responses[0].schema],
+    breaks="google-cloud-bigquery 3.47.0 (Python), which reads every batch by the page's schema (from its source)",
+)
+def stream_has_the_schema_of_the_page(read: ResultView) -> Iterator[Violation]:
+    """The schema of the stream is that of the page."""
+    page = read.query.schema if read.query is not None else None
+    own = read.responses[0].schema
+    if page is None or own is None or page.message.schema is None or own.message.schema is None:
+        return
+    yield from fields_differ(own.message.schema, page.message.schema, "the schema of the page")
+
+
+@_stream(
+    "query-results.stream-has-the-rows-from-the-offset",
+    over=_came,
+    breaks="every client: rows are lost, or come twice",
+)
+def stream_has_the_rows_from_the_offset(read: ResultView) -> Iterator[Violation]:
+    """A read of the stream has every row of the result from its offset on, and the offset counts those of the page.
+
+    The page has the rows before the first offset, so that both together are the result, once.
+    """
+    query = read.query
+    assert query is not None
+    expected = expected_of(query)
+    left = max(0, expected.num_rows - read.offset)
+    got = rows_of(read)
+    if got.num_rows != left:
+        yield Violation(f"{many(left, 'row')} from offset {read.offset}", many(got.num_rows, "row"))
+        return
+    if query.step.statement is QueryStatement.ORDERED:
+        yield from _in_order(expected.slice(read.offset), got)
+        return
+    match = match_rows(expected, got)
+    wrong = [*match.repeated, *match.foreign, *(one for _, one in match.changed)]
+    if wrong:
+        yield Violation("rows of the result, once each", f"{many(len(wrong), 'other')}: {show_row(got, wrong[0])}")
+
+
+def _behind_pages(view: View) -> list[ResultView]:
+    """Return the reads that go on behind the page, in one order of rows that the query does not name."""
+    return [
+        read
+        for read in _came(view)
+        if read.query is not None and (page := page_of(read.query)) is not None and read.offset == page.num_rows > 0
+    ]
+
+
+@_stream(
+    "query-results.page-and-stream-are-the-result",
+    over=_behind_pages,
+    breaks="every client: rows are lost, or come twice",
+)
+def page_and_stream_are_the_result(read: ResultView) -> Iterator[Violation]:
+    """The page, and the stream from the row behind it, have every row of the result once."""
+    assert read.query is not None
+    page = page_of(read.query)
+    assert page is not None
+    got = pa.concat_tables([page, rows_of(read)], promote_options="permissive")
+    match = match_rows(expected_of(read.query), got)
+    if not match.exact:
+        lost, more = len(match.missing), len(match.repeated) + len(match.foreign)
+        said = f"{many(lost, 'row')} missing, {many(more, 'row')} too many, {many(len(match.changed), 'row')} changed"
+        yield Violation("every row of the result, once", said)
+
+
+@_stream(
+    "query-results.reads-agree",
+    over=lambda view: [read for read in _came(view) if _same_before(view, read) is not None],
+    breaks="a client that reads on after a lost connection",
+)
+def reads_agree(read: ResultView) -> Iterator[Violation]:
+    """Reads of one job give the same row at the same offset."""
+    other = _same_before(read.view, read)
+    assert other is not None
+    mine, before = _hashes(read), _hashes(other)
+    first = max(read.offset, other.offset)
+    one, two = mine[first - read.offset :], before[first - other.offset :]
+    unequal = np.flatnonzero(one[: len(two)] != two[: len(one)])
+    if len(unequal):
+        yield Violation(f"the rows of call {other.index}", f"another row at offset {first + int(unequal[0])}")
+
+
+def _same_before(view: View, read: ResultView) -> ResultView | None:
+    """Return the first read of the same job before a read; None if there is none."""
+    return next((one for one in _came(view) if one.stream == read.stream and one.index < read.index), None)
+
+
+def _hashes(read: ResultView) -> Hashes:
+    return row_hashes(rows_of(read))
+
+
+@_stream(
+    "query-results.end-has-no-rows",
+    over=lambda view: [
+        read
+        for read in _served(view)
+        if read.ok and read.query is not None and read.offset >= expected_of(read.query).num_rows
+    ],
+)
+def end_has_no_rows(read: ResultView) -> Iterator[Violation]:
+    """A read from the number of all rows ends in OK without a message; so does that of a result without rows."""
+    if read.responses:
+        yield Violation("no response", many(len(read.responses), "response"))
+
+
+@_stream(
+    "query-results.stream-has-the-codec",
+    over=_came,
+    breaks="google-cloud-bigquery 3.44.0 to 3.46.2 (Python), which sent no options with the read (from its source)",
+)
+def stream_has_the_codec(read: ResultView) -> Iterator[Violation]:
+    """The buffers of the stream are compressed by the codec that the read names, and by none if it names none."""
+    assert read.query is not None
+    for response in read.responses:
+        if response.batch is not None:
+            yield from _wrong_codec(response.batch, read.query.step.buffer_compression)
+
+
+@_stream(
+    "query-results.explicit-destination-is-refused",
+    over=lambda view: [read for read in _results(view) if read.query is not None and read.query.step.into],
+    level=Level.SHOULD,
+)
+def explicit_destination_is_refused(read: ResultView) -> Iterator[Violation]:
+    """The stream of a job with a destination table of its own is refused: clients make a session on that table.
+
+    The reviews of Google's clients have the text of the refusal and no code: each code that says that the request is at
+    fault passes.
+    """
+    if read.raw.status not in ("FAILED_PRECONDITION", "INVALID_ARGUMENT", "UNIMPLEMENTED"):
+        yield Violation("FAILED_PRECONDITION or INVALID_ARGUMENT", read.raw.status or "no status")
+
+
+@_stream(
+    "query-results.other-location-is-not-found",
+    over=lambda view: [read for read in _results(view) if read.step.location],
+    level=Level.SHOULD,
+)
+def other_location_is_not_found(read: ResultView) -> Iterator[Violation]:
+    """The stream of a job in a location where it is not ends in NOT_FOUND."""
+    if read.raw.status != "NOT_FOUND":
+        yield Violation("NOT_FOUND", read.raw.status or "no status")
+
+
+@_stream("query-results.row-count-is-true", over=_came, source=STORAGE_PROTO)
+def row_count_is_true(read: ResultView) -> Iterator[Violation]:
+    """``row_count`` of each message of the stream is the number of its rows."""
+    for response in read.responses:
+        batch = response.batch
+        rows = batch.arrow() if batch is not None else None
+        if rows is not None and rows.num_rows != response.row_count:
+            yield Violation(f"row_count {rows.num_rows}", f"row_count {response.row_count}", response=response.response)
+            return

@@ -1,0 +1,151 @@
+"""An exchange of Storage Read with queries: the answers of jobs.query, and reads of the streams of their jobs."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, Final
+
+from conformance import wire
+from conformance.contain.parse import ForeignJsonError, parse_object
+from conformance.contract.bytefields import BatchBytes, SchemaBytes
+from conformance.contract.raised import remembered_property
+from conformance.contract.view import CallView, ReadView, View
+from conformance.records import ReadResult, RunQuery
+
+__all__ = ["QUERY_METHOD", "QueryView", "ResultView", "StorageView"]
+
+QUERY_METHOD: Final = "jobs.query"
+"""The name of the call in an exchange."""
+
+
+class QueryView(CallView):
+    """A call of jobs.query: its request and its answer are JSON objects."""
+
+    view: StorageView
+    step: RunQuery
+
+    @remembered_property
+    def request(self) -> Any:
+        """The request."""
+        return parse_object(self.raw.request)
+
+    @remembered_property
+    def answer(self) -> dict[str, Any] | None:
+        """The answer; None if the call failed, or the body is no JSON object."""
+        if not self.ok or not self.raw.responses:
+            return None
+        try:
+            return parse_object(self.raw.responses[0])
+        except ForeignJsonError:
+            return None
+
+    def _bytes(self, field: str, inner: str) -> bytes | None:
+        part = (self.answer or {}).get(field)
+        text = part.get(inner) if isinstance(part, dict) else None
+        try:
+            return base64.b64decode(text, validate=True) if isinstance(text, str) else None
+        except ValueError:
+            return None
+
+    @remembered_property
+    def schema(self) -> SchemaBytes | None:
+        """The Arrow schema of the page; None if the answer has none in base64."""
+        data = self._bytes("arrowSchema", "serializedSchema")
+        return None if data is None else SchemaBytes(self.index, 0, data, "query")
+
+    @remembered_property
+    def batch(self) -> BatchBytes | None:
+        """The record batch of the page; None if the answer has none in base64."""
+        data = self._bytes("arrowRecordBatch", "serializedRecordBatch")
+        schema = self.schema.message.schema if self.schema is not None else None
+        return None if data is None else BatchBytes(self.index, 0, data, schema, self.view.decompression)
+
+    def says(self, key: str) -> str:
+        """A field of the answer that is a text; empty if it is absent or something else."""
+        value = (self.answer or {}).get(key)
+        return value if isinstance(value, str) else ""
+
+    @property
+    def has_arrow(self) -> bool:
+        """True if the answer has a field of Arrow, whatever is in it."""
+        return not {"arrowSchema", "arrowRecordBatch"}.isdisjoint(self.answer or {})
+
+
+class ResultView(ReadView):
+    """A ReadRows call on the stream of a query's job."""
+
+    view: StorageView
+    step: ReadResult  # type: ignore[assignment]  # another step makes the same call
+
+    @property
+    def session(self) -> None:
+        """None: the stream belongs to no session."""
+        return
+
+    @remembered_property
+    def query(self) -> QueryView | None:
+        """The query whose job it reads."""
+        named = [call for call in self.view.queries if call.step.label == self.step.query and call.index < self.index]
+        return named[-1] if named else None
+
+    @remembered_property
+    def schema(self) -> wire.Schema | None:
+        """The schema that the batches have to fit: the page's, else the first response's."""
+        own = self.responses[0].schema if self.responses else None
+        for bytes_ in (self.query.schema if self.query else None, own):
+            if bytes_ is not None and bytes_.message.schema is not None:
+                return bytes_.message.schema
+        return None
+
+
+class StorageView(View):
+    """What the clauses on servers of Storage Read see. The clauses on sessions see no call about a query."""
+
+    @remembered_property
+    def served(self) -> tuple[CallView, ...]:
+        """The calls to the server, in order, whichever party made them."""
+        others = [*self.queries, *self.results]
+        indices = {call.index for call in self.results}
+        about_sessions = (call for call in super().served if call.index not in indices)
+        return tuple(sorted((*about_sessions, *others), key=lambda call: call.index))
+
+    @property
+    def calls(self) -> tuple[CallView, ...]:
+        """The calls about sessions that carry out a step."""
+        return tuple(call for call in super().calls if not isinstance(call, QueryView | ResultView))
+
+    @property
+    def every_call(self) -> tuple[CallView, ...]:
+        """The calls that carry out a step, those about queries too."""
+        return super().calls
+
+    @remembered_property
+    def served_reads(self) -> tuple[ReadView, ...]:
+        """The ReadRows calls on the streams of sessions."""
+        return tuple(call for call in self.served if isinstance(call, ReadView) and not isinstance(call, ResultView))
+
+    @remembered_property
+    def queries(self) -> tuple[QueryView, ...]:
+        """The calls of jobs.query."""
+        calls = enumerate(self.exchange.calls) if self.exchange.driven else ()
+        return tuple(QueryView(self, index, call) for index, call in calls if call.method == QUERY_METHOD)
+
+    @remembered_property
+    def results(self) -> tuple[ResultView, ...]:
+        """The ReadRows calls on the streams of queries' jobs."""
+        calls, steps = enumerate(self.exchange.calls) if self.exchange.driven else (), self.case.steps
+        return tuple(ResultView(self, index, call) for index, call in calls if isinstance(steps[call.step], ReadResult))
+
+    @remembered_property
+    def schemas(self) -> list[SchemaBytes]:
+        """The Arrow schemas in the exchange, those of queries too."""
+        found = [query.schema for query in self.queries]
+        found += [response.schema for read in self.results for response in read.responses]
+        return [*super().schemas, *(schema for schema in found if schema is not None)]
+
+    @remembered_property
+    def batches(self) -> list[BatchBytes]:
+        """The record batches in the exchange, those of queries too."""
+        found = [query.batch for query in self.queries]
+        found += [response.batch for read in self.results for response in read.responses]
+        return [*super().batches, *(batch for batch in found if batch is not None)]

@@ -1,0 +1,333 @@
+"""Mutants of query results in Arrow: the page, what says that rows remain, and the stream of the job."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.contract import mapping
+from conformance.reference.queries import Asked, QueryRefusedError
+from conformance.reference.register import behaviour_mutant
+from conformance.reference.service import Service
+from conformance.reference.session import Stream
+
+_PYTHON: Final = "https://github.com/googleapis/google-cloud-python/pull/18027"
+_STREAMS: Final = "https://github.com/googleapis/google-cloud-java/pull/14458"
+_PAGES: Final = "https://github.com/googleapis/google-cloud-java/pull/13944"
+_IN_ROWS: Final = {"query-results.*": "the fault shows in each query, and in each read of its rows"}
+
+
+@behaviour_mutant("query-results.format-ignored", kills="query-results.arrow-or-an-error", source=_PYTHON)
+class FormatIgnored(Service):
+    """queryResultsFormat is ignored: every answer has rows in JSON."""
+
+    def arrow_answer(self, project: str, asked: Asked) -> dict[str, Any]:
+        return self.plain_answer(project, asked)
+
+
+@behaviour_mutant("query-results.refused", kills="query-results.request-is-served")
+class Refused(Service):
+    """A query for results in ARROW is refused."""
+
+    def arrow_answer(self, project: str, asked: Asked) -> dict[str, Any]:  # noqa: ARG002  # the shape of a step
+        raise QueryRefusedError("Access Denied: results in ARROW are not available")
+
+
+@behaviour_mutant("query-results.answer-in-a-list", kills="query-results.answer-is-json", also=_IN_ROWS)
+class AnswerInList(Service):
+    """The answer is a list with the object that it should be."""
+
+    def arrow_answer(self, project: str, asked: Asked) -> Any:
+        return [super().arrow_answer(project, asked)]
+
+
+class _ChangedAnswer(Service):
+    """A service that changes each answer in Arrow."""
+
+    def change(self, answer: dict[str, Any], asked: Asked) -> None:
+        """Change the answer in place."""
+        raise NotImplementedError
+
+    def arrow_answer(self, project: str, asked: Asked) -> dict[str, Any]:
+        answer = super().arrow_answer(project, asked)
+        self.change(answer, asked)
+        return answer
+
+
+@behaviour_mutant("query-results.no-schema", kills="query-results.page-has-a-schema", also=_IN_ROWS, source=_PYTHON)
+class NoSchema(_ChangedAnswer):
+    """The answer has a batch and no schema."""
+
+    def change(self, answer: dict[str, Any], asked: Asked) -> None:  # noqa: ARG002  # the shape of a step
+        del answer["arrowSchema"]
+
+
+@behaviour_mutant("query-results.no-batch", kills="query-results.page-has-a-batch", also=_IN_ROWS)
+class NoBatch(_ChangedAnswer):
+    """The answer has a schema, and no batch for the rows that it counts."""
+
+    def change(self, answer: dict[str, Any], asked: Asked) -> None:  # noqa: ARG002  # as above
+        answer.pop("arrowRecordBatch", None)
+
+
+@behaviour_mutant("query-results.rows-twice", kills="query-results.no-rows-in-json")
+class RowsTwice(_ChangedAnswer):
+    """The answer has the rows of its page in JSON too."""
+
+    def change(self, answer: dict[str, Any], asked: Asked) -> None:
+        plain = self.plain_answer("", asked)
+        answer |= {"schema": plain["schema"], "rows": plain["rows"]}
+
+
+@behaviour_mutant("query-results.page-count-of-the-result", kills="query-results.page-count-is-true", also=_IN_ROWS)
+class PageCountOfResult(_ChangedAnswer):
+    """pageRowCount is the number of rows of the whole result."""
+
+    def change(self, answer: dict[str, Any], asked: Asked) -> None:
+        answer["pageRowCount"] = str(asked.rows.num_rows)
+
+
+@behaviour_mutant("query-results.total-of-the-page", kills="query-results.total-is-true", also=_IN_ROWS)
+class TotalOfPage(_ChangedAnswer):
+    """totalRows is the number of rows of the page, plus one."""
+
+    def change(self, answer: dict[str, Any], asked: Asked) -> None:  # noqa: ARG002  # as above
+        answer["totalRows"] = str(int(answer["pageRowCount"]) + 1)
+
+
+@behaviour_mutant("query-results.no-token", kills="query-results.token-says-that-rows-remain", source=_PYTHON)
+class NoToken(_ChangedAnswer):
+    """Rows remain behind the page, and no page token says so."""
+
+    def change(self, answer: dict[str, Any], asked: Asked) -> None:  # noqa: ARG002  # as above
+        answer.pop("pageToken", None)
+
+
+@behaviour_mutant(
+    "query-results.token-always",
+    kills="query-results.token-says-that-rows-remain",
+    also={"query-results.job-is-named": "a job is to be named where a token says that rows remain"},
+)
+class TokenAlways(_ChangedAnswer):
+    """Every answer has a page token, also one with every row."""
+
+    def change(self, answer: dict[str, Any], asked: Asked) -> None:  # noqa: ARG002  # as above
+        answer["pageToken"] = "more"  # a page token
+
+
+@behaviour_mutant("query-results.job-without-location", kills="query-results.job-is-named", source=_STREAMS)
+class JobWithoutLocation(_ChangedAnswer):
+    """The reference to the job has no location."""
+
+    def change(self, answer: dict[str, Any], asked: Asked) -> None:  # noqa: ARG002  # as above
+        answer.get("jobReference", {}).pop("location", None)
+
+
+@behaviour_mutant(
+    "query-results.optional-job-always", kills="query-results.job-is-named", also=_IN_ROWS, source=_STREAMS
+)
+class OptionalJobAlways(_ChangedAnswer):
+    """An answer never names a job that is optional, although rows remain in its stream."""
+
+    def change(self, answer: dict[str, Any], asked: Asked) -> None:
+        if asked.body.get("jobCreationMode") == "JOB_CREATION_OPTIONAL":
+            answer.pop("jobReference", None)
+
+
+@behaviour_mutant("query-results.maximum-ignored", kills="query-results.page-keeps-the-maximum", source=_PAGES)
+class MaximumIgnored(Service):
+    """maxResults does not limit a page."""
+
+    def page_rows(self, asked: Asked) -> int:
+        return super().page_rows(Asked({}, asked.columns, asked.rows, asked.job))
+
+
+@behaviour_mutant(
+    "query-results.maximum-is-the-total", kills="query-results.token-says-that-rows-remain", source=_PAGES
+)
+class MaximumIsTotal(_ChangedAnswer):
+    """maxResults is taken for the number of all rows: no row remains behind a page of that size."""
+
+    def change(self, answer: dict[str, Any], asked: Asked) -> None:
+        if asked.body.get("maxResults"):
+            answer.pop("pageToken", None)
+
+
+@behaviour_mutant("query-results.page-not-compressed", kills="query-results.page-has-the-codec")
+class PageNotCompressed(Service):
+    """The page is never compressed."""
+
+    def page_batch(self, asked: Asked, page: pa.RecordBatch) -> bytes:  # noqa: ARG002  # as above
+        return self.encode_batch(page, "")
+
+
+@behaviour_mutant("query-results.page-always-lz4", kills="query-results.page-has-the-codec")
+class PageAlwaysLz4(Service):
+    """The page is compressed by LZ4_FRAME whatever the query names."""
+
+    def page_batch(self, asked: Asked, page: pa.RecordBatch) -> bytes:  # noqa: ARG002  # as above
+        return self.encode_batch(page, "LZ4_FRAME")
+
+
+@behaviour_mutant("query-results.stream-not-compressed", kills="query-results.stream-has-the-codec", source=_PYTHON)
+class StreamNotCompressed(Service):
+    """The stream of a job is never compressed."""
+
+    def stream_codec(self, _asked: Asked, codec: str) -> str:  # noqa: ARG002  # as above
+        return ""
+
+
+@behaviour_mutant("query-results.order-lost", kills="query-results.page-begins-the-result", also=_IN_ROWS)
+class OrderLost(Service):
+    """The page has the rows in the order of the table."""
+
+    def page_content(self, asked: Asked, page: pa.Table) -> pa.Table:  # noqa: ARG002  # as above
+        return page.take(pa.array(range(page.num_rows - 1, -1, -1)))
+
+
+@behaviour_mutant("query-results.page-of-other-rows", kills="query-results.page-has-rows-of-the-result", also=_IN_ROWS)
+class PageOfOtherRows(Service):
+    """The page has its first row twice."""
+
+    def page_content(self, asked: Asked, page: pa.Table) -> pa.Table:  # noqa: ARG002  # as above
+        return pa.concat_tables([page.slice(0, 1), page.slice(0, page.num_rows - 1)]) if page.num_rows > 1 else page
+
+
+@behaviour_mutant(
+    "query-results.batch-for-a-statement", kills="query-results.statement-without-rows-has-no-arrow", source=_PAGES
+)
+class BatchForStatement(Service):
+    """A statement without a result is answered with an empty batch."""
+
+    def without_rows(self, project: str, job: str) -> dict[str, Any]:
+        schema = pa.schema([])
+        batch = self.encode_batch(pa.RecordBatch.from_arrays([], schema=schema), "")
+        parts = {"serializedSchema": self.encode_schema(schema)}, {"serializedRecordBatch": batch}
+        named = zip(("arrowSchema", "arrowRecordBatch"), parts, strict=True)
+        return super().without_rows(project, job) | {
+            name: {key: base64.b64encode(data).decode() for key, data in part.items()} for name, part in named
+        }
+
+
+@behaviour_mutant("query-results.arrow-for-all", kills="query-results.plain-query-has-rows")
+class ArrowForAll(Service):
+    """Every answer has Arrow, whatever format the query names."""
+
+    def plain_answer(self, project: str, asked: Asked) -> dict[str, Any]:
+        return self.arrow_answer(project, asked)
+
+
+# --- the stream of the job ------------------------------------------------------------------------
+
+
+@behaviour_mutant("query-results.stream-absent", kills="query-results.stream-is-served", also=_IN_ROWS, source=_STREAMS)
+class StreamAbsent(Service):
+    """A job has no stream."""
+
+    def is_location(self, location: str) -> bool:  # noqa: ARG002  # as above
+        return False
+
+
+@behaviour_mutant(
+    "query-results.stream-from-the-page", kills="query-results.stream-has-the-rows-from-the-offset", also=_IN_ROWS
+)
+class StreamFromPage(Service):
+    """The stream begins behind the page, so that an offset counts other rows."""
+
+    def stream_rows(self, asked: Asked) -> pa.Table:
+        return asked.rows.slice(self.page_rows(asked))
+
+
+@behaviour_mutant(
+    "query-results.first-row-of-the-stream-lost",
+    kills="query-results.page-and-stream-are-the-result",
+    also=_IN_ROWS,
+    source=_PAGES,
+)
+class FirstRowOfStreamLost(Service):
+    """A read of the stream from behind its first row lacks the row at its offset."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        rows = super().rows_at_offset(stream, offset)
+        return rows.slice(1) if offset and "/jobs/" in stream.name else rows
+
+
+@behaviour_mutant("query-results.order-of-the-stream-lost", kills="query-results.reads-agree", also=_IN_ROWS)
+class OrderOfStreamLost(Service):
+    """Each read of the stream has its rows in the reverse order of the one before."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.turn = 0
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        rows = super().rows_at_offset(stream, offset)
+        if "/jobs/" not in stream.name:
+            return rows
+        self.turn += 1
+        return rows.take(pa.array(range(rows.num_rows - 1, -1, -1))) if self.turn % 2 else rows
+
+
+@behaviour_mutant("query-results.empty-message-at-the-end", kills="query-results.end-has-no-rows", also=_IN_ROWS)
+class EmptyMessageAtEnd(Service):
+    """A read of a job's stream without rows has a message with an empty batch."""
+
+    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Any:
+        if "/jobs/" in stream.name and not batch.num_rows:
+            return iter([batch])
+        return super().cut_responses(stream, batch)
+
+
+@behaviour_mutant(
+    "query-results.schema-of-the-table",
+    kills="query-results.stream-has-the-schema-of-the-page",
+    also={**_IN_ROWS, "schema.metadata-keys": "the metadata are none of those of a column"},
+)
+class OtherSchemaInStream(Service):
+    """The schema of the stream has other metadata than that of the page."""
+
+    def stream_schema(self, asked: Asked) -> bytes:
+        schema = mapping.arrow_schema(asked.columns)
+        first = schema.field(0).with_metadata({"description": "of the stream"})
+        return self.encode_schema(schema.set(0, first))
+
+
+@behaviour_mutant(
+    "query-results.stream-without-a-schema", kills="query-results.first-message-has-the-schema", also=_IN_ROWS
+)
+class StreamWithoutSchema(Service):
+    """No message of a job's stream has the schema."""
+
+    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
+        return super().describe_rows(stream, part, start=start, first=first and "/jobs/" not in stream.name)
+
+
+@behaviour_mutant("query-results.row-count-zero", kills="query-results.row-count-is-true")
+class RowCountZero(Service):
+    """row_count of the messages of a job's stream is 0."""
+
+    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
+        answer = super().describe_rows(stream, part, start=start, first=first)
+        if "/jobs/" in stream.name:
+            answer.row_count = 0
+        return answer
+
+
+@behaviour_mutant(
+    "query-results.destination-served", kills="query-results.explicit-destination-is-refused", source=_STREAMS
+)
+class DestinationServed(Service):
+    """The stream of a job with a destination of its own is served."""
+
+    def check_destination(self, asked: Asked, stream: str) -> None:
+        """Refuse nothing."""
+
+
+@behaviour_mutant("query-results.location-ignored", kills="query-results.other-location-is-not-found", source=_STREAMS)
+class LocationIgnored(Service):
+    """The location in the name of a job's stream is ignored."""
+
+    def is_location(self, location: str) -> bool:  # noqa: ARG002  # as above
+        return True

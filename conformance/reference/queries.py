@@ -1,0 +1,242 @@
+"""Queries of the reference: the answer of jobs.query with a page in Arrow, and the stream of the query's job.
+
+One small overridable method for each decision, as in :mod:`.service`.
+Source: https://bigquery.googleapis.com/discovery/v1/apis/bigquery/v2/rest, ``QueryRequest`` and ``QueryResponse``.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import re
+from typing import Any, Final, NoReturn
+
+import pyarrow as pa
+
+from conformance.contract import mapping, proto
+from conformance.records import Column
+from conformance.reference import projection
+from conformance.reference.catalogue import Catalogue, Snapshot, TableId
+from conformance.reference.cells import cell_writer
+from conformance.reference.jobs import HIDDEN, of_result
+from conformance.reference.refusals import Reason
+from conformance.reference.session import Session, Stream
+from conformance.reference.tableschema import write_schema
+
+__all__ = ["Asked", "Queries", "QueryRefusedError"]
+
+PAGE_ROWS: Final = 4
+"""The rows of a page at most, so that small tables have more than their page."""
+LOCATION: Final = "us"
+_FOREVER: Final = 1 << 62
+
+_SELECT: Final = re.compile(
+    r"SELECT \* FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)`(?P<ordered> ORDER BY row_id DESC)?(?P<nothing> LIMIT 0)?"
+)
+_CREATE: Final = re.compile(r"CREATE TABLE `([^`]+)`\.`([^`]+)`\.`([^`]+)` \(x INT64\)")
+_STREAM: Final = re.compile(r"projects/([^/]+)/locations/([^/]+)/jobs/([^/]+)/streams/_default")
+_CODECS: Final = {"": "", "COMPRESSION_UNSPECIFIED": "", "LZ4_FRAME": "LZ4_FRAME", "ZSTD": "ZSTD"}
+
+
+class QueryRefusedError(ValueError):
+    """A query that ends in an error; the text is the message, for a status 400."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Asked:
+    """A query whose rows are known: its request, the columns and the rows in stored form, and its job."""
+
+    body: dict[str, Any]
+    columns: tuple[Column, ...]
+    rows: pa.Table
+    job: str
+    into: bool = False
+
+    @property
+    def codec(self) -> str:
+        """The codec that it asks for; empty for none."""
+        options = self.body.get("arrowSerializationOptions")
+        return _CODECS.get(str((options if isinstance(options, dict) else {}).get("bufferCompression", "")), "")
+
+
+class Queries:
+    """The part of the service that runs queries; ``catalogue`` keeps their results."""
+
+    catalogue: Catalogue
+
+    def run_query(self, project: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The answer of jobs.query.
+
+        Raises:
+            QueryRefusedError: the statement is none of those that this server knows.
+        """
+        text = str(body.get("query", ""))
+        job = self.catalogue.token()
+        if (made := _CREATE.fullmatch(text)) is not None:
+            self.catalogue.create_table(TableId(*made.groups()), ())
+            return self.without_rows(project, job)
+        asked = self.select(text, body, job)
+        self.catalogue.results[job] = asked
+        if body.get("queryResultsFormat") != "ARROW":
+            return self.plain_answer(project, asked)
+        return self.arrow_answer(project, asked)
+
+    def select(self, text: str, body: dict[str, Any], job: str) -> Asked:
+        """The rows of a query, in its order."""
+        found = _SELECT.fullmatch(text)
+        if found is None:
+            raise QueryRefusedError(f"Syntax error: this server selects whole tables, got {text!r:.100}")
+        snapshot = self.catalogue.snapshot(TableId(*found.groups()[:3]))
+        rows = snapshot.rows.slice(0, 0) if found["nothing"] else snapshot.rows
+        if found["ordered"]:
+            rows = self.ordered(rows)
+        return Asked(body, tuple(map(of_result, snapshot.columns)), rows, job, "destinationTable" in body)
+
+    def ordered(self, rows: pa.Table) -> pa.Table:
+        """The rows from the last to the first by the column ``row_id``."""
+        return rows.sort_by([("row_id", "descending")])
+
+    def page_rows(self, asked: Asked) -> int:
+        """The number of rows in the page of an answer."""
+        most = asked.body.get("maxResults")
+        return min(PAGE_ROWS, int(most)) if most else PAGE_ROWS
+
+    def without_rows(self, project: str, job: str) -> dict[str, Any]:
+        """The answer to a statement that has no rows."""
+        return {"kind": "bigquery#queryResponse", "jobComplete": True, "totalRows": "0"} | self.reference(project, job)
+
+    def reference(self, project: str, job: str) -> dict[str, Any]:
+        """The part of an answer that names the job."""
+        return {"jobReference": {"projectId": project, "jobId": job, "location": LOCATION}, "location": LOCATION}
+
+    def arrow_answer(self, project: str, asked: Asked) -> dict[str, Any]:
+        """The answer to a query that asks for Arrow."""
+        page = asked.rows.slice(0, self.page_rows(asked))
+        left = asked.rows.num_rows > page.num_rows
+        answer: dict[str, Any] = {
+            "kind": "bigquery#queryResponse",
+            "jobComplete": True,
+            "totalRows": self.total_rows(asked),
+            "pageRowCount": self.page_count(page),
+            "arrowSchema": {"serializedSchema": _text(self.page_schema(asked))},
+        }
+        if page.num_rows or self.has_empty_batch():
+            batch = self.page_batch(asked, projection.served(self.page_content(asked, page), asked.columns))
+            answer["arrowRecordBatch"] = {"serializedRecordBatch": _text(batch)}
+        if self.names_token(asked, page, left=left):
+            answer["pageToken"] = self.catalogue.token()
+        if left or asked.body.get("jobCreationMode") != "JOB_CREATION_OPTIONAL":
+            answer |= self.reference(project, asked.job)
+        return answer
+
+    def total_rows(self, asked: Asked) -> str:
+        """``totalRows``."""
+        return str(asked.rows.num_rows)
+
+    def page_count(self, page: pa.Table) -> str:
+        """``pageRowCount``."""
+        return str(page.num_rows)
+
+    def page_content(self, _asked: Asked, page: pa.Table) -> pa.Table:
+        """The rows of the page."""
+        return page
+
+    def page_schema(self, asked: Asked) -> bytes:
+        """The schema of the page."""
+        return self.encode_schema(mapping.arrow_schema(asked.columns))
+
+    def page_batch(self, asked: Asked, page: pa.RecordBatch) -> bytes:
+        """The record batch of the page."""
+        return self.encode_batch(page, asked.codec)
+
+    def has_empty_batch(self) -> bool:
+        """Whether a page without rows has a batch."""
+        return True
+
+    def names_token(self, _asked: Asked, _page: pa.Table, *, left: bool) -> bool:
+        """Whether the answer has a page token."""
+        return left
+
+    def plain_answer(self, project: str, asked: Asked) -> dict[str, Any]:
+        """The answer with rows in JSON."""
+        page = asked.rows.slice(0, self.page_rows(asked))
+        cells = [
+            list(map(cell_writer(column, int64_timestamps=False), values.to_pylist()))
+            for column, values in zip(asked.columns, page.columns, strict=True)
+        ]
+        return {
+            "kind": "bigquery#queryResponse",
+            "jobComplete": True,
+            "totalRows": str(asked.rows.num_rows),
+            "schema": write_schema(asked.columns),
+            "rows": [{"f": list(row)} for row in zip(*cells, strict=True)],
+        } | self.reference(project, asked.job)
+
+    # --- the stream of a job --------------------------------------------------------------------------
+
+    def result_stream(self, request: Any) -> Stream | None:
+        """The stream of a query's job that a ReadRows request names; None if it names no such stream."""
+        named = _STREAM.fullmatch(request.read_stream)
+        if named is None:
+            return None
+        asked: Asked | None = self.catalogue.results.get(named[3])
+        if asked is None or not self.is_location(named[2]):
+            self.refuse(Reason.UNKNOWN_STREAM, stream=request.read_stream)
+        self.check_destination(asked, request.read_stream)
+        return self.open_result(asked, request)
+
+    def is_location(self, location: str) -> bool:
+        """Whether jobs of this server are there."""
+        return location.lower() == LOCATION
+
+    def check_destination(self, asked: Asked, stream: str) -> None:
+        """Refuse the stream of a job with a destination of its own."""
+        if asked.into:
+            self.refuse(Reason.EXPLICIT_DESTINATION, stream=stream)
+
+    def open_result(self, asked: Asked, request: Any) -> Stream:
+        """The stream of a query's job, with the options of the request."""
+        codec = {number: name for name, number in proto.COMPRESSION.items()}.get(
+            request.arrow_serialization_options.buffer_compression, ""
+        )
+        snapshot = Snapshot(TableId("", HIDDEN, asked.job), asked.columns, 0, asked.rows)
+        session = Session(
+            name=request.read_stream,
+            request=proto.CreateReadSessionRequest(),
+            snapshot=snapshot,
+            columns=asked.columns,
+            expires=_FOREVER,
+            schema_bytes=self.stream_schema(asked),
+            buffer_codec=self.stream_codec(asked, codec),
+        )
+        return Stream(request.read_stream, session, self.stream_rows(asked))
+
+    def stream_schema(self, asked: Asked) -> bytes:
+        """The schema in the first message of the stream."""
+        return self.encode_schema(mapping.arrow_schema(asked.columns))
+
+    def stream_codec(self, _asked: Asked, codec: str) -> str:
+        """The codec of the stream's batches, for the one that the request names."""
+        return codec
+
+    def stream_rows(self, asked: Asked) -> pa.Table:
+        """The rows of the stream."""
+        return asked.rows
+
+    # --- of the service -------------------------------------------------------------------------------
+
+    def encode_schema(self, schema: pa.Schema) -> bytes:
+        """The content of ``serialized_schema``."""
+        raise NotImplementedError
+
+    def encode_batch(self, part: pa.RecordBatch, codec: str) -> bytes:
+        """The content of ``serialized_record_batch``."""
+        raise NotImplementedError
+
+    def refuse(self, reason: Reason, **facts: object) -> NoReturn:
+        """End the call for a reason."""
+        raise NotImplementedError
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()

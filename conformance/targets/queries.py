@@ -1,0 +1,143 @@
+"""Queries of a case: what jobs.query is asked, and as much of its answer as the next calls need.
+
+Sources: https://cloud.google.com/bigquery/docs/reference/rest/v2/jobs/query, and the discovery document of the API
+(https://bigquery.googleapis.com/discovery/v1/apis/bigquery/v2/rest) for ``queryResultsFormat``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any, Final
+from urllib.parse import quote
+
+from conformance.contain.parse import ForeignJsonError, parse_object
+from conformance.contract import proto
+from conformance.records import Call, CallEnd, QueryStatement, ReadResult, RunQuery
+from conformance.targets.messages import Names
+from conformance.targets.sql import select_statement
+
+__all__ = ["METHOD", "Query", "as_call", "place_in", "query_body", "query_in", "result_request", "tables_of"]
+
+METHOD: Final = "jobs.query"
+"""The name of the call in an exchange."""
+CREATED: Final = "_made"
+"""The end of the name of the table that a statement makes."""
+INTO: Final = "_into"
+"""The end of the name of the destination of a query."""
+WAIT: Final = "20000"
+"""The milliseconds that jobs.query may take."""
+
+# https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto has both.
+_STATUS: Final = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    409: "ALREADY_EXISTS",
+    429: "RESOURCE_EXHAUSTED",
+    501: "UNIMPLEMENTED",
+    503: "UNAVAILABLE",
+}
+"""The status of gRPC for one of HTTP; others are UNKNOWN."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Query:
+    """What later calls need of a query: its job, the rows of its page and of its result, and its codec."""
+
+    project: str
+    job: str
+    location: str
+    page: int
+    total: int
+    codec: str
+
+
+def tables_of(step: RunQuery, names: Names) -> list[Names]:
+    """The tables that the statement of a step makes."""
+    ends = [CREATED] * (step.statement is QueryStatement.CREATE) + [INTO] * step.into
+    return [dataclasses.replace(names, table=names.table + end) for end in ends]
+
+
+def query_body(step: RunQuery, names: Names) -> bytes:
+    """The body of the request of a step."""
+    body: dict[str, Any] = {"query": _statement(step.statement, names), "useLegacySql": False, "timeoutMs": WAIT}
+    body["useQueryCache"] = False
+    if step.results:
+        body["queryResultsFormat"] = step.results
+    if step.buffer_compression:
+        body["arrowSerializationOptions"] = {"bufferCompression": step.buffer_compression}
+    if step.max_results:
+        body["maxResults"] = step.max_results
+    body["jobCreationMode"] = "JOB_CREATION_OPTIONAL" if step.optional_job else "JOB_CREATION_REQUIRED"
+    if step.into:
+        place = {"projectId": names.project, "datasetId": names.dataset, "tableId": names.table + INTO}
+        body |= {"destinationTable": place, "writeDisposition": "WRITE_TRUNCATE"}
+    return json.dumps(body, ensure_ascii=False).encode()
+
+
+def _statement(statement: QueryStatement, names: Names) -> str:
+    match statement:
+        case QueryStatement.ORDERED:
+            return f"{select_statement(names)} ORDER BY row_id DESC"
+        case QueryStatement.NOTHING:
+            return f"{select_statement(names)} LIMIT 0"
+        case QueryStatement.CREATE:
+            return f"CREATE TABLE `{names.project}`.`{names.dataset}`.`{names.table}{CREATED}` (x INT64)"
+        case _:
+            return select_statement(names)
+
+
+def as_call(call: Call, status: int, body: bytes) -> Call:
+    """The call with its answer: a body with OK, and a status with the text of the error otherwise."""
+    if 200 <= status < 300:
+        return dataclasses.replace(call, responses=(body,))
+    said = f"HTTP {status} {body[:2000].decode('utf-8', 'replace')}"
+    return dataclasses.replace(
+        call, status=_STATUS.get(status, "UNKNOWN"), details=said, end=CallEnd.COMPLETE, responses=()
+    )
+
+
+def query_in(call: Call, step: RunQuery, names: Names) -> Query | None:
+    """What an answer says of its query; None if it is no such answer."""
+    if call.status != "OK" or not call.responses:
+        return None
+    try:
+        answer = parse_object(call.responses[0])
+    except ForeignJsonError:
+        return None
+    reference = answer.get("jobReference")
+    named = reference if isinstance(reference, dict) else {}
+    job, location = (str(named.get(key) or "") for key in ("jobId", "location"))
+    page, total = (_count(answer.get(key)) for key in ("pageRowCount", "totalRows"))
+    return Query(
+        str(named.get("projectId") or names.project), job, location or "us", page, total, step.buffer_compression
+    )
+
+
+def _count(value: object) -> int:
+    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 19 else 0
+
+
+def result_request(query: Query, step: ReadResult, offset: int) -> tuple[bytes, str]:
+    """The ReadRowsRequest for the stream of a query's job, and its routing header."""
+    location = step.location or query.location
+    stream = f"projects/{query.project}/locations/{location}/jobs/{query.job}/streams/_default"
+    request = proto.ReadRowsRequest(read_stream=stream, offset=offset)
+    if query.codec:
+        request.arrow_serialization_options.buffer_compression = proto.COMPRESSION[query.codec]
+    return request.SerializeToString(), f"read_stream={quote(stream, safe='/')}"
+
+
+def place_in(query: Query, offset: str) -> int | None:
+    """The offset that a step names; None if the answer has no such place."""
+    if offset.isdecimal():
+        return int(offset)
+    places = {
+        "page": query.page,
+        "inside": query.page // 2 if query.page > 1 else None,
+        "end": query.total or None,
+        "last": query.total - 1 if query.total else None,
+    }
+    return places.get(offset)
