@@ -125,6 +125,11 @@ class StorageView(View):
         return tuple(call for call in self.served if isinstance(call, ReadView) and not isinstance(call, ResultView))
 
     @remembered_property
+    def has_queries(self) -> bool:
+        """True if calls are about queries."""
+        return bool(self.queries or self.results)
+
+    @remembered_property
     def queries(self) -> tuple[QueryView, ...]:
         """The calls of jobs.query."""
         calls = enumerate(self.exchange.calls) if self.exchange.driven else ()

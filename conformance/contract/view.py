@@ -353,6 +353,8 @@ class View:
     """
 
     budget: Budget = STANDARD
+    has_queries = False
+    """True if calls are about queries."""
 
     def __init__(self, case: Case, exchange: Exchange, table: pa.Table, readings: Iterable[Reading] = ()) -> None:
         self.case = case

@@ -44,15 +44,15 @@ MARGIN: Final = 1.1
 """How much of a ceiling a count may be: a clause more is no regression."""
 
 CEILINGS: Final[Mapping[str, int]] = {
-    "_globs.py": 797,
-    "contract": 9167,
-    "engine": 2_036,
+    "_globs.py": 925,
+    "contract": 9955,
+    "engine": 2_320,
     "generate": 336,
     "protocol.py": 4,
-    "records": 308,
+    "records": 332,
     "targets": 4,
-    "wire": 2295,
-    "subjects": 244,
+    "wire": 2330,
+    "subjects": 268,
 }
 """Calls while cases of so many :data:`ROWS` are made and judged, and ``subjects`` that clauses looked at.
 

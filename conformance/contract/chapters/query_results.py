@@ -7,9 +7,8 @@ an empty result, so that a server which ignores the request loses every row and 
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,15 +20,31 @@ from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing.matching import Hashes, match_rows, row_hashes, show_row
 from conformance.contract.comparing.violations import fields_differ
 from conformance.contract.queryview import QueryView, ResultView, StorageView
-from conformance.contract.sources import DISCOVERY, JOB_STREAMS, PYTHON_QUERIES, QUERY_PAGES, STORAGE_PROTO
+from conformance.contract.sources import DISCOVERY, JOB_STREAMS, PYTHON_QUERIES, QUERY_PAGES, STORAGE_PROTO, Sources
 from conformance.contract.view import View
 from conformance.records import Level, QueryStatement
+
+Check: TypeAlias = Callable[[Any], Iterable[Violation]]
 
 LOSES_ALL: Final = (
     "google-cloud-bigquery 3.47.0 (Python): `to_arrow` gives an empty table without an error, although total_rows is 2"
 )
 _NO_ROWS: Final = (QueryStatement.CREATE,)
-_clause = functools.partial(clause, source=DISCOVERY)
+
+
+def _registering(source: Sources) -> Callable[..., Callable[[Check], Check]]:
+    """Return what registers a clause with this source; its selector is asked about exchanges with queries alone."""
+
+    def register(clause_id: str, *, over: Callable[[View], Sequence[Any]], **more: Any) -> Callable[[Check], Check]:
+        def of_queries(view: View) -> Sequence[Any]:
+            return over(view) if view.has_queries else ()
+
+        return clause(clause_id, over=of_queries, **{"source": source, **more})
+
+    return register
+
+
+_clause = _registering((DISCOVERY, PYTHON_QUERIES))
 
 
 def _queries(view: View) -> Sequence[QueryView]:
@@ -97,10 +112,9 @@ def rows_of(read: ResultView) -> pa.Table:
 # --- the answer -----------------------------------------------------------------------------------
 
 
-@clause(
+@_clause(
     "query-results.arrow-or-an-error",
     over=lambda view: [call for call in _selects(view) if call.ok],
-    source=(DISCOVERY, PYTHON_QUERIES),
     level=Level.SHOULD,
     breaks=LOSES_ALL,
 )
@@ -180,7 +194,6 @@ def page_count_is_true(query: QueryView) -> Iterator[Violation]:
 @_clause(
     "query-results.total-is-true",
     over=_answered,
-    source=(DISCOVERY, PYTHON_QUERIES),
     level=Level.SHOULD,
     breaks="google-cloud-bigquery 3.44.0 to 3.46.2 (Python), which read as far as totalRows (from its source)",
 )
@@ -197,7 +210,6 @@ def total_is_true(query: QueryView) -> Iterator[Violation]:
 @_clause(
     "query-results.token-says-that-rows-remain",
     over=_decoded,
-    source=(DISCOVERY, PYTHON_QUERIES),
     breaks="google-cloud-bigquery 3.47.0 (Python): only pageToken tells it that rows remain (from its source)",
 )
 def token_says_that_rows_remain(query: QueryView) -> Iterator[Violation]:
@@ -213,6 +225,7 @@ def token_says_that_rows_remain(query: QueryView) -> Iterator[Violation]:
 @_clause(
     "query-results.page-keeps-the-maximum",
     over=lambda view: [call for call in _decoded(view) if call.step.max_results],
+    source=(DISCOVERY, QUERY_PAGES),
 )
 def page_keeps_the_maximum(query: QueryView) -> Iterator[Violation]:
     """A page has at most ``maxResults`` rows."""
@@ -226,7 +239,7 @@ def page_keeps_the_maximum(query: QueryView) -> Iterator[Violation]:
     "query-results.job-is-named",
     over=lambda view: [call for call in _answered(view) if call.says("pageToken") or not call.step.optional_job],
     source=(DISCOVERY, JOB_STREAMS),
-    breaks="Java reads `locations/US`, and Python of the first versions `projects/None` (from their reviews)",
+    breaks="clients that read the stream: `projects/None` (https://github.com/googleapis/google-cloud-python/pull/18027)",
 )
 def job_is_named(query: QueryView) -> Iterator[Violation]:
     """The answer names the project, the id and the location of its job, where rows remain or a job was asked for."""
@@ -246,7 +259,12 @@ def _wrong_codec(batch: BatchBytes, asked: str) -> Iterator[Violation]:
         yield Violation(asked or "no compression", found or "no compression", field="RecordBatch.compression")
 
 
-@_clause("query-results.page-has-the-codec", over=lambda view: [call for call in _decoded(view) if call.batch])
+@_clause(
+    "query-results.page-has-the-codec",
+    over=lambda view: [call for call in _decoded(view) if call.batch],
+    source=DISCOVERY,
+    level=Level.SHOULD,
+)
 def page_has_the_codec(query: QueryView) -> Iterator[Violation]:
     """The buffers of the page are compressed by the codec that the query names, and by none if it names none."""
     assert query.batch is not None
@@ -305,6 +323,8 @@ def statement_without_rows_has_no_arrow(query: QueryView) -> Iterator[Violation]
 @_clause(
     "query-results.plain-query-has-rows",
     over=lambda view: [call for call in _queries(view) if call.step.results != "ARROW" and call.ok],
+    source=DISCOVERY,
+    level=Level.SHOULD,
     breaks="every client that does not know of Arrow",
 )
 def plain_query_has_rows(query: QueryView) -> Iterator[Violation]:
@@ -317,7 +337,7 @@ def plain_query_has_rows(query: QueryView) -> Iterator[Violation]:
 
 # --- the stream of the job ------------------------------------------------------------------------
 
-_stream = functools.partial(clause, source=(STORAGE_PROTO, JOB_STREAMS))
+_stream = _registering((STORAGE_PROTO, JOB_STREAMS))
 
 
 @_stream("query-results.stream-is-served", over=_served, breaks="every client: the rows behind the page")
@@ -485,7 +505,7 @@ def other_location_is_not_found(read: ResultView) -> Iterator[Violation]:
         yield Violation("NOT_FOUND", read.raw.status or "no status")
 
 
-@_stream("query-results.row-count-is-true", over=_came, source=STORAGE_PROTO)
+@_stream("query-results.row-count-is-true", over=_came)
 def row_count_is_true(read: ResultView) -> Iterator[Violation]:
     """``row_count`` of each message of the stream is the number of its rows."""
     for response in read.responses:

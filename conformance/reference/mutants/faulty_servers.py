@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.contract import proto
+from conformance.reference.queries import QueryRefusedError
 from conformance.reference.refusals import Reason, Refusal
 from conformance.reference.reshaping import change_fields
 from conformance.reference.serializer import REFERENCE, Serializer
@@ -53,6 +54,9 @@ class Null(Service):
 
     def split_read_stream(self, request: Any) -> Any:  # noqa: ARG002  # as above
         return proto.SplitReadStreamResponse()
+
+    def run_query(self, project: str, body: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002  # as above
+        return {}
 
 
 @_faulty("liar.always-accept")
@@ -109,6 +113,9 @@ class AlwaysRefuse(Service):
     def split_read_stream(self, request: Any) -> NoReturn:  # noqa: ARG002  # as above
         self.refuse(Reason.BAD_RESOURCE)
 
+    def run_query(self, project: str, body: dict[str, Any]) -> NoReturn:  # noqa: ARG002  # as above
+        raise QueryRefusedError("Invalid value")
+
 
 @_faulty("liar.echo")
 class Echo(Service):
@@ -134,6 +141,9 @@ class Echo(Service):
     def split_read_stream(self, request: Any) -> Any:
         child = proto.ReadStream(name=request.name)
         return proto.SplitReadStreamResponse(primary_stream=child, remainder_stream=child)
+
+    def run_query(self, project: str, body: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG002  # whatever is asked
+        return body
 
 
 def _noise(data: bytes, salt: bytes) -> bytes:
@@ -226,6 +236,9 @@ class PreviousAnswer(Service):
 
     def split_read_stream(self, request: Any) -> Any:
         return self._swap("split", super().split_read_stream(request))
+
+    def run_query(self, project: str, body: dict[str, Any]) -> Any:
+        return self._swap("query", super().run_query(project, body))
 
     def _swap(self, kind: str, answer: Any) -> Any:
         previous = self._last.get(kind, answer)
