@@ -72,7 +72,7 @@ _MESSAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "ReadRowsRequest": (
         "1 read_stream string",
         "2 offset int64",
-        "5 arrow_serialization_options ArrowSerializationOptions",
+        "5 arrow_serialization_options ArrowSerializationOptions output_format_serialization_options",
     ),
     "ThrottleState": ("1 throttle_percent int32",),
     "Progress": ("1 at_response_start double", "2 at_response_end double"),

@@ -23,7 +23,7 @@ from conformance.reference.refusals import Reason
 from conformance.reference.session import Session, Stream
 from conformance.reference.tableschema import write_schema
 
-__all__ = ["Asked", "Queries", "QueryRefusedError"]
+__all__ = ["Queries", "QueryRefusedError", "RunOfQuery", "job_of", "results_page"]
 
 PAGE_ROWS: Final = 4
 """The rows of a page at most, so that small tables have more than their page."""
@@ -43,7 +43,7 @@ class QueryRefusedError(ValueError):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Asked:
+class RunOfQuery:
     """A query whose rows are known: its request, the columns and the rows in stored form, and its job."""
 
     body: dict[str, Any]
@@ -81,7 +81,7 @@ class Queries:
             return self.plain_answer(project, asked)
         return self.arrow_answer(project, asked)
 
-    def select(self, text: str, body: dict[str, Any], job: str) -> Asked:
+    def select(self, text: str, body: dict[str, Any], job: str) -> RunOfQuery:
         """The rows of a query, in its order."""
         found = _SELECT.fullmatch(text)
         if found is None:
@@ -90,13 +90,13 @@ class Queries:
         rows = snapshot.rows.slice(0, 0) if found["nothing"] else snapshot.rows
         if found["ordered"]:
             rows = self.ordered(rows)
-        return Asked(body, tuple(map(of_result, snapshot.columns)), rows, job, "destinationTable" in body)
+        return RunOfQuery(body, tuple(map(of_result, snapshot.columns)), rows, job, "destinationTable" in body)
 
     def ordered(self, rows: pa.Table) -> pa.Table:
         """The rows from the last to the first by the column ``row_id``."""
         return rows.sort_by([("row_id", "descending")])
 
-    def page_rows(self, asked: Asked) -> int:
+    def page_rows(self, asked: RunOfQuery) -> int:
         """The number of rows in the page of an answer."""
         most = asked.body.get("maxResults")
         return min(PAGE_ROWS, int(most)) if most else PAGE_ROWS
@@ -107,9 +107,9 @@ class Queries:
 
     def reference(self, project: str, job: str) -> dict[str, Any]:
         """The part of an answer that names the job."""
-        return {"jobReference": {"projectId": project, "jobId": job, "location": LOCATION}, "location": LOCATION}
+        return _reference(project, job)
 
-    def arrow_answer(self, project: str, asked: Asked) -> dict[str, Any]:
+    def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
         """The answer to a query that asks for Arrow."""
         page = asked.rows.slice(0, self.page_rows(asked))
         left = asked.rows.num_rows > page.num_rows
@@ -129,7 +129,7 @@ class Queries:
             answer |= self.reference(project, asked.job)
         return answer
 
-    def total_rows(self, asked: Asked) -> str:
+    def total_rows(self, asked: RunOfQuery) -> str:
         """``totalRows``."""
         return str(asked.rows.num_rows)
 
@@ -137,15 +137,15 @@ class Queries:
         """``pageRowCount``."""
         return str(page.num_rows)
 
-    def page_content(self, _asked: Asked, page: pa.Table) -> pa.Table:
+    def page_content(self, _asked: RunOfQuery, page: pa.Table) -> pa.Table:
         """The rows of the page."""
         return page
 
-    def page_schema(self, asked: Asked) -> bytes:
+    def page_schema(self, asked: RunOfQuery) -> bytes:
         """The schema of the page."""
         return self.encode_schema(mapping.arrow_schema(asked.columns))
 
-    def page_batch(self, asked: Asked, page: pa.RecordBatch) -> bytes:
+    def page_batch(self, asked: RunOfQuery, page: pa.RecordBatch) -> bytes:
         """The record batch of the page."""
         return self.encode_batch(page, asked.codec)
 
@@ -153,24 +153,13 @@ class Queries:
         """Whether a page without rows has a batch."""
         return True
 
-    def names_token(self, _asked: Asked, _page: pa.Table, *, left: bool) -> bool:
+    def names_token(self, _asked: RunOfQuery, _page: pa.Table, *, left: bool) -> bool:
         """Whether the answer has a page token."""
         return left
 
-    def plain_answer(self, project: str, asked: Asked) -> dict[str, Any]:
+    def plain_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
         """The answer with rows in JSON."""
-        page = asked.rows.slice(0, self.page_rows(asked))
-        cells = [
-            list(map(cell_writer(column, int64_timestamps=False), values.to_pylist()))
-            for column, values in zip(asked.columns, page.columns, strict=True)
-        ]
-        return {
-            "kind": "bigquery#queryResponse",
-            "jobComplete": True,
-            "totalRows": str(asked.rows.num_rows),
-            "schema": write_schema(asked.columns),
-            "rows": [{"f": list(row)} for row in zip(*cells, strict=True)],
-        } | self.reference(project, asked.job)
+        return results_page(project, asked, 0, self.page_rows(asked)) | {"kind": "bigquery#queryResponse"}
 
     # --- the stream of a job --------------------------------------------------------------------------
 
@@ -179,7 +168,7 @@ class Queries:
         named = _STREAM.fullmatch(request.read_stream)
         if named is None:
             return None
-        asked: Asked | None = self.catalogue.results.get(named[3])
+        asked: RunOfQuery | None = self.catalogue.results.get(named[3])
         if asked is None or not self.is_location(named[2]):
             self.refuse(Reason.UNKNOWN_STREAM, stream=request.read_stream)
         self.check_destination(asked, request.read_stream)
@@ -189,12 +178,12 @@ class Queries:
         """Whether jobs of this server are there."""
         return location.lower() == LOCATION
 
-    def check_destination(self, asked: Asked, stream: str) -> None:
+    def check_destination(self, asked: RunOfQuery, stream: str) -> None:
         """Refuse the stream of a job with a destination of its own."""
         if asked.into:
             self.refuse(Reason.EXPLICIT_DESTINATION, stream=stream)
 
-    def open_result(self, asked: Asked, request: Any) -> Stream:
+    def open_result(self, asked: RunOfQuery, request: Any) -> Stream:
         """The stream of a query's job, with the options of the request."""
         codec = {number: name for name, number in proto.COMPRESSION.items()}.get(
             request.arrow_serialization_options.buffer_compression, ""
@@ -211,15 +200,15 @@ class Queries:
         )
         return Stream(request.read_stream, session, self.stream_rows(asked))
 
-    def stream_schema(self, asked: Asked) -> bytes:
+    def stream_schema(self, asked: RunOfQuery) -> bytes:
         """The schema in the first message of the stream."""
         return self.encode_schema(mapping.arrow_schema(asked.columns))
 
-    def stream_codec(self, _asked: Asked, codec: str) -> str:
+    def stream_codec(self, _asked: RunOfQuery, codec: str) -> str:
         """The codec of the stream's batches, for the one that the request names."""
         return codec
 
-    def stream_rows(self, asked: Asked) -> pa.Table:
+    def stream_rows(self, asked: RunOfQuery) -> pa.Table:
         """The rows of the stream."""
         return asked.rows
 
@@ -236,6 +225,41 @@ class Queries:
     def refuse(self, reason: Reason, **facts: object) -> NoReturn:
         """End the call for a reason."""
         raise NotImplementedError
+
+
+def _reference(project: str, job: str) -> dict[str, Any]:
+    return {"jobReference": {"projectId": project, "jobId": job, "location": LOCATION}, "location": LOCATION}
+
+
+def job_of(project: str, asked: RunOfQuery) -> dict[str, Any]:
+    """The job of a query, as jobs.get answers."""
+    query = {key: asked.body[key] for key in ("query", "useLegacySql", "destinationTable") if key in asked.body}
+    return {
+        "kind": "bigquery#job",
+        "id": f"{project}:{LOCATION}.{asked.job}",
+        "jobReference": _reference(project, asked.job)["jobReference"],
+        "status": {"state": "DONE"},
+        "configuration": {"jobType": "QUERY", "query": query},
+    }
+
+
+def results_page(project: str, asked: RunOfQuery, start: int, most: int) -> dict[str, Any]:
+    """A page of the rows of a query in JSON, as jobs.getQueryResults answers."""
+    page = asked.rows.slice(start, most)
+    cells = [
+        list(map(cell_writer(column, int64_timestamps=False), values.to_pylist()))
+        for column, values in zip(asked.columns, page.columns, strict=True)
+    ]
+    answer = {
+        "kind": "bigquery#getQueryResultsResponse",
+        "jobComplete": True,
+        "totalRows": str(asked.rows.num_rows),
+        "schema": write_schema(asked.columns),
+        "rows": [{"f": list(row)} for row in zip(*cells, strict=True)],
+    }
+    if start + page.num_rows < asked.rows.num_rows:
+        answer["pageToken"] = str(start + page.num_rows)
+    return answer | _reference(project, asked.job)
 
 
 def _text(data: bytes) -> str:

@@ -26,7 +26,7 @@ from conformance.reference.cells import CellError, RowReader, cell_writer
 from conformance.reference.delays import Delays
 from conformance.reference.guard import HTTP_STATUS, Guard, ServerTls
 from conformance.reference.jobs import Jobs
-from conformance.reference.queries import QueryRefusedError
+from conformance.reference.queries import QueryRefusedError, job_of, results_page
 from conformance.reference.tableschema import SchemaError, read_schema, write_schema
 
 __all__ = ["RestServer", "answering"]
@@ -182,7 +182,16 @@ class Api:
 
     def get_job(self, _body: Body, _query: Mapping[str, str], project: str, job: str) -> Body:
         """jobs.get."""
-        return self._jobs.get(project, job)
+        asked = self.catalogue.results.get(job)
+        return self._jobs.get(project, job) if asked is None else job_of(project, asked)
+
+    def query_results(self, _body: Body, query: Mapping[str, str], project: str, job: str) -> Body:
+        """jobs.getQueryResults, page by page: it has rows in JSON, whatever the query asked for."""
+        asked = self.catalogue.results.get(job)
+        if asked is None:
+            raise MissingError(f"Not found: Job {project}:{job}")
+        start = _count(query, "pageToken", _count(query, "startIndex", 0))
+        return results_page(project, asked, start, _count(query, "maxResults", PAGE_ROWS))
 
     def _dataset(self, project: str, dataset: str) -> Body:
         reference = {"projectId": project, "datasetId": dataset}
@@ -261,6 +270,7 @@ _ROUTES: Final[tuple[tuple[str, re.Pattern[str], Callable[..., Body]], ...]] = t
         ("GET", _TABLES + r"/([^/]+)/data", Api.list_rows),
         ("POST", r"/projects/([^/]+)/jobs", Api.query_job),
         ("POST", r"/projects/([^/]+)/queries", Api.run_query),
+        ("GET", r"/projects/([^/]+)/queries/([^/]+)", Api.query_results),
         ("GET", r"/projects/([^/]+)/jobs/([^/]+)", Api.get_job),
         ("POST", clock.PATH, Api.set_clock),
     )

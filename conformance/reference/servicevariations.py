@@ -28,7 +28,7 @@ from conformance.records import BqType
 from conformance.reference import restriction
 from conformance.reference.catalogue import Catalogue, Snapshot, TableId
 from conformance.reference.freedom import ServiceVariation, registering
-from conformance.reference.queries import Asked
+from conformance.reference.queries import RunOfQuery
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.service import DEFAULT_STREAMS, MAX_STREAMS, Service
 from conformance.reference.session import Session, Stream
@@ -241,7 +241,7 @@ class NoEmptyBatch(Service):
 class TotalUnknown(Service):
     """totalRows is 0, as for cached results that are too large for an answer."""
 
-    def total_rows(self, asked: Asked) -> str:  # noqa: ARG002  # the shape of a step
+    def total_rows(self, asked: RunOfQuery) -> str:  # noqa: ARG002  # the shape of a step
         return "0"
 
 
@@ -249,7 +249,7 @@ class TotalUnknown(Service):
 class OneRowPage(Service):
     """A page has one row."""
 
-    def page_rows(self, asked: Asked) -> int:  # noqa: ARG002  # as above
+    def page_rows(self, asked: RunOfQuery) -> int:  # noqa: ARG002  # as above
         return 1
 
 
@@ -257,7 +257,7 @@ class OneRowPage(Service):
 class EveryRowInPage(Service):
     """A page has every row that the request permits."""
 
-    def page_rows(self, asked: Asked) -> int:
+    def page_rows(self, asked: RunOfQuery) -> int:
         most = asked.body.get("maxResults")
         return int(min(int(most), asked.rows.num_rows) if most else asked.rows.num_rows)
 
@@ -266,5 +266,5 @@ class EveryRowInPage(Service):
 class JobAlwaysNamed(Service):
     """An answer names its job although the job is optional and no row remains."""
 
-    def arrow_answer(self, project: str, asked: Asked) -> dict[str, Any]:
+    def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
         return super().arrow_answer(project, asked) | self.reference(project, asked.job)

@@ -332,13 +332,13 @@ def test_the_clock_is_not_set_to_no_such_time(client: Client, ahead: Any) -> Non
 
 
 def test_a_query_is_not_answered(client: Client, table: str) -> None:
-    """The server runs no statement: jobs.query is a 404 that says so, and a table is filled by insertAll alone."""
+    """The server runs no statement that writes rows: the refusal says so, and a table is filled by insertAll alone."""
     client.create(table, field("id"))
 
     answer = client.http("POST", f"/{PARENT}/queries", {"query": f"INSERT INTO ds.{table} (id) VALUES (1)"})
 
-    assert answer.status == 404
-    assert "this server knows what seeding needs and no more" in answer.body["error"]["message"]
+    assert answer.status == 400
+    assert "this server selects whole tables" in answer.body["error"]["message"]
     assert cells(client, table) == []
 
 

@@ -50,6 +50,7 @@ PLAN = ConversationPlan(
     pass_time=lambda ahead: False,
     patience=Patience(None),
     query=lambda into: Names("p", "d", "t"),
+    ask=lambda asked: (200, b"{}"),
 )
 
 

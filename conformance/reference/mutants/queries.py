@@ -8,7 +8,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.contract import mapping
-from conformance.reference.queries import Asked, QueryRefusedError
+from conformance.reference.queries import QueryRefusedError, RunOfQuery, results_page
 from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
 from conformance.reference.session import Stream
@@ -21,17 +21,17 @@ _IN_ROWS: Final = {"query-results.*": "the fault shows in each query, and in eac
 
 @behaviour_mutant("query-results.format-ignored", kills="query-results.arrow-or-an-error", source=_PYTHON)
 class FormatIgnored(Service):
-    """queryResultsFormat is ignored: every answer has rows in JSON."""
+    """queryResultsFormat is ignored: every answer has its rows in JSON, all of them."""
 
-    def arrow_answer(self, project: str, asked: Asked) -> dict[str, Any]:
-        return self.plain_answer(project, asked)
+    def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
+        return results_page(project, asked, 0, asked.rows.num_rows)
 
 
 @behaviour_mutant("query-results.refused", kills="query-results.request-is-served")
 class Refused(Service):
     """A query for results in ARROW is refused."""
 
-    def arrow_answer(self, project: str, asked: Asked) -> dict[str, Any]:  # noqa: ARG002  # the shape of a step
+    def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:  # noqa: ARG002  # the shape of a step
         raise QueryRefusedError("Access Denied: results in ARROW are not available")
 
 
@@ -39,28 +39,28 @@ class Refused(Service):
 class AnswerInList(Service):
     """The answer is a list with the object that it should be."""
 
-    def arrow_answer(self, project: str, asked: Asked) -> Any:
+    def arrow_answer(self, project: str, asked: RunOfQuery) -> Any:
         return [super().arrow_answer(project, asked)]
 
 
 class _ChangedAnswer(Service):
     """A service that changes each answer in Arrow."""
 
-    def change(self, answer: dict[str, Any], asked: Asked) -> None:
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:
         """Change the answer in place."""
         raise NotImplementedError
 
-    def arrow_answer(self, project: str, asked: Asked) -> dict[str, Any]:
+    def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
         answer = super().arrow_answer(project, asked)
         self.change(answer, asked)
         return answer
 
 
 @behaviour_mutant("query-results.no-schema", kills="query-results.page-has-a-schema", also=_IN_ROWS, source=_PYTHON)
-class NoSchema(_ChangedAnswer):
+class PageWithoutSchema(_ChangedAnswer):
     """The answer has a batch and no schema."""
 
-    def change(self, answer: dict[str, Any], asked: Asked) -> None:  # noqa: ARG002  # the shape of a step
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # the shape of a step
         del answer["arrowSchema"]
 
 
@@ -68,7 +68,7 @@ class NoSchema(_ChangedAnswer):
 class NoBatch(_ChangedAnswer):
     """The answer has a schema, and no batch for the rows that it counts."""
 
-    def change(self, answer: dict[str, Any], asked: Asked) -> None:  # noqa: ARG002  # as above
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # as above
         answer.pop("arrowRecordBatch", None)
 
 
@@ -76,7 +76,7 @@ class NoBatch(_ChangedAnswer):
 class RowsTwice(_ChangedAnswer):
     """The answer has the rows of its page in JSON too."""
 
-    def change(self, answer: dict[str, Any], asked: Asked) -> None:
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:
         plain = self.plain_answer("", asked)
         answer |= {"schema": plain["schema"], "rows": plain["rows"]}
 
@@ -85,7 +85,7 @@ class RowsTwice(_ChangedAnswer):
 class PageCountOfResult(_ChangedAnswer):
     """pageRowCount is the number of rows of the whole result."""
 
-    def change(self, answer: dict[str, Any], asked: Asked) -> None:
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:
         answer["pageRowCount"] = str(asked.rows.num_rows)
 
 
@@ -93,7 +93,7 @@ class PageCountOfResult(_ChangedAnswer):
 class TotalOfPage(_ChangedAnswer):
     """totalRows is the number of rows of the page, plus one."""
 
-    def change(self, answer: dict[str, Any], asked: Asked) -> None:  # noqa: ARG002  # as above
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # as above
         answer["totalRows"] = str(int(answer["pageRowCount"]) + 1)
 
 
@@ -101,7 +101,7 @@ class TotalOfPage(_ChangedAnswer):
 class NoToken(_ChangedAnswer):
     """Rows remain behind the page, and no page token says so."""
 
-    def change(self, answer: dict[str, Any], asked: Asked) -> None:  # noqa: ARG002  # as above
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # as above
         answer.pop("pageToken", None)
 
 
@@ -113,7 +113,7 @@ class NoToken(_ChangedAnswer):
 class TokenAlways(_ChangedAnswer):
     """Every answer has a page token, also one with every row."""
 
-    def change(self, answer: dict[str, Any], asked: Asked) -> None:  # noqa: ARG002  # as above
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # as above
         answer["pageToken"] = "more"  # a page token
 
 
@@ -121,7 +121,7 @@ class TokenAlways(_ChangedAnswer):
 class JobWithoutLocation(_ChangedAnswer):
     """The reference to the job has no location."""
 
-    def change(self, answer: dict[str, Any], asked: Asked) -> None:  # noqa: ARG002  # as above
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # as above
         answer.get("jobReference", {}).pop("location", None)
 
 
@@ -131,7 +131,7 @@ class JobWithoutLocation(_ChangedAnswer):
 class OptionalJobAlways(_ChangedAnswer):
     """An answer never names a job that is optional, although rows remain in its stream."""
 
-    def change(self, answer: dict[str, Any], asked: Asked) -> None:
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:
         if asked.body.get("jobCreationMode") == "JOB_CREATION_OPTIONAL":
             answer.pop("jobReference", None)
 
@@ -140,8 +140,8 @@ class OptionalJobAlways(_ChangedAnswer):
 class MaximumIgnored(Service):
     """maxResults does not limit a page."""
 
-    def page_rows(self, asked: Asked) -> int:
-        return super().page_rows(Asked({}, asked.columns, asked.rows, asked.job))
+    def page_rows(self, asked: RunOfQuery) -> int:
+        return super().page_rows(RunOfQuery({}, asked.columns, asked.rows, asked.job))
 
 
 @behaviour_mutant(
@@ -150,7 +150,7 @@ class MaximumIgnored(Service):
 class MaximumIsTotal(_ChangedAnswer):
     """maxResults is taken for the number of all rows: no row remains behind a page of that size."""
 
-    def change(self, answer: dict[str, Any], asked: Asked) -> None:
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:
         if asked.body.get("maxResults"):
             answer.pop("pageToken", None)
 
@@ -159,7 +159,7 @@ class MaximumIsTotal(_ChangedAnswer):
 class PageNotCompressed(Service):
     """The page is never compressed."""
 
-    def page_batch(self, asked: Asked, page: pa.RecordBatch) -> bytes:  # noqa: ARG002  # as above
+    def page_batch(self, asked: RunOfQuery, page: pa.RecordBatch) -> bytes:  # noqa: ARG002  # as above
         return self.encode_batch(page, "")
 
 
@@ -167,7 +167,7 @@ class PageNotCompressed(Service):
 class PageAlwaysLz4(Service):
     """The page is compressed by LZ4_FRAME whatever the query names."""
 
-    def page_batch(self, asked: Asked, page: pa.RecordBatch) -> bytes:  # noqa: ARG002  # as above
+    def page_batch(self, asked: RunOfQuery, page: pa.RecordBatch) -> bytes:  # noqa: ARG002  # as above
         return self.encode_batch(page, "LZ4_FRAME")
 
 
@@ -175,7 +175,7 @@ class PageAlwaysLz4(Service):
 class StreamNotCompressed(Service):
     """The stream of a job is never compressed."""
 
-    def stream_codec(self, _asked: Asked, codec: str) -> str:  # noqa: ARG002  # as above
+    def stream_codec(self, _asked: RunOfQuery, codec: str) -> str:  # noqa: ARG002  # as above
         return ""
 
 
@@ -183,7 +183,7 @@ class StreamNotCompressed(Service):
 class OrderLost(Service):
     """The page has the rows in the order of the table."""
 
-    def page_content(self, asked: Asked, page: pa.Table) -> pa.Table:  # noqa: ARG002  # as above
+    def page_content(self, asked: RunOfQuery, page: pa.Table) -> pa.Table:  # noqa: ARG002  # as above
         return page.take(pa.array(range(page.num_rows - 1, -1, -1)))
 
 
@@ -191,7 +191,7 @@ class OrderLost(Service):
 class PageOfOtherRows(Service):
     """The page has its first row twice."""
 
-    def page_content(self, asked: Asked, page: pa.Table) -> pa.Table:  # noqa: ARG002  # as above
+    def page_content(self, asked: RunOfQuery, page: pa.Table) -> pa.Table:  # noqa: ARG002  # as above
         return pa.concat_tables([page.slice(0, 1), page.slice(0, page.num_rows - 1)]) if page.num_rows > 1 else page
 
 
@@ -215,7 +215,7 @@ class BatchForStatement(Service):
 class ArrowForAll(Service):
     """Every answer has Arrow, whatever format the query names."""
 
-    def plain_answer(self, project: str, asked: Asked) -> dict[str, Any]:
+    def plain_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
         return self.arrow_answer(project, asked)
 
 
@@ -236,7 +236,7 @@ class StreamAbsent(Service):
 class StreamFromPage(Service):
     """The stream begins behind the page, so that an offset counts other rows."""
 
-    def stream_rows(self, asked: Asked) -> pa.Table:
+    def stream_rows(self, asked: RunOfQuery) -> pa.Table:
         return asked.rows.slice(self.page_rows(asked))
 
 
@@ -288,7 +288,7 @@ class EmptyMessageAtEnd(Service):
 class OtherSchemaInStream(Service):
     """The schema of the stream has other metadata than that of the page."""
 
-    def stream_schema(self, asked: Asked) -> bytes:
+    def stream_schema(self, asked: RunOfQuery) -> bytes:
         schema = mapping.arrow_schema(asked.columns)
         first = schema.field(0).with_metadata({"description": "of the stream"})
         return self.encode_schema(schema.set(0, first))
@@ -321,7 +321,7 @@ class RowCountZero(Service):
 class DestinationServed(Service):
     """The stream of a job with a destination of its own is served."""
 
-    def check_destination(self, asked: Asked, stream: str) -> None:
+    def check_destination(self, asked: RunOfQuery, stream: str) -> None:
         """Refuse nothing."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from conformance.contract.view import View
+from conformance.contract.queryview import StorageView
 from conformance.contract.viewing import profile_of, view_of
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.protocols.flight.contract.encoding import part
@@ -129,7 +129,7 @@ def test_the_protocol_chooses_the_view_and_the_profile() -> None:
     stored = Exchange("a", "t")
 
     assert type(view_of(view.case, view.exchange, view.table)) is FlightView
-    assert type(view_of(view.case, stored, view.table)) is View
+    assert type(view_of(view.case, stored, view.table)) is StorageView
     assert [profile_of(one) for one in ("flight", DEFAULT_PROTOCOL)] == ["flight", "bq-arrow"]
 
 

@@ -1,0 +1,112 @@
+"""Query results in Arrow: what a page and the stream of its job have to hold, on the answers of the reference."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.contract.clause import CLAUSES, load_chapters
+from conformance.contract.judge import judge
+from conformance.engine.corpus import load_corpus
+from conformance.generate import materialise
+from conformance.records import Case, Exchange, Outcome
+from conformance.reference.hosted import storage_target
+from tests.fixtures import ROOT
+
+load_chapters()
+CHAPTER = [clause for clause in CLAUSES.values() if clause.chapter == "query-results"]
+CASES = {name: case for name, case in load_corpus(Path(ROOT / "cases")).items() if name.startswith("query-results.")}
+Spoil = Callable[[dict[str, Any]], None]
+
+
+@pytest.fixture(scope="module")
+def exchanges() -> Iterator[dict[str, Exchange]]:
+    """What the reference answers to each case."""
+    with closing(storage_target()) as target:
+        yield {name: target.drive(case, materialise(case.table)) for name, case in CASES.items()}
+
+
+def failed(case: Case, exchange: Exchange) -> set[str]:
+    """The clauses of the chapter that fail."""
+    verdicts = judge(case, exchange, materialise(case.table), clauses=CHAPTER)
+    return {one.clause.partition(".")[2] for one in verdicts if one.outcome is not Outcome.PASS}
+
+
+def spoilt(exchange: Exchange, spoil: Spoil) -> Exchange:
+    """The exchange with another answer to its query."""
+    first, *others = exchange.calls
+    answer = json.loads(first.responses[0])
+    spoil(answer)
+    changed = dataclasses.replace(first, responses=(json.dumps(answer).encode(),))
+    return dataclasses.replace(exchange, calls=(changed, *others))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_reference_fails_nothing(exchanges: dict[str, Exchange], name: str) -> None:
+    """On any case; each makes the calls that it names."""
+    assert failed(CASES[name], exchanges[name]) == set()
+    assert exchanges[name].skipped_steps == ()
+
+
+DEVIATIONS: tuple[tuple[str, str, Spoil], ...] = (
+    ("query-results.asked-of-all", "arrow-or-an-error", lambda a: (a.pop("arrowSchema"), a.pop("arrowRecordBatch"))[0]),
+    ("query-results.plain", "no-rows-in-json", lambda a: a.update(rows=[])),
+    ("query-results.plain", "page-count-is-true", lambda a: a.update(pageRowCount="11")),
+    ("query-results.plain", "total-is-true", lambda a: a.update(totalRows="12")),
+    ("query-results.plain", "token-says-that-rows-remain", lambda a: a.pop("pageToken")),
+    ("query-results.one-page", "token-says-that-rows-remain", lambda a: a.update(pageToken="1", jobReference=JOB)),
+    ("query-results.plain", "job-is-named", lambda a: a["jobReference"].pop("location")),
+    ("query-results.created", "statement-without-rows-has-no-arrow", lambda a: a.update(pageToken="1")),
+    ("query-results.struct-encoding", "plain-query-has-rows", lambda a: a.pop("schema")),
+)
+JOB = {"projectId": "p", "jobId": "j", "location": "us"}
+
+
+@pytest.mark.parametrize(("name", "clause", "spoil"), DEVIATIONS, ids=[clause for _, clause, _ in DEVIATIONS])
+def test_a_deviation_fails_its_clause_alone(
+    exchanges: dict[str, Exchange], name: str, clause: str, spoil: Spoil
+) -> None:
+    """One field of the answer."""
+    assert failed(CASES[name], spoilt(exchanges[name], spoil)) == {clause}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(lambda a: a.update(totalRows="0"), id="cached results, whose total is 0"),
+        pytest.param(lambda a: a.update(cacheHit=False, queryId="x", other={"field": 1}), id="other fields"),
+    ],
+)
+def test_what_is_open_fails_nothing(exchanges: dict[str, Exchange], spoil: Spoil) -> None:
+    """The clients take it."""
+    assert failed(CASES["query-results.plain"], spoilt(exchanges["query-results.plain"], spoil)) == set()
+
+
+@pytest.mark.parametrize("text", ["", "*", "QUJD", 5, None, [], {"x": 1}])
+def test_any_text_in_place_of_base64_is_a_finding(exchanges: dict[str, Exchange], text: object) -> None:
+    """And no error of the suite."""
+
+    def spoil(answer: dict[str, Any]) -> None:
+        answer["arrowRecordBatch"] = {"serializedRecordBatch": text}
+
+    case = CASES["query-results.plain"]
+    verdicts = judge(case, spoilt(exchanges[case.id], spoil), materialise(case.table))
+
+    assert any(one.outcome is Outcome.FAIL for one in verdicts)
+    assert [one for one in verdicts if one.outcome is Outcome.ERROR] == []
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"null", b"{", b"\xff", b"[" * 5000])
+def test_a_body_that_is_no_object_is_a_finding(exchanges: dict[str, Exchange], body: bytes) -> None:
+    """Nothing else is judged on it."""
+    case = CASES["query-results.one-page"]
+    (call,) = exchanges[case.id].calls
+    exchange = dataclasses.replace(exchanges[case.id], calls=(dataclasses.replace(call, responses=(body,)),))
+
+    assert "answer-is-json" in failed(case, exchange)

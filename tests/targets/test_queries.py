@@ -1,0 +1,74 @@
+"""What jobs.query is asked, and what later calls learn from its answer."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conformance.contract import proto
+from conformance.records import Call, QueryStatement, ReadResult, RunQuery
+from conformance.targets.messages import Names
+from conformance.targets.queries import Query, as_call, place_in, query_body, query_in, result_request, tables_of
+
+NAMES = Names("p", "d", "t")
+CALL = Call(0, "q", "jobs.query", b"{}")
+
+
+def test_a_query_names_its_format_and_its_options() -> None:
+    """Both where the discovery document has them; what a step leaves empty is left out."""
+    asked = json.loads(query_body(RunQuery(buffer_compression="ZSTD", max_results=3, into=True), NAMES))
+    plain = json.loads(query_body(RunQuery(results=""), NAMES))
+
+    assert (asked["queryResultsFormat"], asked["maxResults"]) == ("ARROW", 3)
+    assert asked["arrowSerializationOptions"] == {"bufferCompression": "ZSTD"}
+    assert asked["destinationTable"]["tableId"] == "t_into"
+    assert not {"queryResultsFormat", "arrowSerializationOptions", "maxResults", "destinationTable"} & set(plain)
+
+
+def test_the_tables_that_a_statement_makes_are_known() -> None:
+    """They are removed with the table of the case."""
+    made = [
+        tables_of(step, NAMES) for step in (RunQuery(), RunQuery(into=True), RunQuery(statement=QueryStatement.CREATE))
+    ]
+
+    assert [[one.table for one in names] for names in made] == [[], ["t_into"], ["t_made"]]
+
+
+STATUSES = [(200, "OK"), (400, "INVALID_ARGUMENT"), (404, "NOT_FOUND"), (418, "UNKNOWN")]
+
+
+@pytest.mark.parametrize(("status", "name"), STATUSES)
+def test_a_status_of_http_becomes_one_of_grpc(status: int, name: str) -> None:
+    """The body of an error is its text, and no answer."""
+    made = as_call(CALL, status, b"said")
+
+    assert (made.status, made.responses) == (name, (b"said",) if name == "OK" else ())
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"jobReference": 5, "pageRowCount": [], "totalRows": "1e9"}'])
+def test_an_answer_of_any_form_is_read(body: bytes) -> None:
+    """What it does not say is empty."""
+    found = query_in(as_call(CALL, 200, body), RunQuery(), NAMES)
+
+    assert found in (None, Query("p", "", "us", 0, 0, ""))
+
+
+def test_a_read_names_the_job_and_the_options_of_the_query() -> None:
+    """The location is that of the job, or the one that the step names."""
+    query = Query("p", "j", "eu", 4, 11, "LZ4_FRAME")
+    request = proto.ReadRowsRequest.FromString(result_request(query, ReadResult(), 4)[0])
+    elsewhere = proto.ReadRowsRequest.FromString(result_request(query, ReadResult(location="us"), 4)[0])
+
+    assert request.read_stream == "projects/p/locations/eu/jobs/j/streams/_default"
+    assert request.arrow_serialization_options.buffer_compression == proto.COMPRESSION["LZ4_FRAME"]
+    assert elsewhere.read_stream == "projects/p/locations/us/jobs/j/streams/_default"
+
+
+def test_places_come_from_the_answer() -> None:
+    """An offset that the answer does not show is none."""
+    query, silent = Query("p", "j", "eu", 4, 11, ""), Query("p", "j", "eu", 0, 0, "")
+    names = ("7", "page", "inside", "last", "end")
+
+    assert [place_in(query, one) for one in names] == [7, 4, 2, 10, 11]
+    assert [place_in(silent, one) for one in names] == [7, 0, None, None, None]
