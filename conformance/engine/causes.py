@@ -56,8 +56,9 @@ class Cause:
     ``key`` is the same in every run of a target. ``own`` are the deviations on the cases of this cause, ``echoes``
     those of other clauses that follow from it. ``blocks`` are the clauses that no case judged because of it, or whose
     passes show nothing because of it (:data:`conformance.engine.standing.SHOWN_WITH`).
-    ``smallest`` is the case with the fewest rows, columns and steps, and ``replay`` its argument. ``contrast`` says
-    what sets the findings apart from what is right in the same run.
+    ``smallest`` is the case with the fewest rows, columns and steps of those that show the first of ``own``, ``replay``
+    its argument, and ``call`` the call of it that shows that. ``contrast`` says what sets the findings apart from what
+    is right in the same run.
     """
 
     key: str
@@ -68,6 +69,7 @@ class Cause:
     cases: tuple[str, ...]
     smallest: str
     replay: str
+    call: int | None = None
     echoes: tuple[Deviation, ...] = ()
     blocks: tuple[str, ...] = ()
     contrast: tuple[str, ...] = ()
@@ -230,7 +232,7 @@ class _Grouping:
         if group.refusal is not None:
             own = tuple(sorted(own, key=_plainness))
         cases = tuple(sorted({one.case_id for one in group.own}, key=self._order.__getitem__))
-        smallest = min(cases, key=self._size)
+        smallest = min(own[0].cases, key=self._size)
         clause = _clause(own)
         replays = {part.cases[0]: part.replay for part in own}
         return Cause(
@@ -242,9 +244,24 @@ class _Grouping:
             cases=cases,
             smallest=smallest,
             replay=replays.get(smallest, self._cases[smallest].replay),
+            call=self._call(own[0], smallest, group.own),
             echoes=echoes,
             blocks=tuple(sorted(self._kept_from_judgement(group))),
             contrast=contrast(self._result, group.own) if group.refusal is None else self._facts(group),
+        )
+
+    def _call(self, part: Deviation, case_id: str, symptoms: Iterable[Symptom]) -> int | None:
+        """The call that shows a deviation in a case; its finding may be that of another case."""
+        if part.finding is None:
+            return None
+        shown = ((one, self._result.deviations[one.deviation]) for one in symptoms if one.case_id == case_id)
+        return next(
+            (
+                one.call
+                for one, whole in shown
+                if one.finding and (part.clauses[0], part.reason) == (one.clause, whole.reason)
+            ),
+            None,
         )
 
     def _facts(self, group: _Group) -> tuple[str, ...]:

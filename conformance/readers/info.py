@@ -57,6 +57,8 @@ class LimitKind(enum.StrEnum):
 
     WITHOUT_OFFSETS = "without-offsets"
     """A column of texts, bytes or lists without slots whose offsets have 0 bytes."""
+    PACKED_WITHOUT_OFFSETS = "packed-without-offsets"
+    """The same in a batch with compressed buffers, of which one with 0 bytes has no length before it."""
     LISTS_WITHOUT_OFFSETS = "lists-without-offsets"
     """A list without slots whose offsets have 0 bytes, above another list."""
     EARLY_VTABLE = "early-vtable"

@@ -40,10 +40,13 @@ def _excused(reading: Reading, view: View, readers: Mapping[str, ReaderInfo]) ->
     return reading
 
 
-def _left_out(view: View) -> Iterator[Op]:
-    """The columns without slots whose offsets have 0 bytes, of all batches."""
+def _left_out(view: View, *, packed: bool = False) -> Iterator[Op]:
+    """The columns without slots whose offsets have 0 bytes, of all batches, or of those with compressed buffers."""
     for batch in view.batches:
-        if batch.message is not None and batch.message.decodable and (body := batch.message.body) is not None:
+        message = batch.message
+        if message is None or not message.decodable or (packed and not message.codec):
+            continue
+        if (body := message.body) is not None:
             yield from (op for op in body.plan.ops if _is_left_out(body, op))
 
 
@@ -55,6 +58,10 @@ def _is_left_out(body: Body, op: Op) -> bool:
 
 def _without_offsets(view: View) -> bool:
     return any(True for _ in _left_out(view))
+
+
+def _packed_without_offsets(view: View) -> bool:
+    return any(True for _ in _left_out(view, packed=True))
 
 
 def _lists_without_offsets(view: View) -> bool:
@@ -81,6 +88,7 @@ def _below(op: Op) -> Iterator[Op]:
 _SHOWN: Final[Mapping[LimitKind, Callable[[View], bool]]] = types.MappingProxyType(
     {
         LimitKind.WITHOUT_OFFSETS: _without_offsets,
+        LimitKind.PACKED_WITHOUT_OFFSETS: _packed_without_offsets,
         LimitKind.LISTS_WITHOUT_OFFSETS: _lists_without_offsets,
         LimitKind.EARLY_VTABLE: _early_vtable,
     }

@@ -25,6 +25,10 @@ __all__ = ["MOST", "print_card"]
 
 ABSENT: Final = "UNIMPLEMENTED"
 """The status by which a server says that it does not have a method, or an option of one."""
+IGNORED: Final = frozenset({
+    "compression.lz4-frame-is-applied", "compression.zstd-is-applied", "compression.payload-size-is-set",
+})  # fmt: skip
+"""The clauses that fail where a server ignores a codec, which it may if it does not offer codecs."""
 MOST: Final = 7
 """The lines of a card."""
 LONGEST: Final = 120
@@ -56,8 +60,7 @@ def print_card(console: Console, number: int, cause: Cause, replay: str, explain
 
 
 def _head(number: int, cause: Cause, width: int) -> Line:
-    finding = cause.own[0].finding
-    call = f", call {finding.call}" if finding is not None and finding.call is not None else ""
+    call = f", call {cause.call}" if cause.call is not None else ""
     more = f", {many(len(cause.cases), 'case')}" if len(cause.cases) > 1 else ""
     more += f", blocks {many(len(cause.blocks), 'clause')}" if cause.blocks else ""
     more += f", {cause.own[0].frequency}" if cause.own[0].frequency else ""
@@ -133,9 +136,9 @@ def _hurts(deviation: Deviation, width: int) -> Iterator[Line]:
 
 
 def _declared(cause: Cause, width: int) -> Iterator[Line]:
-    """How to say that the server does not offer what it refused as not implemented."""
+    """How to say that the server does not offer what it refused as not implemented, or ignored as it may."""
     profile = profile_of(cause.clause)
-    if profile != CORE and cause.own[0].text.startswith(ABSENT):
+    if profile != CORE and (cause.clause in IGNORED or cause.own[0].text.startswith(ABSENT)):
         yield _fact("or", f'declare it: not_offered = ["{profile}"] in the target file', width)
 
 

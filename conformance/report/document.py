@@ -109,8 +109,8 @@ class CauseResult:
     """One thing to fix: the deviations that it is, the echoes that follow from it, and the clauses that it blocks.
 
     ``key`` is the same in every run of a target. ``cases`` are those with one of its own deviations, ``smallest`` the
-    smallest of them, and ``replay`` the command that shows it again. ``contrast`` are sentences on what sets its
-    findings apart from what is right in the same run.
+    smallest of those with the first, and ``replay`` the command that shows it again. ``contrast`` are sentences on what
+    sets its findings apart from what is right in the same run.
     """
 
     key: str
@@ -311,7 +311,7 @@ def _cause(result: Result, cause: Cause) -> CauseResult:
         place = places[_identity(one)]
         return CausePart(place, None if one.cases == result.deviations[place].cases else _deviation(result, one))
 
-    shared = {field.name: getattr(cause, field.name) for field in dataclasses.fields(cause)}
+    shared = {field.name: getattr(cause, field.name) for field in dataclasses.fields(CauseResult)}
     parts = {name: tuple(map(part, getattr(cause, name))) for name in ("own", "echoes")}
     return CauseResult(**shared | parts | {"replay": replay_command(result, cause)})
 

@@ -459,6 +459,32 @@ class TestOrder:
 
         assert found(*cases)[0].smallest == "c"
 
+    def test_the_case_that_is_shown_has_the_finding_that_is_shown(self) -> None:
+        """A smaller case may be refused only beside it: there, the request has to be refused, in another status."""
+        wrong_code = refusal("small", clause="errors.unrecorded-refusal-has-a-fitting-code")
+        verdict = fails("small", "errors.unrecorded-refusal-has-a-fitting-code", REFUSED, required="INVALID_ARGUMENT")
+        served = refusal("large", clause="sample.request-is-served")
+        cases = [
+            dataclasses.replace(wrong_code, verdicts=(verdict,), shape=CaseShape(1, 1, 1)),
+            dataclasses.replace(served, shape=CaseShape(9, 1, 1)),
+        ]
+
+        (cause,) = found(*cases)
+
+        assert (cause.clause, cause.smallest, cause.cases) == ("sample.request-is-served", "large", ("small", "large"))
+
+    def test_the_call_is_that_of_the_case_that_is_shown(self) -> None:
+        """The other cases show the same in other calls."""
+        sizes = {"a": 9, "b": 1}
+        cases = [
+            dataclasses.replace(judged(name, fails(name, "schema.order", call=rows)), shape=CaseShape(rows, 1, 1))
+            for name, rows in sizes.items()
+        ]
+
+        (cause,) = found(*cases)
+
+        assert (cause.smallest, cause.call) == ("b", 1)
+
 
 def test_the_key_is_the_same_in_a_smaller_run() -> None:
     """It depends on the clause and the class of the failure, and neither on cases nor on other causes."""

@@ -18,11 +18,14 @@ NESTED = pa.list_(pa.struct([("inner", pa.list_(pa.int64()))]))
 CRASH, UNAVAILABLE = ReadingOutcome.CRASH, ReadingOutcome.UNAVAILABLE
 
 
-def sent(values: list[list[object]], kind: pa.DataType = NESTED, *, encoder: str = "empty-offsets") -> View:
+def sent(
+    values: list[list[object]], kind: pa.DataType = NESTED, *, encoder: str = "empty-offsets", codec: str = ""
+) -> View:
     """A table of one list column, as a serializer with a legal variation sends it; without a name, as the reference."""
     table = pa.table({"lists": pa.array(values, kind)})
     serializer = VARIATIONS[encoder].serializer if encoder else Serializer()
-    batches = [serializer.serialize_batch(pa.RecordBatch.from_struct_array(table.to_struct_array().combine_chunks()))]
+    batch = pa.RecordBatch.from_struct_array(table.to_struct_array().combine_chunks())
+    batches = [serializer.serialize_batch(batch, codec)]
     return View(case(), serialized(*batches, schema=serializer.serialize_schema(table.schema)), table)
 
 
@@ -67,6 +70,30 @@ def test_metadata_may_share_a_vtable_in_a_way_that_a_reader_refuses(
 ) -> None:
     """It is excused only where it refuses such metadata in the words of that defect."""
     view = sent([], kind, encoder=encoder)
+    reading = Reading("polars.stream", "a.b", "serializer", ReadingOutcome.ERROR, error_text=said)
+
+    (found,) = excused([reading], view)
+
+    assert found.outcome is outcome
+
+
+PANIC = "range end index 8 out of range for slice of length 0"
+
+
+@pytest.mark.parametrize(
+    ("view", "said", "outcome"),
+    [
+        (sent([[]], codec="LZ4_FRAME"), PANIC, UNAVAILABLE),
+        (sent([[]], codec="LZ4_FRAME"), "range end index 9 out of range", ReadingOutcome.ERROR),
+        (sent([[]]), PANIC, ReadingOutcome.ERROR),
+        (sent([[]], codec="LZ4_FRAME", encoder=""), PANIC, ReadingOutcome.ERROR),
+    ],
+    ids=["compressed", "other-words", "plain", "offsets"],
+)
+def test_a_compressed_batch_may_lack_offsets_that_a_reader_takes_for_granted(
+    view: View, said: str, outcome: ReadingOutcome
+) -> None:
+    """The items of empty lists have no slots, so their offsets may have 0 bytes, and no length before them."""
     reading = Reading("polars.stream", "a.b", "serializer", ReadingOutcome.ERROR, error_text=said)
 
     (found,) = excused([reading], view)

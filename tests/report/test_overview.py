@@ -132,6 +132,13 @@ def test_a_run_without_a_log_explains_the_clause() -> None:
     assert "\n--all shows everything\n" in text
 
 
+def test_a_codec_that_is_ignored_may_be_declared() -> None:
+    """A server that does not offer codecs may ignore a request for one: the card says what to write."""
+    text = printed(result_of(failing("a", "compression.payload-size-is-set", "no size")))
+
+    assert '  or        declare it: not_offered = ["response-compression"] in the' in text
+
+
 def test_a_feature_that_is_not_implemented_may_be_declared() -> None:
     """A server need not offer filters: the card says what to write. Another status, or a clause of core, is a fault."""
     told = '  or        declare it: not_offered = ["filters"] in the target file\n'

@@ -96,7 +96,7 @@ def _divisible(view: View) -> list[ReadView]:
     "responses.large-table-is-divided",
     over=_divisible,
     source=(Inferred(STORAGE_PROTO), LARGE_RESPONSES),
-    level=Level.SHOULD,
+    level=Level.MAY,  # one response may have 128 MB: a server that needs no second one is within the contract
     breaks="clients with a limit on message size; after a lost connection a client has to read the whole table again",
 )
 def large_table_is_divided(read: ReadView) -> Iterator[Violation]:
