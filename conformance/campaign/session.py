@@ -29,11 +29,12 @@ from conformance.targets.errors import TargetError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["JavaMissing", "check_java", "package_archive", "spark_session"]
+__all__ = ["JavaMissing", "check_java", "package_archive", "settled_conf", "spark_session"]
 
 JAVA: Final = 17
 """The oldest Java version that PySpark 4 supports (https://spark.apache.org/docs/latest/#downloading)."""
 
+LOG4J: Final = "log4j2.properties"
 JAVA_SECONDS: Final = 30.0
 JVM_SECONDS: Final = 30.0
 
@@ -113,6 +114,27 @@ def _quiet(log: Path) -> Iterator[None]:
             os.close(copy)
 
 
+def settled_conf(directory: Path, master: str, python: str, conf: Mapping[str, str]) -> dict[str, str]:
+    """The settings of a session in ``directory``, in which Spark also keeps its warehouse: its default is a folder in
+    the current directory, which SQL makes even if no table is kept there.
+    """
+    local = master.startswith("local")
+    return {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.pyspark.python": python,
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{directory / LOG4J}",
+        "spark.sql.warehouse.dir": (directory / "spark-warehouse").as_uri(),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+        # The partitions of a plan are work, not data: the few result rows do not need the default of 200 shuffle
+        # partitions.
+        "spark.sql.shuffle.partitions": "4",
+        "spark.python.worker.faulthandler.enabled": "false",
+        **({"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"} if local else {}),
+        **conf,
+    }
+
+
 @contextlib.contextmanager
 def spark_session(
     directory: Path, *, master: str = "local[*]", conf: Mapping[str, str] | None = None
@@ -128,28 +150,14 @@ def spark_session(
     directory = directory.absolute()
     log = directory / "spark.log"
     directory.mkdir(parents=True, exist_ok=True)
-    settings = directory / "log4j2.properties"
-    settings.write_text(_LOG4J.format(log=log))
+    (directory / LOG4J).write_text(_LOG4J.format(log=log))
     # In a session that spark-submit did not start, PYSPARK_PYTHON names the workers' interpreter and overrides the
     # setting.
     python = (conf or {}).get("spark.pyspark.python", sys.executable)
     os.environ["PYSPARK_PYTHON"], os.environ["PYSPARK_DRIVER_PYTHON"] = python, sys.executable
     # Spark starts its Python workers with -m.
     os.environ.update(SAFE_PATH)
-    local = master.startswith("local")
-    settled = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.pyspark.python": python,
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{settings}",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
-        # The partitions of a plan are work, not data: the few result rows do not need the default of 200 shuffle
-        # partitions.
-        "spark.sql.shuffle.partitions": "4",
-        "spark.python.worker.faulthandler.enabled": "false",
-        **({"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"} if local else {}),
-        **(conf or {}),
-    }
+    settled = settled_conf(directory, master, python, conf or {})
     builder = SparkSession.builder.master(_with_retries(master)).appName("conformance campaign")
     for key, value in settled.items():
         builder = builder.config(key, value)

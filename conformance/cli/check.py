@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -18,11 +19,14 @@ from conformance.contain.text import many, safe
 from conformance.contract.clause import MESSAGES, PROFILES
 from conformance.contract.disputes import current
 from conformance.contract.files import judge_bytes
-from conformance.engine.annotated import annotate
+from conformance.engine.annotated import around, regions_of
 from conformance.engine.selection import all_clauses, today
 from conformance.records import Finding, Level, Outcome, Verdict, to_json
-from conformance.wire import Kind, read_schema
+from conformance.wire import Kind, Region, read_schema
 from conformance.wire.foreign import MAGIC
+
+KEPT: Final = 2
+"""How many dissected messages are kept; most findings are on the schema or on one batch."""
 
 
 @click.command()
@@ -161,12 +165,17 @@ def _check_messages(files: tuple[Path, ...], profile: str, level: Level, *, as_j
 
 
 def _lines(verdicts: list[Verdict], files: tuple[Path, ...], contents: list[bytes]) -> Iterator[str]:
+    @functools.lru_cache(maxsize=KEPT)
+    def regions(index: int) -> Sequence[Region]:
+        """The regions of a message, which may have more findings than it would be worth to dissect it for again."""
+        return regions_of(contents[index], read_schema(contents[0]).schema if index else None)
+
     failed = [verdict for verdict in verdicts if verdict.outcome is Outcome.FAIL]
     for verdict in failed:
         clause = all_clauses()[verdict.clause]
         for finding in verdict.findings:
             yield f"{verdict.clause}  [{clause.level.upper()}]"
-            yield from _finding(finding, files, contents)
+            yield from _finding(finding, files, contents, regions)
             yield f"  source    {clause.source}"
             yield f"  evidence  {clause.evidence_in_words}"
             if clause.breaks:
@@ -175,13 +184,14 @@ def _lines(verdicts: list[Verdict], files: tuple[Path, ...], contents: list[byte
     yield from unjudged(verdicts)
 
 
-def _finding(finding: Finding, files: tuple[Path, ...], contents: list[bytes]) -> Iterator[str]:
+def _finding(
+    finding: Finding, files: tuple[Path, ...], contents: list[bytes], regions: Callable[[int], Sequence[Region]]
+) -> Iterator[str]:
     index = finding.call or 0
     place = safe(str(files[index])) + (f", {finding.field}" if finding.field else "")
     yield f"  where     {place}"
     yield f"  required  {finding.required}"
     yield f"  observed  {finding.observed}"
     if finding.start is not None:
-        schema = None if index == 0 else read_schema(contents[0]).schema
-        for line in annotate(contents[index], finding.start, finding.end or finding.start + 1, schema):
+        for line in around(contents[index], regions(index), finding.start, finding.end or finding.start + 1):
             yield f"  {line}"

@@ -16,10 +16,10 @@ import ssl
 import sys
 import threading
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
-__all__ = ["Answering", "JsonServer", "is_here"]
+__all__ = ["Answering", "JsonServer", "is_here", "is_loopback", "is_of_a_page"]
 
 Answering: TypeAlias = Callable[[str, str, Mapping[str, str], bytes], tuple[int, Any]]
 """Gets the method, the target, the headers with names in small letters, and the body of a request; returns the status
@@ -64,7 +64,18 @@ def is_here(host: str) -> bool:
     return name.lower() == "localhost"
 
 
-def _is_loopback(host: str) -> bool:
+def is_of_a_page(headers: Iterable[tuple[str, str]], *, named: bool) -> bool:
+    """True for a request with these ``headers``, whose names are in small letters, that only a web page makes.
+
+    A page of any site may send requests to this machine, and may read the answers if the name of its host leads here
+    (DNS rebinding). Browsers send ``Origin``, and the name in ``Host``; a server that is ``named`` may have names of
+    which it does not know.
+    """
+    return any(name == "origin" or (name == "host" and not named and not is_here(value)) for name, value in headers)
+
+
+def is_loopback(host: str) -> bool:
+    """True for an address that only this machine reaches."""
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
     return host == "localhost"
@@ -97,24 +108,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             self._send(400, {"error": {"code": 400, "message": f"unreadable body: {error}"}})
             return
-        headers = {key.lower(): value for key, value in self.headers.items()}
-        if self._is_of_a_page(headers):
+        sent = [(key.lower(), value) for key, value in self.headers.items()]
+        if not type(self).pages and is_of_a_page(sent, named=type(self).named):
             said = "expected a request of a program, got one of a web page"
             self._send(403, {"error": {"code": 403, "message": said}})
             return
         try:
-            status, made = type(self).answering(self.command, self.path, headers, body)
+            status, made = type(self).answering(self.command, self.path, dict(sent), body)
         except RecursionError:
             status, made = 400, {"error": {"code": 400, "message": "unreadable body: it nests too deeply"}}
         self._send(status, made)
-
-    def _is_of_a_page(self, headers: Mapping[str, str]) -> bool:
-        """A page of any site may send requests to this machine, and may read the answers if the name of its host leads
-        here (DNS rebinding). Browsers send ``Origin``, and the name in ``Host``.
-        """
-        if type(self).pages:
-            return False
-        return "origin" in headers or not (type(self).named or is_here(headers.get("host", "localhost")))
 
     def _body(self) -> bytes:
         if "chunked" in self.headers.get("Transfer-Encoding", "").lower():
@@ -190,7 +193,7 @@ class JsonServer:
         context: ssl.SSLContext | None = None,
         pages: bool = True,
     ) -> None:
-        named = context is not None or not _is_loopback(host)
+        named = context is not None or not is_loopback(host)
         handler = {"answering": staticmethod(answering), "pages": pages, "named": named}
         self._http = _Listener((host, 0), type("Handler", (_Handler,), handler))
         if context is not None:

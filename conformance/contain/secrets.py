@@ -25,7 +25,7 @@ _hidden_bytes: tuple[bytes, ...] = ()
 
 
 def hide(secret: str) -> None:
-    """Mask ``secret`` from now on, as it is, quoted for a URL, and in base64; too short texts are left alone."""
+    """Mask ``secret`` from now on in all its :func:`forms <forms_of>`; too short texts are left alone."""
     global _hidden, _hidden_bytes  # noqa: PLW0603  # the one list of the process
     if len(secret) < SHORTEST or secret in _hidden:
         return
@@ -35,9 +35,10 @@ def hide(secret: str) -> None:
 
 
 def forms_of(secret: str) -> set[str]:
-    """The forms in which ``secret`` may come back: as it is, quoted for a URL, and in base64."""
+    """The forms in which ``secret`` may come back: as it is, quoted for a URL, in base64, and in hexadecimal digits."""
     data = secret.encode()
     forms = {secret, urllib.parse.quote(secret), urllib.parse.quote(secret, safe="")}
+    forms |= {data.hex(), data.hex().upper()}
     return forms | {encode(data).decode().rstrip("=") for encode in (base64.b64encode, base64.urlsafe_b64encode)}
 
 

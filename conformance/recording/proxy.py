@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -14,6 +15,7 @@ from typing import Final, Self
 import grpc.aio
 
 from conformance.contain.interrupts import ending
+from conformance.contain.jsonhttp import is_loopback
 from conformance.contain.supervised import Supervised
 from conformance.recording.journal import Journal
 from conformance.recording.meeting import Clock, Meeting
@@ -23,6 +25,7 @@ from conformance.records import Fault, FaultKind
 from conformance.reference.guard import ServerTls
 from conformance.targets.endpoint import Tls
 from conformance.targets.faulting import Faults
+from conformance.targets.requests import Requests
 from conformance.targets.splice import Splice
 from conformance.targets.tls import SecureLine
 
@@ -126,8 +129,9 @@ class Proxy:
         if upstream.rest is not None:
             context = None if self._secure is None else self._secure.context
             name = "" if upstream.tls is None else upstream.tls.server_name
-            self._splice = Splice(*upstream.rest, secure=context, name=name)
             accept = None if listener.tls is None else listener.tls.context()
+            named = accept is not None or not is_loopback(listener.rest[0])
+            self._splice = Splice(*upstream.rest, secure=context, name=name, requests=partial(Requests, named=named))
             self.rest = joined(listener.rest[0], await self._splice.listen(*listener.rest, accept))
 
     async def __aexit__(

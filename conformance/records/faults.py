@@ -20,6 +20,11 @@ CODES: Final = (
 """The gRPC statuses that a call can end in besides OK (https://grpc.io/docs/guides/status-codes/)."""
 
 
+LONGEST_DURATION: Final = 315_576_000_000
+"""The most seconds of a google.protobuf.Duration
+(https://github.com/protocolbuffers/protobuf/blob/main/src/google/protobuf/duration.proto)."""
+
+
 @record
 class Fault:
     """One instruction of a plan: ``kind`` happens to one call, after some of its responses were passed on.
@@ -54,6 +59,8 @@ class Fault:
                 raise RecordError(name, "a finite number of at least 0", value)
         if self.bytes is not None and (self.kind is not FaultKind.RESET or self.responses):
             raise RecordError("bytes", "none, or a fault of kind reset without responses", self.bytes)
+        if self.retry_after is not None and self.retry_after > LONGEST_DURATION:
+            raise RecordError("retry_after", f"at most {LONGEST_DURATION} seconds", self.retry_after)
         if self.retry_after is not None and self.kind is not FaultKind.STATUS:
             raise RecordError("retry_after", f"none with kind {self.kind}", self.retry_after)
 

@@ -1,7 +1,8 @@
 """Passes TCP connections on, byte for byte: the REST API behind a proxy, and a connection that a fault plan breaks.
 
 Either side may speak TLS. Nothing is recorded, and request lines, headers (``Host`` among them) and bodies stay as they
-are. A splice that may break gRPC connections follows their frames (:mod:`.frames`), which needs plain text.
+are; requests of web pages are refused where that is asked for. A splice that may break gRPC connections follows their
+frames (:mod:`.frames`), which needs plain text.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import contextlib
 import socket
 import ssl
 import struct
+from collections.abc import Callable
 from typing import Final
 
 from conformance.targets.frames import GOAWAY, Frames
+from conformance.targets.requests import REFUSAL, Requests
 
 __all__ = ["Splice"]
 
@@ -34,6 +37,7 @@ class Splice:
     """A listener whose connections go on to ``host:port``; ``secure`` is the TLS to there, ``name`` the name that the
     server's certificate must have.
 
+    With ``requests``, which makes one for each connection, requests of web pages get a refusal and go nowhere.
     With ``framed``, connections carry gRPC in plain text. Each breaks after ``cut`` bytes from the server, which are
     bytes of messages if it is framed. ``failed`` counts the connections that could not be passed on, ``reason`` is the
     reason of the last one, and ``broken`` counts those that a fault broke.
@@ -46,6 +50,7 @@ class Splice:
         *,
         secure: ssl.SSLContext | None = None,
         name: str = "",
+        requests: Callable[[], Requests] | None = None,
         framed: bool = False,
         cut: int | None = None,
     ) -> None:
@@ -53,6 +58,7 @@ class Splice:
         self.port = port
         self._secure = secure
         self._name = name or host
+        self._requests = requests
         self._framed = framed
         self.cut = cut
         self._servers: list[asyncio.Server] = []
@@ -140,7 +146,7 @@ class Splice:
         port = int(to_there.get_extra_info("sockname")[1])
         line = self._lines[port] = _Line(self, writer, to_there, Frames() if self._framed else None)
         try:
-            await asyncio.gather(_copy(reader, to_there), self._answer(there, line))
+            await asyncio.gather(self._ask(reader, line, to_there), self._answer(there, line))
         finally:
             del self._lines[port]
             await self._end(writer)
@@ -153,6 +159,16 @@ class Splice:
             _abort(writer)
         with contextlib.suppress(OSError, asyncio.CancelledError):
             await writer.wait_closed()
+
+    async def _ask(self, reader: asyncio.StreamReader, line: _Line, to_there: asyncio.StreamWriter) -> None:
+        """Pass on what the client says, except for requests of web pages."""
+        requests = None if self._requests is None else self._requests()
+        await _copy(reader, to_there, requests)
+        if requests is not None and requests.refused:
+            with contextlib.suppress(OSError):
+                line.writer.write(REFUSAL)
+                await line.writer.drain()
+            to_there.close()
 
     async def _answer(self, there: asyncio.StreamReader, line: _Line) -> None:
         """Pass on what the server says, until it ends or the line breaks."""
@@ -248,12 +264,16 @@ class _Line:
         self._splice.broken += 1
 
 
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Pass on bytes until the end of ``reader``, and then the end."""
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, requests: Requests | None = None) -> None:
+    """Pass on bytes until the end of ``reader``, and then the end; or until a request is refused."""
     with contextlib.suppress(OSError):  # a side that hangs up ends its direction
         while data := await reader.read(PIECE):
-            writer.write(data)
+            writer.write(data if requests is None else requests.take(data))
             await writer.drain()
+            if requests is not None and requests.refused:
+                return
+        if requests is not None:
+            writer.write(requests.rest())
         if writer.can_write_eof():
             writer.write_eof()
             return

@@ -154,6 +154,10 @@ def _recording(path: Path) -> Taken:
 
 
 def _limited(path: Path) -> bytes:
+    # A pack comes from strangers: a link would lead to a file of this machine, whose first bytes an error may quote.
+    for place in (path, *([path.parent] if path.parent.name == RECORDINGS else [])):
+        if place.is_symlink():
+            raise PackError(f"{place}: expected a truth pack without links, got a symbolic link")
     with reading(path), pipes.kept(path).open("rb") as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.campaign.session import JavaMissing, check_java, package_archive
+from conformance.campaign.session import JavaMissing, check_java, package_archive, settled_conf
 
 
 def java(directory: Path, version: str) -> None:
@@ -76,3 +76,11 @@ def test_the_package_travels_whole(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(str(archive))
     assert zipfile.ZipFile(archive).testzip() is None
+
+
+def test_spark_keeps_its_warehouse_in_the_run(tmp_path: Path) -> None:
+    """Its default is a folder in the current directory; who wants another place says so."""
+    name = "spark.sql.warehouse.dir"
+
+    assert settled_conf(tmp_path, "local[1]", "python", {})[name] == (tmp_path / "spark-warehouse").as_uri()
+    assert settled_conf(tmp_path, "local[1]", "python", {name: "/elsewhere"})[name] == "/elsewhere"

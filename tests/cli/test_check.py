@@ -13,9 +13,12 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
 
+from conformance.cli import check as command
 from conformance.cli._group import cli
+from conformance.engine.annotated import regions_of
 from conformance.reference.message import Message
 from conformance.reference.serializer import Serializer
+from conformance.wire import Region, Schema
 
 BATCH = pa.record_batch({"x": pa.array([1, None, 3]), "d": pa.array(["a", "b", "a"]).dictionary_encode()})
 END = bytes.fromhex("ffffffff00000000")
@@ -237,6 +240,24 @@ def test_a_type_that_the_service_does_not_use_is_a_finding(data: Path, kind: pa.
     assert result.output.startswith("types.known  [MUST]\n  where     own.schema, x\n")
     assert result.output.endswith(" pass, on 2 messages (bq-arrow)\n")
     assert check(*pair, "--profile", "ipc-message").exit_code == 0
+
+
+def test_a_message_with_many_findings_is_dissected_once(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message of a few hundred kilobytes has enough of both to keep the command busy for minutes."""
+    whole = written("file")
+    (data / "own.schema").write_bytes(BATCH.schema.serialize().to_pybytes() + bytes([255] * 4 + [0] * 4) + whole)
+    (data / "own.batch").write_bytes(BATCH.serialize().to_pybytes()[:-8])
+    dissected: list[bytes] = []
+
+    def noted(data: bytes, schema: Schema | None) -> Sequence[Region]:
+        dissected.append(data)
+        return regions_of(data, schema)
+
+    monkeypatch.setattr(command, "regions_of", noted)
+
+    result = check("--schema", "own.schema", "--batch", "own.batch", "--batch", "own.batch")
+
+    assert result.output.count("  where ") > len(dissected) == len(set(dissected)) + 1 == 3
 
 
 @pytest.mark.usefixtures("data")

@@ -161,6 +161,21 @@ def test_a_server_that_answers_no_pages_refuses_those_of_any_site(headers: Mappi
         server.stop()
 
 
+def test_a_second_host_does_not_hide_the_first() -> None:
+    """No request is served that names another host at all (RFC 9112, section 3.2)."""
+    server = JsonServer(echo, pages=False)
+    server.start()
+    try:
+        for hosts in (b"Host: localhost\r\nHost: example.com", b"Host: example.com\r\nHost: localhost"):
+            with socket.create_connection(("127.0.0.1", server.port)) as one:
+                one.sendall(b"GET / HTTP/1.1\r\n" + hosts + b"\r\n\r\n")
+                answer = http.client.HTTPResponse(one)
+                answer.begin()
+                assert answer.status == 403
+    finally:
+        server.stop()
+
+
 def test_a_server_that_others_reach_may_have_any_name() -> None:
     """In a network of containers a server is called by a name of which it does not know."""
     server = JsonServer(echo, host="0.0.0.0", pages=False)  # it is what `serve --host` permits

@@ -29,10 +29,12 @@ def hidden(monkeypatch: pytest.MonkeyPatch) -> None:
         urllib.parse.quote(SECRET, safe=""),
         base64.b64encode(SECRET.encode()).decode(),
         base64.urlsafe_b64encode(SECRET.encode()).decode(),
+        SECRET.encode().hex(),
+        SECRET.encode().hex().upper(),
     ],
 )
 def test_every_form_is_masked(form: str) -> None:
-    """As it is, in an address, in base64; in texts and in bytes, whose length stays."""
+    """As it is, in an address, in base64, in hexadecimal digits; in texts and in bytes, whose length stays."""
     text = secrets.masked(f"before {form} after")
     data = secrets.masked_bytes(f"before {form} after".encode())
 

@@ -426,3 +426,59 @@ def folder_of_special_files(place: Path, cookie: str) -> Command:
     for name, there in (("loop", "."), ("no.arrow", "nowhere"), ("zero.arrow", "/dev/zero"), ("m", "/proc/self/mem")):
         (folder / name).symlink_to(there)
     return Command(["check", "folder"])
+
+
+@register("text.pages-ask-through-record", Part.COMMAND, Expected(status=(0,), says="403 403 403 200"), deadline=30)
+def pages_ask_the_recorded_server(place: Path, cookie: str) -> Command:
+    """Pages of another site, one with a name that leads to this machine, one behind a program's request on the same
+    connection, send requests to the REST side of `record`.
+    """
+    server = """
+import http.server, subprocess, sys, threading
+class Answer(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *_):
+        pass
+listener = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+threading.Thread(target=listener.serve_forever, daemon=True).start()
+rest = f"127.0.0.1:{listener.server_port}"
+words = ["record", "--upstream", "127.0.0.1:1", "--rest-upstream", rest, "--out", "said.log", "--", sys.executable]
+sys.exit(subprocess.run([sys.executable, "-P", "-m", "conformance", *words, "page.py"]).returncode)
+"""
+    page = """
+import http.client, os, urllib.parse
+address = urllib.parse.urlsplit(os.environ["CONFORMANCE_REST"]).netloc
+def ask(*requests):
+    connection = http.client.HTTPConnection(address)
+    for headers in requests:
+        connection.request("POST", "/", b"{}", headers)
+        answer = connection.getresponse()
+        answer.read()
+    return answer.status
+page = {"Origin": "http://elsewhere.example"}
+print(ask(page), ask({}, page), ask({"Host": "elsewhere.example"}), ask({}, {}))
+"""
+    (place / "server.py").write_text(server, encoding="utf-8")
+    (place / "page.py").write_text(page, encoding="utf-8")
+    return Command(["server.py"], program=[sys.executable, "-P"])
+
+
+@register("disk.pack-of-links", Part.COMMAND, Expected(status=(2,), says="without links"))
+def pack_of_links(place: Path, cookie: str) -> Command:
+    """A recording of a truth pack is a link to a file of this machine, whose first bytes an error would print."""
+    (place / "pack" / "recordings").mkdir(parents=True)
+    (place / "pack" / "recordings" / "1.jsonl").symlink_to("/etc/passwd")
+    return Command(["truth", "judge", "pack"])
+
+
+@register("disk.plan-that-waits-longer-than-time", Part.COMMAND, Expected(status=(2,), says="at most 315576000000 sec"))
+def plan_that_waits_longer_than_time(place: Path, cookie: str) -> Command:
+    """A fault plan asks clients to wait for 10^300 seconds, which no message can say."""
+    (place / "plan.json").write_text('{"faults": [{"kind": "status", "retry_after": 1e300}]}', encoding="utf-8")
+    words = ["record", "--upstream", "127.0.0.1:1", "--out", "said.log", "--faults", "plan.json", "--", "true"]
+    return Command(words)

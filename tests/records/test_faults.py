@@ -44,3 +44,10 @@ def test_a_plan_waits_a_number_of_seconds(name: str, value: float) -> None:
     """No call of a test ends after infinitely many, and nan is neither less nor more than any."""
     with pytest.raises(RecordError, match=f"{name}: expected a finite number of at least 0"):
         Fault(FaultKind.STATUS, **{name: value})  # type: ignore[arg-type]
+
+
+def test_a_plan_asks_to_wait_no_longer_than_a_duration_can_say() -> None:
+    """google.protobuf.Duration takes about 10,000 years; a longer time would end the call with another status."""
+    assert Fault(FaultKind.STATUS, retry_after=315_576_000_000.0)
+    with pytest.raises(RecordError, match="retry_after: expected at most 315576000000 seconds"):
+        Fault(FaultKind.STATUS, retry_after=1e300)

@@ -45,6 +45,24 @@ def test_both_directions_are_the_same_bytes(tmp_path: Path) -> None:
     assert received == answer
 
 
+def test_a_web_page_is_refused_and_not_passed_on(tmp_path: Path) -> None:
+    """Not even behind a request of a program on the same connection."""
+    ours = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = threading.Thread(target=answering, args=(listener, heard, b""))
+        server.start()
+        rest = f"127.0.0.1:{listener.getsockname()[1]}"
+        with recording("127.0.0.1:1", tmp_path / "said.log", rest=rest) as (proxy, _):
+            with socket.create_connection(address(proxy.rest)) as connection:
+                connection.sendall(ours + b"POST / HTTP/1.1\r\nHost: localhost\r\nOrigin: null\r\n\r\n")
+                received = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+            server.join()
+
+    assert b"".join(heard) == ours
+    assert received.startswith(b"HTTP/1.1 403 ")
+
+
 def test_a_server_that_is_not_there_ends_the_connection(tmp_path: Path) -> None:
     """The remark says where nobody listened."""
     with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -157,3 +157,14 @@ def test_a_pipe_in_a_pack_is_not_waited_for(pack: Path, tmp_path: Path, monkeypa
 
     with pytest.raises(OSError, match="nothing came through the pipe"):
         read_pack(copy)
+
+
+@pytest.mark.parametrize("name", [f"{RECORDINGS}/1.jsonl", "verdicts.json", RECORDINGS])
+def test_a_pack_of_links_is_not_read(pack: Path, tmp_path: Path, name: str) -> None:
+    """A stranger's link would lead to a file of this machine, whose first bytes an error would quote."""
+    copy = Path(shutil.copytree(pack, tmp_path / "copy"))
+    (copy / name).rename(tmp_path / "elsewhere")
+    (copy / name).symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(PackError, match="expected a truth pack without links"):
+        read_pack(copy)
