@@ -114,7 +114,9 @@ class TestSample:
 
         Its refusals are right, too, and do not count, for the requests next to them get the wrong rows.
         """
-        chapters = {clause.partition(".")[0] for clause in proof.faulty_servers["liar.previous-answer"]}
+        # Two cases that follow each other have equal columns of BIGNUMERIC, so that the earlier answer has right values.
+        held = set(proof.faulty_servers["liar.previous-answer"]) - {"values.bignumeric"}
+        chapters = {clause.partition(".")[0] for clause in held}
 
         assert chapters <= {"encoding", "framing", "structure", "types"}
 
