@@ -114,7 +114,7 @@ class TestSample:
 
         Its refusals are right, too, and do not count, for the requests next to them get the wrong rows.
         """
-        # Two cases that follow each other have equal columns of BIGNUMERIC, so that the earlier answer has right values.
+        # The first answer of a server is right: in this sample, a case with a column of BIGNUMERIC gets one.
         held = set(proof.faulty_servers["liar.previous-answer"]) - {"values.bignumeric"}
         chapters = {clause.partition(".")[0] for clause in held}
 
