@@ -1,5 +1,5 @@
-"""An HTTP server for JSON: each request is given to one function, and its answer is sent. It decides transport only,
-and refuses the requests of web pages where it is told to.
+"""An HTTP server for JSON: each request is given to one function, and its answer is sent. It decides transport only.
+A server without ``pages`` refuses the requests of web pages.
 
 Bodies may have up to :data:`MOST_BYTES`, in chunks or compressed by gzip, as Java clients send them (RFC 9112, section
 7.1).

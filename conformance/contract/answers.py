@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from conformance.contract.clause import Violation
-from conformance.contract.subjects import once_per_view
+from conformance.contract.subjects import every_call, once_per_view
 from conformance.contract.view import View
 from conformance.wire.protobuf import read_protobuf
 from conformance.wire.protobufmessages import ProtobufReading
@@ -37,7 +37,7 @@ def answer_messages(view: View) -> dict[tuple[int, int], AnswerMessage]:
     from conformance.contract import proto  # noqa: PLC0415  # judging bare messages needs no protobuf
 
     found: dict[tuple[int, int], AnswerMessage] = {}
-    for call in view.every_call:
+    for call in every_call(view):
         kind: Any = proto.RESPONSES.get(call.raw.method)
         for at, data in enumerate(call.raw.responses if kind is not None else ()):
             walked = None if _is_plain(kind, data) else read_protobuf(data, proto.SPECS[kind.DESCRIPTOR.name])

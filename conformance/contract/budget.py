@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.records import Exchange
+from conformance.records import Exchange, RunQuery
 
 __all__ = ["EXCESS_CLAUSE", "STANDARD", "Budget", "Excess"]
 
@@ -24,7 +24,7 @@ EXCESS_CLAUSE: Final = "calls.stay-within-reason"
 """The clause that reports an exchange beyond its budget."""
 
 
-_WITH_ROWS: Final = frozenset({"ReadRows", "SerializeBatch", "jobs.query"})
+_WITH_ROWS: Final = frozenset({"ReadRows", "SerializeBatch", RunQuery.METHOD})
 """The calls that deliver rows."""
 _INFLATED: Final = 16
 """Permitted decompressed bytes for each byte of the table."""

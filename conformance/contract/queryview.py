@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import base64
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any
 
 from conformance import wire
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, ReadView, View
-from conformance.records import ReadResult, RunQuery
+from conformance.records import Call, ReadResult, RunQuery, Step
 
-__all__ = ["QUERY_METHOD", "QueryView", "ResultView", "StorageView"]
-
-QUERY_METHOD: Final = "jobs.query"
-"""The name of the call in an exchange."""
+__all__ = ["QueryView", "ResultView", "StorageView"]
 
 
 class QueryView(CallView):
@@ -66,6 +64,11 @@ class QueryView(CallView):
         return value if isinstance(value, str) else ""
 
     @property
+    def complete(self) -> bool:
+        """True unless the answer says that the query still runs: then it has no rows of any form."""
+        return (self.answer or {}).get("jobComplete") is not False
+
+    @property
     def has_arrow(self) -> bool:
         """True if the answer has a field of Arrow, whatever is in it."""
         return not {"arrowSchema", "arrowRecordBatch"}.isdisjoint(self.answer or {})
@@ -103,26 +106,20 @@ class StorageView(View):
 
     @remembered_property
     def served(self) -> tuple[CallView, ...]:
-        """The calls to the server, in order, whichever party made them."""
-        others = [*self.queries, *self.results]
-        indices = {call.index for call in self.results}
-        about_sessions = (call for call in super().served if call.index not in indices)
-        return tuple(sorted((*about_sessions, *others), key=lambda call: call.index))
+        """The calls to the server, in order, whichever party made them; those about queries have views of their own."""
+        about_queries = {call.index: call for call in (*self.queries, *self.results)}
+        found = {call.index: call for call in super().served} | about_queries
+        return tuple(found[index] for index in sorted(found))
 
     @property
     def calls(self) -> tuple[CallView, ...]:
         """The calls about sessions that carry out a step."""
         return tuple(call for call in super().calls if not isinstance(call, QueryView | ResultView))
 
-    @property
-    def every_call(self) -> tuple[CallView, ...]:
-        """The calls that carry out a step, those about queries too."""
-        return super().calls
-
     @remembered_property
-    def served_reads(self) -> tuple[ReadView, ...]:
-        """The ReadRows calls on the streams of sessions."""
-        return tuple(call for call in self.served if isinstance(call, ReadView) and not isinstance(call, ResultView))
+    def reads(self) -> tuple[ReadView, ...]:
+        """The ReadRows calls on the streams of sessions that carry out a step."""
+        return tuple(call for call in super().reads if not isinstance(call, ResultView))
 
     @remembered_property
     def has_queries(self) -> bool:
@@ -132,25 +129,30 @@ class StorageView(View):
     @remembered_property
     def queries(self) -> tuple[QueryView, ...]:
         """The calls of jobs.query."""
-        calls = enumerate(self.exchange.calls) if self.exchange.driven else ()
-        return tuple(QueryView(self, index, call) for index, call in calls if call.method == QUERY_METHOD)
+        return tuple(QueryView(self, index, call) for index, call in self._driven(RunQuery))
 
     @remembered_property
     def results(self) -> tuple[ResultView, ...]:
         """The ReadRows calls on the streams of queries' jobs."""
-        calls, steps = enumerate(self.exchange.calls) if self.exchange.driven else (), self.case.steps
-        return tuple(ResultView(self, index, call) for index, call in calls if isinstance(steps[call.step], ReadResult))
+        return tuple(ResultView(self, index, call) for index, call in self._driven(ReadResult))
+
+    def _driven(self, kind: type[Step]) -> Iterator[tuple[int, Call]]:
+        """The calls that carry out a step of this kind, with their indices."""
+        steps = self.case.steps
+        for index, call in enumerate(self.exchange.calls if self.exchange.driven else ()):
+            if isinstance(steps[call.step], kind):
+                yield index, call
 
     @remembered_property
     def schemas(self) -> list[SchemaBytes]:
-        """The Arrow schemas in the exchange, those of queries too."""
-        found = [query.schema for query in self.queries]
-        found += [response.schema for read in self.results for response in read.responses]
-        return [*super().schemas, *(schema for schema in found if schema is not None)]
+        """The Arrow schemas in the exchange, those of pages too."""
+        return [*super().schemas, *(query.schema for query in self.queries if query.schema is not None)]
 
     @remembered_property
     def batches(self) -> list[BatchBytes]:
-        """The record batches in the exchange, those of queries too."""
-        found = [query.batch for query in self.queries]
-        found += [response.batch for read in self.results for response in read.responses]
-        return [*super().batches, *(batch for batch in found if batch is not None)]
+        """The record batches in the exchange, those of pages too."""
+        return [*super().batches, *(query.batch for query in self.queries if query.batch is not None)]
+
+    def _schema_messages(self) -> Iterator[tuple[int, bytes]]:
+        yield from super()._schema_messages()
+        yield from ((query.index, query.schema.data) for query in self.queries if query.schema is not None)

@@ -26,6 +26,7 @@ __all__ = [
     "appended_rows",
     "before_each_step",
     "created",
+    "every_call",
     "feature",
     "full_reads",
     "is_child",
@@ -186,6 +187,11 @@ def _is_query(step: Step) -> bool:
 def after_abandoned(call: CallView) -> bool:
     """True if a read was abandoned before this call."""
     return any(index < call.index for index in _cancelled(call.view))
+
+
+def every_call(view: View) -> tuple[CallView, ...]:
+    """Return the calls that carry out a step, those that are not about sessions too."""
+    return view.served if view.exchange.driven else ()
 
 
 @once_per_view

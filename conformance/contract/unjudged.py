@@ -10,6 +10,7 @@ from conformance._globs import matches
 from conformance.contract.budget import EXCESS_CLAUSE
 from conformance.contract.clause import Aspect, Clause
 from conformance.contract.raised import reason_of
+from conformance.contract.subjects import every_call
 from conformance.contract.view import View
 from conformance.records import Outcome, Verdict
 
@@ -70,7 +71,7 @@ def beyond(view: View, clauses: Sequence[Clause], ask: Callable[[Clause], Verdic
 def is_served(view: View) -> bool:
     """True if the view has calls to a server. If computing that raises, True too: then each clause runs, and raises."""
     try:
-        return bool(view.every_call)
+        return bool(every_call(view))
     except Exception:  # noqa: BLE001  # the clauses on calls compute the same, and report the error
         return True
 

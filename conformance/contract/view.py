@@ -353,8 +353,6 @@ class View:
     """
 
     budget: Budget = STANDARD
-    has_queries = False
-    """True if calls are about queries."""
 
     def __init__(self, case: Case, exchange: Exchange, table: pa.Table, readings: Iterable[Reading] = ()) -> None:
         self.case = case
@@ -397,11 +395,6 @@ class View:
         The clauses on calls compare answers with the steps of the case, and a client does not follow these.
         """
         return self.served if self.exchange.driven else ()
-
-    @property
-    def every_call(self) -> tuple[CallView, ...]:
-        """The calls that carry out a step, those that are not about a session too."""
-        return self.calls
 
     @remembered_property
     def served_sessions(self) -> tuple[SessionView, ...]:

@@ -124,6 +124,8 @@ class RunQuery(CallStep):
     """
 
     TAG: ClassVar[str] = "run-query"
+    METHOD: ClassVar[str] = "jobs.query"
+    """The method of its call, which is none of gRPC."""
 
     label: str = "q"
     statement: QueryStatement = QueryStatement.SELECT

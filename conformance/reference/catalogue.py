@@ -10,7 +10,6 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import pyarrow as pa
 
@@ -127,8 +126,7 @@ class Catalogue:
     """Datasets and tables; safe to use from many threads. ``clock`` gives microseconds since the Unix epoch.
 
     ``token`` gives the tokens of the names that the server makes up.
-    ``ahead`` is what is added to it, in microseconds. ``sources`` names the table that a query made a table of,
-    ``results`` has the results of queries by their jobs, and ``run_query`` answers jobs.query, if a service can.
+    ``ahead`` is what is added to it, in microseconds. ``sources`` names the table that a query made a table of.
     """
 
     def __init__(self, clock: Callable[[], int] = _micros, token: Tokens = opaque) -> None:
@@ -136,8 +134,6 @@ class Catalogue:
         self.token = token
         self.ahead = 0
         self.sources: dict[TableId, TableId] = {}
-        self.results: dict[str, Any] = {}
-        self.run_query: Callable[[str, dict[str, Any]], dict[str, Any]] | None = None
         self._lock = threading.Lock()
         self._datasets: dict[tuple[str, str], int] = {}
         self._tables: dict[TableId, StoredTable] = {}

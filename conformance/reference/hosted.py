@@ -74,7 +74,7 @@ class HostedReference(Hosted):
     def __init__(self, time: Time, make: Callable[[Catalogue], Service]) -> None:
         catalogue = Catalogue(time.now, numbered())
         self._service: Final = make(catalogue)
-        super().__init__(handlers_of(self._service), rest.answering(catalogue))
+        super().__init__(handlers_of(self._service), rest.answering(self._service))
 
     def kept(self) -> object:
         """The tables of the server, for :meth:`restore`."""

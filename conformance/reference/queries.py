@@ -6,6 +6,7 @@ Source: https://bigquery.googleapis.com/discovery/v1/apis/bigquery/v2/rest, ``Qu
 
 from __future__ import annotations
 
+import abc
 import base64
 import dataclasses
 import re
@@ -27,6 +28,7 @@ __all__ = ["Queries", "QueryRefusedError", "RunOfQuery", "job_of", "results_page
 
 PAGE_ROWS: Final = 4
 """The rows of a page at most, so that small tables have more than their page."""
+MOST: Final = 1_000
 LOCATION: Final = "us"
 _FOREVER: Final = 1 << 62
 
@@ -59,10 +61,11 @@ class RunOfQuery:
         return _CODECS.get(str((options if isinstance(options, dict) else {}).get("bufferCompression", "")), "")
 
 
-class Queries:
-    """The part of the service that runs queries; ``catalogue`` keeps their results."""
+class Queries(abc.ABC):
+    """The part of the service that runs queries. ``results`` are those of the last :data:`MOST`, by their jobs."""
 
     catalogue: Catalogue
+    results: dict[str, RunOfQuery]
 
     def run_query(self, project: str, body: dict[str, Any]) -> dict[str, Any]:
         """The answer of jobs.query.
@@ -76,7 +79,9 @@ class Queries:
             self.catalogue.create_table(TableId(*made.groups()), ())
             return self.without_rows(project, job)
         asked = self.select(text, body, job)
-        self.catalogue.results[job] = asked
+        self.results[job] = asked
+        for old in list(self.results)[:-MOST]:
+            del self.results[old]
         if body.get("queryResultsFormat") != "ARROW":
             return self.plain_answer(project, asked)
         return self.arrow_answer(project, asked)
@@ -98,8 +103,10 @@ class Queries:
 
     def page_rows(self, asked: RunOfQuery) -> int:
         """The number of rows in the page of an answer."""
-        most = asked.body.get("maxResults")
-        return min(PAGE_ROWS, int(most)) if most else PAGE_ROWS
+        most = str(asked.body.get("maxResults", PAGE_ROWS))
+        if not most.isdecimal():
+            raise QueryRefusedError(f"Invalid value for maxResults: {most:.100}")
+        return min(PAGE_ROWS, int(most))
 
     def without_rows(self, project: str, job: str) -> dict[str, Any]:
         """The answer to a statement that has no rows."""
@@ -168,7 +175,7 @@ class Queries:
         named = _STREAM.fullmatch(request.read_stream)
         if named is None:
             return None
-        asked: RunOfQuery | None = self.catalogue.results.get(named[3])
+        asked = self.results.get(named[3])
         if asked is None or not self.is_location(named[2]):
             self.refuse(Reason.UNKNOWN_STREAM, stream=request.read_stream)
         self.check_destination(asked, request.read_stream)
@@ -214,17 +221,17 @@ class Queries:
 
     # --- of the service -------------------------------------------------------------------------------
 
+    @abc.abstractmethod
     def encode_schema(self, schema: pa.Schema) -> bytes:
         """The content of ``serialized_schema``."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def encode_batch(self, part: pa.RecordBatch, codec: str) -> bytes:
         """The content of ``serialized_record_batch``."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def refuse(self, reason: Reason, **facts: object) -> NoReturn:
         """End the call for a reason."""
-        raise NotImplementedError
 
 
 def _reference(project: str, job: str) -> dict[str, Any]:

@@ -21,12 +21,12 @@ from conformance.contain.jsonhttp import Answering, JsonServer
 from conformance.generate.materialise import materialise
 from conformance.records import Column, Json, Table
 from conformance.reference import clock
-from conformance.reference.catalogue import AlreadyExistsError, Catalogue, MissingError, TableId, stored_column
+from conformance.reference.catalogue import AlreadyExistsError, MissingError, TableId, stored_column
 from conformance.reference.cells import CellError, RowReader, cell_writer
 from conformance.reference.delays import Delays
 from conformance.reference.guard import HTTP_STATUS, Guard, ServerTls
 from conformance.reference.jobs import Jobs
-from conformance.reference.queries import QueryRefusedError, job_of, results_page
+from conformance.reference.queries import Queries, QueryRefusedError, job_of, results_page
 from conformance.reference.tableschema import SchemaError, read_schema, write_schema
 
 __all__ = ["RestServer", "answering"]
@@ -57,9 +57,10 @@ class _HttpError(Exception):
 class Api:
     """The resources as methods: path parts, query and body in, a JSON object out."""
 
-    def __init__(self, catalogue: Catalogue, delays: Delays = Delays()) -> None:  # noqa: B008  # it is immutable
-        self.catalogue = catalogue
-        self._jobs = Jobs(catalogue, delays)
+    def __init__(self, queries: Queries, delays: Delays = Delays()) -> None:  # noqa: B008  # it is immutable
+        self.catalogue = queries.catalogue
+        self._queries = queries
+        self._jobs = Jobs(self.catalogue, delays)
         self._labels: dict[tuple[str, str], Any] = {}
         self._large: tuple[tuple[Body, tuple[Column, ...], pa.Table], ...] = ()
 
@@ -164,10 +165,8 @@ class Api:
 
     def run_query(self, body: Body, _query: Mapping[str, str], project: str) -> Body:
         """jobs.query."""
-        if self.catalogue.run_query is None:
-            raise _HttpError(404, "Not found: this server runs no queries")
         try:
-            return self.catalogue.run_query(project, body)
+            return self._queries.run_query(project, body)
         except QueryRefusedError as error:
             raise _HttpError(400, str(error)) from None
 
@@ -182,12 +181,12 @@ class Api:
 
     def get_job(self, _body: Body, _query: Mapping[str, str], project: str, job: str) -> Body:
         """jobs.get."""
-        asked = self.catalogue.results.get(job)
+        asked = self._queries.results.get(job)
         return self._jobs.get(project, job) if asked is None else job_of(project, asked)
 
     def query_results(self, _body: Body, query: Mapping[str, str], project: str, job: str) -> Body:
         """jobs.getQueryResults, page by page: it has rows in JSON, whatever the query asked for."""
-        asked = self.catalogue.results.get(job)
+        asked = self._queries.results.get(job)
         if asked is None:
             raise MissingError(f"Not found: Job {project}:{job}")
         start = _count(query, "pageToken", _count(query, "startIndex", 0))
@@ -333,12 +332,12 @@ _parse_large = functools.lru_cache(maxsize=SAME)(_parse_anew)
 
 
 def answering(
-    catalogue: Catalogue,
+    queries: Queries,
     guard: Guard | None = None,
     delays: Delays = Delays(),  # noqa: B008  # it is immutable
 ) -> Answering:
-    """What answers the requests to a catalogue; ``guard`` refuses requests, and ``delays`` make load jobs slow."""
-    api = Api(catalogue, delays)
+    """What answers the requests to a service; ``guard`` refuses requests, and ``delays`` make load jobs slow."""
+    api = Api(queries, delays)
 
     def answer(method: str, target: str, headers: Mapping[str, str], body: bytes) -> tuple[int, Body]:
         authorization = headers.get("authorization", "")
@@ -352,7 +351,7 @@ def answering(
 
 
 class RestServer(JsonServer):
-    """The HTTP listener of a catalogue; ``guard`` refuses requests, and ``delays`` make load jobs slow.
+    """The HTTP listener of a service; ``guard`` refuses requests, and ``delays`` make load jobs slow.
 
     Raises:
         OSError: ``host`` cannot be bound.
@@ -360,7 +359,7 @@ class RestServer(JsonServer):
 
     def __init__(
         self,
-        catalogue: Catalogue,
+        queries: Queries,
         *,
         host: str = "127.0.0.1",
         tls: ServerTls | None = None,
@@ -368,4 +367,4 @@ class RestServer(JsonServer):
         delays: Delays = Delays(),  # noqa: B008  # it is immutable
     ) -> None:
         context = None if tls is None else tls.context()
-        super().__init__(answering(catalogue, guard, delays), host=host, context=context, pages=False)
+        super().__init__(answering(queries, guard, delays), host=host, context=context, pages=False)

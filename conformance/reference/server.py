@@ -71,7 +71,7 @@ class ReferenceServer:
         self.catalogue = self.service.catalogue
         self.guard = guard
         self._stopped = threading.Event()
-        self._rest = RestServer(self.catalogue, host=host, tls=tls, guard=guard, delays=delays)
+        self._rest = RestServer(self.service, host=host, tls=tls, guard=guard, delays=delays)
         pool = futures.ThreadPoolExecutor(WORKERS, "reference-grpc")
         self._grpc = grpc.server(pool, options=OPTIONS, interceptors=[] if guard is None else [_Guarding(guard)])
         self._grpc.add_generic_rpc_handlers((handlers_of(self.service),))

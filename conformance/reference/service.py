@@ -71,7 +71,7 @@ class Service(Queries):
     def __init__(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
         self.sessions = Sessions()
-        catalogue.run_query = self.run_query
+        self.results = {}
 
     def restore(self, streams: Sequence[Stream]) -> None:
         """Serve the streams of a server that was stopped."""

@@ -268,3 +268,14 @@ class JobAlwaysNamed(Service):
 
     def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
         return super().arrow_answer(project, asked) | self.reference(project, asked.job)
+
+
+@_variation("query-results.still-running", DISCOVERY)
+class StillRunning(Service):
+    """The time that jobs.query may take passes before a query is done: the answer names its job, and has no rows."""
+
+    def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
+        return {"kind": "bigquery#queryResponse", "jobComplete": False} | self.reference(project, asked.job)
+
+    def plain_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
+        return self.arrow_answer(project, asked)

@@ -56,7 +56,7 @@ def serve(
                 sys.stderr.flush()
                 from conformance.reference.stdin import serve_tables  # noqa: PLC0415  # no other server needs it
 
-                door = (server.catalogue, sys.stdin, say)
+                door = (server.service, sys.stdin, say)
                 threading.Thread(target=serve_tables, args=door, daemon=True).start()
             else:
                 say(json.dumps({"event": "grpc.listen", "port": server.grpc_port}))

@@ -11,17 +11,18 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from conformance.records import Column, from_json
-from conformance.reference.catalogue import AlreadyExistsError, Catalogue, MissingError, TableId
+from conformance.reference.catalogue import AlreadyExistsError, MissingError, TableId
 from conformance.reference.rest import Api
+from conformance.reference.service import Service
 from conformance.reference.tableschema import SchemaError
 from conformance.targets.values import rest_schema, rest_value
 
 __all__ = ["serve_tables"]
 
 
-def serve_tables(catalogue: Catalogue, lines: Iterable[str], say: Callable[[str], object]) -> None:
+def serve_tables(service: Service, lines: Iterable[str], say: Callable[[str], object]) -> None:
     """Answer each of ``lines`` until they end; ``say`` gets the answers."""
-    api = Api(catalogue)
+    api = Api(service)
     for line in lines:
         request = json.loads(line)
         say(json.dumps({"id": request["id"], **_answer(api, request)}))

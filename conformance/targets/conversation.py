@@ -41,7 +41,6 @@ from conformance.targets.messages import Names, create_request, read_request, sp
 from conformance.targets.patience import Patience
 from conformance.targets.places import Extent, extent_of
 from conformance.targets.queries import (
-    METHOD,
     Query,
     as_call,
     place_in,
@@ -241,7 +240,7 @@ class Conversation:
 
     def _query(self, index: int, step: RunQuery) -> None:
         names = self._plan.names
-        call = Call(index, step.label, METHOD, query_body(step, names))
+        call = Call(index, step.label, step.METHOD, query_body(step, names))
         made = as_call(call, *self._plan.ask((call.request, tables_of(step, names))))
         self._keep(made)
         self._queries[step.label] = query_in(made, step, names)

@@ -17,10 +17,8 @@ from conformance.records import Call, CallEnd, QueryStatement, ReadResult, RunQu
 from conformance.targets.messages import Names
 from conformance.targets.sql import select_statement
 
-__all__ = ["METHOD", "Query", "as_call", "place_in", "query_body", "query_in", "result_request", "tables_of"]
+__all__ = ["Query", "as_call", "place_in", "query_body", "query_in", "result_request", "tables_of"]
 
-METHOD: Final = "jobs.query"
-"""The name of the call in an exchange."""
 CREATED: Final = "_made"
 """The end of the name of the table that a statement makes."""
 INTO: Final = "_into"

@@ -53,7 +53,7 @@ class Requests:
             return data
         self._held += data
         passed = bytearray()
-        while self._held and not self.refused:  # what is passed blindly is all that is held
+        while self._held and not self.refused:  # _blindly passes on everything that is held
             size = min(self._body, len(self._held))
             self._body -= size
             if not size:

@@ -12,7 +12,7 @@ from conformance.targets.messages import Names
 from conformance.targets.queries import Query, as_call, place_in, query_body, query_in, result_request, tables_of
 
 NAMES = Names("p", "d", "t")
-CALL = Call(0, "q", "jobs.query", b"{}")
+CALL = Call(0, "q", RunQuery.METHOD, b"{}")
 
 
 def test_a_query_names_its_format_and_its_options() -> None:

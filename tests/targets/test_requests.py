@@ -1,4 +1,4 @@
-"""Requests of web pages are told from all other bytes of a connection."""
+"""A proxy refuses the requests of web pages and passes on every other byte."""
 
 from __future__ import annotations
 

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from conformance.contain.text import many
 from conformance.contract.clause import ANY_SERVER, Violation, clause
 from conformance.contract.sources import ENDLESS_READ, GRPC, RECORDED, STORAGE_PROTO, Inferred
-from conformance.contract.subjects import after_abandoned, once_per_view
+from conformance.contract.subjects import after_abandoned, every_call, once_per_view
 from conformance.contract.view import CallView, View
 from conformance.records import CallEnd
 
 
 @once_per_view
 def _calls(view: View) -> list[CallView]:
-    return [call for call in view.every_call if not after_abandoned(call)]
+    return [call for call in every_call(view) if not after_abandoned(call)]
 
 
 @clause(
@@ -51,7 +51,7 @@ def leave_the_server_alive(call: CallView) -> Iterator[Violation]:
 
 @clause(
     "calls.stay-within-reason",
-    over=lambda view: list(view.every_call),
+    over=lambda view: list(every_call(view)),
     source=(Inferred(STORAGE_PROTO), RECORDED),
     breaks="every client",
     profiles=ANY_SERVER,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import struct
 from collections.abc import Iterator
 from typing import Any, Final
@@ -22,12 +23,12 @@ def _tag(number: int, wire_type: int) -> bytes:
     return bytes([number << 3 | wire_type])  # one byte, because every number here is below 16
 
 
-class _ChangedBytes(Service):
+class _ChangedBytes(Service, abc.ABC):
     """A service that changes the bytes of each answer of ReadRows."""
 
+    @abc.abstractmethod
     def change(self, answer: Any) -> bytes:
         """The bytes of an answer."""
-        raise NotImplementedError
 
     def read_rows(self, request: Any) -> Iterator[Any]:
         for answer in super().read_rows(request):

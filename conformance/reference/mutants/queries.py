@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import base64
 from typing import Any, Final
 
@@ -43,12 +44,12 @@ class AnswerInList(Service):
         return [super().arrow_answer(project, asked)]
 
 
-class _ChangedAnswer(Service):
+class _ChangedAnswer(Service, abc.ABC):
     """A service that changes each answer in Arrow."""
 
+    @abc.abstractmethod
     def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:
         """Change the answer in place."""
-        raise NotImplementedError
 
     def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
         answer = super().arrow_answer(project, asked)

@@ -1,0 +1,132 @@
+"""The queries and the reads of their results that clauses judge, and the rows that they have to have."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+from typing import Final
+
+import pyarrow as pa
+
+from conformance.contract.queryview import QueryView, ResultView, StorageView
+from conformance.contract.subjects import once_per_view
+from conformance.contract.view import View
+from conformance.records import QueryStatement
+
+__all__ = ["NO_ROWS", "Page", "ResultRead", "answered", "came", "expected_of", "pages", "queries", "results", "selects",
+           "served_results"]  # fmt: skip
+
+NO_ROWS: Final = (QueryStatement.CREATE,)
+"""The statements that have no result."""
+
+
+def expected_of(query: QueryView) -> pa.Table:
+    """Return the rows of the result, in the order of the query if it has one."""
+    table = query.view.table
+    if query.step.statement is QueryStatement.NOTHING:
+        return table.slice(0, 0)
+    if query.step.statement is QueryStatement.ORDERED:
+        return table.sort_by([("row_id", "descending")])
+    return table
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Page:
+    """An answer whose rows can be decoded, with these rows."""
+
+    query: QueryView
+    rows: pa.Table
+
+    @property
+    def call(self) -> int:
+        """The index of the call."""
+        return self.query.index
+
+    @property
+    def response(self) -> None:
+        """None: the answer is one message."""
+        return
+
+
+class ResultRead:
+    """A read of the stream of a query's job that ended in OK and can be decoded; the query was answered with Arrow.
+
+    ``page`` is that of the query, if it can be decoded, and ``before`` the first such read of the stream before it.
+    """
+
+    response: int | None = None
+
+    def __init__(self, read: ResultView, query: QueryView, page: Page | None, before: ResultRead | None) -> None:
+        self.read = read
+        self.query = query
+        self.page = page
+        self.before = before
+        self.call = read.index
+
+    @functools.cached_property
+    def rows(self) -> pa.Table:
+        """The rows that came."""
+        batches = list(self.read.batches or ())
+        return pa.Table.from_batches(batches) if batches else self.read.view.table.slice(0, 0)
+
+
+def queries(view: View) -> Sequence[QueryView]:
+    """Return the calls of jobs.query."""
+    return view.queries if isinstance(view, StorageView) else ()
+
+
+def results(view: View) -> Sequence[ResultView]:
+    """Return the reads of the streams of queries' jobs."""
+    return view.results if isinstance(view, StorageView) else ()
+
+
+def selects(view: View) -> list[QueryView]:
+    """Return the queries for rows in Arrow that have to be served, but for those that still run."""
+    return [
+        call
+        for call in queries(view)
+        if call.complete
+        and call.step.results == "ARROW"
+        and call.step.statement not in NO_ROWS
+        and "OK" in call.expected_codes
+    ]
+
+
+def answered(view: View) -> list[QueryView]:
+    """Return those whose answer has fields of Arrow."""
+    return [call for call in selects(view) if call.has_arrow]
+
+
+def pages(view: View) -> list[Page]:
+    """Return the pages that can be decoded."""
+    found = ((call, page_of(call)) for call in answered(view) if call.schema is not None)
+    return [Page(call, rows) for call, rows in found if rows is not None]
+
+
+def page_of(query: QueryView) -> pa.Table | None:
+    """Return the rows of a page; None if its batch cannot be decoded. A page without a batch has no rows."""
+    if query.batch is None:
+        return query.view.table.slice(0, 0) if "arrowRecordBatch" not in (query.answer or {}) else None
+    batch = query.batch.arrow()
+    return None if batch is None else pa.Table.from_batches([batch])
+
+
+def served_results(view: View) -> list[ResultView]:
+    """Return the reads of the streams of queries' jobs that have to be served, if the answer had Arrow."""
+    found = (read for read in results(view) if "OK" in read.expected_codes)
+    return [read for read in found if read.query is not None and read.query.has_arrow]
+
+
+@once_per_view
+def came(view: View) -> list[ResultRead]:
+    """Return those that ended in OK and can be decoded."""
+    by_query = {page.call: page for page in pages(view)}
+    first: dict[str, ResultRead] = {}
+    found = []
+    for read in served_results(view):
+        if read.ok and read.batches is not None and read.query is not None:
+            one = ResultRead(read, read.query, by_query.get(read.query.index), first.get(read.stream))
+            first.setdefault(read.stream, one)
+            found.append(one)
+    return found
