@@ -77,8 +77,9 @@ def protocol_options(kind: type[Plugin], help_text: str) -> Callable[[F], F]:
             if takes_part(kind, name):
                 words = help_text.format(title=title_of(name))
                 function = click.option(f"--{name}", "protocol", flag_value=name, help=words)(function)
-        default = click.option("--protocol", "protocol", flag_value=DEFAULT_PROTOCOL, default=True, hidden=True)
-        return default(function)
+        # click 8.1 takes the flag with a default for the one that is set: the default protocol needs a flag too.
+        name = DEFAULT_PROTOCOL
+        return click.option(f"--{name}", "protocol", flag_value=name, default=True, hidden=True)(function)
 
     return add
 
