@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from conformance import wire
 from conformance.contain.parse import ForeignJsonError, parse_object
@@ -14,6 +14,9 @@ from conformance.contract.view import CallView, ReadView, View
 from conformance.records import Call, ReadResult, RunQuery, Step
 
 __all__ = ["QueryView", "ResultView", "StorageView"]
+
+CAPABILITY: Final = "query-results"
+"""What a server declares that answers queries in Arrow."""
 
 
 class QueryView(CallView):
@@ -63,6 +66,10 @@ class QueryView(CallView):
         value = (self.answer or {}).get(key)
         return value if isinstance(value, str) else ""
 
+    def count(self, key: str) -> str:
+        """A number of rows that is a text; "0" if it is absent, empty if it is something else."""
+        return self.says(key) if self.has(key) else "0"
+
     @property
     def complete(self) -> bool:
         """True unless the answer says that the query still runs: then it has no rows of any form."""
@@ -70,8 +77,12 @@ class QueryView(CallView):
 
     @property
     def has_arrow(self) -> bool:
-        """True if the answer has a field of Arrow, whatever is in it."""
-        return not {"arrowSchema", "arrowRecordBatch"}.isdisjoint(self.answer or {})
+        """True if the answer has a field of Arrow, whatever is in it; in JSON, null is no value."""
+        return self.has("arrowSchema") or self.has("arrowRecordBatch")
+
+    def has(self, key: str) -> bool:
+        """True if the answer has a field with a value: null, and a list or text without content, are none."""
+        return (self.answer or {}).get(key) not in (None, [], "")
 
 
 class ResultView(ReadView):
@@ -126,6 +137,11 @@ class StorageView(View):
         """True if calls are about queries."""
         return bool(self.queries or self.results)
 
+    @property
+    def judges_results(self) -> bool:
+        """True if calls are about queries, and the case is for servers that declare to answer them in Arrow."""
+        return CAPABILITY in self.case.needs and self.has_queries
+
     @remembered_property
     def queries(self) -> tuple[QueryView, ...]:
         """The calls of jobs.query."""
@@ -146,13 +162,17 @@ class StorageView(View):
     @remembered_property
     def schemas(self) -> list[SchemaBytes]:
         """The Arrow schemas in the exchange, those of pages too."""
-        return [*super().schemas, *(query.schema for query in self.queries if query.schema is not None)]
+        return [*super().schemas, *(query.schema for query in self._judged_queries if query.schema is not None)]
 
     @remembered_property
     def batches(self) -> list[BatchBytes]:
         """The record batches in the exchange, those of pages too."""
-        return [*super().batches, *(query.batch for query in self.queries if query.batch is not None)]
+        return [*super().batches, *(query.batch for query in self._judged_queries if query.batch is not None)]
+
+    @property
+    def _judged_queries(self) -> tuple[QueryView, ...]:
+        return self.queries if self.judges_results else ()
 
     def _schema_messages(self) -> Iterator[tuple[int, bytes]]:
         yield from super()._schema_messages()
-        yield from ((query.index, query.schema.data) for query in self.queries if query.schema is not None)
+        yield from ((query.index, query.schema.data) for query in self._judged_queries if query.schema is not None)

@@ -1,4 +1,6 @@
-"""``google.rpc.Status`` in the trailer ``grpc-status-details-bin``, as far as it says when to try again.
+"""Statuses of gRPC: for those of HTTP, and ``google.rpc.Status`` in a trailer.
+
+Of the trailer ``grpc-status-details-bin``, only that is read which says when to try again.
 
 The numbers are those of the public proto files (googleapis, ``google/rpc/{status,error_details}.proto``). The classes
 are in a descriptor pool of their own, for the reason that :mod:`conformance.contract.proto` gives.
@@ -7,14 +9,31 @@ are in a descriptor pool of their own, for the reason that :mod:`conformance.con
 from __future__ import annotations
 
 import dataclasses
+from types import MappingProxyType
 from typing import Any, Final
 
 from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, duration_pb2, message_factory
 from google.protobuf.message import DecodeError
 
-__all__ = ["TRAILER", "Quota", "quota_of", "quota_status", "retry_delay", "retry_status"]
+__all__ = ["STATUS_OF_HTTP", "TRAILER", "Quota", "quota_of", "quota_status", "retry_delay", "retry_status"]
 
 TRAILER: Final = "grpc-status-details-bin"
+STATUS_OF_HTTP: Final = MappingProxyType(
+    {
+        400: "INVALID_ARGUMENT",
+        401: "UNAUTHENTICATED",
+        403: "PERMISSION_DENIED",
+        404: "NOT_FOUND",
+        409: "ALREADY_EXISTS",
+        429: "RESOURCE_EXHAUSTED",
+        501: "UNIMPLEMENTED",
+        503: "UNAVAILABLE",
+    }
+)
+"""The status of gRPC for one of HTTP; others are UNKNOWN
+(https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto has both).
+"""
+
 _PACKAGE: Final = "google.rpc"
 _RETRY: Final = f"type.googleapis.com/{_PACKAGE}.RetryInfo"
 _QUOTA: Final = f"type.googleapis.com/{_PACKAGE}.QuotaFailure"

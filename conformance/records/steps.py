@@ -75,6 +75,8 @@ class ReadRows(CallStep):
     """
 
     TAG: ClassVar[str] = "read-rows"
+    PLACES: ClassVar[tuple[str, ...]] = ("inside", "boundary", "last", "end", "end+1", "end+100", "resume")
+    """The offsets that are no numbers."""
 
     session: str = "s"
     stream: str = "*"
@@ -147,6 +149,8 @@ class ReadResult(CallStep):
     """
 
     TAG: ClassVar[str] = "read-result"
+    PLACES: ClassVar[tuple[str, ...]] = ("page", "inside", "last", "end")
+    """The offsets that are no numbers."""
 
     query: str = "q"
     offset: str = "page"

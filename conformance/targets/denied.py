@@ -12,7 +12,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.rpcstatus import TRAILER, quota_of
+from conformance.contract.rpcstatus import STATUS_OF_HTTP, TRAILER, quota_of
 from conformance.generate.materialise import materialise
 from conformance.records import (
     SET_UP,
@@ -45,7 +45,6 @@ _WORDS: Final = {
     _QUOTA: "a quota is exceeded",
 }
 NO_CREDENTIALS: Final = "the server asks for credentials, and [endpoint] names none"
-_HTTP: Final = {"401": _UNKNOWN, "403": _FORBIDDEN, "429": _QUOTA}
 _LIMITS: Final = ("quota", "rate limit", "ratelimit")
 """Words of a 403 about a limit: BigQuery answers quotaExceeded and rateLimitExceeded with that status
 (https://cloud.google.com/bigquery/docs/error-messages).
@@ -101,7 +100,7 @@ def _by_call(call: Call) -> Denied | None:
 def _by_rest(said: str) -> Denied:
     if _names_limit(said):  # the end of a job, too, which has no HTTP status
         return Denied(_QUOTA, said)
-    return Denied(_HTTP[said.partition(": HTTP ")[2][:3]], said)
+    return Denied(STATUS_OF_HTTP[int(said.partition(": HTTP ")[2][:3])], said)
 
 
 def _names_limit(said: str) -> bool:

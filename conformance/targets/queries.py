@@ -13,7 +13,8 @@ from urllib.parse import quote
 
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contract import proto
-from conformance.records import Call, CallEnd, QueryStatement, ReadResult, RunQuery
+from conformance.contract.rpcstatus import STATUS_OF_HTTP
+from conformance.records import ROW_ID, Call, CallEnd, QueryStatement, ReadResult, RunQuery
 from conformance.targets.messages import Names
 from conformance.targets.sql import select_statement
 
@@ -25,19 +26,8 @@ INTO: Final = "_into"
 """The end of the name of the destination of a query."""
 WAIT: Final = "20000"
 """The milliseconds that jobs.query may take."""
-
-# https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto has both.
-_STATUS: Final = {
-    400: "INVALID_ARGUMENT",
-    401: "UNAUTHENTICATED",
-    403: "PERMISSION_DENIED",
-    404: "NOT_FOUND",
-    409: "ALREADY_EXISTS",
-    429: "RESOURCE_EXHAUSTED",
-    501: "UNIMPLEMENTED",
-    503: "UNAVAILABLE",
-}
-"""The status of gRPC for one of HTTP; others are UNKNOWN."""
+DEFAULT_LOCATION: Final = "us"
+"""The location of a job whose answer names none."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -78,7 +68,7 @@ def query_body(step: RunQuery, names: Names) -> bytes:
 def _statement(statement: QueryStatement, names: Names) -> str:
     match statement:
         case QueryStatement.ORDERED:
-            return f"{select_statement(names)} ORDER BY row_id DESC"
+            return f"{select_statement(names)} ORDER BY {ROW_ID} DESC"
         case QueryStatement.NOTHING:
             return f"{select_statement(names)} LIMIT 0"
         case QueryStatement.CREATE:
@@ -93,7 +83,7 @@ def as_call(call: Call, status: int, body: bytes) -> Call:
         return dataclasses.replace(call, responses=(body,))
     said = f"HTTP {status} {body[:2000].decode('utf-8', 'replace')}"
     return dataclasses.replace(
-        call, status=_STATUS.get(status, "UNKNOWN"), details=said, end=CallEnd.COMPLETE, responses=()
+        call, status=STATUS_OF_HTTP.get(status, "UNKNOWN"), details=said, end=CallEnd.COMPLETE, responses=()
     )
 
 
@@ -107,11 +97,16 @@ def query_in(call: Call, step: RunQuery, names: Names) -> Query | None:
         return None
     reference = answer.get("jobReference")
     named = reference if isinstance(reference, dict) else {}
-    job, location = (str(named.get(key) or "") for key in ("jobId", "location"))
+    project, job, location = (_name(named.get(key)) for key in ("projectId", "jobId", "location"))
+    location = location or _name(answer.get("location")) or DEFAULT_LOCATION
     page, total = (_count(answer.get(key)) for key in ("pageRowCount", "totalRows"))
-    return Query(
-        str(named.get("projectId") or names.project), job, location or "us", page, total, step.buffer_compression
-    )
+    return Query(project or names.project, job, location, page, total, step.buffer_compression)
+
+
+def _name(value: object) -> str:
+    """A name in an answer; empty if it is none, or if no request can have it: a lone half of a pair of UTF-16."""
+    name = value if isinstance(value, str) else ""
+    return "" if any("\ud800" <= character <= "\udfff" for character in name) else name
 
 
 def _count(value: object) -> int:

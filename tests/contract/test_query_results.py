@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import json
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from conformance.contract.clause import CLAUSES, load_chapters
@@ -56,19 +58,21 @@ def test_the_reference_fails_nothing(exchanges: dict[str, Exchange], name: str) 
 
 DEVIATIONS: tuple[tuple[str, str, Spoil], ...] = (
     ("query-results.asked-of-all", "arrow-or-an-error", lambda a: (a.pop("arrowSchema"), a.pop("arrowRecordBatch"))[0]),
-    ("query-results.plain", "no-rows-in-json", lambda a: a.update(rows=[])),
+    ("query-results.plain", "no-rows-in-json", lambda a: a.update(rows=[{"f": []}])),
     ("query-results.plain", "page-count-is-true", lambda a: a.update(pageRowCount="11")),
     ("query-results.plain", "total-is-true", lambda a: a.update(totalRows="12")),
     ("query-results.plain", "token-says-that-rows-remain", lambda a: a.pop("pageToken")),
     ("query-results.one-page", "token-says-that-rows-remain", lambda a: a.update(pageToken="1", jobReference=JOB)),
-    ("query-results.plain", "job-is-named", lambda a: a["jobReference"].pop("location")),
+    ("query-results.plain", "job-is-named", lambda a: (a.pop("location"), a["jobReference"].pop("location"))[0]),
     ("query-results.created", "statement-without-rows-has-no-arrow", lambda a: a.update(pageToken="1")),
+    ("query-results.created", "statement-without-rows-has-no-arrow", lambda a: a.update(arrowSchema={})),
     ("query-results.struct-encoding", "plain-query-has-rows", lambda a: a.pop("schema")),
+    ("query-results.struct-encoding", "plain-query-has-rows", lambda a: a.pop("rows")),
 )
 JOB = {"projectId": "p", "jobId": "j", "location": "us"}
 
 
-@pytest.mark.parametrize(("name", "clause", "spoil"), DEVIATIONS, ids=[clause for _, clause, _ in DEVIATIONS])
+@pytest.mark.parametrize(("name", "clause", "spoil"), DEVIATIONS)
 def test_a_deviation_fails_its_clause_alone(
     exchanges: dict[str, Exchange], name: str, clause: str, spoil: Spoil
 ) -> None:
@@ -81,11 +85,69 @@ def test_a_deviation_fails_its_clause_alone(
     [
         pytest.param(lambda a: a.update(totalRows="0"), id="cached results, whose total is 0"),
         pytest.param(lambda a: a.update(cacheHit=False, queryId="x", other={"field": 1}), id="other fields"),
+        pytest.param(lambda a: a.update(rows=None, schema=None, errors=None), id="null, which is no value"),
+        pytest.param(lambda a: a.update(rows=[]), id="no rows, in a list"),
+        pytest.param(lambda a: a["jobReference"].pop("location"), id="the location of the answer"),
     ],
 )
 def test_what_is_open_fails_nothing(exchanges: dict[str, Exchange], spoil: Spoil) -> None:
     """The clients take it."""
     assert failed(CASES["query-results.plain"], spoilt(exchanges["query-results.plain"], spoil)) == set()
+
+
+@pytest.mark.parametrize("batch", [None, "absent"])
+def test_counts_of_no_rows_may_be_absent(exchanges: dict[str, Exchange], batch: object) -> None:
+    """JSON made from a message of proto3 has no field that is zero."""
+
+    def spoil(answer: dict[str, Any]) -> None:
+        del answer["totalRows"], answer["pageRowCount"], answer["arrowRecordBatch"]
+        if batch is None:
+            answer["arrowRecordBatch"] = None
+
+    assert failed(CASES["query-results.no-rows"], spoilt(exchanges["query-results.no-rows"], spoil)) == set()
+
+
+@pytest.mark.parametrize("status", ["INVALID_ARGUMENT", "NOT_FOUND", "UNIMPLEMENTED"])
+def test_a_server_without_the_feature_may_refuse(exchanges: dict[str, Exchange], status: str) -> None:
+    """The case for every server fails nothing then."""
+    case = CASES["query-results.asked-of-all"]
+    (call,) = exchanges[case.id].calls
+    refused = dataclasses.replace(exchanges[case.id], calls=(dataclasses.replace(call, status=status, responses=()),))
+
+    verdicts = judge(case, refused, materialise(case.table))
+
+    assert [one for one in verdicts if one.outcome in (Outcome.FAIL, Outcome.ERROR)] == []
+
+
+def test_a_server_without_the_feature_is_judged_by_one_clause(exchanges: dict[str, Exchange]) -> None:
+    """An answer whose fields of Arrow are null has lost every row; nothing else of it is judged."""
+
+    def spoil(answer: dict[str, Any]) -> None:
+        answer.update(arrowSchema=None, arrowRecordBatch=None, rows=[{"f": []}])
+
+    case = CASES["query-results.asked-of-all"]
+
+    assert failed(case, spoilt(exchanges[case.id], spoil)) == {"arrow-or-an-error"}
+
+
+@pytest.mark.parametrize("name", ["query-results.maximum", "query-results.one-page"])
+def test_columns_of_one_name_are_a_finding(exchanges: dict[str, Exchange], name: str) -> None:
+    """And no error of the suite, whether rows follow in the stream or not."""
+
+    def spoil(answer: dict[str, Any]) -> None:
+        schema = pa.schema([pa.field("x", kind) for kind in (pa.int64(), pa.utf8(), pa.list_(pa.int64()))])
+        answer["arrowSchema"] = {"serializedSchema": base64.b64encode(schema.serialize().to_pybytes()).decode()}
+
+    case = CASES[name]
+    verdicts = judge(case, spoilt(exchanges[name], spoil), materialise(case.table), clauses=CHAPTER)
+
+    assert [one for one in verdicts if one.outcome is Outcome.ERROR] == []
+    (columns,) = (one for one in verdicts if one.clause == "query-results.page-has-the-columns")
+    assert [(found.required, found.observed) for found in columns.findings] == [
+        ("'row_id' of int64 as column 0", "'x' of int64"),
+        ("'word' of string as column 1", "'x' of string"),
+        ("'parts' of list<item: int64> as column 2", "'x' of list<item: int64>"),
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "*", "QUJD", 5, None, [], {"x": 1}])

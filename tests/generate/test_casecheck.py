@@ -17,9 +17,12 @@ from conformance.records import (
     Expect,
     Happening,
     Meanwhile,
+    QueryStatement,
+    ReadResult,
     ReadRows,
     Recipe,
     RecordError,
+    RunQuery,
     SplitStream,
     Step,
     Table,
@@ -119,6 +122,30 @@ def test_case_without_columns_passes() -> None:
         (
             case(steps=(Meanwhile(Happening.HALFWAY),)),
             "Case.steps[0]: expected a happening of Storage Read, which has no infos but got",
+        ),
+        (
+            case(steps=(RunQuery(), ReadResult("other"))),
+            "Case.steps[1].query: expected the label of an earlier run-query step but got 'other' (str)",
+        ),
+        (
+            case(steps=(RunQuery(), ReadResult(offset="-1"))),
+            "Case.steps[1].offset: expected a number from 0 to 9223372036854775807, or one of ",
+        ),
+        (
+            case(steps=(CreateSession(), ReadRows(offset="9223372036854775808"))),
+            "Case.steps[1].offset: expected a number from -9223372036854775808 to 9223372036854775807, or one of ",
+        ),
+        (
+            case(steps=(CreateSession(), ReadRows(offset="middle"))),
+            "Case.steps[1].offset: expected a number from -9223372036854775808 to 9223372036854775807, or one of ",
+        ),
+        (
+            case(steps=(RunQuery(statement=QueryStatement.ORDERED),)),
+            "Case.steps[0].statement: expected written rows with another row_id in each but got ",
+        ),
+        (
+            case(Column("r", BqType.RECORD, fields=(Column("a", BqType.STRING, max_length=3),)), steps=(RunQuery(),)),
+            "Case.steps[0]: expected a table whose columns have no precision, scale or max_length but got ",
         ),
         (
             flight(Meanwhile(Happening.RESTART)),

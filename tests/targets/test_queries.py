@@ -54,6 +54,15 @@ def test_an_answer_of_any_form_is_read(body: bytes) -> None:
     assert found in (None, Query("p", "", "us", 0, 0, ""))
 
 
+def test_a_name_that_no_request_can_have_is_none() -> None:
+    """Half of a pair of UTF-16 in the answer; the location may be that of the answer itself."""
+    answer = {"jobReference": {"projectId": "\udfff", "jobId": "\ud800"}, "location": "eu"}
+
+    found = query_in(as_call(CALL, 200, json.dumps(answer).encode()), RunQuery(), NAMES)
+
+    assert found == Query("p", "", "eu", 0, 0, "")
+
+
 def test_a_read_names_the_job_and_the_options_of_the_query() -> None:
     """The location is that of the job, or the one that the step names."""
     query = Query("p", "j", "eu", 4, 11, "LZ4_FRAME")

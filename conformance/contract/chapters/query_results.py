@@ -10,6 +10,7 @@ It is longer than other chapters: a page and the stream behind it are judged by 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -20,7 +21,7 @@ from conformance.contain.text import many
 from conformance.contract.bytefields import BatchBytes
 from conformance.contract.chapters.compression import CODECS, WORTHWHILE
 from conformance.contract.clause import Violation, clause
-from conformance.contract.comparing.matching import match_rows, row_hashes, show_row
+from conformance.contract.comparing.matching import common, comparable, match_rows, row_hashes, show_row
 from conformance.contract.comparing.results import (
     NO_ROWS,
     Page,
@@ -46,13 +47,16 @@ LOSES_ALL: Final = (
     "google-cloud-bigquery 3.47.0 (Python): `to_arrow` gives an empty table without an error, and total_rows is not 0"
 )
 
+UNSUPPORTED: Final = ("FAILED_PRECONDITION", "INVALID_ARGUMENT", "UNIMPLEMENTED")
+"""The codes by which a server refuses a request that it does not support."""
+
 
 def _registering(source: Sources) -> Callable[..., Callable[[Check], Check]]:
-    """Return what registers a clause with this source; its selector is asked about exchanges with queries alone."""
+    """Return what registers a clause with this source, on servers that declare to answer queries in Arrow."""
 
     def register(clause_id: str, *, over: Callable[[View], Sequence[Any]], **more: Any) -> Callable[[Check], Check]:
         def of_queries(view: View) -> Sequence[Any]:
-            return over(view) if isinstance(view, StorageView) and view.has_queries else ()
+            return over(view) if isinstance(view, StorageView) and view.judges_results else ()
 
         return clause(clause_id, over=of_queries, **{"source": source, **more})
 
@@ -65,9 +69,10 @@ _clause = _registering((DISCOVERY, PYTHON_QUERIES))
 # --- the answer -----------------------------------------------------------------------------------
 
 
-@_clause(
+@clause(
     "query-results.arrow-or-an-error",
-    over=lambda view: [call for call in selects(view) if call.ok],
+    over=lambda view: [call for call in selects(view) if call.ok] if queries(view) else (),
+    source=(DISCOVERY, PYTHON_QUERIES),
     level=Level.SHOULD,
     breaks=LOSES_ALL,
 )
@@ -75,10 +80,11 @@ def arrow_or_an_error(query: QueryView) -> Iterator[Violation]:
     """A query for results in ARROW is answered with Arrow, or with an error: never as if it had asked for nothing.
 
     The discovery document: with ARROW, the answer has ``arrowSchema`` and ``arrowRecordBatch``. A client that asked for
-    them finds none in an answer with ``rows``, and has an empty result.
+    them finds none in an answer with ``rows``, and has an empty result. No other clause of this chapter is for servers
+    that declare nothing about query results.
     """
     if query.answer is not None and not query.has_arrow:
-        found = ", ".join(sorted(query.answer)) or "no field"
+        found = ", ".join(sorted(filter(query.has, query.answer))) or "no field"
         yield Violation("arrowSchema and arrowRecordBatch, or an error", f"an answer with {found}")
 
 
@@ -111,21 +117,39 @@ def page_has_a_schema(query: QueryView) -> Iterator[Violation]:
         yield Violation("a schema in base64", "none", field="arrowSchema.serializedSchema")
 
 
+@_clause(
+    "query-results.page-has-the-columns", over=pages, breaks="every client: a value under another name or of a type"
+)
+def page_has_the_columns(page: Page) -> Iterator[Violation]:
+    """The schema of the page has the columns of the result, in their order, each with the Arrow type of Storage Read.
+
+    Which of them are nullable, and their metadata, are open: nobody has recorded it.
+    """
+    for place, pair in enumerate(itertools.zip_longest(expected_of(page.query).schema, page.rows.schema)):
+        wanted, found = pair
+        if not (wanted and found and wanted.name == found.name and comparable(wanted.type, found.type)):
+            shown = [f"{field.name!r} of {field.type}" if field else "no column" for field in pair]
+            yield Violation(f"{shown[0]} as column {place}", shown[1], field="arrowSchema")
+
+
 @_clause("query-results.page-has-a-batch", over=answered, breaks="every client")
 def page_has_a_batch(query: QueryView) -> Iterator[Violation]:
     """The answer has ``arrowRecordBatch.serializedRecordBatch`` in base64 if the page has rows.
 
     A result without rows has an empty batch, or none.
     """
-    absent = "arrowRecordBatch" not in (query.answer or {})
-    if query.batch is None and not (absent and query.says("pageRowCount") in ("", "0")):
+    empty = not query.has("arrowRecordBatch") and query.count("pageRowCount") == "0"
+    if query.batch is None and not empty:
         yield Violation("a batch in base64", "none", field="arrowRecordBatch.serializedRecordBatch")
 
 
 @_clause("query-results.no-rows-in-json", over=answered, level=Level.SHOULD)
 def no_rows_in_json(query: QueryView) -> Iterator[Violation]:
-    """An answer in Arrow has no ``rows`` and no ``schema``: every row comes once, in one form."""
-    found = sorted({"rows", "schema"} & set(query.answer or {}))
+    """An answer in Arrow has no ``rows`` and no ``schema``: every row comes once, in one form.
+
+    An empty list, and null, are no rows.
+    """
+    found = list(filter(query.has, ("rows", "schema")))
     if found:
         yield Violation("neither rows nor schema", " and ".join(found))
 
@@ -136,8 +160,8 @@ def no_rows_in_json(query: QueryView) -> Iterator[Violation]:
     breaks="a client that counts by it loses or repeats rows behind the page",
 )
 def page_count_is_true(page: Page) -> Iterator[Violation]:
-    """``pageRowCount`` is the number of rows in the page."""
-    if page.query.says("pageRowCount") != str(page.rows.num_rows):
+    """``pageRowCount`` is the number of rows in the page; it may be absent if there are none."""
+    if page.query.count("pageRowCount") != str(page.rows.num_rows):
         said = page.query.says("pageRowCount") or "none"
         yield Violation(f"pageRowCount {str(page.rows.num_rows)!r}", f"pageRowCount {said!r}", field="pageRowCount")
 
@@ -149,12 +173,13 @@ def page_count_is_true(page: Page) -> Iterator[Violation]:
     breaks="google-cloud-bigquery 3.44.0 to 3.46.2 (Python), which read as far as totalRows (from its source)",
 )
 def total_is_true(query: QueryView) -> Iterator[Violation]:
-    """``totalRows`` is the number of rows of the result.
+    """``totalRows`` is the number of rows of the result, or 0.
 
-    Cached results that are too large for an answer have 0, says the source of the client; the case asks for no cache.
+    The source of the client says that cached results which are too large for an answer have 0. No document does, so 0
+    passes for each result; ``pageToken`` says whether rows remain.
     """
     total = expected_of(query).num_rows
-    if query.says("totalRows") not in (str(total), "0"):
+    if query.says("totalRows") not in (str(total), "0") and (total or query.has("totalRows")):
         yield Violation(f"totalRows {str(total)!r}", f"totalRows {query.says('totalRows')!r}", field="totalRows")
 
 
@@ -189,10 +214,15 @@ def page_keeps_the_maximum(page: Page) -> Iterator[Violation]:
     breaks="clients that read the stream: `projects/None` (https://github.com/googleapis/google-cloud-python/pull/18027)",
 )
 def job_is_named(query: QueryView) -> Iterator[Violation]:
-    """The answer names the project, the id and the location of its job, where rows remain or a job was asked for."""
-    named: Any = (query.answer or {}).get("jobReference")
+    """The answer names the project, the id and the location of its job, where rows remain or a job was asked for.
+
+    The location may also be the answer's own field of this name.
+    """
+    answer: Any = query.answer or {}
+    named = answer.get("jobReference")
     for key in ("projectId", "jobId", "location"):
-        if not (isinstance(named, dict) and isinstance(named.get(key), str) and named[key]):
+        places = (named, answer) if key == "location" else (named,)
+        if not any(isinstance(one, dict) and isinstance(one.get(key), str) and one[key] for one in places):
             yield Violation(f"jobReference.{key}", "none", field=f"jobReference.{key}")
 
 
@@ -244,7 +274,8 @@ def _among(expected: pa.Table, got: pa.Table) -> Iterator[Violation]:
 
 def _in_order(expected: pa.Table, got: pa.Table) -> Iterator[Violation]:
     """Yield the first place at which rows differ from those expected there."""
-    wanted, came = row_hashes(expected), row_hashes(got)
+    names = common(expected.schema, got.schema)
+    wanted, came = row_hashes(expected, names), row_hashes(got, names)
     length = min(len(wanted), len(came))
     unequal = np.flatnonzero(wanted[:length] != came[:length])
     if len(unequal):
@@ -261,10 +292,9 @@ def _in_order(expected: pa.Table, got: pa.Table) -> Iterator[Violation]:
     breaks="Java makes two needless calls, or reports an error (https://github.com/googleapis/google-cloud-java/pull/14405)",
 )
 def statement_without_rows_has_no_arrow(query: QueryView) -> Iterator[Violation]:
-    """A statement that has no result, such as CREATE TABLE, is answered without a batch and without a page token."""
-    for name in ("arrowRecordBatch", "pageToken"):
-        if name in (query.answer or {}):
-            yield Violation(f"no {name}", "one", field=name)
+    """A statement that has no result, such as CREATE TABLE, is answered without Arrow and without a page token."""
+    for name in filter(query.has, ("arrowSchema", "arrowRecordBatch", "pageToken")):
+        yield Violation(f"no {name}", "one", field=name)
 
 
 @_clause(
@@ -278,8 +308,9 @@ def plain_query_has_rows(query: QueryView) -> Iterator[Violation]:
     """A query that names no format, or STRUCT_ENCODING, is answered with ``rows`` and ``schema`` and without Arrow."""
     if query.has_arrow:
         yield Violation("rows in JSON", "fields of Arrow")
-    elif "schema" not in (query.answer or {}):
-        yield Violation("schema", "none", field="schema")
+    for name in ("schema", "rows"):
+        if not query.has(name) and (name == "schema" or expected_of(query).num_rows):
+            yield Violation(name, "none", field=name)
 
 
 # --- the stream of the job ------------------------------------------------------------------------
@@ -349,8 +380,7 @@ def stream_has_the_rows_from_the_offset(found: ResultRead) -> Iterator[Violation
 def page_and_stream_are_the_result(found: ResultRead) -> Iterator[Violation]:
     """The page, and the stream from the row behind it, have every row of the result once."""
     assert found.page is not None
-    got = pa.concat_tables([found.page.rows, found.rows], promote_options="permissive")
-    match = match_rows(expected_of(found.query), got)
+    match = match_rows(expected_of(found.query), pa.concat_tables([found.page.rows, found.rows]))
     if not match.exact:
         lost, more = len(match.missing), len(match.repeated) + len(match.foreign)
         said = f"{many(lost, 'row')} missing, {many(more, 'row')} too many, {many(len(match.changed), 'row')} changed"
@@ -408,11 +438,11 @@ def stream_has_the_codec(found: ResultRead) -> Iterator[Violation]:
 def explicit_destination_is_refused(read: ResultView) -> Iterator[Violation]:
     """The stream of a job with a destination table of its own is refused: clients make a session on that table.
 
-    The reviews of Google's clients have the text of the refusal and no code: each code that says that the request is at
-    fault passes.
+    The reviews of Google's clients have the text of the refusal and no code. Each of the codes for what a server does
+    not support passes; NOT_FOUND does not, because the job is there.
     """
-    if read.raw.status not in ("FAILED_PRECONDITION", "INVALID_ARGUMENT", "UNIMPLEMENTED"):
-        yield Violation("FAILED_PRECONDITION or INVALID_ARGUMENT", read.raw.status or "no status")
+    if read.raw.status not in UNSUPPORTED:
+        yield Violation(f"one of {', '.join(UNSUPPORTED)}", read.raw.status or "no status")
 
 
 @_stream(
@@ -421,9 +451,9 @@ def explicit_destination_is_refused(read: ResultView) -> Iterator[Violation]:
     level=Level.SHOULD,
 )
 def other_location_is_not_found(read: ResultView) -> Iterator[Violation]:
-    """The stream of a job in a location where it is not ends in NOT_FOUND."""
-    if read.raw.status != "NOT_FOUND":
-        yield Violation("NOT_FOUND", read.raw.status or "no status")
+    """The stream of a job in a location that does not exist ends in NOT_FOUND, or in INVALID_ARGUMENT for its name."""
+    if read.raw.status not in ("NOT_FOUND", "INVALID_ARGUMENT"):
+        yield Violation("NOT_FOUND or INVALID_ARGUMENT", read.raw.status or "no status")
 
 
 @_stream("query-results.row-count-is-true", over=came)

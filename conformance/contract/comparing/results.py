@@ -12,7 +12,8 @@ import pyarrow as pa
 from conformance.contract.queryview import QueryView, ResultView, StorageView
 from conformance.contract.subjects import once_per_view
 from conformance.contract.view import View
-from conformance.records import QueryStatement
+from conformance.records import ROW_ID, QueryStatement
+from conformance.wire.arrow import DecodingError, schema_to_arrow
 
 __all__ = ["NO_ROWS", "Page", "ResultRead", "answered", "came", "expected_of", "pages", "queries", "results", "selects",
            "served_results"]  # fmt: skip
@@ -27,7 +28,7 @@ def expected_of(query: QueryView) -> pa.Table:
     if query.step.statement is QueryStatement.NOTHING:
         return table.slice(0, 0)
     if query.step.statement is QueryStatement.ORDERED:
-        return table.sort_by([("row_id", "descending")])
+        return table.sort_by([(ROW_ID, "descending")])
     return table
 
 
@@ -66,9 +67,11 @@ class ResultRead:
 
     @functools.cached_property
     def rows(self) -> pa.Table:
-        """The rows that came."""
-        batches = list(self.read.batches or ())
-        return pa.Table.from_batches(batches) if batches else self.read.view.table.slice(0, 0)
+        """The rows that came; none, of the page's schema, if no message did."""
+        if batches := list(self.read.batches or ()):
+            return pa.Table.from_batches(batches)
+        page = _without_rows(self.query)
+        return self.read.view.table.slice(0, 0) if page is None else page
 
 
 def queries(view: View) -> Sequence[QueryView]:
@@ -106,10 +109,19 @@ def pages(view: View) -> list[Page]:
 
 def page_of(query: QueryView) -> pa.Table | None:
     """Return the rows of a page; None if its batch cannot be decoded. A page without a batch has no rows."""
-    if query.batch is None:
-        return query.view.table.slice(0, 0) if "arrowRecordBatch" not in (query.answer or {}) else None
-    batch = query.batch.arrow()
-    return None if batch is None else pa.Table.from_batches([batch])
+    if query.batch is not None:
+        batch = query.batch.arrow()
+        return None if batch is None else pa.Table.from_batches([batch])
+    return None if query.has("arrowRecordBatch") else _without_rows(query)
+
+
+def _without_rows(query: QueryView) -> pa.Table | None:
+    """Return no rows, of the page's schema; None if it cannot be read."""
+    schema = query.schema.message.schema if query.schema is not None else None
+    try:
+        return None if schema is None else schema_to_arrow(schema).empty_table()
+    except DecodingError:
+        return None
 
 
 def served_results(view: View) -> list[ResultView]:

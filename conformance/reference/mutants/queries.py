@@ -65,6 +65,47 @@ class PageWithoutSchema(_ChangedAnswer):
         del answer["arrowSchema"]
 
 
+class _OtherColumns(Service, abc.ABC):
+    """A service whose page and stream have other columns than the result."""
+
+    @abc.abstractmethod
+    def other(self, schema: pa.Schema) -> pa.Schema:
+        """The columns that it has in their place."""
+
+    def page_schema(self, asked: RunOfQuery) -> bytes:
+        return self.encode_schema(self.other(mapping.arrow_schema(asked.columns)))
+
+    def stream_schema(self, asked: RunOfQuery) -> bytes:
+        return self.page_schema(asked)
+
+    def page_batch(self, asked: RunOfQuery, page: pa.RecordBatch) -> bytes:
+        return super().page_batch(asked, self._under(page))
+
+    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Any:
+        return super().cut_responses(stream, self._under(batch) if "/jobs/" in stream.name else batch)
+
+    def _under(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        schema = self.other(batch.schema)
+        columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+@behaviour_mutant("query-results.columns-renamed", kills="query-results.page-has-the-columns", also=_IN_ROWS)
+class ColumnsRenamed(_OtherColumns):
+    """The columns have names of the server's own, as those of expressions have."""
+
+    def other(self, schema: pa.Schema) -> pa.Schema:
+        return pa.schema([field.with_name(f"f{place}_") for place, field in enumerate(schema)])
+
+
+@behaviour_mutant("query-results.integers-as-text", kills="query-results.page-has-the-columns", also=_IN_ROWS)
+class IntegersAsText(_OtherColumns):
+    """INT64 is in Arrow what it is in JSON, a text."""
+
+    def other(self, schema: pa.Schema) -> pa.Schema:
+        return pa.schema([field.with_type(pa.utf8()) if field.type == pa.int64() else field for field in schema])
+
+
 @behaviour_mutant("query-results.no-batch", kills="query-results.page-has-a-batch", also=_IN_ROWS)
 class NoBatch(_ChangedAnswer):
     """The answer has a schema, and no batch for the rows that it counts."""
@@ -120,9 +161,10 @@ class TokenAlways(_ChangedAnswer):
 
 @behaviour_mutant("query-results.job-without-location", kills="query-results.job-is-named", source=_STREAMS)
 class JobWithoutLocation(_ChangedAnswer):
-    """The reference to the job has no location."""
+    """Neither the reference to the job nor the answer has a location."""
 
     def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # as above
+        answer.pop("location", None)
         answer.get("jobReference", {}).pop("location", None)
 
 

@@ -9,18 +9,24 @@ from typing import Any, Final
 from conformance.generate.choices import Choices
 from conformance.generate.simplify import keeps, restrictions_of, simpler_columns, under
 from conformance.records import (
+    ROW_ID,
     AppendRows,
     CallStep,
     Case,
     Column,
     CreateSession,
     Expect,
+    QueryStatement,
+    ReadResult,
     ReadRows,
+    RunQuery,
     SplitStream,
     Step,
 )
 
 __all__ = ["simpler"]
+
+_READS: Final = (ReadRows, ReadResult)
 
 
 def simpler(choices: Choices, case: Case) -> Case:
@@ -29,9 +35,10 @@ def simpler(choices: Choices, case: Case) -> Case:
     answers = any(kept and isinstance(step, CreateSession) and step.expect.rows is not None for kept, step in decided)
     # Without an insertion its rows are there from the start, which known answers do not know.
     steps = _sound([step for kept, step in decided if kept or (answers and isinstance(step, AppendRows))])
-    if not any(isinstance(step, ReadRows) for step in steps):
+    if not any(isinstance(step, _READS) for step in steps):
         steps = _shortest([step for _kept, step in decided])
-    columns = simpler_columns(choices, case.table.columns, restrictions_of(steps))
+    ordered = any(isinstance(step, RunQuery) and step.statement is QueryStatement.ORDERED for step in steps)
+    columns = simpler_columns(choices, case.table.columns, f"{restrictions_of(steps)}\n{ROW_ID * ordered}")
     steps = tuple(_projected(step, columns) for step in steps)
     return dataclasses.replace(case, table=under(case.table, columns), steps=steps)
 
@@ -64,12 +71,13 @@ def _resets(choices: Choices, step: CreateSession | ReadRows, options: Sequence[
 
 def _shortest(steps: Sequence[Step]) -> tuple[Step, ...]:
     """Return the steps up to the first read, or the first step if there is no read."""
-    reads = [index for index, step in enumerate(steps) if isinstance(step, ReadRows)]
+    reads = [index for index, step in enumerate(steps) if isinstance(step, _READS)]
     return tuple(steps[: reads[0] + 1 if reads else 1])
 
 
 def _sound(steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return the steps without those that refer to a removed session or split."""
+    """Return the steps without those that refer to a removed session, split or query."""
+    queries: set[str] = set()
     sessions: set[str] = set()
     splits: set[str] = set()
     sound: list[Step] = []
@@ -80,6 +88,10 @@ def _sound(steps: Sequence[Step]) -> tuple[Step, ...]:
             split, dot, _child = step.stream.partition(".")
             if (split not in splits) if dot else (step.session not in sessions):
                 continue
+        elif isinstance(step, RunQuery):
+            queries.add(step.label)
+        elif isinstance(step, ReadResult) and step.query not in queries:
+            continue
         if isinstance(step, SplitStream):
             splits.add(step.label)
         sound.append(step)

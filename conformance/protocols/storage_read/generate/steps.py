@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
 from conformance.generate.casecheck import check_rows, row_count
 from conformance.records import (
+    ROW_ID,
     AppendRows,
     CallStep,
     Case,
+    Column,
     CreateSession,
     Happening,
     Meanwhile,
+    QueryStatement,
+    ReadResult,
     ReadRows,
     RecordError,
+    RunQuery,
     SplitStream,
+    Table,
 )
 
 __all__ = ["check_steps"]
 
 _QUERIES: Final = frozenset({Happening.QUERY, Happening.QUERY_INTO})
+LIMIT: Final = 1 << 63
+NUMBER: Final = re.compile(r"-?[0-9]{1,19}")
 
 
 def check_steps(case: Case) -> None:
@@ -35,6 +44,7 @@ def check_steps(case: Case) -> None:
     happened: list[Happening] = []
     sessions: set[str] = set()
     splits: set[str] = set()
+    _check_reads(case)
     for index, step in enumerate(case.steps):
         path = f"Case.steps[{index}]"
         if isinstance(step, AppendRows):
@@ -65,6 +75,46 @@ def _check_insertion(step: AppendRows, path: str, happened: Sequence[Happening])
         raise RecordError(f"{path}.again", "no table made again after a query", step.again)
     if Happening.EXPIRY in happened:
         raise RecordError(path, "no insertion after expiry: the server's clock is ahead then", step.TAG)
+
+
+def _check_reads(case: Case) -> None:
+    """Refuse offsets that are none, reads of unknown queries, and queries whose result is open."""
+    queries: set[str] = set()
+    for index, step in enumerate(case.steps):
+        path = f"Case.steps[{index}]"
+        if isinstance(step, ReadRows | ReadResult):
+            _check_offset(step, path)
+        if isinstance(step, RunQuery):
+            _check_query(step, path, case.table)
+            queries.add(step.label)
+        if isinstance(step, ReadResult) and step.query not in queries:
+            raise RecordError(f"{path}.query", "the label of an earlier run-query step", step.query)
+
+
+def _check_offset(step: ReadRows | ReadResult, path: str) -> None:
+    """An int64 in decimal digits, or a place; the stream of a query's job has no rows before its first one."""
+    least = 0 if isinstance(step, ReadResult) else -LIMIT
+    if step.offset in step.PLACES or (NUMBER.fullmatch(step.offset) and least <= int(step.offset) < LIMIT):
+        return
+    raise RecordError(f"{path}.offset", f"a number from {least} to {LIMIT - 1}, or one of {step.PLACES}", step.offset)
+
+
+def _check_query(step: RunQuery, path: str, table: Table) -> None:
+    """Refuse a query whose result is open: parameters of its columns are unrecorded, as is the order of equal rows."""
+    if step.statement is QueryStatement.CREATE:
+        return
+    if any(map(_has_parameters, table.columns)):
+        raise RecordError(path, "a table whose columns have no precision, scale or max_length", step.TAG)
+    if step.statement is QueryStatement.ORDERED:
+        places = [row.get(ROW_ID) for row in table.rows or () if isinstance(row, dict)]
+        known = any(column.name == ROW_ID for column in table.columns)
+        if not known or None in places or len(set(map(str, places))) != row_count(table):
+            raise RecordError(f"{path}.statement", f"written rows with another {ROW_ID} in each", step.statement)
+
+
+def _has_parameters(column: Column) -> bool:
+    own = (column.precision, column.scale, column.max_length)
+    return own != (None, None, None) or any(map(_has_parameters, column.fields))
 
 
 def _check_happening(step: Meanwhile, path: str) -> None:
