@@ -18,6 +18,7 @@ import importlib.util
 import pkgutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, ClassVar, Final, Protocol, TypeAlias, TypeVar, cast
 
 from conformance._hints import OneOf
@@ -69,12 +70,16 @@ ProtocolName: TypeAlias = Annotated[str, OneOf(protocol_names)]
 
 def title_of(protocol: str) -> str:
     """The name of a protocol in a sentence: ``TITLE`` of its folder."""
-    return str(importlib.import_module(f"conformance.protocols.{protocol.replace('-', '_')}").TITLE)
+    return str(_folder(protocol).TITLE)
 
 
 def source_of(protocol: str) -> str:
     """The address of the public text that defines the calls of a protocol: ``SOURCE`` of its folder."""
-    return str(importlib.import_module(f"conformance.protocols.{protocol.replace('-', '_')}").SOURCE)
+    return str(_folder(protocol).SOURCE)
+
+
+def _folder(protocol: str) -> ModuleType:
+    return importlib.import_module(f"conformance.protocols.{protocol.replace('-', '_')}")
 
 
 def protocol_files(pattern: str) -> tuple[Path, ...]:
@@ -104,7 +109,7 @@ def merged(what: str, brought: Mapping[str, Iterable[tuple[str, V]]]) -> dict[st
     """What several protocols bring, each with its name, in their order; ``what`` is the word for one such thing.
 
     Raises:
-        ValueError: two protocols bring different things of one name.
+        ValueError: two protocols bring things of one name; the same thing may come from both.
     """
     found: dict[str, V] = {}
     for protocol, named in brought.items():

@@ -35,7 +35,7 @@ from conformance.records import Level
     "file",
     metavar="FILE",
     type=EXISTING,
-    help="A client.toml of your own, or PROTOCOL.toml, instead of the clients that ship with the suite.",
+    help="The file that describes a client of your own, instead of the clients that ship with the suite.",
 )
 @protocol_options(ClientsPlugin, "Clients of {title}, instead of those of the Storage Read API.")
 @select_option("situations")

@@ -26,7 +26,7 @@ PARTS: Final = {
     **dict.fromkeys(("tls_certificate", "tls_key", "client_ca"), "tls"),
     "socket": "path",
 }
-"""The options that a part of a server is made of; all others belong to its guard."""
+"""The options that a part of a server is made of; all others but :data:`DELAYS` belong to its guard."""
 DELAYS: Final = ("job_polls", "limited_jobs", "hidden_polls")
 
 
@@ -34,7 +34,7 @@ DELAYS: Final = ("job_polls", "limited_jobs", "hidden_polls")
 @protocol_options(ReferencePlugin, "Serve {title} instead of the Storage Read API.")
 @click.option("--mutant", metavar="NAME", help="Serve with a named deviation from the contract; + joins several.")
 @click.option("--mutants", "list_mutants", is_flag=True, help="List the mutants and exit.")
-@click.option("--scenario", metavar="NAME", help="Serve a scenario of another integration test.")
+@click.option("--scenario", metavar="NAME", help="Serve a scenario of Arrow's integration tests.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to bind.")
 @click.option("--tls-certificate", metavar="FILE", type=EXISTING, help="Speak TLS on both ports, with this PEM file.")
 @click.option("--tls-key", metavar="FILE", type=EXISTING, help="The key of the certificate.")
@@ -152,14 +152,15 @@ def _check_options(protocol: str, brought: ReferencePlugin) -> None:
 
 def _check_mutant(protocol: str, mutant: str | None, names: Sequence[str]) -> None:
     """Refuse a mutant that the reference of this protocol does not have; only the default one has stacks of them."""
-    for other, one in plugins(ReferencePlugin).items() if protocol == DEFAULT_PROTOCOL else ():
-        if other != protocol and mutant in (*one.mutants(), *one.variations()):
-            raise click.UsageError(f"expected --{other} with {mutant}, which the reference of {title_of(other)} has")
     flag = "" if protocol == DEFAULT_PROTOCOL else f" --{protocol}"
     stack = () if mutant is None else mutant.split(STACKED_WITH) if protocol == DEFAULT_PROTOCOL else (mutant,)
     for name in stack:
-        if name not in names:
-            raise Unusable(unknown("mutant", name, names, f"`conformance serve{flag} --mutants` lists them all"))
+        if name in names:
+            continue
+        for other, one in plugins(ReferencePlugin).items() if protocol == DEFAULT_PROTOCOL else ():
+            if other != protocol and name in (*one.mutants(), *one.variations()):
+                raise click.UsageError(f"expected --{other} with {name}, which the reference of {title_of(other)} has")
+        raise Unusable(unknown("mutant", name, names, f"`conformance serve{flag} --mutants` lists them all"))
 
 
 def _tls(certificate: Path | None, key: Path | None, client_ca: Path | None) -> ServerTls | None:

@@ -13,10 +13,16 @@ from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, ReadView, View
 from conformance.records import Call, ReadResult, RunQuery, Step
 
-__all__ = ["QueryView", "ResultView", "StorageView"]
+__all__ = ["QueryView", "ResultView", "StorageView", "name_in"]
 
 CAPABILITY: Final = "query-results"
 """What a server declares that answers queries in Arrow."""
+
+
+def name_in(value: object) -> str:
+    """A name in an answer; empty if it is none, or if no request can have it: a lone half of a pair of UTF-16."""
+    name = value if isinstance(value, str) else ""
+    return "" if any("\ud800" <= character <= "\udfff" for character in name) else name
 
 
 class QueryView(CallView):

@@ -19,7 +19,7 @@ from conformance.records import Column
 from conformance.reference import projection
 from conformance.reference.catalogue import Catalogue, Snapshot, TableId
 from conformance.reference.cells import cell_writer
-from conformance.reference.jobs import HIDDEN, of_result
+from conformance.reference.jobs import of_result
 from conformance.reference.refusals import Reason
 from conformance.reference.session import Session, Stream
 from conformance.reference.tableschema import write_schema
@@ -46,13 +46,21 @@ class QueryRefusedError(ValueError):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RunOfQuery:
-    """A query whose rows are known: its request, the columns and the rows in stored form, and its job."""
+    """A query whose rows are known: its request, its job, and its table with the columns and rows of the result."""
 
     body: dict[str, Any]
-    columns: tuple[Column, ...]
-    rows: pa.Table
+    result: Snapshot
     job: str
-    into: bool = False
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the result."""
+        return self.result.columns
+
+    @property
+    def rows(self) -> pa.Table:
+        """The rows of the result in stored form, in its order."""
+        return self.result.rows
 
     @property
     def codec(self) -> str:
@@ -95,7 +103,8 @@ class Queries(abc.ABC):
         rows = snapshot.rows.slice(0, 0) if found["nothing"] else snapshot.rows
         if found["ordered"]:
             rows = self.ordered(rows)
-        return RunOfQuery(body, tuple(map(of_result, snapshot.columns)), rows, job, "destinationTable" in body)
+        result = dataclasses.replace(snapshot, columns=tuple(map(of_result, snapshot.columns)), rows=rows)
+        return RunOfQuery(body, result, job)
 
     def ordered(self, rows: pa.Table) -> pa.Table:
         """The rows from the last to the first by the column ``row_id``."""
@@ -187,7 +196,7 @@ class Queries(abc.ABC):
 
     def check_destination(self, asked: RunOfQuery, stream: str) -> None:
         """Refuse the stream of a job with a destination of its own."""
-        if asked.into:
+        if "destinationTable" in asked.body:
             self.refuse(Reason.EXPLICIT_DESTINATION, stream=stream)
 
     def open_result(self, asked: RunOfQuery, request: Any) -> Stream:
@@ -195,11 +204,10 @@ class Queries(abc.ABC):
         codec = {number: name for name, number in proto.COMPRESSION.items()}.get(
             request.arrow_serialization_options.buffer_compression, ""
         )
-        snapshot = Snapshot(TableId("", HIDDEN, asked.job), asked.columns, 0, asked.rows)
         session = Session(
             name=request.read_stream,
             request=proto.CreateReadSessionRequest(),
-            snapshot=snapshot,
+            snapshot=asked.result,
             columns=asked.columns,
             expires=_FOREVER,
             schema_bytes=self.stream_schema(asked),

@@ -276,7 +276,7 @@ class Service(Queries):
 
     def read_rows(self, request: Any) -> Iterator[Any]:
         """The rows of a stream from an offset on, one response per run of rows; nothing at its end."""
-        stream = self.result_stream(request) or self.find_stream(request.read_stream)
+        stream = self.stream_of(request)
         self.check_offset(stream, request.offset)
         rows = self.rows_at_offset(stream, request.offset)
         batch = self.serve(stream.session, rows)
@@ -284,6 +284,10 @@ class Service(Queries):
         for index, part in enumerate(self.cut_responses(stream, batch)):
             yield self.describe_rows(stream, part, start=done, first=index == 0)
             done += part.num_rows
+
+    def stream_of(self, request: Any) -> Stream:
+        """The stream that a ReadRows request names: of a query's job, or of a session."""
+        return self.result_stream(request) or self.find_stream(request.read_stream)
 
     def find_stream(self, name: str) -> Stream:
         """The live stream of that name."""

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contract import proto
+from conformance.contract.queryview import name_in
 from conformance.contract.rpcstatus import STATUS_OF_HTTP
 from conformance.records import ROW_ID, Call, CallEnd, QueryStatement, ReadResult, RunQuery
 from conformance.targets.messages import Names
@@ -97,16 +98,10 @@ def query_in(call: Call, step: RunQuery, names: Names) -> Query | None:
         return None
     reference = answer.get("jobReference")
     named = reference if isinstance(reference, dict) else {}
-    project, job, location = (_name(named.get(key)) for key in ("projectId", "jobId", "location"))
-    location = location or _name(answer.get("location")) or DEFAULT_LOCATION
+    project, job, location = (name_in(named.get(key)) for key in ("projectId", "jobId", "location"))
+    location = location or name_in(answer.get("location")) or DEFAULT_LOCATION
     page, total = (_count(answer.get(key)) for key in ("pageRowCount", "totalRows"))
     return Query(project or names.project, job, location, page, total, step.buffer_compression)
-
-
-def _name(value: object) -> str:
-    """A name in an answer; empty if it is none, or if no request can have it: a lone half of a pair of UTF-16."""
-    name = value if isinstance(value, str) else ""
-    return "" if any("\ud800" <= character <= "\udfff" for character in name) else name
 
 
 def _count(value: object) -> int:

@@ -63,11 +63,12 @@ DEVIATIONS: tuple[tuple[str, str, Spoil], ...] = (
     ("query-results.plain", "total-is-true", lambda a: a.update(totalRows="12")),
     ("query-results.plain", "token-says-that-rows-remain", lambda a: a.pop("pageToken")),
     ("query-results.one-page", "token-says-that-rows-remain", lambda a: a.update(pageToken="1", jobReference=JOB)),
+    ("query-results.optional-job", "job-is-named", lambda a: a["jobReference"].update(projectId="\ud800")),
     ("query-results.plain", "job-is-named", lambda a: (a.pop("location"), a["jobReference"].pop("location"))[0]),
     ("query-results.created", "statement-without-rows-has-no-arrow", lambda a: a.update(pageToken="1")),
     ("query-results.created", "statement-without-rows-has-no-arrow", lambda a: a.update(arrowSchema={})),
     ("query-results.struct-encoding", "plain-query-has-rows", lambda a: a.pop("schema")),
-    ("query-results.struct-encoding", "plain-query-has-rows", lambda a: a.pop("rows")),
+    ("query-results.struct-encoding", "plain-query-has-rows", lambda a: (a.pop("rows"), a.pop("pageToken"))[0]),
 )
 JOB = {"projectId": "p", "jobId": "j", "location": "us"}
 
@@ -114,9 +115,7 @@ def test_a_server_without_the_feature_may_refuse(exchanges: dict[str, Exchange],
     (call,) = exchanges[case.id].calls
     refused = dataclasses.replace(exchanges[case.id], calls=(dataclasses.replace(call, status=status, responses=()),))
 
-    verdicts = judge(case, refused, materialise(case.table))
-
-    assert [one for one in verdicts if one.outcome in (Outcome.FAIL, Outcome.ERROR)] == []
+    assert failed(case, refused) == set()
 
 
 def test_a_server_without_the_feature_is_judged_by_one_clause(exchanges: dict[str, Exchange]) -> None:

@@ -145,7 +145,7 @@ def test_case_without_columns_passes() -> None:
         ),
         (
             case(Column("r", BqType.RECORD, fields=(Column("a", BqType.STRING, max_length=3),)), steps=(RunQuery(),)),
-            "Case.steps[0]: expected a table whose columns have no precision, scale or max_length but got ",
+            "Case.steps[0]: expected columns without precision, scale and max_length for a query but got 'r' (str)",
         ),
         (
             flight(Meanwhile(Happening.RESTART)),

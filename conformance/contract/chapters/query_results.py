@@ -36,7 +36,7 @@ from conformance.contract.comparing.results import (
     served_results,
 )
 from conformance.contract.comparing.violations import fields_differ
-from conformance.contract.queryview import QueryView, ResultView, StorageView
+from conformance.contract.queryview import QueryView, ResultView, StorageView, name_in
 from conformance.contract.sources import DISCOVERY, JOB_STREAMS, PYTHON_QUERIES, QUERY_PAGES, STORAGE_PROTO, Sources
 from conformance.contract.view import View
 from conformance.records import Level, QueryStatement
@@ -71,7 +71,7 @@ _clause = _registering((DISCOVERY, PYTHON_QUERIES))
 
 @clause(
     "query-results.arrow-or-an-error",
-    over=lambda view: [call for call in selects(view) if call.ok] if queries(view) else (),
+    over=selects,
     source=(DISCOVERY, PYTHON_QUERIES),
     level=Level.SHOULD,
     breaks=LOSES_ALL,
@@ -222,7 +222,7 @@ def job_is_named(query: QueryView) -> Iterator[Violation]:
     named = answer.get("jobReference")
     for key in ("projectId", "jobId", "location"):
         places = (named, answer) if key == "location" else (named,)
-        if not any(isinstance(one, dict) and isinstance(one.get(key), str) and one[key] for one in places):
+        if not any(isinstance(one, dict) and name_in(one.get(key)) for one in places):
             yield Violation(f"jobReference.{key}", "none", field=f"jobReference.{key}")
 
 
@@ -308,9 +308,11 @@ def plain_query_has_rows(query: QueryView) -> Iterator[Violation]:
     """A query that names no format, or STRUCT_ENCODING, is answered with ``rows`` and ``schema`` and without Arrow."""
     if query.has_arrow:
         yield Violation("rows in JSON", "fields of Arrow")
-    for name in ("schema", "rows"):
-        if not query.has(name) and (name == "schema" or expected_of(query).num_rows):
-            yield Violation(name, "none", field=name)
+        return
+    if not query.has("schema"):
+        yield Violation("schema", "none", field="schema")
+    if not query.has("rows") and not query.has("pageToken") and (left := expected_of(query).num_rows):
+        yield Violation(many(left, "row"), "no rows, and no pageToken", field="rows")
 
 
 # --- the stream of the job ------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import pyarrow as pa
 from conformance.contract import mapping
 from conformance.records import Column, Mode
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.changed import IN_AVRO, IN_EVERY_SESSION, IN_PARTS
+from conformance.reference.mutants.changed import IN_EVERY_SESSION, IN_PARTS, IN_READS, IN_RESULTS
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
@@ -84,7 +84,7 @@ class OffsetBeyondAccepted(Service):
 
 
 @behaviour_mutant(
-    "rows.count-unset", kills="rows.row-count-is-true", also=IN_AVRO, defects=("B-13",), source=_JAVA_5658
+    "rows.count-unset", kills="rows.row-count-is-true", also=IN_READS, defects=("B-13",), source=_JAVA_5658
 )
 class RowCountUnset(Service):
     """The row_count of every response is 0."""
@@ -93,7 +93,7 @@ class RowCountUnset(Service):
         return 0
 
 
-@behaviour_mutant("rows.schema-never", kills="rows.first-response-has-the-schema")
+@behaviour_mutant("rows.schema-never", kills="rows.first-response-has-the-schema", also=IN_RESULTS)
 class SchemaNever(Service):
     """No response carries the schema; only the session does."""
 
@@ -178,6 +178,7 @@ class BadRestrictionIgnored(Service):
 @behaviour_mutant(
     "compression.not-applied",
     kills=("compression.lz4-frame-is-applied", "compression.zstd-is-applied"),
+    also=IN_RESULTS,
     defects=("B-90",),
     source=_BQEMULATOR_SERVICER,
 )
@@ -203,6 +204,8 @@ class CompressionNotApplied(Service):
             "errors.unknown-column-has-its-code",
             "errors.unrecorded-refusal-has-a-fitting-code",
             "offsets.beyond-the-end-has-its-code",
+            "query-results.explicit-destination-is-refused",
+            "query-results.other-location-is-not-found",
             "split.beyond-the-child-has-its-code",
         ),
         "UNKNOWN is the code of no refusal",

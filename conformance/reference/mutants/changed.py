@@ -18,6 +18,8 @@ __all__ = [
     "IN_AVRO",
     "IN_EVERY_SESSION",
     "IN_PARTS",
+    "IN_READS",
+    "IN_RESULTS",
     "Accepted",
     "ChangedResponse",
     "Lenient",
@@ -29,8 +31,14 @@ __all__ = [
 IN_AVRO: Final = {"avro.*": "the fault shows in sessions in AVRO too"}
 """The clauses on AVRO, for which a service serves the same rows, offsets and counts."""
 
+IN_RESULTS: Final = {"query-results.*": "the fault shows in the pages and streams of queries' jobs too"}
+"""The clauses on query results, for which a service uses the same batches, and reads of streams."""
+
+IN_READS: Final = {**IN_AVRO, **IN_RESULTS}
+"""Both."""
+
 IN_PARTS: Final = {
-    **IN_AVRO,
+    **IN_READS,
     "history.*": "the fault shows in sessions that are read in parts, resumed and split too",
     "rows.query-result-is-the-table": "the fault shows in sessions on the result of a query too",
     "snapshot.table-made-again-is-new": "the fault shows in a table that was made again too",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from conformance.reference.mutants.changed import IN_RESULTS
 from conformance.reference.refusals import Reason
 from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
@@ -29,7 +30,7 @@ class BuffersRefused(Service):
         return codec, lz4
 
 
-@behaviour_mutant("compression.other-codec", kills="compression.codec-is-the-one-asked-for")
+@behaviour_mutant("compression.other-codec", kills="compression.codec-is-the-one-asked-for", also=IN_RESULTS)
 class OtherCodec(Service):
     """Buffers are compressed with ZSTD, whichever codec was requested."""
 
@@ -37,7 +38,7 @@ class OtherCodec(Service):
         return super().encode_batch(part, "ZSTD" if codec else "")
 
 
-@behaviour_mutant("compression.always", kills="compression.none-without-asking")
+@behaviour_mutant("compression.always", kills="compression.none-without-asking", also=IN_RESULTS)
 class AlwaysCompressed(Service):
     """Buffers are compressed without a request for it."""
 

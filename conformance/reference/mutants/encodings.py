@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from conformance.contract import proto
-from conformance.reference.mutants.changed import IN_AVRO, IN_PARTS
+from conformance.reference.mutants.changed import IN_PARTS, IN_READS
 from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
 
@@ -96,7 +96,7 @@ class BothFormats(_ChangedBytes):
         return bytes(other.SerializeToString() + answer.SerializeToString())
 
 
-@behaviour_mutant("encoding.zeros-behind-the-message", kills="rows.response-is-a-message", also=IN_AVRO)
+@behaviour_mutant("encoding.zeros-behind-the-message", kills="rows.response-is-a-message", also=IN_READS)
 class ZerosBehind(_ChangedBytes):
     """Each response is followed by zeros up to a multiple of eight bytes."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import base64
+import dataclasses
 from typing import Any, Final
 
 import pyarrow as pa
@@ -184,7 +185,7 @@ class MaximumIgnored(Service):
     """maxResults does not limit a page."""
 
     def page_rows(self, asked: RunOfQuery) -> int:
-        return super().page_rows(RunOfQuery({}, asked.columns, asked.rows, asked.job))
+        return super().page_rows(dataclasses.replace(asked, body={}))
 
 
 @behaviour_mutant(

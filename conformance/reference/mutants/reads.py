@@ -11,7 +11,14 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.changed import IN_AVRO, IN_EVERY_SESSION, IN_PARTS, ChangedResponse, session_mutant
+from conformance.reference.mutants.changed import (
+    IN_EVERY_SESSION,
+    IN_PARTS,
+    IN_READS,
+    IN_RESULTS,
+    ChangedResponse,
+    session_mutant,
+)
 from conformance.reference.refusals import Reason
 from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
@@ -25,7 +32,7 @@ _LOST_TAILS: Final = "https://github.com/googleapis/google-cloud-python/issues/1
 _BUNDLED: Final = "https://github.com/apache/beam/issues/26354"
 
 
-@behaviour_mutant("rows.count-zero", kills="rows.row-count-is-true", defects=("B-13",), source=_COUNTS)
+@behaviour_mutant("rows.count-zero", kills="rows.row-count-is-true", also=IN_RESULTS, defects=("B-13",), source=_COUNTS)
 class CountZero(ChangedResponse):
     """row_count is 0; only the deprecated field has the count."""
 
@@ -35,7 +42,7 @@ class CountZero(ChangedResponse):
 
 
 @behaviour_mutant(
-    "rows.count-of-the-stream", kills="rows.row-count-is-true", also=IN_AVRO, defects=("B-13",), source=_COUNTS
+    "rows.count-of-the-stream", kills="rows.row-count-is-true", also=IN_READS, defects=("B-13",), source=_COUNTS
 )
 class CountOfStream(Service):
     """Every response's row_count is that of the whole stream."""
@@ -63,7 +70,7 @@ class UncompressedSizeSet(ChangedResponse):
             answer.uncompressed_byte_size = -1
 
 
-@behaviour_mutant("rows.other-schema", kills="rows.schema-is-the-sessions")
+@behaviour_mutant("rows.other-schema", kills="rows.schema-is-the-sessions", also=IN_RESULTS)
 class OtherSchema(ChangedResponse):
     """The schema in the responses of a full read is not that of the session."""
 
@@ -210,7 +217,7 @@ class OffsetRoundedDown(Service):
         return super().rows_at_offset(stream, start if inside else offset)
 
 
-@behaviour_mutant("offset.boundary-skips", kills="offsets.between-responses", also=IN_AVRO)
+@behaviour_mutant("offset.boundary-skips", kills="offsets.between-responses", also=IN_READS)
 class BoundarySkips(Service):
     """A read from the first row of a response skips that row."""
 
@@ -219,7 +226,7 @@ class BoundarySkips(Service):
         return super().rows_at_offset(stream, skipped)
 
 
-@behaviour_mutant("offset.last-skipped", kills="offsets.last-row", also=IN_AVRO)
+@behaviour_mutant("offset.last-skipped", kills="offsets.last-row", also=IN_READS)
 class LastSkipped(Service):
     """A read from the last row yields nothing."""
 
@@ -228,7 +235,7 @@ class LastSkipped(Service):
         return rows.slice(0, 0) if offset and rows.num_rows == 1 else rows
 
 
-@behaviour_mutant("offset.end-refused", kills="offsets.end-is-served")
+@behaviour_mutant("offset.end-refused", kills="offsets.end-is-served", also=IN_RESULTS)
 class EndRefused(Service):
     """A read from exactly the end is refused like one beyond it."""
 
@@ -238,7 +245,7 @@ class EndRefused(Service):
             self.refuse(Reason.OFFSET_BEYOND_END, stream=stream.name, offset=offset)
 
 
-@behaviour_mutant("offset.end-repeats", kills="offsets.end-yields-nothing", also=IN_AVRO)
+@behaviour_mutant("offset.end-repeats", kills="offsets.end-yields-nothing", also=IN_READS)
 class EndRepeats(Service):
     """A read from exactly the end yields the last row again."""
 
@@ -252,11 +259,13 @@ class NegativeAccepted(Service):
     """A negative offset reads from the start."""
 
     def read_rows(self, request: Any) -> Iterator[Any]:
-        offset = max(request.offset, 0)
-        return super().read_rows(proto.ReadRowsRequest(read_stream=request.read_stream, offset=offset))
+        accepted = proto.ReadRowsRequest()
+        accepted.CopyFrom(request)
+        accepted.offset = max(request.offset, 0)
+        return super().read_rows(accepted)
 
 
-@behaviour_mutant("offset.resumed-refused", kills="offsets.resumed-read-is-served")
+@behaviour_mutant("offset.resumed-refused", kills="offsets.resumed-read-is-served", also=IN_RESULTS)
 class ResumedRefused(Service):
     """Every offset inside a stream is refused."""
 
@@ -340,7 +349,7 @@ def time_not_as_sent(answer: Any, _session: Session) -> None:
         answer.table_modifiers.snapshot_time.seconds += 1
 
 
-@behaviour_mutant("rows.not-a-message", kills="rows.response-is-a-message")
+@behaviour_mutant("rows.not-a-message", kills="rows.response-is-a-message", also=IN_RESULTS)
 class ResponseIsNoMessage(Service):
     """A read ends with a response that is no protobuf message."""
 

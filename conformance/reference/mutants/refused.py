@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import contextlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeAlias
 
 import grpc
@@ -13,14 +13,14 @@ import grpc
 from conformance.contract import proto
 from conformance.records import Column
 from conformance.reference.catalogue import MissingError, Snapshot, TableId, stored_schema
-from conformance.reference.mutants.changed import Accepted, Lenient, coded
+from conformance.reference.mutants.changed import IN_RESULTS, Accepted, Lenient, coded
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
 
 _Code: TypeAlias = grpc.StatusCode
 _UNSPECIFIED: Final = "https://github.com/googleapis/python-bigquery-storage/issues/264"
-_STREAM: Final = re.compile(r"projects/[^/]+/locations/[^/]+/sessions/[^/]+/streams/[^/]+")
+_STREAM: Final = re.compile(r"projects/[^/]+/locations/[^/]+/(?:sessions|jobs)/[^/]+/streams/[^/]+")
 _DOTTED: Final = re.compile(r"([^/.]+)\.([^/.]+)\.([^/.]+)")
 
 # --- bad requests that are served --------------------------------------------------------------------
@@ -138,6 +138,7 @@ def _refused(
     code: grpc.StatusCode | None = None,
     words: str | None = None,
     source: str = "",
+    also: Mapping[str, str] | None = None,
 ) -> None:
     """Register a service that refuses for one reason with a wrong code, or with another text."""
 
@@ -148,7 +149,7 @@ def _refused(
             right, reported = REFUSALS[reason]
             raise Refusal(code or right, reported.format(**facts) if words is None else words)
 
-    behaviour_mutant(name, kills=kills, fault=fault, source=source)(Refused)
+    behaviour_mutant(name, kills=kills, also=also, fault=fault, source=source)(Refused)
 
 
 # fmt: off
@@ -178,7 +179,8 @@ _refused("errors.snapshot-out-of-range", "errors.snapshot-outside-window-has-its
          Reason.SNAPSHOT_TOO_OLD, code=_Code.OUT_OF_RANGE)
 _refused("errors.stream-unimplemented", "errors.unrecorded-refusal-has-a-fitting-code",
          "A stream that does not exist is refused with UNIMPLEMENTED.",
-         Reason.UNKNOWN_STREAM, code=_Code.UNIMPLEMENTED)
+         Reason.UNKNOWN_STREAM, code=_Code.UNIMPLEMENTED,
+         also={"query-results.other-location-is-not-found": "a job has no stream in another location"})
 # fmt: on
 
 
@@ -227,21 +229,21 @@ class RowsBeforeRefusal(Service):
     """A read from beyond the end delivers the last row before it is refused."""
 
     def read_rows(self, request: Any) -> Iterator[Any]:
-        stream = self.find_stream(request.read_stream)
+        stream = self.stream_of(request)
         last = stream.rows.num_rows - 1
         if request.offset > last + 1 and last >= 0:
             yield from super().read_rows(proto.ReadRowsRequest(read_stream=request.read_stream, offset=last))
         yield from super().read_rows(request)
 
 
-@behaviour_mutant("schema.resumed-differs", kills="offsets.resumed-schema-is-the-sessions")
+@behaviour_mutant("schema.resumed-differs", kills="offsets.resumed-schema-is-the-sessions", also=IN_RESULTS)
 class ResumedSchemaDiffers(Service):
     """A resumed read carries a schema whose first column has another name."""
 
     def read_rows(self, request: Any) -> Iterator[Any]:
         for answer in super().read_rows(request):
             if request.offset and answer.WhichOneof("schema") == "arrow_schema":
-                stream = self.find_stream(request.read_stream)
+                stream = self.stream_of(request)
                 answer.arrow_schema.serialized_schema = self.encode_schema(_renamed(self, stream.session.columns))
             yield answer
 

@@ -16,6 +16,7 @@ from conformance.contract import mapping, proto
 from conformance.records import BqType, Column
 from conformance.reference.catalogue import Snapshot, TableId
 from conformance.reference.message import Message
+from conformance.reference.mutants.changed import IN_RESULTS
 from conformance.reference.refusals import Reason, Refusal
 from conformance.reference.register import batch_mutant, behaviour_mutant, rows_mutant
 from conformance.reference.reshaping import change_fields, sql_type
@@ -122,6 +123,7 @@ class FailOnTimes(_Failing):
 @behaviour_mutant(
     "reads.fail-on-empty-lists",
     kills="rows.read-is-served",
+    also=IN_RESULTS,
     defects=("I-83",),
     source="https://github.com/apache/arrow/pull/14904",
 )

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.reference.catalogue import Snapshot
-from conformance.reference.mutants.changed import session_mutant
+from conformance.reference.mutants.changed import IN_RESULTS, session_mutant
 from conformance.reference.refusals import Reason
 from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
@@ -213,6 +213,7 @@ def same_stream_twice(answer: Any, session: Session) -> None:
 @behaviour_mutant(
     "session.empty-table-response",
     kills="rows.every-batch-has-rows",
+    also=IN_RESULTS,
     defects=("B-20", "B-57"),
     source=_BEAM_38007,
 )

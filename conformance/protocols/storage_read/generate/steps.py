@@ -96,15 +96,16 @@ def _check_offset(step: ReadRows | ReadResult, path: str) -> None:
     least = 0 if isinstance(step, ReadResult) else -LIMIT
     if step.offset in step.PLACES or (NUMBER.fullmatch(step.offset) and least <= int(step.offset) < LIMIT):
         return
-    raise RecordError(f"{path}.offset", f"a number from {least} to {LIMIT - 1}, or one of {step.PLACES}", step.offset)
+    expected = f"a number from {least} to {LIMIT - 1}, or one of {', '.join(step.PLACES)}"
+    raise RecordError(f"{path}.offset", expected, step.offset)
 
 
 def _check_query(step: RunQuery, path: str, table: Table) -> None:
     """Refuse a query whose result is open: parameters of its columns are unrecorded, as is the order of equal rows."""
     if step.statement is QueryStatement.CREATE:
         return
-    if any(map(_has_parameters, table.columns)):
-        raise RecordError(path, "a table whose columns have no precision, scale or max_length", step.TAG)
+    for column in filter(_has_parameters, table.columns):
+        raise RecordError(path, "columns without precision, scale and max_length for a query", column.name)
     if step.statement is QueryStatement.ORDERED:
         places = [row.get(ROW_ID) for row in table.rows or () if isinstance(row, dict)]
         known = any(column.name == ROW_ID for column in table.columns)
