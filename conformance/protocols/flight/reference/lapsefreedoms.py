@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
@@ -81,7 +82,7 @@ class FlightEndsWithItsEndpoint(_Lapsing):
         return flight
 
 
-class _Forgetful(FlightService):
+class _Forgetful(FlightService, abc.ABC):
     """A service that forgets something after half an hour."""
 
     def __init__(self, store: Store | None = None) -> None:
@@ -94,9 +95,9 @@ class _Forgetful(FlightService):
             self.forget_all()
         return super().for_call(method, headers, peer)
 
+    @abc.abstractmethod
     def forget_all(self) -> None:
         """Half an hour has passed."""
-        raise NotImplementedError
 
 
 @variation("flight-history.forgets-sessions-and-tickets", FLIGHT_PROTO)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import threading
 from collections.abc import Iterator, Sequence
 
@@ -40,7 +41,7 @@ class RenewedIsTheLatest(FlightService):
         return self.endpoint(self.store.ticket(latest, latest.batches)) + part(3, self.expiry())
 
 
-class _Together(FlightService):
+class _Together(FlightService, abc.ABC):
     """A service that knows which uploads are open at the same time."""
 
     def __init__(self, store: Store | None = None) -> None:
@@ -59,9 +60,9 @@ class _Together(FlightService):
             self.ended.append(came)
             self.keep_beside(key, came, others)
 
+    @abc.abstractmethod
     def keep_beside(self, key: bytes, came: Sequence[bytes], others: Sequence[Sequence[bytes]]) -> None:
         """Store an upload; ``others`` have ended since it began."""
-        raise NotImplementedError
 
 
 @mutant(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Sequence
 
 from conformance.protocols.flight.contract.decoding import read_endpoint
@@ -77,7 +78,7 @@ class RenewsTheLastEndpoint(_OfTwoEndpoints):
         return renewed
 
 
-class _Sweeping(FlightService):
+class _Sweeping(FlightService, abc.ABC):
     """A service that looks for expired tickets at each read, and does something then."""
 
     def __init__(self, store: Store | None = None) -> None:
@@ -91,9 +92,9 @@ class _Sweeping(FlightService):
                 self.sweep(over)
         return super().redeemed(ticket)
 
+    @abc.abstractmethod
     def sweep(self, over: bytes) -> None:
         """A ticket has expired."""
-        raise NotImplementedError
 
 
 @mutant("flight-history.expiry-is-for-all", kills=_OTHERS, also=_RENEWED)
