@@ -117,9 +117,7 @@ def page_has_a_schema(query: QueryView) -> Iterator[Violation]:
         yield Violation("a schema in base64", "none", field="arrowSchema.serializedSchema")
 
 
-@_clause(
-    "query-results.page-has-the-columns", over=pages, breaks="every client: a value under another name or of a type"
-)
+@_clause("query-results.page-has-the-columns", over=pages, breaks="every client: values have other names or types")
 def page_has_the_columns(page: Page) -> Iterator[Violation]:
     """The schema of the page has the columns of the result, in their order, each with the Arrow type of Storage Read.
 
