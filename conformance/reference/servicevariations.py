@@ -199,6 +199,17 @@ class FunctionsRefused(Service):
         return super().restrict(snapshot, text)
 
 
+@_variation("session.fields-echoed-in-another-order", STREAM_PROTO)
+class FieldsEchoedInAnotherOrder(Service):
+    """The options of a session name the selected fields in another order than the request."""
+
+    def create_read_session(self, request: Any) -> Any:
+        answer = super().create_read_session(request)
+        if answer.HasField("read_options"):
+            answer.read_options.selected_fields.reverse()
+        return answer
+
+
 @_variation("encoding.unusual", PROTOBUF)
 class UnusualEncoding(Service):
     """The fields of each answer come in the reverse order, with unknown ones before and behind them, and the numbers

@@ -93,6 +93,11 @@ DEVIATIONS = (
     spoilt("read-options-are-echoed", lambda s: s.read_options.selected_fields.append("id")),
     spoilt(
         "read-options-are-echoed",
+        lambda s: s.read_options.selected_fields.append("id"),
+        step=CreateSession(selected_fields=("id",)),
+    ),
+    spoilt(
+        "read-options-are-echoed",
         lambda s: s.read_options.ClearField("row_restriction"),
         step=CreateSession(row_restriction="id >= 0"),
     ),
@@ -155,6 +160,18 @@ def test_what_the_contract_leaves_open_is_no_finding(change: Any) -> None:
     """An absent echo, a default spelt out and a clock that is a minute off are permitted."""
     found = verdicts(PLAIN, lambda answers: change(session(answers)))
 
+    assert {verdict.clause for verdict in found if verdict.findings} == set()
+
+
+def test_the_echo_may_name_the_fields_in_another_order() -> None:
+    """The order of the selected fields has no meaning (stream.proto), so a server may sort them."""
+    two = tuple(PLAIN_TABLE.column_names[:2])
+    found = verdicts(
+        case_of(CreateSession(selected_fields=two), ReadRows()),
+        lambda answers: session(answers).read_options.selected_fields.reverse(),
+    )
+
+    assert len(two) == 2
     assert {verdict.clause for verdict in found if verdict.findings} == set()
 
 

@@ -220,7 +220,8 @@ def data_format_is_echoed(session: SessionView) -> Iterator[Violation]:
 def read_options_are_echoed(session: SessionView) -> Iterator[Violation]:
     """The ``read_options`` of the session, if it has any, are those of the request.
 
-    The server may leave the message out, and may write out a default.
+    The server may leave the message out, may write out a default, and may sort the selected fields: their order has no
+    meaning.
     """
     if not session.session.HasField("read_options"):
         return
@@ -233,11 +234,12 @@ def read_options_are_echoed(session: SessionView) -> Iterator[Violation]:
 
 
 def _plain_options(options: Any) -> Any:
-    """Return the options without fields that only write out a default."""
+    """Return the options without fields that only write out a default, with the selected fields in one order."""
     plain = type(options)()
     plain.CopyFrom(options)
     if not plain.response_compression_codec:
         plain.ClearField("response_compression_codec")
+    plain.selected_fields.sort()
     for name in ("arrow_serialization_options", "avro_serialization_options"):
         if plain.HasField(name) and not getattr(plain, name).ListFields():
             plain.ClearField(name)
