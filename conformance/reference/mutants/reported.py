@@ -107,7 +107,7 @@ class _Failing(Service, abc.ABC):
 @behaviour_mutant(
     "reads.fail-on-times",
     kills="rows.read-is-served",
-    also={"restriction.temporal-literal": "the tables of its cases have such columns"},
+    also={**IN_RESULTS, "restriction.temporal-literal": "the tables of its cases have such columns"},
     defects=("B-63", "B-77"),
     source="https://github.com/vantaboard/bigquery-emulator/commit/49f02f72",
 )
