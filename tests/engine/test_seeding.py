@@ -132,7 +132,7 @@ def test_preloaded_tables_get_the_same_verdicts(over_rest: Verdicts, running: Re
 
 def load(server: ReferenceServer, folder: Path) -> None:
     """Put the tables into the server as their owner would, from schema and rows."""
-    api = Api(server.catalogue)
+    api = Api(server.service)
     server.catalogue.create_dataset("test-project", "d")
     for one in json.loads((folder / "index.json").read_text())["tables"]:
         fields = json.loads((folder / f"{one['table']}.schema.json").read_text())

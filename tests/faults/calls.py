@@ -36,7 +36,7 @@ class Calls:
         self.clock = Clock()
         catalogue = Catalogue(self.clock)
         self.service = service(catalogue)
-        self._api = Api(catalogue)
+        self._api = Api(self.service)
         self._api.insert_dataset({"datasetReference": {"datasetId": DATASET}}, {}, PROJECT)
 
     def seed(self, fields: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]], table: str = "t") -> None:
