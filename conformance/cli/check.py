@@ -15,6 +15,7 @@ from conformance.cli._group import Unusable
 from conformance.cli._ipcfiles import Checked, Refused, check_file, counted, counting, refuse_foreign, show, unjudged
 from conformance.cli._options import EXISTING, json_flag, level_option
 from conformance.cli._reading import named_files, read_named
+from conformance.cli._rest import read_page
 from conformance.contain.text import many, safe
 from conformance.contract.clause import MESSAGES, PROFILES
 from conformance.contract.disputes import current
@@ -46,6 +47,13 @@ KEPT: Final = 2
     multiple=True,
     help="A record batch message (serialized_record_batch); may be repeated.",
 )
+@click.option(
+    "--rest",
+    "rest_file",
+    metavar="FILE",
+    type=EXISTING,
+    help="The JSON answer of a query with its rows in Arrow; both of its messages are judged.",
+)
 @click.option("--kind", type=click.Choice([kind.value for kind in Kind]), help="The kind of FILE; detected by default.")
 @click.option("--profile", type=click.Choice(PROFILES), help="The clauses to judge by; by default those for the kind.")
 @level_option
@@ -60,6 +68,7 @@ def command(
     files: tuple[str, ...],
     schema_file: Path | None,
     batch_files: tuple[Path, ...],
+    rest_file: Path | None,
     kind: str | None,
     profile: str | None,
     level: str,
@@ -75,23 +84,28 @@ def command(
     conformance check data.arrows data.arrow
     gzip -dc data.arrows.gz | conformance check -
     conformance check --schema schema.bin --batch 0.bin --batch 1.bin
+    conformance check --rest answer.json
 
     \b
     Exit status: 0 no findings, 1 findings or clauses that could not be judged, 2 a file holds no message.
     """  # noqa: D301  # click wants the character, not the escape
     for dispute in current(today()):
         click.echo(f"{dispute.clause} is not judged: {dispute.text}", err=True)
+    if sum((bool(files), bool(schema_file or batch_files), bool(rest_file))) > 1:
+        raise click.UsageError("expected one of FILE, --schema with --batch, and --rest, got several")
     if files:
-        if schema_file is not None or batch_files:
-            raise click.UsageError("expected either FILE or --schema with --batch, got both")
         _check_files(files, kind, profile, Level(level), writer=writer, as_json=as_json)
-    elif schema_file is None:
-        raise click.UsageError("expected a FILE, or --schema with a schema message; see `conformance check --help`")
+        return
+    profile = profile or MESSAGES[0]
+    if profile not in MESSAGES or kind not in (None, Kind.MESSAGE.value):
+        raise click.UsageError(f"expected a profile of messages ({', '.join(MESSAGES)}), got another")
+    if rest_file is not None:
+        named = [(f"{rest_file}, {field}", data) for field, data in read_page(rest_file).messages]
+    elif schema_file is not None:
+        named = [(str(path), _message(path)) for path in (schema_file, *batch_files)]
     else:
-        profile = profile or MESSAGES[0]
-        if profile not in MESSAGES or kind not in (None, Kind.MESSAGE.value):
-            raise click.UsageError(f"expected a profile of messages with --schema ({', '.join(MESSAGES)}), got another")
-        _check_messages((schema_file, *batch_files), profile, Level(level), as_json=as_json)
+        raise click.UsageError("expected a FILE, or --schema with a schema message; see `conformance check --help`")
+    _check_messages(named, profile, Level(level), as_json=as_json)
 
 
 def _check_files(
@@ -145,26 +159,31 @@ def _show(results: Iterable[Checked | Refused], *, as_json: bool) -> None:
 # --- bare messages ------------------------------------------------------------------------------------
 
 
-def _check_messages(files: tuple[Path, ...], profile: str, level: Level, *, as_json: bool) -> None:
-    contents = [read_named(path) for path in files]
-    for path, data in zip(files, contents, strict=True):
-        if not data:
-            raise Unusable(f"{path}: expected an Arrow message, got an empty file")
-        if not data.startswith(MAGIC):  # a whole file in the place of a message is a defect of servers, and is judged
-            refuse_foreign(path, data)
+def _message(path: Path) -> bytes:
+    data = read_named(path)
+    if not data:
+        raise Unusable(f"{path}: expected an Arrow message, got an empty file")
+    if not data.startswith(MAGIC):  # a whole file in the place of a message is a defect of servers, and is judged
+        refuse_foreign(path, data)
+    return data
+
+
+def _check_messages(named: Sequence[tuple[str, bytes]], profile: str, level: Level, *, as_json: bool) -> None:
+    """Judge a schema message and the batches that follow it, each with the words that say where it is."""
+    names, contents = zip(*named, strict=True)
     verdicts = counting(judge_bytes(contents[0], contents[1:], profile=profile), level)
     if as_json:
         click.echo(json.dumps([to_json(verdict) for verdict in verdicts], indent=1, ensure_ascii=False))
     else:
-        for line in _lines(verdicts, files, contents):
+        for line in _lines(verdicts, names, contents):
             show(line)
         failed = sum(verdict.outcome is Outcome.FAIL for verdict in verdicts)
         passed = sum(verdict.outcome is Outcome.PASS for verdict in verdicts)
-        show(f"{counted(failed, passed)}, on {many(len(files), 'message')} ({profile})")
+        show(f"{counted(failed, passed)}, on {many(len(named), 'message')} ({profile})")
     sys.exit(1 if any(verdict.outcome is not Outcome.PASS for verdict in verdicts) else 0)
 
 
-def _lines(verdicts: list[Verdict], files: tuple[Path, ...], contents: list[bytes]) -> Iterator[str]:
+def _lines(verdicts: list[Verdict], names: Sequence[str], contents: Sequence[bytes]) -> Iterator[str]:
     @functools.lru_cache(maxsize=KEPT)
     def regions(index: int) -> Sequence[Region]:
         """The regions of a message, which may have more findings than it would be worth to dissect it for again."""
@@ -175,7 +194,7 @@ def _lines(verdicts: list[Verdict], files: tuple[Path, ...], contents: list[byte
         clause = all_clauses()[verdict.clause]
         for finding in verdict.findings:
             yield f"{verdict.clause}  [{clause.level.upper()}]"
-            yield from _finding(finding, files, contents, regions)
+            yield from _finding(finding, names, contents, regions)
             yield f"  source    {clause.source}"
             yield f"  evidence  {clause.evidence_in_words}"
             if clause.breaks:
@@ -185,10 +204,10 @@ def _lines(verdicts: list[Verdict], files: tuple[Path, ...], contents: list[byte
 
 
 def _finding(
-    finding: Finding, files: tuple[Path, ...], contents: list[bytes], regions: Callable[[int], Sequence[Region]]
+    finding: Finding, names: Sequence[str], contents: Sequence[bytes], regions: Callable[[int], Sequence[Region]]
 ) -> Iterator[str]:
     index = finding.call or 0
-    place = safe(str(files[index])) + (f", {finding.field}" if finding.field else "")
+    place = safe(names[index]) + (f", {finding.field}" if finding.field else "")
     yield f"  where     {place}"
     yield f"  required  {finding.required}"
     yield f"  observed  {finding.observed}"

@@ -15,6 +15,7 @@ from conformance.cli._group import Unusable
 from conformance.cli._ipcfiles import counting, has_message, no_message, values_of
 from conformance.cli._options import EXISTING, json_flag
 from conformance.cli._reading import read_named
+from conformance.cli._rest import read_page
 from conformance.contain.text import safe
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.judging import PROFILE_OF, judge_ipc
@@ -80,6 +81,12 @@ _TITLES: Final = " or ".join(map(title_of, _PROTOCOLS))
     help=f"FILE is this protobuf message of {_TITLES}, such as {_CARRIERS}.",
 )
 @click.option(
+    "--rest",
+    "rest_part",
+    type=click.Choice(["schema", "batch"]),
+    help="FILE is the JSON answer of a query with its rows in Arrow: annotate this message of it.",
+)
+@click.option(
     "--dump",
     "dumped",
     multiple=True,
@@ -101,6 +108,7 @@ def command(
     schema_file: Path | None,
     kind: str | None,
     message_name: str | None,
+    rest_part: str | None,
     dumped: tuple[str, ...],
     as_json: bool,
     width: int | None,
@@ -120,14 +128,21 @@ def command(
     \b
     Exit status: 0 no faults, 1 faults, 2 the file is empty, cannot be read, or has another format.
     """  # noqa: D301  # click wants the character, not the escape
-    data = read_named(file)
+    schema_data, schema = b"", None
+    if rest_part is None:
+        data = read_named(file)
+    elif others := [name for name, value in (("--kind", kind), ("--message", message_name)) if value]:
+        raise Unusable(f"--rest: expected the answer of a query, got {others[0]} as well; omit one of them")
+    else:
+        data, schema_data, schema = _of_page(file, rest_part)
     if not data and message_name is None:
         raise Unusable(f"{file}: expected an Arrow message, got no bytes")
     if message_name is not None and kind is not None:
         raise Unusable(f"--message: expected a message of {_TITLES}, got --kind {kind} as well; omit one of them")
     protocol = next((one for one in _PROTOCOLS.values() if message_name in one.messages), None)
-    schema_data, schema = b"", None
     if schema_file is not None:
+        if rest_part is not None:
+            raise Unusable("--schema: expected a bare message to go with it, got --rest; the answer has its schema")
         if kind not in (None, Kind.MESSAGE):
             raise Unusable(f"--schema: expected a bare message to go with it, got --kind {kind}; omit one of them")
         schema_data, schema = _schema(schema_file, protocol)
@@ -154,6 +169,16 @@ def command(
         _print(dissection, findings, width, only, lambda fault: _breaks(fault, rules, strict=strict))
     broken = any(_breaks(fault, rules, strict=strict) for fault in dissection.faults)
     sys.exit(1 if failed or (broken and message_name is not None) else 0)
+
+
+def _of_page(file: Path, part: str) -> tuple[bytes, bytes, Schema | None]:
+    """A message of the answer of a query; with the batch, the schema message before it, and its schema."""
+    (_, schema), *batches = read_page(file).messages
+    if part == "schema":
+        return schema, b"", None
+    if not batches:
+        raise Unusable(f"{file}: expected the answer of a query with a record batch, got one without")
+    return batches[0][1], schema, read_schema(schema).schema
 
 
 def _check_is_arrow(file: Path, data: bytes) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance import wire
@@ -13,10 +13,24 @@ from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, ReadView, View
 from conformance.records import Call, ReadResult, RunQuery, Step
 
-__all__ = ["QueryView", "ResultView", "StorageView", "name_in"]
+__all__ = ["ARROW_FIELDS", "QueryView", "ResultView", "StorageView", "arrow_in", "name_in"]
 
 CAPABILITY: Final = "query-results"
 """What a server declares that answers queries in Arrow."""
+
+ARROW_FIELDS: Final = (("arrowSchema", "serializedSchema"), ("arrowRecordBatch", "serializedRecordBatch"))
+"""Where an answer has its Arrow messages: the schema, and the rows of its page."""
+
+
+def arrow_in(answer: Mapping[str, Any], field: tuple[str, str]) -> bytes | None:
+    """The message at one of :data:`ARROW_FIELDS`; None if the answer has none there.
+
+    Raises:
+        ValueError: The text is not base64.
+    """
+    part = answer.get(field[0])
+    text = part.get(field[1]) if isinstance(part, dict) else None
+    return base64.b64decode(text, validate=True) if isinstance(text, str) else None
 
 
 def name_in(value: object) -> str:
@@ -46,24 +60,22 @@ class QueryView(CallView):
         except ForeignJsonError:
             return None
 
-    def _bytes(self, field: str, inner: str) -> bytes | None:
-        part = (self.answer or {}).get(field)
-        text = part.get(inner) if isinstance(part, dict) else None
+    def _bytes(self, place: int) -> bytes | None:
         try:
-            return base64.b64decode(text, validate=True) if isinstance(text, str) else None
+            return arrow_in(self.answer or {}, ARROW_FIELDS[place])
         except ValueError:
             return None
 
     @remembered_property
     def schema(self) -> SchemaBytes | None:
         """The Arrow schema of the page; None if the answer has none in base64."""
-        data = self._bytes("arrowSchema", "serializedSchema")
+        data = self._bytes(0)
         return None if data is None else SchemaBytes(self.index, 0, data, "query")
 
     @remembered_property
     def batch(self) -> BatchBytes | None:
         """The record batch of the page; None if the answer has none in base64."""
-        data = self._bytes("arrowRecordBatch", "serializedRecordBatch")
+        data = self._bytes(1)
         schema = self.schema.message.schema if self.schema is not None else None
         return None if data is None else BatchBytes(self.index, 0, data, schema, self.view.decompression)
 

@@ -156,7 +156,7 @@ def test_a_kind_or_profile_can_be_given() -> None:
         (["shell.bin"], "shell.bin: expected an Arrow file, got 8 bytes with neither a message nor a footer"),
         (["batch.bin"], "batch.bin: expected a stream, a file, a tensor or a schema message, got a RecordBatch alone"),
         (["clean.arrow", "--kind", "stream", "--profile", "ipc-file"], "expected --kind file with --profile ipc-file"),
-        (["clean.arrows", "--schema", "schema.bin"], "expected either FILE or --schema"),
+        (["clean.arrows", "--schema", "schema.bin"], "expected one of FILE, --schema with --batch"),
         ([], "expected a FILE, or --schema"),
         (["--schema", "schema.bin", "--profile", "ipc-stream"], "expected a profile of messages"),
     ],
