@@ -8,6 +8,7 @@ it is known what of the reference a case uses, a service that differs in nothing
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
@@ -27,7 +28,9 @@ of chance.
 """
 
 MOST_BYTES: Final = 1 << 20
-"""The largest exchange, by the bytes of its responses, that is kept."""
+"""The largest exchange, by the bytes of its responses, that is kept as it is: of a larger one, the digest of each
+response is kept in its place.
+"""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -36,6 +39,11 @@ class _Judged:
     exchange: Exchange
     verdicts: list[Verdict]
     used: frozenset[str] | None
+    in_digests: bool
+
+    def is_of(self, exchange: Exchange) -> bool:
+        """True if the exchange is the one that was judged."""
+        return self.exchange == (_in_digests(exchange) if self.in_digests else exchange)
 
 
 class Reuse:
@@ -55,12 +63,12 @@ class Reuse:
         self._clauses: Final = tuple(clauses)
         self._refined: Final = refined
         self._answered: Final = answered
-        self._known: Final[dict[str, _Judged | None]] = {}
+        self._known: Final[dict[str, _Judged]] = {}
 
     def judge(self, case: Case, exchange: Exchange, table: pa.Table) -> list[Verdict]:
         """The verdicts on an exchange; ``table`` has the rows of the case."""
         known = self._learnt(case, table)
-        if known is not None and known.exchange == exchange and known.case == case:
+        if known is not None and known.is_of(exchange) and known.case == case:
             return known.verdicts
         return self._judged(case, exchange, table)
 
@@ -76,10 +84,9 @@ class Reuse:
             return None
         if case.id not in self._known:
             exchange, used = self._answered(case, table)
-            is_kept = exchange.received <= MOST_BYTES
-            self._known[case.id] = (
-                _Judged(case, exchange, self._judged(case, exchange, table), used) if is_kept else None
-            )
+            large = exchange.received > MOST_BYTES
+            kept = _in_digests(exchange) if large else exchange
+            self._known[case.id] = _Judged(case, kept, self._judged(case, exchange, table), used, large)
         return self._known[case.id]
 
     def _judged(self, case: Case, exchange: Exchange, table: pa.Table) -> list[Verdict]:
@@ -90,3 +97,12 @@ class Reuse:
         return (
             list(refine(case, exchange, verdicts, view.reason_not_judged, passed=True)) if self._refined else verdicts
         )
+
+
+def _in_digests(exchange: Exchange) -> Exchange:
+    """The exchange with the digest of each response in its place; those of no other exchange are alike."""
+    calls = (
+        dataclasses.replace(call, responses=tuple(hashlib.sha256(data).digest() for data in call.responses))
+        for call in exchange.calls
+    )
+    return dataclasses.replace(exchange, calls=tuple(calls))
