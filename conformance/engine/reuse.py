@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 import pyarrow as pa
 
 from conformance.contract.clause import Clause
-from conformance.contract.judge import judge_view
+from conformance.contract.judge import Judge
 from conformance.contract.viewing import profile_of, view_of
 from conformance.engine.outcomes import refine
 from conformance.records import Case, Exchange, Verdict
@@ -50,7 +50,8 @@ class Reuse:
     """A judge of servers under ``clauses``, which judges each of the reference's exchanges once.
 
     ``answered`` asks the reference about a case, each case once; if it is None, every exchange is judged. With
-    ``refined``, a refusal or a death that no clause reports fails the case, as in a run.
+    ``refined``, a refusal or a death that no clause reports fails the case, as in a run. Else only the verdicts that
+    are no passes are returned.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Reuse:
         self._refined: Final = refined
         self._answered: Final = answered
         self._known: Final[dict[str, _Judged]] = {}
+        self._judges: Final[dict[str, Judge]] = {}
 
     def judge(self, case: Case, exchange: Exchange, table: pa.Table) -> list[Verdict]:
         """The verdicts on an exchange; ``table`` has the rows of the case."""
@@ -90,13 +92,19 @@ class Reuse:
         return self._known[case.id]
 
     def _judged(self, case: Case, exchange: Exchange, table: pa.Table) -> list[Verdict]:
-        profile = profile_of(exchange.protocol)
-        binding = [clause for clause in self._clauses if profile in clause.profiles]
+        """The verdicts on an exchange; passes are among them only where they are refined."""
+        judging = self._judge_of(profile_of(exchange.protocol))
         view = view_of(case, exchange, table)
-        verdicts = judge_view(view, binding)
-        return (
-            list(refine(case, exchange, verdicts, view.reason_not_judged, passed=True)) if self._refined else verdicts
-        )
+        judged = judging(view)
+        if not self._refined:
+            return list(judged.others)
+        verdicts = judging.in_order(case, judged)
+        return list(refine(case, exchange, verdicts, view.reason_not_judged, passed=True))
+
+    def _judge_of(self, profile: str) -> Judge:
+        if profile not in self._judges:
+            self._judges[profile] = Judge(clause for clause in self._clauses if profile in clause.profiles)
+        return self._judges[profile]
 
 
 def _in_digests(exchange: Exchange) -> Exchange:

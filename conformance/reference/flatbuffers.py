@@ -18,7 +18,7 @@ import marshal
 import struct
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from conformance.wire.tables import CODES, STRUCTS, TABLES, UNIONS, WIDTHS, Slot, SlotKind
 
@@ -306,7 +306,7 @@ def write(table: str, tree: Tree, *, layout: TableLayout = DEFAULT) -> bytes:
         KeyError: the tree names a slot that the table does not have.
     """
     try:
-        packed = marshal.dumps(tree, _PLAIN)
+        packed = marshal.dumps(cast("Any", tree), _PLAIN)
     except ValueError:  # a value of another type, which may not say all of itself
         return _bytes_of(table, tree, layout)
     key = table, packed, layout
