@@ -193,7 +193,7 @@ def _divided(side: Side, state: Hashable, named: tuple[str, ...]) -> tuple[tuple
     return tuple([clause.id for clause in shown]), tuple(hidden)
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=1024)
 def _ids_named(judge: Judge, named: tuple[str, ...]) -> frozenset[str]:
     """Return the ids of a judge's clauses that the case names."""
     return frozenset([clause.id for clause in judge.clauses if matches(clause.id, named)])
