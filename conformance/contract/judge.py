@@ -16,8 +16,7 @@ import dataclasses
 import functools
 import itertools
 import traceback
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, cast
 
 import pyarrow as pa
@@ -96,6 +95,7 @@ class Judge:
     def __init__(self, clauses: Iterable[Clause]) -> None:
         self.clauses: Final = tuple(clauses)
         self.places: Final = {clause.id: place for place, clause in enumerate(self.clauses)}
+        self._order: Final = {clause: place for place, clause in enumerate(self.clauses)}
         sides: dict[Aspect | None, list[Clause]] = {}
         for clause in self.clauses:
             sides.setdefault(_aspect(clause), []).append(clause)
@@ -108,7 +108,7 @@ class Judge:
             return Judged((), tuple(unjudged.untestable(view, self.clauses)))
         served = unjudged.is_served(view)
         if unjudged.exceeds(view):
-            beyond = unjudged.beyond(view, self.clauses, lambda clause: _ask(view, clause, served=served))
+            beyond = unjudged.beyond(view, self.clauses, lambda clause: _verdict(view, clause, served=served))
             return Judged((), tuple(beyond))
         passed: list[str] = []
         open_: list[Clause] = []
@@ -123,18 +123,37 @@ class Judge:
                 shown, unshown = _divided(side, state, named)
                 passed += shown
                 open_ += unshown
-        asked = [_ask(view, clause, served=served) for clause in sorted(open_, key=lambda one: self.places[one.id])]
-        verdicts = unjudged.unhidden([one for one in asked if one is not None], raised, self.clauses)
-        passed += [one.clause for one in verdicts if one.outcome is Outcome.PASS]
-        return Judged(tuple(passed), tuple([one for one in verdicts if one.outcome is not Outcome.PASS]))
+        verdicts: list[Verdict] = []
+        owed = _ids_named(self, named)
+        for clause in sorted(open_, key=self._order.__getitem__):
+            found = _ask(view, clause, served=served, owed=owed)
+            if found is _PASSED:
+                passed.append(clause.id)
+            elif found is not None:
+                verdicts.append(found)
+        if raised:
+            passed, verdicts = self._unhidden(view, passed, verdicts, raised)
+        return Judged(tuple(passed), tuple(verdicts))
+
+    def _unhidden(
+        self, view: View, passed: list[str], verdicts: list[Verdict], raised: Mapping[Aspect, str]
+    ) -> tuple[list[str], list[Verdict]]:
+        """Return the ids that passed and all other verdicts, with an error of each aspect that raised."""
+        every = unjudged.unhidden([*Verdict.passes(view.case.id, passed), *verdicts], raised, self.clauses)
+        every.sort(key=lambda one: self.places[one.clause])
+        shown = [one.clause for one in every if one.outcome is Outcome.PASS]
+        return shown, [one for one in every if one.outcome is not Outcome.PASS]
 
     def in_order(self, case: Case, judged: Judged) -> list[Verdict]:
         """Return all verdicts in the order of the clauses; verdicts on the case as a whole come last."""
         others = {verdict.clause: verdict for verdict in judged.others}
         ordered = _in_order(self, judged.passed, tuple(others))
-        if not others:
-            return Verdict.passes(case.id, ordered)
-        return [others.get(one) or Verdict(case.id, one, Outcome.PASS) for one in ordered]
+        verdicts = Verdict.passes(case.id, ordered)
+        if others:
+            for place, clause_id in enumerate(ordered):
+                if clause_id in others:
+                    verdicts[place] = others[clause_id]
+        return verdicts
 
 
 @functools.lru_cache(maxsize=16)
@@ -174,31 +193,48 @@ def _divided(side: Side, state: Hashable, named: tuple[str, ...]) -> tuple[tuple
     return tuple([clause.id for clause in shown]), tuple(hidden)
 
 
+@functools.lru_cache(maxsize=1024)
+def _ids_named(judge: Judge, named: tuple[str, ...]) -> frozenset[str]:
+    """Return the ids of a judge's clauses that the case names."""
+    return frozenset([clause.id for clause in judge.clauses if matches(clause.id, named)])
+
+
 @functools.lru_cache(maxsize=4096)
 def _named(side: Side, named: tuple[str, ...]) -> tuple[Clause, ...]:
     """Return the clauses of a side that the case names."""
     return tuple([clause for clause in side.clauses if matches(clause.id, named)])
 
 
-def _ask(view: View, clause: Clause, *, served: bool) -> Verdict | None:
+_PASSED: Final = Verdict("", "", Outcome.PASS)
+"""What stands for the verdict of a clause that passed: an exchange has hundreds, and only their ids are kept."""
+
+
+def _verdict(view: View, clause: Clause, *, served: bool) -> Verdict | None:
     """Return the verdict of a clause, None if it has no subject and the case does not name it."""
-    case_id = view.case.id
-    if view.work > view.budget.work:
-        return Verdict(case_id, clause.id, Outcome.UNTESTABLE, reason=unjudged.USED_UP)
-    if reason := view.given_up():
-        return Verdict(case_id, clause.id, Outcome.UNTESTABLE, reason=reason)
+    owed = frozenset({clause.id}) if matches(clause.id, view.case.clauses) else frozenset[str]()
+    found = _ask(view, clause, served=served, owed=owed)
+    return Verdict(view.case.id, clause.id, Outcome.PASS) if found is _PASSED else found
+
+
+def _ask(view: View, clause: Clause, *, served: bool, owed: frozenset[str]) -> Verdict | None:
+    """As :func:`_verdict`, with :data:`_PASSED` for a pass; ``owed`` are the ids of the clauses that the case names."""
+    if reason := unjudged.USED_UP if view.work > view.budget.work else view.given_up():
+        return Verdict(view.case.id, clause.id, Outcome.UNTESTABLE, reason=reason)
     try:
         subjects = clause.over(view) if served or _aspect(clause) is not None else ()
-        view.work += len(subjects)
-        wanted = itertools.takewhile(lambda _: not view.given_up(), subjects)
-        if findings := tuple(_kept(clause, wanted)):
-            return Verdict(case_id, clause.id, Outcome.FAIL, findings)
+        if subjects:
+            view.work += len(subjects)
+            wanted = itertools.takewhile(lambda _: not view.given_up(), subjects)
+            if findings := tuple(_kept(clause, wanted)):
+                return Verdict(view.case.id, clause.id, Outcome.FAIL, findings)
         if reason := view.given_up():
-            return Verdict(case_id, clause.id, Outcome.UNTESTABLE, reason=reason)
-        return Verdict(case_id, clause.id, Outcome.PASS) if subjects else unjudged.unobserved(view, clause)
+            return Verdict(view.case.id, clause.id, Outcome.UNTESTABLE, reason=reason)
+        if subjects:
+            return _PASSED
+        return unjudged.unobserved(view, clause) if clause.id in owed else None
     except Exception as error:  # noqa: BLE001  # any exception becomes a verdict, and the case goes on
         view.broke["".join(traceback.format_exception(error))] = None
-        return Verdict(case_id, clause.id, Outcome.ERROR, reason=reason_of(error))
+        return Verdict(view.case.id, clause.id, Outcome.ERROR, reason=reason_of(error))
 
 
 def _kept(clause: Clause, subjects: Iterable[Subject]) -> Iterator[Finding]:
@@ -206,15 +242,18 @@ def _kept(clause: Clause, subjects: Iterable[Subject]) -> Iterator[Finding]:
 
     A call that has a finding is not looked at again, so that a fault in each of a million messages costs little.
     """
-    calls: Counter[int | None] = Counter()
+    calls: set[int | None] = set()
+    count = 0
+    check = clause.check
     for subject in subjects:
-        if calls.total() >= MAX_FINDINGS and calls[subject.call]:
+        if count >= MAX_FINDINGS and subject.call in calls:
             continue
-        for violation in clause.check(subject):
+        for violation in check(subject):
             finding = _finding(clause, subject, violation)
-            if calls.total() >= MAX_FINDINGS and calls[finding.call]:
+            if count >= MAX_FINDINGS and finding.call in calls:
                 break
-            calls[finding.call] += 1
+            calls.add(finding.call)
+            count += 1
             yield finding
 
 

@@ -8,13 +8,14 @@ it is known what of the reference a case uses, a service that differs in nothing
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
 import pyarrow as pa
 
 from conformance.contract.clause import Clause
-from conformance.contract.judge import judge_view
+from conformance.contract.judge import Judge
 from conformance.contract.viewing import profile_of, view_of
 from conformance.engine.outcomes import refine
 from conformance.records import Case, Exchange, Verdict
@@ -27,7 +28,9 @@ of chance.
 """
 
 MOST_BYTES: Final = 1 << 20
-"""The largest exchange, by the bytes of its responses, that is kept."""
+"""The largest exchange, by the bytes of its responses, that is kept as it is: of a larger one, the digest of each
+response is kept in its place.
+"""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -36,13 +39,19 @@ class _Judged:
     exchange: Exchange
     verdicts: list[Verdict]
     used: frozenset[str] | None
+    in_digests: bool
+
+    def is_of(self, exchange: Exchange) -> bool:
+        """True if the exchange is the one that was judged."""
+        return self.exchange == (_in_digests(exchange) if self.in_digests else exchange)
 
 
 class Reuse:
     """A judge of servers under ``clauses``, which judges each of the reference's exchanges once.
 
     ``answered`` asks the reference about a case, each case once; if it is None, every exchange is judged. With
-    ``refined``, a refusal or a death that no clause reports fails the case, as in a run.
+    ``refined``, a refusal or a death that no clause reports fails the case, as in a run. Else only the verdicts that
+    are no passes are returned.
     """
 
     def __init__(
@@ -55,12 +64,13 @@ class Reuse:
         self._clauses: Final = tuple(clauses)
         self._refined: Final = refined
         self._answered: Final = answered
-        self._known: Final[dict[str, _Judged | None]] = {}
+        self._known: Final[dict[str, _Judged]] = {}
+        self._judges: Final[dict[str, Judge]] = {}
 
     def judge(self, case: Case, exchange: Exchange, table: pa.Table) -> list[Verdict]:
         """The verdicts on an exchange; ``table`` has the rows of the case."""
         known = self._learnt(case, table)
-        if known is not None and known.exchange == exchange and known.case == case:
+        if known is not None and known.is_of(exchange) and known.case == case:
             return known.verdicts
         return self._judged(case, exchange, table)
 
@@ -76,17 +86,31 @@ class Reuse:
             return None
         if case.id not in self._known:
             exchange, used = self._answered(case, table)
-            is_kept = exchange.received <= MOST_BYTES
-            self._known[case.id] = (
-                _Judged(case, exchange, self._judged(case, exchange, table), used) if is_kept else None
-            )
+            large = exchange.received > MOST_BYTES
+            kept = _in_digests(exchange) if large else exchange
+            self._known[case.id] = _Judged(case, kept, self._judged(case, exchange, table), used, large)
         return self._known[case.id]
 
     def _judged(self, case: Case, exchange: Exchange, table: pa.Table) -> list[Verdict]:
-        profile = profile_of(exchange.protocol)
-        binding = [clause for clause in self._clauses if profile in clause.profiles]
+        """The verdicts on an exchange; passes are among them only where they are refined."""
+        judging = self._judge_of(profile_of(exchange.protocol))
         view = view_of(case, exchange, table)
-        verdicts = judge_view(view, binding)
-        return (
-            list(refine(case, exchange, verdicts, view.reason_not_judged, passed=True)) if self._refined else verdicts
-        )
+        judged = judging(view)
+        if not self._refined:
+            return list(judged.others)
+        verdicts = judging.in_order(case, judged)
+        return list(refine(case, exchange, verdicts, view.reason_not_judged, passed=True))
+
+    def _judge_of(self, profile: str) -> Judge:
+        if profile not in self._judges:
+            self._judges[profile] = Judge(clause for clause in self._clauses if profile in clause.profiles)
+        return self._judges[profile]
+
+
+def _in_digests(exchange: Exchange) -> Exchange:
+    """The exchange with the digest of each response in its place; those of no other exchange are alike."""
+    calls = (
+        dataclasses.replace(call, responses=tuple(hashlib.sha256(data).digest() for data in call.responses))
+        for call in exchange.calls
+    )
+    return dataclasses.replace(exchange, calls=tuple(calls))

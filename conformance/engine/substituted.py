@@ -14,8 +14,9 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract import proto
-from conformance.contract.clause import Clause
-from conformance.contract.judge import judge
+from conformance.contract.clause import PROFILES, Clause
+from conformance.contract.judge import Judge
+from conformance.contract.viewing import view_of
 from conformance.engine.systematic import Fate
 from conformance.generate import materialise
 from conformance.records import Call, Case, CreateSession, Exchange, Outcome, Verdict
@@ -35,19 +36,19 @@ _SIX_HOURS: Final = 6 * 3_600_000_000
 
 def type_fates(clauses: Iterable[Clause], *, take: tuple[int, int]) -> Iterator[Fate]:
     """The fate of every substituted type; ``take`` is (first, step) and selects which substitutions to try."""
-    chosen = tuple(clauses)
+    judging = Judge(one for one in clauses if PROFILES[0] in one.profiles)
     for made in itertools.islice(substitutions(), take[0], None, take[1]):
-        yield from _fates(made, chosen)
+        yield from _fates(made, judging)
 
 
-def _fates(made: Substitution, clauses: tuple[Clause, ...]) -> Iterator[Fate]:
+def _fates(made: Substitution, judging: Judge) -> Iterator[Fate]:
     table, batch = materialise(made.case.table), made.batch()
     schema = schema_message(batch.schema, [0]).encode()
     for name, exchange in (
         ("serialized", _serialized(made.case, schema, [batch])),
         ("served", _served(made.case, schema, [batch])),
     ):
-        verdicts = judge(made.case, exchange, table, clauses=clauses)
+        verdicts = judging(view_of(made.case, exchange, table)).others
         rejected = tuple(one.clause for one in verdicts if _rejects(one))
         errors = tuple(f"{one.clause}: {one.reason}" for one in verdicts if one.outcome is Outcome.ERROR)
         yield Fate(f"{made.path}, {name}", f"as {made.change}", rejected, errors=errors)

@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from conformance.contract import proto
-from conformance.contract.clause import Clause
-from conformance.contract.judge import judge
+from conformance.contract.clause import PROFILES, Clause
+from conformance.contract.judge import Judge
+from conformance.contract.viewing import view_of
 from conformance.engine.proof import Tried
 from conformance.generate import materialise
 from conformance.records import (
@@ -114,10 +115,10 @@ def fates(
     ``recorded`` are cases with the answers of the reference server; ``take`` is (first, step) and selects the changes
     to make.
     """
-    chosen = tuple(clauses)
+    judging = Judge(one for one in clauses if PROFILES[0] in one.profiles)
     trials = itertools.chain(_message_trials(), *(_call_trials(tried, exchange) for tried, exchange in recorded))
     for trial in itertools.islice(trials, take[0], None, take[1]):
-        yield _fate(trial, chosen)
+        yield _fate(trial, judging)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -153,9 +154,9 @@ def conversations() -> list[tuple[Tried, Exchange]]:
             return [(tried, target.drive(case, tried.table))]
 
 
-def _fate(trial: _Trial, clauses: tuple[Clause, ...]) -> Fate:
+def _fate(trial: _Trial, judging: Judge) -> Fate:
     edit, tried = trial.edit, trial.tried
-    verdicts = judge(tried.case, trial.exchange(), tried.table, clauses=clauses)
+    verdicts = judging(view_of(tried.case, trial.exchange(), tried.table)).others
     rejected = tuple(verdict.clause for verdict in verdicts if verdict.outcome is Outcome.FAIL)
     errors = tuple(f"{verdict.clause}: {verdict.reason}" for verdict in verdicts if verdict.outcome is Outcome.ERROR)
     permission = None if rejected else next((it for it in PERMITTED if it.covers(edit)), None)

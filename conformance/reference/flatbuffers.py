@@ -13,9 +13,12 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
+import marshal
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias, cast
 
 from conformance.wire.tables import CODES, STRUCTS, TABLES, UNIONS, WIDTHS, Slot, SlotKind
 
@@ -57,8 +60,8 @@ class _Writer:
     out: bytearray = dataclasses.field(default_factory=lambda: bytearray(4))
     vtables: dict[bytes, int] = dataclasses.field(default_factory=dict)
     pending: collections.deque[tuple[int, Slot, str, Any]] = dataclasses.field(default_factory=collections.deque)
-    order: list[bytes] = dataclasses.field(default_factory=list)
-    """The vtables of all tables so far, as they are if fields of 8 bytes come right after the first 4."""
+    count: int = 0
+    """The number of tables so far, where it counts."""
     owners: Mapping[bytes, int] = dataclasses.field(default_factory=dict)
     """The number of the last table with each vtable, if earlier ones point forward to it; empty if none do."""
     waiting: dict[bytes, list[int]] = dataclasses.field(default_factory=dict)
@@ -89,13 +92,11 @@ class _Writer:
 
     def table(self, name: str, tree: Tree, at: int) -> None:
         """Write the table ``name`` and point the reference at ``at`` to it; its children wait in ``pending``."""
-        fields = self._present(name, tree)
-        apart = self._inline(fields, 4)
-        vtable = self._vtable(name, *apart)
-        self.order.append(vtable)
-        start, offsets = (
-            self._before_later(fields, at, vtable, *apart) if self.owners else self._after_earlier(name, fields, at)
-        )
+        fields = _present(name, tree, self.layout)
+        if self.owners:
+            start, offsets = self._before_later(name, fields, at)
+        else:
+            start, offsets = self._after_earlier(name, fields, at)
         for number, slot, value in fields:
             self._inline_value(start + offsets[number], slot, value)
         children = [
@@ -108,15 +109,15 @@ class _Writer:
         else:
             self.pending.extend(children)
 
-    def _before_later(
-        self, fields: _Fields, at: int, vtable: bytes, offsets: dict[int, int], size: int
-    ) -> tuple[int, dict[int, int]]:
+    def _before_later(self, name: str, fields: _Fields, at: int) -> tuple[int, Mapping[int, int]]:
         """Write the inline part of a table, and its vtable unless a later table has the same one; returns its position
         and those of its fields.
 
         A vtable may not depend on where its table is, so that fields of 8 bytes come right after its first 4.
         """
-        owns = self.owners[vtable] == len(self.order) - 1
+        offsets, size, vtable = _shape(name, _numbers(fields), 4, self.layout)
+        owns = self.owners[vtable] == self.count
+        self.count += 1
         step, rest = (8, 4) if any(slot.align == 8 for _, slot, _ in fields) else (4, 0)
         ahead = len(vtable) if owns and not self.layout.vtables_last else 0
         self.out += bytes((rest - len(self.out) - ahead) % step)
@@ -134,20 +135,18 @@ class _Writer:
                 struct.pack_into("<i", self.out, table, table - known)
         return start, offsets
 
-    def _after_earlier(self, name: str, fields: _Fields, at: int) -> tuple[int, dict[int, int]]:
+    def _after_earlier(self, name: str, fields: _Fields, at: int) -> tuple[int, Mapping[int, int]]:
         """Write the inline part of a table, and its vtable unless an earlier table has the same one; returns its
         position and those of its fields.
         """
         self.align(4)
-        offsets, size = self._inline(fields, len(self.out))
-        vtable = self._vtable(name, offsets, size)
+        offsets, size, vtable = _shape(name, _numbers(fields), len(self.out) % 8, self.layout)
         known = self.vtables.get(vtable) if self.layout.shared_vtables else None
         if known is None and not self.layout.vtables_last:
             known = len(self.out)
             self.out += vtable
             self.align(4)
-            offsets, size = self._inline(fields, len(self.out))
-            final = self._vtable(name, offsets, size)
+            offsets, size, final = _shape(name, _numbers(fields), len(self.out) % 8, self.layout)
             self.out[known : known + len(final)] = final
             self.vtables[final] = known
         start = len(self.out)
@@ -169,36 +168,6 @@ class _Writer:
             return
         self.out[position : position + len(data)] = data
 
-    def _present(self, name: str, tree: Tree) -> _Fields:
-        spec = TABLES[name]
-        if unknown := set(tree) - set(spec.index):
-            raise KeyError(f"table {name} has no slot {min(unknown)!r}")
-        present = []
-        for number, slot in enumerate(spec.slots):
-            value = tree.get(slot.name)
-            if slot.kind is SlotKind.SCALAR and self.layout.explicit_defaults and value is None:
-                value = slot.default
-            default = slot.default if slot.kind is SlotKind.SCALAR and not self.layout.explicit_defaults else None
-            if value is not None and value != default:
-                present.append((number, slot, value))
-        return present
-
-    def _inline(self, fields: _Fields, start: int) -> tuple[dict[int, int], int]:
-        """The position of each field of a table that begins at ``start``, and the table's inline size."""
-        order = fields if self.layout.slot_order else sorted(fields, key=lambda field: -field[1].align)
-        offsets, position = {}, start + 4
-        for number, slot, _ in order:
-            position += -position % slot.align
-            offsets[number] = position - start
-            position += slot.size
-        return offsets, position - start
-
-    @staticmethod
-    def _vtable(name: str, offsets: Mapping[int, int], size: int) -> bytes:
-        slots = max(offsets, default=-1) + 1
-        numbers = [offsets.get(number, 0) for number in range(min(slots, len(TABLES[name].slots)))]
-        return struct.pack(f"<{2 + slots}H", 4 + 2 * slots, size, *numbers)
-
     def reference(self, at: int, slot: Slot, of: str, value: Any) -> None:
         """Write the value that the reference slot at ``at`` refers to."""
         match slot.kind:
@@ -213,7 +182,7 @@ class _Writer:
                 self._vector(at, len(value), self.structs(of, value), 8)
             case SlotKind.TABLES:
                 first = self._vector(at, len(value), bytes(4 * len(value)), 4)
-                entry = dataclasses.replace(slot, kind=SlotKind.TABLE)
+                entry = _entry(slot)
                 self.pending.extendleft(
                     (first + 4 * index, entry, of, value[index]) for index in reversed(range(len(value)))
                 )
@@ -227,6 +196,81 @@ class _Writer:
         self.out += struct.pack("<I", count)
         self.out += data
         return len(self.out) - len(data)
+
+
+def _present(name: str, tree: Tree, layout: TableLayout) -> _Fields:
+    spec = TABLES[name]
+    if not tree.keys() <= spec.index.keys():
+        raise KeyError(f"table {name} has no slot {min(set(tree) - set(spec.index))!r}")
+    present = []
+    for number, slot in enumerate(spec.slots):
+        value = tree.get(slot.name)
+        if slot.kind is SlotKind.SCALAR:
+            if layout.explicit_defaults:
+                value = slot.default if value is None else value
+            elif value == slot.default:
+                continue
+        if value is not None:
+            present.append((number, slot, value))
+    return present
+
+
+def _numbers(fields: _Fields) -> tuple[int, ...]:
+    return tuple([number for number, _, _ in fields])
+
+
+@functools.lru_cache(maxsize=2048)
+def _shape(
+    name: str, numbers: tuple[int, ...], start: int, layout: TableLayout
+) -> tuple[Mapping[int, int], int, bytes]:
+    """The position of each of these fields in a table that begins at ``start``, its inline size, and its vtable.
+
+    Positions depend on ``start`` as far as it is no multiple of 8, the largest alignment.
+    """
+    slots = TABLES[name].slots
+    order = numbers if layout.slot_order else sorted(numbers, key=lambda number: -slots[number].align)
+    offsets, position = {}, start + 4
+    for number in order:
+        position += -position % slots[number].align
+        offsets[number] = position - start
+        position += slots[number].size
+    size, last = position - start, max(offsets, default=-1) + 1
+    vtable = struct.pack(f"<{2 + last}H", 4 + 2 * last, size, *[offsets.get(number, 0) for number in range(last)])
+    return MappingProxyType(offsets), size, vtable
+
+
+def _vtables(layout: TableLayout, table: str, tree: Tree) -> list[bytes]:
+    """The vtables of all tables in the order in which :class:`_Writer` writes these, as they are if fields of 8 bytes
+    come right after the first 4.
+    """
+    found: list[bytes] = []
+    pending: collections.deque[tuple[bool, str, Any]] = collections.deque([(False, table, tree)])
+    while pending:
+        is_vector, of, value = pending.popleft()
+        if is_vector:
+            pending.extendleft([(False, of, one) for one in reversed(value)])
+            continue
+        fields = _present(of, value, layout)
+        found.append(_shape(of, _numbers(fields), 4, layout)[2])
+        children = [
+            (slot.kind is SlotKind.TABLES, *_referred(slot, value, one))
+            for _, slot, one in fields
+            if slot.kind in _WITH_TABLES
+        ]
+        if layout.depth_first:
+            pending.extendleft(reversed(children))
+        else:
+            pending.extend(children)
+    return found
+
+
+_WITH_TABLES: Final = frozenset({SlotKind.TABLE, SlotKind.UNION, SlotKind.TABLES})
+
+
+@functools.cache
+def _entry(slot: Slot) -> Slot:
+    """The slot of one table of a vector; there are as many slots as the format has."""
+    return dataclasses.replace(slot, kind=SlotKind.TABLE)
 
 
 def _referred(slot: Slot, tree: Tree, value: Any) -> tuple[str, Any]:
@@ -243,19 +287,60 @@ SHARED_FIRST: Final = TableLayout(shared_first=True)
 """A legal layout that no common builder writes. Published vectors have it, whose bytes stay."""
 
 
+MOST_PACKED: Final = 32 << 10
+"""The size, packed, of a tree whose bytes are kept."""
+MOST_KEPT: Final = 2048
+"""The number of trees whose bytes are kept."""
+_PLAIN: Final = 2
+"""The form of marshal in which nothing depends on which objects are the same."""
+_WRITTEN: Final[dict[tuple[str, bytes, TableLayout], bytes]] = {}
+
+
 def write(table: str, tree: Tree, *, layout: TableLayout = DEFAULT) -> bytes:
     """The FlatBuffers bytes of ``tree`` as the root table ``table``, without padding at the end.
+
+    The bytes follow from the arguments alone, and the schema of a table is written again and again. So they are kept,
+    by all that is in the tree.
 
     Raises:
         KeyError: the tree names a slot that the table does not have.
     """
-    if not layout.shares_later:
-        return bytes(_written(_Writer(layout), table, tree).out)
-    writer = _written(_Writer(dataclasses.replace(layout, shared_vtables=False)), table, tree)
-    if len(set(writer.order)) < len(writer.order):
-        owners = {vtable: number for number, vtable in enumerate(writer.order)}
-        writer = _written(_Writer(layout, owners=owners), table, tree)
-    return bytes(writer.out)
+    try:
+        packed = marshal.dumps(cast("Any", tree), _PLAIN)
+    except ValueError:  # a value of another type, which may not say all of itself
+        return _bytes_of(table, tree, layout)
+    key = table, packed, layout
+    known = _WRITTEN.get(key)
+    if known is None:
+        known = _bytes_of(table, tree, layout)
+        # marshal writes an array of numpy as if it was bytes: only what comes back as it was is kept.
+        if len(packed) <= MOST_PACKED and _is_plain(tree):
+            if len(_WRITTEN) >= MOST_KEPT:
+                _WRITTEN.clear()
+            _WRITTEN[key] = known
+    return known
+
+
+def _is_plain(value: object) -> bool:
+    """True if a value is made of the types that marshal keeps apart."""
+    if isinstance(value, Mapping):
+        return all(map(_is_plain, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return type(value) in _ATOMS
+
+
+_ATOMS: Final = frozenset({str, bytes, int, bool, type(None)})
+
+
+def _bytes_of(table: str, tree: Tree, layout: TableLayout) -> bytes:
+    owners: Mapping[bytes, int] = {}
+    if layout.shares_later:
+        vtables = _vtables(layout, table, tree)
+        owners = {vtable: number for number, vtable in enumerate(vtables)}
+        if len(owners) == len(vtables):
+            owners, layout = {}, dataclasses.replace(layout, shared_vtables=False)
+    return bytes(_written(_Writer(layout, owners=owners), table, tree).out)
 
 
 def _written(writer: _Writer, table: str, tree: Tree) -> _Writer:

@@ -40,8 +40,10 @@ HERE: Final = "127.0.0.1:1"
 """The address of a server that nobody connects to."""
 
 
-MOST_BYTES: Final = 16 << 20
+MOST_BYTES: Final = 24 << 20
 """Bytes, as JSON, of the rows of all tables that are kept: their rows in memory are some ten times that."""
+MOST_OF_ONE: Final = 4 << 20
+"""Bytes, as JSON, of the rows of a table that is kept: a larger one would be kept instead of many others."""
 MOST_RECIPES: Final = 400
 """Recipes of fewer than :data:`~conformance.targets.restway.LARGE` rows whose rows are kept."""
 
@@ -85,7 +87,8 @@ class _Seeds:
     """The tables of cases as servers of this process had them, and the rows of recipes.
 
     A server is seeded over HTTP, by what no fault of a reference changes, so that a new server has the same tables
-    after the same requests. They are brought back instead; :data:`MOST_BYTES` limits what is kept.
+    after the same requests. They are brought back instead; :data:`MOST_BYTES` and
+    :data:`MOST_OF_ONE` limit what is kept.
     """
 
     def __init__(self) -> None:
@@ -113,6 +116,8 @@ class _Seeds:
             server.restore(known[1])
         else:
             known = make(), server.kept()
+        if known[0].table.sent > MOST_OF_ONE:
+            return known[0]
         self._known[case] = known
         self._sent += known[0].table.sent
         while len(self._known) > 1 and self._sent > MOST_BYTES:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -71,11 +73,22 @@ def test_another_case_of_that_id_is_judged() -> None:
     assert reuse.judged == 2
 
 
-def test_a_large_exchange_is_not_kept() -> None:
-    """It would stay in memory for as long as the process runs."""
+def test_a_large_exchange_is_kept_in_digests() -> None:
+    """Its bytes would stay in memory for as long as the process runs."""
     large = dataclasses.replace(EXCHANGE, calls=(dataclasses.replace(CALL, responses=(bytes(MOST_BYTES + 1),)),))
     reuse = made(large)
     reuse.judge(CASE, large, TABLE)
+
+    assert reuse.judged == 1
+    assert len(pickle.dumps(reuse._known)) < MOST_BYTES
+
+
+@pytest.mark.parametrize("change", [{"now": 6}, {"calls": (dataclasses.replace(CALL, responses=(b"\1" * 2**21,)),)}])
+def test_a_large_exchange_that_differs_is_judged(change: dict[str, Any]) -> None:
+    """In its bytes, or in anything else."""
+    large = dataclasses.replace(EXCHANGE, calls=(dataclasses.replace(CALL, responses=(bytes(2**21),)),))
+    reuse = made(large)
+    reuse.judge(CASE, dataclasses.replace(large, **change), TABLE)
 
     assert reuse.judged == 2
 

@@ -68,13 +68,16 @@ class RowMatch:
         return not (self.changed or self.missing or self.repeated or self.foreign)
 
 
-def match_rows(expected: pa.Table, got: pa.Table) -> RowMatch:
-    """Match the rows of ``got`` with those of ``expected`` as multisets."""
+def match_rows(expected: pa.Table, got: pa.Table, *, hashes: dict[tuple[str, ...], Hashes] | None = None) -> RowMatch:
+    """Match the rows of ``got`` with those of ``expected`` as multisets.
+
+    ``hashes`` keeps those of the expected rows by their columns, for a caller that matches several tables with them.
+    """
     if _plainly_equal(expected, got):
         return RowMatch((), (), (), ())
     expected, got = _with_names_once(expected, got)
     names = common(expected.schema, got.schema)
-    wanted, came = row_hashes(expected, names), row_hashes(got, names)
+    wanted, came = _kept_hashes(expected, names, {} if hashes is None else hashes), row_hashes(got, names)
     if len(wanted) == len(came) and np.array_equal(wanted, came):
         return RowMatch((), (), (), ())
     _, inverse = np.unique(np.concatenate([wanted, came]), return_inverse=True)
@@ -92,6 +95,13 @@ def match_rows(expected: pa.Table, got: pa.Table) -> RowMatch:
         tuple(surplus[known].tolist()),
         tuple(row for row in surplus[~known].tolist() if row not in right),
     )
+
+
+def _kept_hashes(table: pa.Table, names: list[str], kept: dict[tuple[str, ...], Hashes]) -> Hashes:
+    key = tuple(names)
+    if key not in kept:
+        kept[key] = row_hashes(table, names)
+    return kept[key]
 
 
 def _plainly_equal(expected: pa.Table, got: pa.Table) -> bool:

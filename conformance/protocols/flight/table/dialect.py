@@ -7,6 +7,7 @@ them. Values are those literals of ISO/IEC 9075 that every dialect known to the 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -70,13 +71,18 @@ def sql_name(case_id: str, token: str) -> str:
 
 
 class Statements:
-    """Fills the templates of one case's steps: its table is ``name`` on the server, with these columns and rows."""
+    """Fills the templates of one case's steps: its table is ``name`` on the server, with these columns and rows.
 
-    def __init__(self, sql: SqlSpec, name: str, columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> None:
+    ``rows`` returns the rows, which few cases have in a statement.
+    """
+
+    def __init__(
+        self, sql: SqlSpec, name: str, columns: Sequence[Column], rows: Callable[[], Sequence[Mapping[str, Any]]]
+    ) -> None:
         self.name = name
         self._sql = sql
         self._columns = columns
-        self._rows = rows
+        self._made_rows = rows
 
     def filled(self, template: str) -> str:
         """The statement; raises :class:`UnknownTypeError` if the dialect does not have a type of the table."""
@@ -95,6 +101,10 @@ class Statements:
             "values": lambda: self._values(self._rows),
         }
         return parts[found[1]]()
+
+    @functools.cached_property
+    def _rows(self) -> Sequence[Mapping[str, Any]]:
+        return self._made_rows()
 
     @property
     def _places(self) -> range:

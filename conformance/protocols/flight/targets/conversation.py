@@ -126,9 +126,14 @@ class FlightConversation:
         """The statements about the case's table; None if the server speaks no Flight SQL."""
         if self._plan.sql is None:
             return None
-        rows = () if self._case.table.arrow is not None else case_rows(self._case, self._table)
+        case, table = self._case, self._table
         name = sql_name(self._case.id, self._plan.names.token)
-        return Statements(self._plan.sql, name, self._case.table.columns, rows)
+        return Statements(
+            self._plan.sql,
+            name,
+            case.table.columns,
+            lambda: () if case.table.arrow is not None else case_rows(case, table),
+        )
 
     @property
     def _here(self) -> ServerPlace:

@@ -22,7 +22,7 @@ ROWS = (
 
 def statements(sql: SqlSpec | None = None) -> Statements:
     """The statements about a table of two rows."""
-    return Statements(sql or SqlSpec(), "t", COLUMNS, ROWS)
+    return Statements(sql or SqlSpec(), "t", COLUMNS, lambda: ROWS)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_a_dialect_has_words_of_its_own() -> None:
         marker="${n}",
     )
 
-    made = Statements(sql, "t", COLUMNS[:2], ROWS[:1])
+    made = Statements(sql, "t", COLUMNS[:2], lambda: ROWS[:1])
 
     assert made.filled("{create}") == "CREATE TABLE t (row_id LONG NOT NULL, word STRING) USING parquet"
     assert made.filled("{values}") == r"(1, 'it\'s')"
@@ -76,7 +76,7 @@ def test_a_dialect_has_words_of_its_own() -> None:
 def test_a_type_without_a_name_is_an_error(sql: SqlSpec, columns: tuple[Column, ...]) -> None:
     """The case is untestable by that name."""
     with pytest.raises(UnknownTypeError, match=r"\[flight.sql.types\] names no type for "):
-        Statements(sql, "t", columns, ()).filled("{create}")
+        Statements(sql, "t", columns, tuple).filled("{create}")
 
 
 @pytest.mark.parametrize("sql", [SqlSpec(types={"TEXT": "x"}), SqlSpec(create="CREATE {table}")])
