@@ -42,6 +42,9 @@ UNDESCRIBED: Final = "no metadata"
 READERS: Final = ("readers.*",)
 """The clauses on what several readers make of one answer."""
 
+BOTH: Final[Mapping[str, tuple[str, ...]]] = {"projection.filter-may-use-other-columns": ("restriction.*",)}
+"""Clauses on requests with two options, each with the clauses on one of them, which say more plainly what is wrong."""
+
 CODES: Final = ("*-has-its-code",)
 """The clauses on the status of a refusal, whose findings end with it."""
 
@@ -106,16 +109,20 @@ def causes(result: Result) -> tuple[Cause, ...]:
     MUST comes before SHOULD before MAY, by the gravest of what a cause is and what follows from it. Then the causes
     come by what their repair gains: the cases that fail because of them, and the clauses that they keep from being
     judged, each of which counts as ten cases. What drawn histories of calls show counts half, because another clause
-    names a fault more plainly than one that judges everything again. Of a reader, those against conformance come first.
+    names a fault more plainly than one that judges everything again. A clause of :data:`BOTH` comes after those on one
+    option. Of a reader, those against conformance come first.
     """
     found = _Grouping(result)
     made = [found.cause(group) for group in found.groups.values() if group.own]
+    failing = {one.clause for one in made}
     levels = list(Level)
     questions = [None, *Question]  # of a reader, conformance comes before robustness
 
     def order(one: Cause) -> tuple[float, ...]:
         asked = CLAUSES[one.clause].question if one.clause in CLAUSES else None
         gain = (len(_failing(one)) + BLOCKED * len(one.blocks)) / (2 if matches(one.clause, DRAWN) else 1)
+        if any(matches(clause, BOTH.get(one.clause, ())) for clause in failing):
+            gain = 0
         gravest = min(levels.index(level) for level in (one.level, *(_level(part.clause) for part in one.echoes)))
         return questions.index(asked), gravest, -gain
 

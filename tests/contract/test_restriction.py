@@ -93,6 +93,7 @@ DEVIATIONS = (
     ),
     Deviation("restriction.keyword-as-a-name", NAMED_UPDATE, lambda a: read(a).send(Obedient(NAMED_UPDATE).table)),
     Deviation("restriction.is-null", where("city IS NOT NULL", 1, 2, 4, 5, 7, 8), rows(1, 2, 4, 5, 7)),
+    Deviation("restriction.is-null", where("(city = 'city 1') IS NOT FALSE", 0, 1, 3, 6, 9), rows(1)),
     *(Deviation(clause, case, lambda a: create(a).refuse()) for clause, case in FORMS.values()),
     *(
         Deviation(clause, case, rows(1))

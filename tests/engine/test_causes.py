@@ -396,6 +396,17 @@ class TestOrder:
             ("buffers.expansion", 3),
         ]
 
+    def test_a_clause_on_two_options_comes_behind_those_on_one(self) -> None:
+        """Wrong filters fail without a projection too, in fewer cases; that says more plainly what is wrong."""
+        both = [judged(name, fails(name, "projection.filter-may-use-other-columns")) for name in "abc"]
+        alone = judged("d", fails("d", "restriction.between"))
+
+        right = [judged(name, passing(name, "restriction.between")) for name in "efghijkl"]
+
+        clauses = [cause.clause for cause in found(*both, alone, *right)]
+
+        assert clauses == ["restriction.between", "projection.filter-may-use-other-columns"]
+
     def test_then_a_must_comes_before_a_should_and_many_cases_before_few(self) -> None:
         """The cases count only within one level."""
         cases = [

@@ -82,7 +82,7 @@ def form_of(session: SessionView) -> Form:
         (Form.LIKE, "LIKE" in upper),
         (Form.BETWEEN, "BETWEEN" in upper),
         (Form.IN, "IN" in upper),
-        (Form.IS_NULL, {"IS", "NULL"} <= upper),
+        (Form.IS_NULL, "IS" in upper and bool(upper & {"NULL", "TRUE", "FALSE"})),
         (Form.NOT, "NOT" in upper),
         (Form.LOGIC, bool(upper & {"AND", "OR"})),
         (Form.COMPARISON, True),
@@ -151,8 +151,11 @@ _selected_by("restriction.in-list", Form.IN, (SQL_OPERATORS, RECORDED),
   "IN selects the rows whose value is in the list, NOT IN the rows whose value is not NULL and not in the list.")
 _selected_by("restriction.between", Form.BETWEEN, STREAM_PROTO,
   "BETWEEN selects the rows whose value is between the bounds, both included.")
-_selected_by("restriction.is-null", Form.IS_NULL, STREAM_PROTO,
-  "IS NULL selects the rows without a value, IS NOT NULL the rows with one.")
+_selected_by("restriction.is-null", Form.IS_NULL, (STREAM_PROTO, SQL_OPERATORS),
+  """IS NULL selects the rows without a value, IS NOT NULL the rows with one.
+
+  IS TRUE and IS FALSE are never NULL: IS NOT TRUE selects the rows for which its operand is FALSE or NULL.
+  """)
 _selected_by("restriction.like", Form.LIKE, SQL_OPERATORS,
   "LIKE matches the whole string: ``%`` stands for any characters, ``_`` for one, all others for themselves.")
 _selected_by("restriction.double-quoted-literal", Form.DOUBLE_QUOTED, SQL_LITERALS,
