@@ -21,10 +21,10 @@ class Page:
 
 
 def read_page(path: Path) -> Page:
-    """The Arrow messages in the answer of jobs.query or jobs.getQueryResults in a file.
+    """The Arrow messages in the answer of jobs.query in a file.
 
     Raises:
-        Unusable: The file has no JSON object, or the object has no schema, or a message is not in base64.
+        Unusable: The file has no JSON object, or the object has no schema, or a message is no text in base64.
     """
     try:
         answer = parse_object(read_named(path))
@@ -32,6 +32,9 @@ def read_page(path: Path) -> Page:
         raise Unusable(f"{path}: {error}") from None
     found = []
     for field in ARROW_FIELDS:
+        part = answer.get(field[0])
+        if part is not None and not (isinstance(part, dict) and isinstance(part.get(field[1], ""), str)):
+            raise Unusable(f"{path}: {field[0]}: expected an object with the text {field[1]}, got something else")
         try:
             data = arrow_in(answer, field)
         except ValueError:

@@ -51,7 +51,7 @@ KEPT: Final = 2
     "--rest",
     "rest_file",
     metavar="FILE",
-    type=EXISTING,
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     help="The JSON answer of a query with its rows in Arrow; both of its messages are judged.",
 )
 @click.option("--kind", type=click.Choice([kind.value for kind in Kind]), help="The kind of FILE; detected by default.")
@@ -96,6 +96,8 @@ def command(
     if files:
         _check_files(files, kind, profile, Level(level), writer=writer, as_json=as_json)
         return
+    if writer:
+        raise click.UsageError("expected FILE with --writer, got messages, which have no clauses on writers")
     profile = profile or MESSAGES[0]
     if profile not in MESSAGES or kind not in (None, Kind.MESSAGE.value):
         raise click.UsageError(f"expected a profile of messages ({', '.join(MESSAGES)}), got another")

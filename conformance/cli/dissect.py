@@ -135,6 +135,7 @@ def command(
         raise Unusable(f"--rest: expected the answer of a query, got {others[0]} as well; omit one of them")
     else:
         data, schema_data, schema = _of_page(file, rest_part)
+        kind = Kind.MESSAGE
     if not data and message_name is None:
         raise Unusable(f"{file}: expected an Arrow message, got no bytes")
     if message_name is not None and kind is not None:
@@ -153,7 +154,8 @@ def command(
     else:
         _check_is_arrow(file, data)
         dissection = dissect(data, schema, Kind(kind) if kind else None)
-        judged = counting(_verdicts(data, dissection, schema_data))
+        of_page = rest_part == "schema"  # whatever is in its place
+        judged = counting(judge_bytes(data, []) if of_page else _verdicts(data, dissection, schema_data))
     failed = [one for one in judged if one.outcome is not Outcome.PASS]
     findings = [finding for verdict in failed for finding in verdict.findings]
     only = tuple(SectionKind(name) for name in dict.fromkeys(dumped))

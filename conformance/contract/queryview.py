@@ -15,6 +15,7 @@ from conformance.records import Call, ReadResult, RunQuery, Step
 
 __all__ = ["ARROW_FIELDS", "QueryView", "ResultView", "StorageView", "arrow_in", "name_in"]
 
+_LINE_ENDS: Final = {ord("\r"): None, ord("\n"): None}
 CAPABILITY: Final = "query-results"
 """What a server declares that answers queries in Arrow."""
 
@@ -30,7 +31,8 @@ def arrow_in(answer: Mapping[str, Any], field: tuple[str, str]) -> bytes | None:
     """
     part = answer.get(field[0])
     text = part.get(field[1]) if isinstance(part, dict) else None
-    return base64.b64decode(text, validate=True) if isinstance(text, str) else None
+    # MIME's line ends are no part of the data, and readers pass over them.
+    return base64.b64decode(text.translate(_LINE_ENDS), validate=True) if isinstance(text, str) else None
 
 
 def name_in(value: object) -> str:
@@ -85,8 +87,21 @@ class QueryView(CallView):
         return value if isinstance(value, str) else ""
 
     def count(self, key: str) -> str:
-        """A number of rows that is a text; "0" if it is absent, empty if it is something else."""
+        """A number of rows in decimal digits; "0" if it is absent, empty if it is something else.
+
+        The API writes int64 as a text, and parsers of its JSON read a number as well.
+        """
+        value = (self.answer or {}).get(key)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
         return self.says(key) if self.has(key) else "0"
+
+    def shown(self, key: str) -> str:
+        """A field of the answer as a finding shows it."""
+        value = (self.answer or {}).get(key)
+        if isinstance(value, dict):
+            return f"an object with {', '.join(sorted(value)) or 'nothing'}, in which it is not"
+        return "none" if value is None else f"{str(value)[:40]!r}"
 
     @property
     def complete(self) -> bool:
@@ -97,6 +112,12 @@ class QueryView(CallView):
     def has_arrow(self) -> bool:
         """True if the answer has a field of Arrow, whatever is in it; in JSON, null is no value."""
         return self.has("arrowSchema") or self.has("arrowRecordBatch")
+
+    @property
+    def has_content(self) -> bool:
+        """True if a field of Arrow has a text with content, whatever it is."""
+        parts = [((self.answer or {}).get(outer), inner) for outer, inner in ARROW_FIELDS]
+        return any(isinstance(part, dict) and isinstance(part.get(inner), str) and part[inner] for part, inner in parts)
 
     def has(self, key: str) -> bool:
         """True if the answer has a field with a value: null, and a list or text without content, are none."""

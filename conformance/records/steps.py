@@ -121,8 +121,7 @@ class RunQuery(CallStep):
     """Call ``jobs.query`` and remember its job as ``label``.
 
     ``results`` is the ``queryResultsFormat`` (unset if empty), ``max_results`` the size of a page (unset if 0), and
-    ``buffer_compression`` the codec of the batches. Without ``optional_job``, the server has to make a job. ``into``
-    names a table of its own as the destination.
+    ``buffer_compression`` the codec of the batches. Without ``optional_job``, the server has to make a job.
     """
 
     TAG: ClassVar[str] = "run-query"
@@ -135,7 +134,6 @@ class RunQuery(CallStep):
     max_results: int = 0
     buffer_compression: str = ""
     optional_job: bool = False
-    into: bool = False
     expect: Expect = Expect()
 
 

@@ -187,17 +187,11 @@ class Queries(abc.ABC):
         asked = self.results.get(named[3])
         if asked is None or not self.is_location(named[2]):
             self.refuse(Reason.UNKNOWN_STREAM, stream=request.read_stream)
-        self.check_destination(asked, request.read_stream)
         return self.open_result(asked, request)
 
     def is_location(self, location: str) -> bool:
         """Whether jobs of this server are there."""
         return location.lower() == LOCATION
-
-    def check_destination(self, asked: RunOfQuery, stream: str) -> None:
-        """Refuse the stream of a job with a destination of its own."""
-        if "destinationTable" in asked.body:
-            self.refuse(Reason.EXPLICIT_DESTINATION, stream=stream)
 
     def open_result(self, asked: RunOfQuery, request: Any) -> Stream:
         """The stream of a query's job, with the options of the request."""
@@ -248,7 +242,7 @@ def _reference(project: str, job: str) -> dict[str, Any]:
 
 def job_of(project: str, asked: RunOfQuery) -> dict[str, Any]:
     """The job of a query, as jobs.get answers."""
-    query = {key: asked.body[key] for key in ("query", "useLegacySql", "destinationTable") if key in asked.body}
+    query = {key: asked.body[key] for key in ("query", "useLegacySql") if key in asked.body}
     return {
         "kind": "bigquery#job",
         "id": f"{project}:{LOCATION}.{asked.job}",

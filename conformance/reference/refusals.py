@@ -43,7 +43,6 @@ class Reason(enum.StrEnum):
     OFFSET_NEGATIVE = "offset-negative"
     BAD_FRACTION = "bad-fraction"
     INTERVAL_OUT_OF_RANGE = "interval-out-of-range"
-    EXPLICIT_DESTINATION = "explicit-destination"
     ROW_TOO_LARGE = "row-too-large"
 
 
@@ -149,11 +148,6 @@ REFUSALS: Final[Mapping[Reason, tuple[grpc.StatusCode, str]]] = MappingProxyType
                 "Operation was attempted past the valid range. "
                 "Out of range conversion for microseconds value: {micros} to nanoseconds"
             ),
-        ),
-        # https://github.com/googleapis/google-cloud-java/pull/14458 has the text; no record has the code.
-        Reason.EXPLICIT_DESTINATION: (
-            _PRECONDITION,
-            _ON_STREAM + "This API does not support explicitly-specified destination tables",
         ),
         # No public record of the text; the limit is in the comment of BigQueryRead.ReadRows.
         Reason.ROW_TOO_LARGE: (_PRECONDITION, _ON_STREAM + "row {row} is larger than the limit of {maximum} bytes"),

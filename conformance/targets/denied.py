@@ -24,6 +24,7 @@ from conformance.records import (
     Exchange,
     Json,
     ReadRows,
+    RunQuery,
     Table,
 )
 
@@ -89,6 +90,8 @@ def _by_call(call: Call) -> Denied | None:
     if call.status not in _WORDS:
         return None
     said = f"{call.method} ended in {call.status}: {call.details}"
+    if call.method == RunQuery.METHOD and (call.status == _QUOTA or _names_limit(call.details)):
+        return Denied(_QUOTA, said)  # over REST, BigQuery answers in 403 where a limit is reached
     if call.status != _QUOTA:
         return Denied(call.status, said)
     quota = next((quota_of(entry.value) for entry in call.trailers if entry.key == TRAILER), None)

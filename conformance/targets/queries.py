@@ -23,8 +23,6 @@ __all__ = ["Query", "as_call", "place_in", "query_body", "query_in", "result_req
 
 CREATED: Final = "_made"
 """The end of the name of the table that a statement makes."""
-INTO: Final = "_into"
-"""The end of the name of the destination of a query."""
 WAIT: Final = "20000"
 """The milliseconds that jobs.query may take."""
 DEFAULT_LOCATION: Final = "us"
@@ -45,7 +43,7 @@ class Query:
 
 def tables_of(step: RunQuery, names: Names) -> list[Names]:
     """The tables that the statement of a step makes."""
-    ends = [CREATED] * (step.statement is QueryStatement.CREATE) + [INTO] * step.into
+    ends = [CREATED] * (step.statement is QueryStatement.CREATE)
     return [dataclasses.replace(names, table=names.table + end) for end in ends]
 
 
@@ -60,9 +58,6 @@ def query_body(step: RunQuery, names: Names) -> bytes:
     if step.max_results:
         body["maxResults"] = step.max_results
     body["jobCreationMode"] = "JOB_CREATION_OPTIONAL" if step.optional_job else "JOB_CREATION_REQUIRED"
-    if step.into:
-        place = {"projectId": names.project, "datasetId": names.dataset, "tableId": names.table + INTO}
-        body |= {"destinationTable": place, "writeDisposition": "WRITE_TRUNCATE"}
     return json.dumps(body, ensure_ascii=False).encode()
 
 
@@ -105,7 +100,8 @@ def query_in(call: Call, step: RunQuery, names: Names) -> Query | None:
 
 
 def _count(value: object) -> int:
-    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 19 else 0
+    text = str(value) if isinstance(value, str | int) else ""
+    return int(text) if text.isdecimal() and len(text) < 19 else 0
 
 
 def result_request(query: Query, step: ReadResult, offset: int) -> tuple[bytes, str]:

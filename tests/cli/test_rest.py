@@ -72,6 +72,9 @@ def test_an_answer_without_rows_has_a_schema_alone(called: Any, batch: str | Non
     [
         pytest.param({"rows": []}, "expected the answer of a query with arrowSchema.serializedSchema", id="json rows"),
         pytest.param(answer(schema="!!"), "arrowSchema.serializedSchema: expected base64", id="no base64"),
+        pytest.param(
+            answer() | {"arrowRecordBatch": "AAAA"}, "arrowRecordBatch: expected an object", id="a batch that is a text"
+        ),
         pytest.param("nope", "expected JSON", id="no json"),
         pytest.param("[]", "expected a JSON object", id="no object"),
     ],
@@ -88,6 +91,27 @@ def test_check_takes_one_kind_of_input(called: Any) -> None:
     done = called(answer(), "check", "--rest", "answer.json", "--schema", "answer.json")
 
     assert (done.exit_code, "expected one of FILE" in done.output) == (2, True)
+
+
+def test_an_answer_may_come_through_standard_input(called: Any) -> None:
+    """As every other file."""
+    done = CliRunner().invoke(cli, ["check", "--rest", "-"], input=json.dumps(answer()))
+
+    assert (done.exit_code, "on 2 messages" in done.output) == (0, True)
+
+
+def test_messages_are_judged_by_no_clause_on_writers(called: Any) -> None:
+    """The option is refused, and not passed over."""
+    done = called(answer(), "check", "--rest", "answer.json", "--writer")
+
+    assert (done.exit_code, "expected FILE with --writer" in done.output) == (2, True)
+
+
+def test_a_batch_in_the_place_of_the_schema_is_a_finding(called: Any) -> None:
+    """``dissect`` says of a message what ``check`` says."""
+    done = called(answer(schema=BATCH_BYTES), "dissect", "answer.json", "--rest", "schema")
+
+    assert (done.exit_code, "framing.schema-header-kind" in done.output) == (1, True), done.output
 
 
 @pytest.mark.parametrize(("part", "shown"), [("schema", "Schema message V5"), ("batch", "x data")])

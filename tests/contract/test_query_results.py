@@ -58,11 +58,15 @@ def test_the_reference_fails_nothing(exchanges: dict[str, Exchange], name: str) 
 
 DEVIATIONS: tuple[tuple[str, str, Spoil], ...] = (
     ("query-results.asked-of-all", "arrow-or-an-error", lambda a: (a.pop("arrowSchema"), a.pop("arrowRecordBatch"))[0]),
+    ("query-results.asked-of-all", "arrow-or-an-error", lambda a: a.update(arrowSchema={}, arrowRecordBatch={})),
+    ("query-results.plain", "answer-is-complete", lambda a: a.pop("jobComplete")),
+    ("query-results.plain", "answer-is-complete", lambda a: a.update(jobComplete="true")),
     ("query-results.plain", "no-rows-in-json", lambda a: a.update(rows=[{"f": []}])),
     ("query-results.plain", "page-count-is-true", lambda a: a.update(pageRowCount="11")),
     ("query-results.plain", "total-is-true", lambda a: a.update(totalRows="12")),
     ("query-results.plain", "token-says-that-rows-remain", lambda a: a.pop("pageToken")),
     ("query-results.one-page", "token-says-that-rows-remain", lambda a: a.update(pageToken="1", jobReference=JOB)),
+    ("query-results.one-page", "token-says-that-rows-remain", lambda a: a.update(pageToken=5, jobReference=JOB)),
     ("query-results.optional-job", "job-is-named", lambda a: a["jobReference"].update(projectId="\ud800")),
     ("query-results.plain", "job-is-named", lambda a: (a.pop("location"), a["jobReference"].pop("location"))[0]),
     ("query-results.created", "statement-without-rows-has-no-arrow", lambda a: a.update(pageToken="1")),
@@ -70,6 +74,13 @@ DEVIATIONS: tuple[tuple[str, str, Spoil], ...] = (
     ("query-results.struct-encoding", "plain-query-has-rows", lambda a: a.pop("schema")),
     ("query-results.struct-encoding", "plain-query-has-rows", lambda a: (a.pop("rows"), a.pop("pageToken"))[0]),
 )
+
+
+def lined(answer: dict[str, Any]) -> str:
+    """The schema in lines of 76 characters, as MIME writes base64."""
+    return base64.encodebytes(base64.b64decode(answer["arrowSchema"]["serializedSchema"])).decode()
+
+
 JOB = {"projectId": "p", "jobId": "j", "location": "us"}
 
 
@@ -88,6 +99,8 @@ def test_a_deviation_fails_its_clause_alone(
         pytest.param(lambda a: a.update(cacheHit=False, queryId="x", other={"field": 1}), id="other fields"),
         pytest.param(lambda a: a.update(rows=None, schema=None, errors=None), id="null, which is no value"),
         pytest.param(lambda a: a.update(rows=[]), id="no rows, in a list"),
+        pytest.param(lambda a: a.update(pageRowCount=4, totalRows=11), id="int64 as numbers"),
+        pytest.param(lambda a: a["arrowSchema"].update(serializedSchema=lined(a)), id="base64 with line ends"),
         pytest.param(lambda a: a["jobReference"].pop("location"), id="the location of the answer"),
     ],
 )
@@ -127,6 +140,17 @@ def test_a_server_without_the_feature_is_judged_by_one_clause(exchanges: dict[st
     case = CASES["query-results.asked-of-all"]
 
     assert failed(case, spoilt(exchanges[case.id], spoil)) == {"arrow-or-an-error"}
+
+
+def test_a_server_that_declares_the_feature_owes_the_schema(exchanges: dict[str, Exchange]) -> None:
+    """To ignore the format is then a violation of MUST."""
+
+    def spoil(answer: dict[str, Any]) -> None:
+        answer.update(arrowSchema=None, arrowRecordBatch=None, rows=[{"f": []}])
+
+    case = CASES["query-results.one-page"]
+
+    assert failed(case, spoilt(exchanges[case.id], spoil)) == {"arrow-or-an-error", "page-has-a-schema"}
 
 
 @pytest.mark.parametrize("name", ["query-results.maximum", "query-results.one-page"])

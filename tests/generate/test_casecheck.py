@@ -125,7 +125,26 @@ def test_case_without_columns_passes() -> None:
         ),
         (
             case(steps=(RunQuery(), ReadResult("other"))),
-            "Case.steps[1].query: expected the label of an earlier run-query step but got 'other' (str)",
+            "Case.steps[1].query: expected the label of an earlier run-query step that has rows but got 'other' (str)",
+        ),
+        (
+            case(steps=(RunQuery(statement=QueryStatement.CREATE), ReadResult())),
+            "Case.steps[1].query: expected the label of an earlier run-query step that has rows but got 'q' (str)",
+        ),
+        (
+            case(steps=(RunQuery(), ReadResult(location="\ud800"))),
+            "Case.steps[1].location: expected a location in ASCII but got",
+        ),
+        (
+            case(steps=(RunQuery(), AppendRows(1))),
+            "Case.steps[1]: expected no insertion behind a query: whether its result has the rows is open but got",
+        ),
+        (case(steps=(RunQuery(results="arrow"),)), "Case.steps[0].results: expected one of ARROW, STRUCT_ENCODING"),
+        (case(steps=(RunQuery(buffer_compression="GZIP"),)), "Case.steps[0].buffer_compression: expected one of LZ4"),
+        (case(steps=(RunQuery(max_results=-1),)), "Case.steps[0].max_results: expected a number of rows from 0"),
+        (
+            case(steps=(RunQuery(), ReadResult(offset="-0"))),
+            "Case.steps[1].offset: expected a number from 0 to 9223372036854775807, or one of ",
         ),
         (
             case(steps=(RunQuery(), ReadResult(offset="-1"))),

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from conformance.contract.rpcstatus import TRAILER, quota_status
-from conformance.records import AppendRows, Call, CreateSession, Exchange, MetadataEntry, ReadRows, SplitStream, Step
+from conformance.records import (
+    AppendRows,
+    Call,
+    CreateSession,
+    Exchange,
+    MetadataEntry,
+    ReadRows,
+    RunQuery,
+    SplitStream,
+    Step,
+)
 from conformance.targets.denied import PLAIN, Denied, denied, needs_table
 from tests.targets.conftest import case_of
 
@@ -16,6 +26,22 @@ def answered(status: str, *trailers: MetadataEntry) -> Exchange:
     """An exchange with a call that ended so, after one in OK."""
     calls = (Call(0, "s", "CreateReadSession", b""), Call(1, "s/0", "ReadRows", b"", (), status, "no", trailers))
     return Exchange("a", "x", calls)
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "expected"),
+    [
+        ("RESOURCE_EXHAUSTED", "HTTP 429 {}", "RESOURCE_EXHAUSTED"),
+        ("PERMISSION_DENIED", 'HTTP 403 {"reason": "rateLimitExceeded"}', "RESOURCE_EXHAUSTED"),
+        ("PERMISSION_DENIED", "HTTP 403 access denied", "PERMISSION_DENIED"),
+        ("INVALID_ARGUMENT", "HTTP 400 no such format", None),
+    ],
+)
+def test_a_query_has_the_statuses_of_rest(status: str, said: str, expected: str | None) -> None:
+    """BigQuery answers a reached limit with 403; 429 is nothing else."""
+    found = denied(Exchange("a", "x", (Call(0, "q", RunQuery.METHOD, b"", (), status, said),)), "")
+
+    assert (found and found.status) == expected
 
 
 @pytest.mark.parametrize(

@@ -17,22 +17,19 @@ CALL = Call(0, "q", RunQuery.METHOD, b"{}")
 
 def test_a_query_names_its_format_and_its_options() -> None:
     """Both where the discovery document has them; what a step leaves empty is left out."""
-    asked = json.loads(query_body(RunQuery(buffer_compression="ZSTD", max_results=3, into=True), NAMES))
+    asked = json.loads(query_body(RunQuery(buffer_compression="ZSTD", max_results=3), NAMES))
     plain = json.loads(query_body(RunQuery(results=""), NAMES))
 
     assert (asked["queryResultsFormat"], asked["maxResults"]) == ("ARROW", 3)
     assert asked["arrowSerializationOptions"] == {"bufferCompression": "ZSTD"}
-    assert asked["destinationTable"]["tableId"] == "t_into"
-    assert not {"queryResultsFormat", "arrowSerializationOptions", "maxResults", "destinationTable"} & set(plain)
+    assert not {"queryResultsFormat", "arrowSerializationOptions", "maxResults"} & set(plain)
 
 
 def test_the_tables_that_a_statement_makes_are_known() -> None:
     """They are removed with the table of the case."""
-    made = [
-        tables_of(step, NAMES) for step in (RunQuery(), RunQuery(into=True), RunQuery(statement=QueryStatement.CREATE))
-    ]
+    made = [tables_of(step, NAMES) for step in (RunQuery(), RunQuery(statement=QueryStatement.CREATE))]
 
-    assert [[one.table for one in names] for names in made] == [[], ["t_into"], ["t_made"]]
+    assert [[one.table for one in names] for names in made] == [[], ["t_made"]]
 
 
 STATUSES = [(200, "OK"), (400, "INVALID_ARGUMENT"), (404, "NOT_FOUND"), (418, "UNKNOWN")]

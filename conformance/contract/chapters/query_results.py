@@ -47,9 +47,6 @@ LOSES_ALL: Final = (
     "google-cloud-bigquery 3.47.0 (Python): `to_arrow` gives an empty table without an error, and total_rows is not 0"
 )
 
-UNSUPPORTED: Final = ("FAILED_PRECONDITION", "INVALID_ARGUMENT", "UNIMPLEMENTED")
-"""The codes by which a server refuses a request that it does not support."""
-
 
 def _registering(source: Sources) -> Callable[..., Callable[[Check], Check]]:
     """Return what registers a clause with this source, on servers that declare to answer queries in Arrow."""
@@ -80,10 +77,10 @@ def arrow_or_an_error(query: QueryView) -> Iterator[Violation]:
     """A query for results in ARROW is answered with Arrow, or with an error: never as if it had asked for nothing.
 
     The discovery document: with ARROW, the answer has ``arrowSchema`` and ``arrowRecordBatch``. A client that asked for
-    them finds none in an answer with ``rows``, and has an empty result. No other clause of this chapter is for servers
-    that declare nothing about query results.
+    them finds none in an answer with ``rows``, and has an empty result; objects without content are none. No other
+    clause of this chapter is for servers that declare nothing about query results.
     """
-    if query.answer is not None and not query.has_arrow:
+    if query.answer is not None and not query.has_content:
         found = ", ".join(sorted(filter(query.has, query.answer))) or "no field"
         yield Violation("arrowSchema and arrowRecordBatch, or an error", f"an answer with {found}")
 
@@ -103,18 +100,31 @@ def request_is_served(query: QueryView) -> Iterator[Violation]:
 def answer_is_json(query: QueryView) -> Iterator[Violation]:
     """The answer is a JSON object."""
     if query.answer is None:
-        yield Violation("a JSON object", f"{len(b''.join(query.raw.responses))} bytes that are none")
+        size = len(b"".join(query.raw.responses))
+        yield Violation("a JSON object", f"{many(size, 'byte')} that are none" if size else "no bytes")
 
 
 @_clause(
     "query-results.page-has-a-schema",
-    over=answered,
+    over=lambda view: [call for call in selects(view) if call.answer is not None],
     breaks="google-cloud-bigquery 3.47.0 (Python), which reports an error (from its source)",
 )
 def page_has_a_schema(query: QueryView) -> Iterator[Violation]:
     """The answer has ``arrowSchema.serializedSchema`` in base64, also for a result without rows."""
     if query.schema is None:
-        yield Violation("a schema in base64", "none", field="arrowSchema.serializedSchema")
+        yield Violation("a schema in base64", query.shown("arrowSchema"), field="arrowSchema.serializedSchema")
+
+
+@_clause(
+    "query-results.answer-is-complete",
+    over=answered,
+    breaks="google-cloud-bigquery 3.47.0 (Python), which asks for the job of an answer that does not say so",
+)
+def answer_is_complete(query: QueryView) -> Iterator[Violation]:
+    """An answer with rows in Arrow says ``jobComplete``: true; an absent one is false."""
+    said = (query.answer or {}).get("jobComplete")
+    if said is not True:
+        yield Violation("jobComplete true", "none" if said is None else repr(said), field="jobComplete")
 
 
 @_clause("query-results.page-has-the-columns", over=pages, breaks="every client: values have other names or types")
@@ -138,7 +148,8 @@ def page_has_a_batch(query: QueryView) -> Iterator[Violation]:
     """
     empty = not query.has("arrowRecordBatch") and query.count("pageRowCount") == "0"
     if query.batch is None and not empty:
-        yield Violation("a batch in base64", "none", field="arrowRecordBatch.serializedRecordBatch")
+        said = query.shown("arrowRecordBatch")
+        yield Violation("a batch in base64", said, field="arrowRecordBatch.serializedRecordBatch")
 
 
 @_clause("query-results.no-rows-in-json", over=answered, level=Level.SHOULD)
@@ -160,8 +171,8 @@ def no_rows_in_json(query: QueryView) -> Iterator[Violation]:
 def page_count_is_true(page: Page) -> Iterator[Violation]:
     """``pageRowCount`` is the number of rows in the page; it may be absent if there are none."""
     if page.query.count("pageRowCount") != str(page.rows.num_rows):
-        said = page.query.says("pageRowCount") or "none"
-        yield Violation(f"pageRowCount {str(page.rows.num_rows)!r}", f"pageRowCount {said!r}", field="pageRowCount")
+        said = page.query.shown("pageRowCount")
+        yield Violation(f"pageRowCount {str(page.rows.num_rows)!r}", f"pageRowCount {said}", field="pageRowCount")
 
 
 @_clause(
@@ -177,8 +188,9 @@ def total_is_true(query: QueryView) -> Iterator[Violation]:
     passes for each result; ``pageToken`` says whether rows remain.
     """
     total = expected_of(query).num_rows
-    if query.says("totalRows") not in (str(total), "0") and (total or query.has("totalRows")):
-        yield Violation(f"totalRows {str(total)!r}", f"totalRows {query.says('totalRows')!r}", field="totalRows")
+    said = query.count("totalRows") if query.has("totalRows") or not total else ""
+    if said not in (str(total), "0"):
+        yield Violation(f"totalRows {str(total)!r}", f"totalRows {query.shown('totalRows')}", field="totalRows")
 
 
 @_clause(
@@ -189,9 +201,9 @@ def total_is_true(query: QueryView) -> Iterator[Violation]:
 def token_says_that_rows_remain(page: Page) -> Iterator[Violation]:
     """The answer has a ``pageToken`` if rows remain behind its page, and none if they do not."""
     left = expected_of(page.query).num_rows - page.rows.num_rows
-    if bool(page.query.says("pageToken")) != (left > 0):
+    if page.query.has("pageToken") != (left > 0):
         required = f"a pageToken, for {many(left, 'row')} more" if left > 0 else "no pageToken, for no row is left"
-        yield Violation(required, "one" if page.query.says("pageToken") else "none", field="pageToken")
+        yield Violation(required, "one" if page.query.has("pageToken") else "none", field="pageToken")
 
 
 @_clause(
@@ -207,7 +219,7 @@ def page_keeps_the_maximum(page: Page) -> Iterator[Violation]:
 
 @_clause(
     "query-results.job-is-named",
-    over=lambda view: [call for call in answered(view) if call.says("pageToken") or not call.step.optional_job],
+    over=lambda view: [call for call in answered(view) if call.has("pageToken") or not call.step.optional_job],
     source=(DISCOVERY, JOB_STREAMS),
     breaks="clients that read the stream: `projects/None` (https://github.com/googleapis/google-cloud-python/pull/18027)",
 )
@@ -224,14 +236,22 @@ def job_is_named(query: QueryView) -> Iterator[Violation]:
             yield Violation(f"jobReference.{key}", "none", field=f"jobReference.{key}")
 
 
-def _wrong_codec(batch: BatchBytes | None, asked: str) -> Iterator[Violation]:
-    """Yield a violation if the buffers of a batch are compressed otherwise than asked; small ones need not be."""
+def _codec(batch: BatchBytes | None) -> str | None:
+    """The codec of the buffers of a batch, empty for none; None if it has none, or cannot be read."""
     message = batch.message if batch is not None else None
-    if batch is None or message is None or not message.flat_nodes:
-        return
-    found = CODECS.get(message.codec, "")
-    if found != asked and (found or len(batch.data) > WORTHWHILE):
-        yield Violation(asked or "no compression", found or "no compression", field="RecordBatch.compression")
+    return CODECS.get(message.codec, "") if message is not None and message.flat_nodes else None
+
+
+def _not_compressed(batch: BatchBytes | None, asked: str) -> Iterator[Violation]:
+    """Yield a violation if the buffers of a batch are not compressed; small ones need not be."""
+    if batch is not None and _codec(batch) == "" and asked and len(batch.data) > WORTHWHILE:
+        yield Violation(asked, "no compression", field="RecordBatch.compression")
+
+
+def _other_codec(batch: BatchBytes | None, asked: str) -> Iterator[Violation]:
+    """Yield a violation if the buffers of a batch are compressed by a codec that nobody asked for."""
+    if _codec(batch) not in (None, "", asked):
+        yield Violation(asked or "no compression", _codec(batch) or "", field="RecordBatch.compression")
 
 
 @_clause(
@@ -241,8 +261,18 @@ def _wrong_codec(batch: BatchBytes | None, asked: str) -> Iterator[Violation]:
     level=Level.SHOULD,
 )
 def page_has_the_codec(page: Page) -> Iterator[Violation]:
-    """The buffers of the page are compressed by the codec that the query names, and by none if it names none."""
-    yield from _wrong_codec(page.query.batch, page.query.step.buffer_compression)
+    """The buffers of the page are compressed by the codec that the query names."""
+    yield from _not_compressed(page.query.batch, page.query.step.buffer_compression)
+
+
+@_clause(
+    "query-results.page-has-no-other-codec",
+    over=lambda view: [page for page in pages(view) if page.query.batch],
+    breaks="clients without the other codec",
+)
+def page_has_no_other_codec(page: Page) -> Iterator[Violation]:
+    """The buffers of the page are compressed by no codec but the one that the query names."""
+    yield from _other_codec(page.query.batch, page.query.step.buffer_compression)
 
 
 @_clause(
@@ -339,17 +369,20 @@ def first_message_has_the_schema(read: ResultView) -> Iterator[Violation]:
 @_stream(
     "query-results.stream-has-the-schema-of-the-page",
     over=lambda view: [
-        read for read in served_results(view) if read.ok and read.responses and read.responses[0].schema
+        read for read in served_results(view) if read.ok and any(response.schema for response in read.responses)
     ],
     breaks="google-cloud-bigquery 3.47.0 (Python), which reads every batch by the page's schema (from its source)",
 )
 def stream_has_the_schema_of_the_page(read: ResultView) -> Iterator[Violation]:
-    """The schema of the stream is that of the page."""
+    """The schema of the stream is that of the page, in each message that has one."""
     page = read.query.schema if read.query is not None else None
-    own = read.responses[0].schema
-    if page is None or own is None or page.message.schema is None or own.message.schema is None:
+    if page is None or page.message.schema is None:
         return
-    yield from fields_differ(own.message.schema, page.message.schema, "the schema of the page")
+    for response in read.responses:
+        own = response.schema.message.schema if response.schema is not None else None
+        if own is not None and (found := list(fields_differ(own, page.message.schema, "the schema of the page"))):
+            yield from (dataclasses.replace(one, response=response.response) for one in found)
+            return
 
 
 @_stream(
@@ -417,32 +450,24 @@ def end_has_no_rows(read: ResultView) -> Iterator[Violation]:
         yield Violation("no response", many(len(read.responses), "response"))
 
 
-@_stream(
-    "query-results.stream-has-the-codec",
-    over=came,
-    breaks="google-cloud-bigquery 3.44.0 to 3.46.2 (Python), which sent no options with the read (from its source)",
-)
+@_stream("query-results.stream-has-the-codec", over=came, level=Level.SHOULD)
 def stream_has_the_codec(found: ResultRead) -> Iterator[Violation]:
-    """The buffers of the stream are compressed by the codec that the read names, and by none if it names none."""
+    """The buffers of the stream are compressed by the codec that the read names."""
+    yield from _first(_not_compressed, found)
+
+
+@_stream("query-results.stream-has-no-other-codec", over=came, breaks="clients without the other codec")
+def stream_has_no_other_codec(found: ResultRead) -> Iterator[Violation]:
+    """The buffers of the stream are compressed by no codec but the one that the read names."""
+    yield from _first(_other_codec, found)
+
+
+def _first(check: Callable[[BatchBytes | None, str], Iterator[Violation]], found: ResultRead) -> Iterator[Violation]:
+    """Yield what is wrong in the first message of the stream in which something is."""
     for response in found.read.responses:
-        for violation in _wrong_codec(response.batch, found.query.step.buffer_compression):
+        for violation in check(response.batch, found.query.step.buffer_compression):
             yield dataclasses.replace(violation, response=response.response)
             return
-
-
-@_stream(
-    "query-results.explicit-destination-is-refused",
-    over=lambda view: [read for read in results(view) if read.query is not None and read.query.step.into],
-    level=Level.SHOULD,
-)
-def explicit_destination_is_refused(read: ResultView) -> Iterator[Violation]:
-    """The stream of a job with a destination table of its own is refused: clients make a session on that table.
-
-    The reviews of Google's clients have the text of the refusal and no code. Each of the codes for what a server does
-    not support passes; NOT_FOUND does not, because the job is there.
-    """
-    if read.raw.status not in UNSUPPORTED:
-        yield Violation(f"one of {', '.join(UNSUPPORTED)}", read.raw.status or "no status")
 
 
 @_stream(

@@ -204,7 +204,6 @@ class CompressionNotApplied(Service):
             "errors.unknown-column-has-its-code",
             "errors.unrecorded-refusal-has-a-fitting-code",
             "offsets.beyond-the-end-has-its-code",
-            "query-results.explicit-destination-is-refused",
             "query-results.other-location-is-not-found",
             "split.beyond-the-child-has-its-code",
         ),

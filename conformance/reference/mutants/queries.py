@@ -21,7 +21,12 @@ _PAGES: Final = "https://github.com/googleapis/google-cloud-java/pull/13944"
 _IN_ROWS: Final = {"query-results.*": "the fault shows in each query, and in each read of its rows"}
 
 
-@behaviour_mutant("query-results.format-ignored", kills="query-results.arrow-or-an-error", source=_PYTHON)
+@behaviour_mutant(
+    "query-results.format-ignored",
+    kills="query-results.arrow-or-an-error",
+    also={"query-results.page-has-a-schema": "a server that declares query results owes each page its schema"},
+    source=_PYTHON,
+)
 class FormatIgnored(Service):
     """queryResultsFormat is ignored: every answer has its rows in JSON, all of them."""
 
@@ -64,6 +69,23 @@ class PageWithoutSchema(_ChangedAnswer):
 
     def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # the shape of a step
         del answer["arrowSchema"]
+
+
+@behaviour_mutant("query-results.empty-objects", kills="query-results.arrow-or-an-error", also=_IN_ROWS, source=_PYTHON)
+class EmptyObjects(Service):
+    """The answer has the objects of Arrow without content, and its rows in JSON."""
+
+    def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
+        plain = results_page(project, asked, 0, asked.rows.num_rows)
+        return plain | {"arrowSchema": {}, "arrowRecordBatch": {}}
+
+
+@behaviour_mutant("query-results.completion-unsaid", kills="query-results.answer-is-complete", source=_PYTHON)
+class CompletionUnsaid(_ChangedAnswer):
+    """The answer does not say that the query is done."""
+
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # as above
+        del answer["jobComplete"]
 
 
 class _OtherColumns(Service, abc.ABC):
@@ -207,7 +229,7 @@ class PageNotCompressed(Service):
         return self.encode_batch(page, "")
 
 
-@behaviour_mutant("query-results.page-always-lz4", kills="query-results.page-has-the-codec")
+@behaviour_mutant("query-results.page-always-lz4", kills="query-results.page-has-no-other-codec")
 class PageAlwaysLz4(Service):
     """The page is compressed by LZ4_FRAME whatever the query names."""
 
@@ -221,6 +243,14 @@ class StreamNotCompressed(Service):
 
     def stream_codec(self, _asked: RunOfQuery, codec: str) -> str:  # noqa: ARG002  # as above
         return ""
+
+
+@behaviour_mutant("query-results.stream-always-zstd", kills="query-results.stream-has-no-other-codec")
+class StreamAlwaysZstd(Service):
+    """The stream of a job is compressed by ZSTD whatever the read names."""
+
+    def stream_codec(self, _asked: RunOfQuery, codec: str) -> str:  # noqa: ARG002  # as above
+        return "ZSTD"
 
 
 @behaviour_mutant("query-results.order-lost", kills="query-results.page-begins-the-result", also=_IN_ROWS)
@@ -339,6 +369,28 @@ class OtherSchemaInStream(Service):
 
 
 @behaviour_mutant(
+    "query-results.later-schema-differs",
+    kills="query-results.stream-has-the-schema-of-the-page",
+    also={"schema.metadata-keys": "as above"},
+)
+class LaterSchemaDiffers(Service):
+    """Messages of a job's stream behind the first have a schema with other metadata."""
+
+    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Any:
+        if "/jobs/" not in stream.name:
+            return super().cut_responses(stream, batch)
+        return (batch.slice(place, 1) for place in range(batch.num_rows))
+
+    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
+        answer = super().describe_rows(stream, part, start=start, first=first)
+        if "/jobs/" in stream.name and not first:
+            schema = mapping.arrow_schema(stream.session.columns)
+            other = schema.set(0, schema.field(0).with_metadata({"description": "of a later message"}))
+            answer.arrow_schema.serialized_schema = self.encode_schema(other)
+        return answer
+
+
+@behaviour_mutant(
     "query-results.stream-without-a-schema", kills="query-results.first-message-has-the-schema", also=_IN_ROWS
 )
 class StreamWithoutSchema(Service):
@@ -357,16 +409,6 @@ class RowCountZero(Service):
         if "/jobs/" in stream.name:
             answer.row_count = 0
         return answer
-
-
-@behaviour_mutant(
-    "query-results.destination-served", kills="query-results.explicit-destination-is-refused", source=_STREAMS
-)
-class DestinationServed(Service):
-    """The stream of a job with a destination of its own is served."""
-
-    def check_destination(self, asked: RunOfQuery, stream: str) -> None:
-        """Refuse nothing."""
 
 
 @behaviour_mutant("query-results.location-ignored", kills="query-results.other-location-is-not-found", source=_STREAMS)

@@ -30,6 +30,9 @@ __all__ = ["check_steps"]
 _QUERIES: Final = frozenset({Happening.QUERY, Happening.QUERY_INTO})
 LIMIT: Final = 1 << 63
 NUMBER: Final = re.compile(r"-?[0-9]{1,19}")
+PLACE: Final = re.compile(r"[0-9]{1,19}")
+CODECS: Final = ("", "LZ4_FRAME", "ZSTD")
+FORMATS: Final = ("", "ARROW", "STRUCT_ENCODING")
 
 
 def check_steps(case: Case) -> None:
@@ -79,22 +82,27 @@ def _check_insertion(step: AppendRows, path: str, happened: Sequence[Happening])
 
 def _check_reads(case: Case) -> None:
     """Refuse offsets that are none, reads of unknown queries, and queries whose result is open."""
-    queries: set[str] = set()
+    queries: dict[str, QueryStatement] = {}
     for index, step in enumerate(case.steps):
         path = f"Case.steps[{index}]"
         if isinstance(step, ReadRows | ReadResult):
             _check_offset(step, path)
         if isinstance(step, RunQuery):
             _check_query(step, path, case.table)
-            queries.add(step.label)
-        if isinstance(step, ReadResult) and step.query not in queries:
-            raise RecordError(f"{path}.query", "the label of an earlier run-query step", step.query)
+            queries[step.label] = step.statement
+        if isinstance(step, ReadResult):
+            if queries.get(step.query, QueryStatement.CREATE) is QueryStatement.CREATE:
+                raise RecordError(f"{path}.query", "the label of an earlier run-query step that has rows", step.query)
+            if not step.location.isascii():
+                raise RecordError(f"{path}.location", "a location in ASCII", step.location)
+        if isinstance(step, AppendRows) and queries:
+            raise RecordError(path, "no insertion behind a query: whether its result has the rows is open", step.TAG)
 
 
 def _check_offset(step: ReadRows | ReadResult, path: str) -> None:
     """An int64 in decimal digits, or a place; the stream of a query's job has no rows before its first one."""
-    least = 0 if isinstance(step, ReadResult) else -LIMIT
-    if step.offset in step.PLACES or (NUMBER.fullmatch(step.offset) and least <= int(step.offset) < LIMIT):
+    least, number = (0, PLACE) if isinstance(step, ReadResult) else (-LIMIT, NUMBER)
+    if step.offset in step.PLACES or (number.fullmatch(step.offset) and least <= int(step.offset) < LIMIT):
         return
     expected = f"a number from {least} to {LIMIT - 1}, or one of {', '.join(step.PLACES)}"
     raise RecordError(f"{path}.offset", expected, step.offset)
@@ -102,6 +110,14 @@ def _check_offset(step: ReadRows | ReadResult, path: str) -> None:
 
 def _check_query(step: RunQuery, path: str, table: Table) -> None:
     """Refuse a query whose result is open: parameters of its columns are unrecorded, as is the order of equal rows."""
+    for key, value, allowed in (
+        ("results", step.results, FORMATS),
+        ("buffer_compression", step.buffer_compression, CODECS),
+    ):
+        if value not in allowed:
+            raise RecordError(f"{path}.{key}", f"one of {', '.join(allowed[1:])}, or none", value)
+    if step.max_results < 0:
+        raise RecordError(f"{path}.max_results", "a number of rows from 0", step.max_results)
     if step.statement is QueryStatement.CREATE:
         return
     for column in filter(_has_parameters, table.columns):
