@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
@@ -24,6 +25,10 @@ __all__ = ["DEFAULT", "SHARED_FIRST", "TableLayout", "Tree", "write"]
 Tree = Mapping[str, Any]
 _Fields: TypeAlias = Sequence[tuple[int, Slot, Any]]
 """The slots of a table that are written, with their numbers and values."""
+_Plan: TypeAlias = tuple[_Fields, dict[int, int], int, bytes]
+"""The fields of a table, and if fields of 8 bytes come right after its first 4: their positions, the size of the inline
+part, and the vtable.
+"""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -57,8 +62,10 @@ class _Writer:
     out: bytearray = dataclasses.field(default_factory=lambda: bytearray(4))
     vtables: dict[bytes, int] = dataclasses.field(default_factory=dict)
     pending: collections.deque[tuple[int, Slot, str, Any]] = dataclasses.field(default_factory=collections.deque)
-    order: list[bytes] = dataclasses.field(default_factory=list)
-    """The vtables of all tables so far, as they are if fields of 8 bytes come right after the first 4."""
+    plans: Sequence[_Plan] = ()
+    """Those of all tables, in the order in which they are written."""
+    count: int = 0
+    """The number of tables so far."""
     owners: Mapping[bytes, int] = dataclasses.field(default_factory=dict)
     """The number of the last table with each vtable, if earlier ones point forward to it; empty if none do."""
     waiting: dict[bytes, list[int]] = dataclasses.field(default_factory=dict)
@@ -89,12 +96,12 @@ class _Writer:
 
     def table(self, name: str, tree: Tree, at: int) -> None:
         """Write the table ``name`` and point the reference at ``at`` to it; its children wait in ``pending``."""
-        fields = self._present(name, tree)
-        apart = self._inline(fields, 4)
-        vtable = self._vtable(name, *apart)
-        self.order.append(vtable)
+        fields, offsets, size, vtable = self.plans[self.count]
+        self.count += 1
         start, offsets = (
-            self._before_later(fields, at, vtable, *apart) if self.owners else self._after_earlier(name, fields, at)
+            self._before_later(fields, at, vtable, offsets, size)
+            if self.owners
+            else self._after_earlier(name, fields, at)
         )
         for number, slot, value in fields:
             self._inline_value(start + offsets[number], slot, value)
@@ -116,7 +123,7 @@ class _Writer:
 
         A vtable may not depend on where its table is, so that fields of 8 bytes come right after its first 4.
         """
-        owns = self.owners[vtable] == len(self.order) - 1
+        owns = self.owners[vtable] == self.count - 1
         step, rest = (8, 4) if any(slot.align == 8 for _, slot, _ in fields) else (4, 0)
         ahead = len(vtable) if owns and not self.layout.vtables_last else 0
         self.out += bytes((rest - len(self.out) - ahead) % step)
@@ -139,15 +146,15 @@ class _Writer:
         position and those of its fields.
         """
         self.align(4)
-        offsets, size = self._inline(fields, len(self.out))
-        vtable = self._vtable(name, offsets, size)
+        offsets, size = _inline(fields, len(self.out), self.layout)
+        vtable = _vtable(name, offsets, size)
         known = self.vtables.get(vtable) if self.layout.shared_vtables else None
         if known is None and not self.layout.vtables_last:
             known = len(self.out)
             self.out += vtable
             self.align(4)
-            offsets, size = self._inline(fields, len(self.out))
-            final = self._vtable(name, offsets, size)
+            offsets, size = _inline(fields, len(self.out), self.layout)
+            final = _vtable(name, offsets, size)
             self.out[known : known + len(final)] = final
             self.vtables[final] = known
         start = len(self.out)
@@ -169,36 +176,6 @@ class _Writer:
             return
         self.out[position : position + len(data)] = data
 
-    def _present(self, name: str, tree: Tree) -> _Fields:
-        spec = TABLES[name]
-        if unknown := set(tree) - set(spec.index):
-            raise KeyError(f"table {name} has no slot {min(unknown)!r}")
-        present = []
-        for number, slot in enumerate(spec.slots):
-            value = tree.get(slot.name)
-            if slot.kind is SlotKind.SCALAR and self.layout.explicit_defaults and value is None:
-                value = slot.default
-            default = slot.default if slot.kind is SlotKind.SCALAR and not self.layout.explicit_defaults else None
-            if value is not None and value != default:
-                present.append((number, slot, value))
-        return present
-
-    def _inline(self, fields: _Fields, start: int) -> tuple[dict[int, int], int]:
-        """The position of each field of a table that begins at ``start``, and the table's inline size."""
-        order = fields if self.layout.slot_order else sorted(fields, key=lambda field: -field[1].align)
-        offsets, position = {}, start + 4
-        for number, slot, _ in order:
-            position += -position % slot.align
-            offsets[number] = position - start
-            position += slot.size
-        return offsets, position - start
-
-    @staticmethod
-    def _vtable(name: str, offsets: Mapping[int, int], size: int) -> bytes:
-        slots = max(offsets, default=-1) + 1
-        numbers = [offsets.get(number, 0) for number in range(min(slots, len(TABLES[name].slots)))]
-        return struct.pack(f"<{2 + slots}H", 4 + 2 * slots, size, *numbers)
-
     def reference(self, at: int, slot: Slot, of: str, value: Any) -> None:
         """Write the value that the reference slot at ``at`` refers to."""
         match slot.kind:
@@ -213,7 +190,7 @@ class _Writer:
                 self._vector(at, len(value), self.structs(of, value), 8)
             case SlotKind.TABLES:
                 first = self._vector(at, len(value), bytes(4 * len(value)), 4)
-                entry = dataclasses.replace(slot, kind=SlotKind.TABLE)
+                entry = _entry_of(slot)
                 self.pending.extendleft(
                     (first + 4 * index, entry, of, value[index]) for index in reversed(range(len(value)))
                 )
@@ -229,6 +206,66 @@ class _Writer:
         return len(self.out) - len(data)
 
 
+def _present(name: str, tree: Tree, layout: TableLayout) -> _Fields:
+    spec = TABLES[name]
+    if not tree.keys() <= spec.index.keys():
+        raise KeyError(f"table {name} has no slot {min(set(tree) - set(spec.index))!r}")
+    present = []
+    for number, slot in enumerate(spec.slots):
+        value = tree.get(slot.name)
+        if slot.kind is SlotKind.SCALAR:
+            if layout.explicit_defaults:
+                value = slot.default if value is None else value
+            elif value == slot.default:
+                continue
+        if value is not None:
+            present.append((number, slot, value))
+    return present
+
+
+def _inline(fields: _Fields, start: int, layout: TableLayout) -> tuple[dict[int, int], int]:
+    """The position of each field of a table that begins at ``start``, and the table's inline size."""
+    order = fields if layout.slot_order else sorted(fields, key=lambda field: -field[1].align)
+    offsets, position = {}, start + 4
+    for number, slot, _ in order:
+        position += -position % slot.align
+        offsets[number] = position - start
+        position += slot.size
+    return offsets, position - start
+
+
+def _vtable(name: str, offsets: Mapping[int, int], size: int) -> bytes:
+    slots = max(offsets, default=-1) + 1
+    numbers = [offsets.get(number, 0) for number in range(min(slots, len(TABLES[name].slots)))]
+    return struct.pack(f"<{2 + slots}H", 4 + 2 * slots, size, *numbers)
+
+
+@functools.cache
+def _entry_of(slot: Slot) -> Slot:
+    """The slot of one table of a vector of tables."""
+    return dataclasses.replace(slot, kind=SlotKind.TABLE)
+
+
+def _plans(table: str, tree: Tree, layout: TableLayout) -> list[_Plan]:
+    """The plan of each table, in the order in which :class:`_Writer` writes them."""
+    plans: list[_Plan] = []
+    pending: collections.deque[tuple[SlotKind, str, Any]] = collections.deque([(SlotKind.TABLE, table, tree)])
+    while pending:
+        kind, name, value = pending.popleft()
+        if kind is SlotKind.TABLES:
+            pending.extendleft((SlotKind.TABLE, name, one) for one in reversed(value))
+            continue
+        fields = _present(name, value, layout)
+        offsets, size = _inline(fields, 4, layout)
+        plans.append((fields, offsets, size, _vtable(name, offsets, size)))
+        children = [(slot.kind, *_referred(slot, value, of)) for _, slot, of in fields if slot.kind in _WITH_TABLES]
+        if layout.depth_first:
+            pending.extendleft(reversed(children))
+        else:
+            pending.extend(children)
+    return plans
+
+
 def _referred(slot: Slot, tree: Tree, value: Any) -> tuple[str, Any]:
     """The type and the value that a reference slot refers to."""
     if slot.kind is not SlotKind.UNION:
@@ -237,6 +274,9 @@ def _referred(slot: Slot, tree: Tree, value: Any) -> tuple[str, Any]:
         return value
     return UNIONS[slot.of][tree[f"{slot.name}_type"]], value
 
+
+_WITH_TABLES: Final = (SlotKind.TABLE, SlotKind.UNION, SlotKind.TABLES)
+"""The kinds of slots that refer to tables."""
 
 DEFAULT: Final = TableLayout()
 SHARED_FIRST: Final = TableLayout(shared_first=True)
@@ -249,17 +289,14 @@ def write(table: str, tree: Tree, *, layout: TableLayout = DEFAULT) -> bytes:
     Raises:
         KeyError: the tree names a slot that the table does not have.
     """
-    if not layout.shares_later:
-        return bytes(_written(_Writer(layout), table, tree).out)
-    writer = _written(_Writer(dataclasses.replace(layout, shared_vtables=False)), table, tree)
-    if len(set(writer.order)) < len(writer.order):
-        owners = {vtable: number for number, vtable in enumerate(writer.order)}
-        writer = _written(_Writer(layout, owners=owners), table, tree)
-    return bytes(writer.out)
-
-
-def _written(writer: _Writer, table: str, tree: Tree) -> _Writer:
+    plans = _plans(table, tree, layout)
+    owners: dict[bytes, int] = {}
+    if layout.shares_later:
+        owners = {vtable: number for number, (*_, vtable) in enumerate(plans)}
+        if len(owners) == len(plans):
+            owners, layout = {}, dataclasses.replace(layout, shared_vtables=False)
+    writer = _Writer(layout, plans=plans, owners=owners)
     writer.table(table, tree, 0)
     while writer.pending:
         writer.reference(*writer.pending.popleft())
-    return writer
+    return bytes(writer.out)
