@@ -40,13 +40,14 @@ def test_rows_come_for_every_case_in_order(tmp_path: Path) -> None:
 
 def test_a_target_that_ends_its_process_costs_its_case(tmp_path: Path) -> None:
     """The cases after it are judged as if nothing had been."""
+    cases = 24, 44  # case 32 has a batch of five rows
     with Sandbox(job(tmp_path, "Dying")) as sandbox:
-        rows = list(sandbox.run(0, 60))
+        rows = list(sandbox.run(*cases))
     with Sandbox(job(tmp_path, "Trailing")) as sandbox:
-        undisturbed = list(sandbox.run(0, 60))
+        undisturbed = list(sandbox.run(*cases))
 
     died = {done.judge["index"] for done in rows if done.judge["outcome"] == Outcome.CRASH}
-    assert 0 < len(died) < 30
+    assert 0 < len(died) < 20
     assert all(
         "the target ended its process: SIGSEGV" in done.verdicts[0]["reason"]
         for done in rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import click.testing
@@ -15,6 +16,13 @@ from conformance.drift.versions import Version
 from tests.drift import standins
 
 FEW = ("--share", "0.01", "--mutants", "10")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _unchanged_once() -> Iterator[None]:
+    """The version without a change answers each job once."""
+    with standins.unchanged_once():
+        yield
 
 
 def drift(*arguments: str) -> click.testing.Result:

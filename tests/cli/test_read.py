@@ -6,6 +6,7 @@ import dataclasses
 import json
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import click.testing
@@ -17,11 +18,19 @@ from conformance.disk.archives import pack, unpack
 from conformance.engine.reading import ReaderTask
 from tests.engine import ipc_library
 from tests.engine.ipc_standins import stream, written
+from tests.readers.ipc.kept import kept_processes
 
 
 def conformance_(*arguments: str) -> click.testing.Result:
     """The result of one command line."""
     return click.testing.CliRunner().invoke(cli, arguments)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kept() -> Iterator[None]:
+    """The processes of the stand-ins are started once: what they answer is tested elsewhere."""
+    with kept_processes():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -23,27 +24,36 @@ REPORTS = frozenset({"rich", "jinja2", "jsonschema"})
 READERS = frozenset({"pandas", "polars", "arro3", "nanoarrow", "google.cloud", "requests"})
 REFERENCE = frozenset({"sqlglot", "fastavro", "conformance.reference"})
 
-_COMMAND = """
-import sys
+_COMMANDS = """
+import shlex, sys
 from conformance.cli import main
-try:
-    main()
-finally:
+for line in sys.stdin.read().splitlines():
+    sys.argv[1:] = shlex.split(line)
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, (line, end.code)
     print("", *sorted(sys.modules), sep="\\nimported ", file=sys.stderr)
+    print("ended", file=sys.stderr)
 """
-_SERVER = """
-import sys
-import conformance.reference.serving
-print("", *sorted(sys.modules), sep="\\nimported ", file=sys.stderr)
+_MODULES = """
+import importlib, sys
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+    print("", *sorted(sys.modules), sep="\\nimported ", file=sys.stderr)
+    print("ended", file=sys.stderr)
 """
 
 
-def _imported(code: str, *arguments: str, directory: Path) -> set[str]:
-    """The modules that a process has imported in the end."""
+def _imported(code: str, *arguments: str, directory: Path, lines: str = "") -> list[set[str]]:
+    """The modules that a process has imported at the end of each of its parts: none is forgotten in a later one."""
     command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=directory, input=lines, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return {line.removeprefix("imported ") for line in done.stderr.splitlines() if line.startswith("imported ")}
+    return [
+        {line.removeprefix("imported ") for line in part.splitlines() if line.startswith("imported ")}
+        for part in done.stderr.split("\nended\n")[:-1]
+    ]
 
 
 _ARROW = BYTES
@@ -138,67 +148,65 @@ import click
 for command in sys.argv[1:]:
     cli.get_command(click.Context(cli), command)
 print("", *sorted(sys.modules), sep="\\nimported ", file=sys.stderr)
+print("ended", file=sys.stderr)
 """
 
 
 def test_the_start_of_a_command_imports_no_reader_and_no_pandas(tmp_path: Path) -> None:
     """No source says that pyarrow imports pandas: only a process that has imported the commands can show it."""
-    imported = _imported(_EVERY, *sorted(ALLOWED), directory=tmp_path)
+    (imported,) = _imported(_EVERY, *sorted(ALLOWED), directory=tmp_path)
 
     assert "pyarrow" in imported
     assert not imported & (READERS | {"hypothesis", "pyspark", "duckdb"})
 
 
 def test_commands_on_results_read_them_without_pandas(tmp_path: Path) -> None:
-    """A run on the reference, and each command that reads its results."""
-    run = ("run", "--no-readers", "--select", "types.int64", "--log", "run.jsonl", "--json", "run.json")
-    later = (("report", "run.jsonl"), ("diff", "run.json", "run.json"), ("matrix", "run.json"), ("gate", "run.jsonl"))
+    """A run on the reference, and each command that reads its results; the one that may import jinja2 comes last."""
+    run = "run --no-readers --select types.int64 --log run.jsonl --json run.json"
+    lines = [run, "report run.jsonl", "diff run.json run.json", "gate run.jsonl", "matrix run.json"]
 
-    for command in (run, *later):
-        imported = _imported(_COMMAND, *command, directory=tmp_path)
+    every = _imported(_COMMANDS, directory=tmp_path, lines="\n".join(lines))
 
+    for line, imported in zip(lines, every, strict=True):
         assert "conformance.report" in imported
-        assert not imported & (READERS | REFERENCE | {"hypothesis", "jsonschema"}), command
-        assert "jinja2" not in imported or command[0] == "matrix"
+        assert not imported & (READERS | REFERENCE | {"hypothesis", "jsonschema"}), line
+        assert "jinja2" not in imported or line == lines[-1]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "absent"),
-    [
-        (("--help",), BYTES | SERVERS | CASES | REPORTS | READERS | REFERENCE | {"conformance.contract"}),
-        (("--version",), BYTES | SERVERS | CASES | REPORTS | READERS | REFERENCE | {"conformance.contract"}),
-        (("check", *PAIR), SERVERS | CASES | REPORTS | READERS | REFERENCE | {"conformance.targets"}),
-        (("explain", "framing.batch-single-message"), SERVERS | CASES | REPORTS | READERS | REFERENCE),
-        (("clauses",), SERVERS | CASES | REPORTS | READERS | REFERENCE),
-        (("dissect", PAIR[1]), SERVERS | CASES | REPORTS | READERS | REFERENCE),
-    ],
-    ids=lambda value: value[0] if isinstance(value, tuple) else "",
-)
-def test_a_command_imports_nothing_that_it_does_not_use(
-    arguments: tuple[str, ...], absent: frozenset[str], tmp_path: Path
-) -> None:
-    """Each command starts without the libraries of the others."""
-    imported = _imported(_COMMAND, *arguments, directory=tmp_path)
+def test_a_command_imports_nothing_that_it_does_not_use(tmp_path: Path) -> None:
+    """Each command starts without the libraries of the others; those that use the least come first."""
+    pair = shlex.join(PAIR)
+    bytes_alone = SERVERS | CASES | REPORTS | READERS | REFERENCE
+    absent: Mapping[str, frozenset[str]] = {
+        "--help": BYTES | bytes_alone | {"conformance.contract"},
+        "--version": BYTES | bytes_alone | {"conformance.contract"},
+        f"check {pair}": bytes_alone | {"conformance.targets"},
+        f"dissect {shlex.quote(PAIR[1])}": bytes_alone,
+        "explain framing.batch-single-message": bytes_alone,
+        "clauses": bytes_alone,
+    }
 
-    assert "conformance.cli" in imported
-    assert not imported & absent
+    every = _imported(_COMMANDS, directory=tmp_path, lines="\n".join(absent))
+
+    for line, imported in zip(absent, every, strict=True):
+        assert "conformance.cli" in imported
+        assert not imported & absent[line], line
 
 
-def test_the_flight_server_and_the_stand_in_of_a_client_start_without_pandas(tmp_path: Path) -> None:
-    """They convert values while they are imported; and mutants of BigQuery's service are no business of theirs."""
-    for module in ("conformance.protocols.flight.reference.serving", "conformance.protocols.flight.clients.standin"):
-        imported = _imported(_SERVER.replace("conformance.reference.serving", module), directory=tmp_path)
+def test_servers_start_without_what_few_requests_need(tmp_path: Path) -> None:
+    """Mutants, the SQL parser, Avro and pandas are imported when they are asked for, or never. The reference drives no
+    targets and draws no cases.
 
-        assert "grpc" in imported
-        assert not imported & (READERS | {"conformance.reference.mutants", "sqlglot", "fastavro", "hypothesis"})
-
-
-def test_the_reference_server_starts_without_what_few_requests_need(tmp_path: Path) -> None:
-    """Mutants, the SQL parser, Avro and pandas are imported when they are asked for, or never. Nothing drives targets
-    or draws cases.
+    The server of Flight and the stand-in of its client convert values while they are imported; mutants of BigQuery's
+    service are no business of theirs.
     """
-    imported = _imported(_SERVER, directory=tmp_path)
+    flight = "conformance.protocols.flight"
+    modules = ("conformance.reference.serving", f"{flight}.reference.serving", f"{flight}.clients.standin")
 
-    assert "grpc" in imported
-    assert not imported & {"conformance.reference.mutants", "sqlglot", "fastavro", "hypothesis", "pandas"}
-    assert not imported & {"conformance.targets", "conformance.wire", "conformance.model", "yaml", "psutil"}
+    every = _imported(_MODULES, *modules, directory=tmp_path)
+
+    for module, imported in zip(modules, every, strict=True):
+        assert "grpc" in imported
+        absent = READERS | {"conformance.reference.mutants", "sqlglot", "fastavro", "hypothesis"}
+        assert not imported & absent, module
+    assert not every[0] & {"conformance.targets", "conformance.wire", "conformance.model", "yaml", "psutil"}

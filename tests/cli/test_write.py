@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import click.testing
@@ -12,11 +13,19 @@ import pytest
 
 from conformance.cli._group import cli
 from tests.engine import ipc_library
+from tests.readers.ipc.kept import kept_processes
 
 
 def conformance_(*arguments: str) -> click.testing.Result:
     """The result of one command line."""
     return click.testing.CliRunner().invoke(cli, arguments)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kept() -> Iterator[None]:
+    """The processes of the stand-ins are started once: what they answer is tested elsewhere."""
+    with kept_processes():
+        yield
 
 
 @pytest.fixture(autouse=True)

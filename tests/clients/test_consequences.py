@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Final, Self
 
 import pytest
 
 from conformance.clients.consequences import Consequence, Measured, Measurements, Measuring, Suite
+from conformance.clients.pool import ClientPool
 from conformance.clients.situations import Set, faulty
 from conformance.disk.locks import InUseError
 from tests.clients.healthy import healthy
-from tests.clients.test_standin import standin
+from tests.clients.standins import reader_of, standins
 from tests.patience import LONG
 
 INTERRUPTED = "interrupted.unavailable.stream-0.after-1"
 REFUSED = "refused.permission-denied.after-1"
 BROKEN = "broken.cut-in-half.response-2"
+HARMLESS: Final = ("", "drops-last-row", "starts-again", "backwards", "skips-broken")
+"""The faults whose stand-ins neither end their process nor have to be ended."""
+KEPT: Final[list[ClientPool]] = []
+"""The pool of this module while its tests run."""
 
 
 def situation(name: str) -> Set:
@@ -25,14 +32,50 @@ def situation(name: str) -> Set:
     return healthy() if name == "healthy.numbers" else next(one for one in faulty() if one.id == name)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _kept() -> Iterator[None]:
+    """Clients that leave their process as it was share it, and the server."""
+    with ClientPool(standins(*HARMLESS), seconds=LONG) as pool:
+        KEPT.append(pool)
+        yield
+        KEPT.clear()
+
+
+class View:
+    """One path of the kept pool, as a pool that is left open."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def absent(self) -> dict[str, str]:
+        """Nothing."""
+        return {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(KEPT[0], name)
+
+
+def measuring(into: Measurements, fault: str, *, seconds: float = LONG, **more: Any) -> Measuring[Set]:
+    """What measures the stand-in with a fault."""
+    if fault in HARMLESS:
+        more["pool"] = lambda _programs, names, **_: View(*names)
+    return Measuring(standins(fault), [reader_of(fault)], into, seconds=seconds, **more)
+
+
 def measured(fault: str, asked: Set, file: Path, *, rounds: int = 1, seconds: float = LONG) -> list[Measured]:
     """The measurements of the stand-in with a fault."""
     with (
         Measurements(file) as into,
-        Measuring(standin(fault), ["standin.rows"], into, rounds=rounds, seconds=seconds) as measuring,
+        measuring(into, fault, rounds=rounds, seconds=seconds) as made,
     ):
-        assert measuring.absent == {}
-        measuring.measure([asked])
+        assert made.absent == {}
+        made.measure([asked])
         return list(into.all)
 
 
@@ -97,9 +140,9 @@ def test_what_was_published_is_not_measured_again(tmp_path: Path) -> None:
 
     with (
         Measurements(file, first) as into,
-        Measuring(standin(""), ["standin.rows"], into, rounds=2, suite=Suite("1", "abc")) as measuring,
+        measuring(into, "", rounds=2, suite=Suite("1", "abc")) as made,
     ):
-        measuring.measure([healthy()])
+        made.measure([healthy()])
 
     assert [(one.round, one.suite.commit) for one in into.all] == [(0, ""), (1, "abc")]
     assert [json.loads(line)["round"] for line in file.read_text().splitlines()] == [1]
@@ -152,16 +195,15 @@ def test_two_processes_do_not_measure_into_one_file(tmp_path: Path) -> None:
 def test_a_client_that_is_not_here_is_said_once(tmp_path: Path) -> None:
     """It is no measurement."""
     asked = [healthy(), situation(REFUSED)]
-    programs = standin("")
-    (program,) = programs.values()
-    other = dataclasses.replace(program.paths["rows"], name="standin.other")
+    (program,) = standins("").values()
+    (path,) = program.paths.values()
+    other = dataclasses.replace(path, name="standin.other")
     gone = dataclasses.replace(program, paths={"other": other})
 
-    with (
-        Measurements(tmp_path / "measured") as into,
-        Measuring({"standin": gone}, ["standin.other"], into, rounds=1) as measuring,
-    ):
-        measuring.measure(asked)
+    with Measurements(tmp_path / "measured") as into:
+        made: Measuring[Set] = Measuring({"standin": gone}, ["standin.other"], into, rounds=1)
+        with made:
+            made.measure(asked)
 
-    assert list(measuring.absent) == ["standin.other"]
+    assert list(made.absent) == ["standin.other"]
     assert into.all == []

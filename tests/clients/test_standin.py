@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -14,11 +12,9 @@ from conformance.clients.standin import FAULTS
 from conformance.clients.task import ClientTask, client_clauses
 from conformance.contract.clients import Situation
 from conformance.engine.events import CaseJudged
-from conformance.readers.info import ReaderInfo, Takes
-from conformance.readers.ipc.adapters import Adapter
-from conformance.readers.programs.spec import ClientProgram
-from conformance.records import Outcome
+from conformance.records import Outcome, Verdict
 from tests.clients.healthy import healthy
+from tests.clients.standins import reader_of, standins
 from tests.patience import LONG
 from tests.studies import sample
 
@@ -37,18 +33,11 @@ QUICK = tuple(fault for fault in FAULTS if fault not in ("loops", "fills-memory"
 """The others wait until a limit of time or memory ends them."""
 
 
-class Standin(ClientProgram):
-    """The stand-in with a fault, as a program that needs no build."""
-
-    def command(self) -> list[str]:
-        """The command that starts it."""
-        return [sys.executable, "-m", "conformance.clients.standin", *([self.package] if self.package else [])]
-
-
-def standin(fault: str) -> dict[str, ClientProgram]:
-    """The program with one path."""
-    info = ReaderInfo("standin.rows", "a stand-in", "", Takes.SERVER)
-    return {"standin": Standin(Adapter("standin", "Stand-in", "Python", Path(__file__).parent), fault, {"rows": info})}
+@pytest.fixture(scope="module")
+def quick() -> Iterator[ClientPool]:
+    """All clients in one process and before one server, but for those that end their process or take long."""
+    with ClientPool(standins("", *(fault for fault in QUICK if fault != "dies")), seconds=LONG) as pool:
+        yield pool
 
 
 def situations() -> list[Set]:
@@ -56,35 +45,35 @@ def situations() -> list[Set]:
     return [healthy(), *(one for one in faulty() if one.id in CHOSEN)]
 
 
-def failed(fault: str, chosen: Sequence[Set], seconds: float = LONG) -> set[str]:
-    """The clauses that fail on the stand-in with a fault."""
-    with ClientPool(standin(fault), seconds=seconds) as pool:
-        events = list(ClientTask(pool, "standin.rows", chosen, client_clauses()).events())
-    verdicts = [verdict for event in events if isinstance(event, CaseJudged) for verdict in event.verdicts]
-    assert verdicts
-    return {verdict.clause for verdict in verdicts if verdict.outcome is not Outcome.PASS}
+def judged(pool: ClientPool, fault: str, chosen: Sequence[Set]) -> list[Verdict]:
+    """The verdicts on the stand-in with a fault."""
+    events = list(ClientTask(pool, reader_of(fault), chosen, client_clauses()).events())
+    return [verdict for event in events if isinstance(event, CaseJudged) for verdict in event.verdicts]
 
 
-def test_the_correct_client_passes() -> None:
+def test_the_correct_client_passes(quick: ClientPool) -> None:
     """It passes every clause in every situation, and each clause is judged in one of them."""
-    chosen = [healthy(), *faulty()]
-
-    with ClientPool(standin("")) as pool:
-        events = list(ClientTask(pool, "standin.rows", chosen, client_clauses()).events())
-    verdicts = [verdict for event in events if isinstance(event, CaseJudged) for verdict in event.verdicts]
+    verdicts = judged(quick, "", [healthy(), *faulty()])
 
     assert [verdict for verdict in verdicts if verdict.outcome is not Outcome.PASS] == []
     assert {verdict.clause for verdict in verdicts} == {clause.id for clause in client_clauses()}
 
 
 @pytest.mark.parametrize("fault", sample(FAULTS, QUICK, env="studies"))
-def test_a_wrong_client_fails_its_clause_and_no_other(fault: str) -> None:
+def test_a_wrong_client_fails_its_clause_and_no_other(quick: ClientPool, fault: str) -> None:
     """Each fault is seen by the clause that it was made for."""
     chosen = situations()
-    if fault in {"loops", "fills-memory"}:
-        chosen = [one for one in chosen if one.kind is Situation.REFUSED]
+    if reader_of(fault) in quick.names:
+        verdicts = judged(quick, fault, chosen)
+    else:
+        if fault in {"loops", "fills-memory"}:
+            chosen = [one for one in chosen if one.kind is Situation.REFUSED]
+        with ClientPool(standins(fault), seconds=1.0 if fault == "loops" else LONG) as pool:
+            verdicts = judged(pool, fault, chosen)
 
-    assert failed(fault, chosen, 1.0 if fault == "loops" else LONG) == {FAULTS[fault].kills, *FAULTS[fault].also}
+    failed = {verdict.clause for verdict in verdicts if verdict.outcome is not Outcome.PASS}
+    assert verdicts
+    assert failed == {FAULTS[fault].kills, *FAULTS[fault].also}
 
 
 def test_every_clause_has_a_wrong_client() -> None:

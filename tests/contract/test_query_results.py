@@ -150,7 +150,7 @@ def test_a_server_that_declares_the_feature_owes_the_schema(exchanges: dict[str,
 
     case = CASES["query-results.one-page"]
 
-    assert failed(case, spoilt(exchanges[case.id], spoil)) == {"arrow-or-an-error", "page-has-a-schema"}
+    assert failed(case, spoilt(exchanges[case.id], spoil)) >= {"arrow-or-an-error", "page-has-a-schema"}
 
 
 @pytest.mark.parametrize("name", ["query-results.maximum", "query-results.one-page"])

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import pytest
+
+from conformance.contain.supervised import Group
 from conformance.drift.run import Drift, DriftPlan, run_drift
-from conformance.drift.versions import Version
+from conformance.drift.versions import Version, VersionAnswer, ask
 
 SMALL: Final = DriftPlan(share=0.01, mutants=40, kinds=("primitive", "nested"), catalogue=False)
 """Three recipes of two classes, and a few mutants."""
@@ -21,6 +27,8 @@ worker.main()
 """
 
 SAME: Final = ""
+ANOTHER: Final = "# as it is\n"
+"""The same, which is always asked in a process of its own."""
 DIES: Final = """
 import os
 read = worker._OPERATIONS["read"]
@@ -104,9 +112,36 @@ building._NESTED["large_list"] = lacking
 def version(folder: Path, name: str, change: str) -> Version:
     """The installed pyarrow under the name ``name``, with ``change`` made to its worker."""
     script = folder / f"{name}.py"
-    root = str(Path(__file__).resolve().parents[2])
-    script.write_text(_SCRIPT.format(root=root, change=change), encoding="utf-8")
+    script.write_text(_script(change), encoding="utf-8")
     return Version(f"installed-{name}", Path(sys.executable), script)
+
+
+_KNOWN: Final[dict[str, VersionAnswer]] = {}
+"""What the installed pyarrow, unchanged, answered to each job."""
+
+
+@contextlib.contextmanager
+def unchanged_once() -> Iterator[None]:
+    """Within the context, the unchanged version is asked each job once: a job has all that an answer depends on."""
+
+    def asked(
+        version: Version, jobs: Sequence[Mapping[str, Any]], *, group: Group | None = None
+    ) -> list[VersionAnswer]:
+        if version.worker.read_text(encoding="utf-8") != _script(SAME):
+            return ask(version, jobs, group=group)
+        keys = [json.dumps(job, sort_keys=True) for job in jobs]
+        new = {key: job for key, job in zip(keys, jobs, strict=True) if key not in _KNOWN}
+        if new:
+            _KNOWN.update(zip(new, ask(version, [*new.values()], group=group), strict=True))
+        return [_KNOWN[key] for key in keys]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("conformance.drift.run.ask", asked)
+        yield
+
+
+def _script(change: str) -> str:
+    return _SCRIPT.format(root=str(Path(__file__).resolve().parents[2]), change=change)
 
 
 def drift(folder: Path, change: str, plan: DriftPlan = SMALL) -> Drift:

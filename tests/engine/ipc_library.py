@@ -67,7 +67,9 @@ class Standin:
             counted[word.removeprefix("counts ")] += 1
             return Decoded(reader.schema, batches, statistics=counted)
         if word == "wrong":
-            batches = [pa.record_batch([pa.array([7] * batch.num_rows)], names=["wrong"]) for batch in batches]
+            batches = [
+                pa.record_batch([pa.array([7] * batch.num_rows, pa.int64())], names=["wrong"]) for batch in batches
+            ]
         return Decoded(reader.schema, _Booby(word.removeprefix("later ")) if word.startswith("later ") else batches)
 
     def hand_over(self, made: Decoded) -> Decoded:

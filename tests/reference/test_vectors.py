@@ -31,6 +31,12 @@ def committed() -> VectorSet:
     return VectorSet.load(FOLDER)
 
 
+@cache
+def drafts_of(make: Callable[[], Iterable[Draft]]) -> tuple[Draft, ...]:
+    """What a chapter is made of, made once for all tests: drafts do not change."""
+    return tuple(make())
+
+
 def vectors() -> list[Vector]:
     """Every committed vector."""
     return list(committed().vectors.values())
@@ -46,7 +52,7 @@ def test_there_are_many_and_they_are_small() -> None:
 
 def test_vectors_are_what_their_makers_write_today() -> None:
     """The bytes of every vector, and all that is said of each tenth; the marked test of ``publish`` makes them all."""
-    chapters = {name: (title, tuple(drafts())) for name, (title, drafts) in CHAPTERS.items()}
+    chapters = {name: (title, drafts_of(drafts)) for name, (title, drafts) in CHAPTERS.items()}
     drafts = {draft.id: draft for _, drafts in chapters.values() for draft in drafts}
     stored = committed().vectors
     tenth: dict[str, tuple[str, Callable[[], Iterable[Draft]]]] = {
@@ -117,13 +123,13 @@ def test_every_clause_on_accepting_and_refusing_has_a_vector() -> None:
 
 def test_what_is_legal_is_told_as_legal() -> None:
     """Samples and variations are valid, or permitted where the texts conflict; samples have their rows."""
-    legal = {draft.id for make in (samples, variations) for draft in make()}
+    legal = {draft.id for make in (samples, variations) for draft in drafts_of(make)}
     reported = committed().vectors
 
     assert [name for name in legal if reported[name].result is Validity.INVALID] == []
     assert [
         draft.id
-        for draft in samples()
+        for draft in drafts_of(samples)
         if not reported[draft.id].rows or reported[draft.id].result is not Validity.VALID
     ] == []
 
@@ -139,7 +145,7 @@ def test_what_is_broken_in_structure_tells_no_rows() -> None:
 def test_most_mutants_are_told_as_invalid() -> None:
     """A mutant that readers may read says for which feature, or which text leaves it open."""
     reported = committed().vectors
-    legal = [reported[draft.id] for draft in mutants() if reported[draft.id].result is not Validity.INVALID]
+    legal = [reported[draft.id] for draft in drafts_of(mutants) if reported[draft.id].result is not Validity.INVALID]
 
     assert [vector.id for vector in legal if not vector.reason] == []
     assert len(legal) < 50

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from conformance.targets import Target, TargetError, TargetSpec, TargetUnavailab
 from conformance.targets.contained import ContainedTarget
 from tests.patience import LONG, patiently
 from tests.targets.conftest import ROOT, case_of, table_of
+from tests.targets.kept import kept_first_processes
 
 CODE = """
 import ctypes, json, os, sys
@@ -43,6 +44,13 @@ HURT = 2
 """The value in the row that begins the second batch of the case that is hurt."""
 
 Make = Callable[..., TargetSpec]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kept() -> Iterator[None]:
+    """The process that forks for each serializer is started once, and again after what breaks it."""
+    with kept_first_processes():
+        yield
 
 
 @pytest.fixture

@@ -12,7 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from conformance._pandas import leave_pandas_out
 from conformance.readers.ipc import Decoded, IpcReaderInfo, IpcWriterInfo, Library, Unsupported
+
+leave_pandas_out()  # otherwise each fork would import it to convert its first value
 
 READER = IpcReaderInfo(
     name="liar",
@@ -135,7 +138,7 @@ class FaultyServer:
             deed()
         if data.startswith(b"poison "):
             self._poison = data.removeprefix(b"poison ")
-        batch = pa.record_batch({"process": [os.getpid()]})
+        batch = pa.record_batch([pa.array([os.getpid()], pa.int64())], names=["process"])
         if data == b"keep":
             self._kept = bytearray(200 << 20)
         if data == b"unsound":
