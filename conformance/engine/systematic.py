@@ -229,6 +229,12 @@ _OPEN_PROTO: Final = (
     ("ReadRowsResponse.arrow_schema", "absent", "a resumed call need not repeat the schema", _STORAGE_PROTO),
     ("ReadSession.streams<*>.name", "longer", "ids are opaque", _STREAM_PROTO),
     ("ReadSession.streams", "first two exchanged", "streams have no order", _STREAM_PROTO),
+    (
+        "ReadSession.read_options.selected_fields",
+        "first two exchanged",
+        "the order of the output is unrelated to the order of the selected fields",
+        _STREAM_PROTO,
+    ),
     ("ReadSession.read_options", "absent", "the requested options are returned unchanged or not at all", _STREAM_PROTO),
     ("ReadSession.expire_time.*", "[+-]1", "a lifetime is six hours, give or take", _STREAM_PROTO),
     ("ReadSession.expire_time.nanos", "absent", "a lifetime is six hours, give or take", _STREAM_PROTO),
