@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 from conformance.cli._group import Unusable
@@ -10,18 +9,11 @@ from conformance.cli._reading import read_named
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contract.queryview import ARROW_FIELDS, arrow_in
 
-__all__ = ["Page", "read_page"]
+__all__ = ["read_page"]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Page:
-    """The messages of an answer, in order: where each is, and its bytes. The first is the schema."""
-
-    messages: tuple[tuple[str, bytes], ...]
-
-
-def read_page(path: Path) -> Page:
-    """The Arrow messages in the answer of jobs.query in a file.
+def read_page(path: Path) -> tuple[tuple[str, bytes], ...]:
+    """The Arrow messages in the answer of jobs.query in a file: where each is, and its bytes. The first is the schema.
 
     Raises:
         Unusable: The file has no JSON object, or the object has no schema, or a message is no text in base64.
@@ -44,4 +36,4 @@ def read_page(path: Path) -> Page:
     schema = ".".join(ARROW_FIELDS[0])
     if not found or found[0][0] != schema:
         raise Unusable(f"{path}: expected the answer of a query with {schema}, got none: was ARROW asked for?")
-    return Page(tuple(found))
+    return tuple(found)

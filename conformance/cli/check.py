@@ -102,7 +102,7 @@ def command(
     if profile not in MESSAGES or kind not in (None, Kind.MESSAGE.value):
         raise click.UsageError(f"expected a profile of messages ({', '.join(MESSAGES)}), got another")
     if rest_file is not None:
-        named = [(f"{rest_file}, {field}", data) for field, data in read_page(rest_file).messages]
+        named = [(f"{rest_file}, {field}", data) for field, data in read_page(rest_file)]
     elif schema_file is not None:
         named = [(str(path), _message(path)) for path in (schema_file, *batch_files)]
     else:

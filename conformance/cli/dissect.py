@@ -175,7 +175,7 @@ def command(
 
 def _of_page(file: Path, part: str) -> tuple[bytes, bytes, Schema | None]:
     """A message of the answer of a query; with the batch, the schema message before it, and its schema."""
-    (_, schema), *batches = read_page(file).messages
+    (_, schema), *batches = read_page(file)
     if part == "schema":
         return schema, b"", None
     if not batches:

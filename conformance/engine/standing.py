@@ -105,7 +105,6 @@ SHOWN_WITH: Final[tuple[tuple[str, str], ...]] = (
     ("offsets.negative-is-refused", "offsets.resumed-read-is-served"),
     ("combination.beyond-the-end-is-refused", "combination.permitted-request-is-served"),
     ("errors.*", "session.plain-request-is-served"),
-    ("query-results.explicit-*", "query-results.stream-is-served"),
     ("query-results.other-*", "query-results.stream-is-served"),
     # an answer in OK counts only where rows come
     ("query-results.request-is-served", "query-results.page-has-a-batch"),

@@ -44,12 +44,12 @@ MARGIN: Final = 1.1
 """How much of a ceiling a count may be: a clause more is no regression."""
 
 CEILINGS: Final[Mapping[str, int]] = {
-    "_globs.py": 925,
+    "_globs.py": 525,
     "contract": 9955,
     "engine": 2_320,
     "generate": 336,
     "protocol.py": 4,
-    "records": 332,
+    "records": 128,
     "targets": 4,
     "wire": 2330,
     "subjects": 268,

@@ -371,7 +371,7 @@ class OtherSchemaInStream(Service):
 @behaviour_mutant(
     "query-results.later-schema-differs",
     kills="query-results.stream-has-the-schema-of-the-page",
-    also={"schema.metadata-keys": "as above"},
+    also={"schema.metadata-keys": "the metadata of later messages are none of those of a column"},
 )
 class LaterSchemaDiffers(Service):
     """Messages of a job's stream behind the first have a schema with other metadata."""
