@@ -305,16 +305,14 @@ def write(table: str, tree: Tree, *, layout: TableLayout = DEFAULT) -> bytes:
     Raises:
         KeyError: the tree names a slot that the table does not have.
     """
-    try:
-        packed = marshal.dumps(cast("Any", tree), _PLAIN)
-    except ValueError:  # a value of another type, which may not say all of itself
+    if not _is_plain(tree):  # marshal writes an array of numpy as if it was bytes
         return _bytes_of(table, tree, layout)
+    packed = marshal.dumps(cast("Any", tree), _PLAIN)
     key = table, packed, layout
     known = _WRITTEN.get(key)
     if known is None:
         known = _bytes_of(table, tree, layout)
-        # marshal writes an array of numpy as if it was bytes: only what comes back as it was is kept.
-        if len(packed) <= MOST_PACKED and _is_plain(tree):
+        if len(packed) <= MOST_PACKED:
             if len(_WRITTEN) >= MOST_KEPT:
                 _WRITTEN.clear()
             _WRITTEN[key] = known
@@ -323,11 +321,12 @@ def write(table: str, tree: Tree, *, layout: TableLayout = DEFAULT) -> bytes:
 
 def _is_plain(value: object) -> bool:
     """True if a value is made of the types that marshal keeps apart."""
-    if isinstance(value, Mapping):
-        return all(map(_is_plain, value.values()))
-    if isinstance(value, list | tuple):
-        return all(map(_is_plain, value))
-    return type(value) in _ATOMS
+    kind = type(value)
+    if kind is dict:
+        return all(map(_is_plain, cast("dict[str, object]", value).values()))
+    if kind is list or kind is tuple:
+        return all(map(_is_plain, cast("list[object]", value)))
+    return kind in _ATOMS
 
 
 _ATOMS: Final = frozenset({str, bytes, int, bool, type(None)})

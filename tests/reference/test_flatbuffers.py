@@ -51,6 +51,14 @@ def test_other_values_are_not_kept(made: dict[str, Any]) -> None:
     assert len(flatbuffers._WRITTEN) == known
 
 
+def test_an_array_is_not_taken_for_the_bytes_in_it() -> None:
+    """Bytes in the place of numbers are one number each; the array has them in eights."""
+    counts = np.array([1, 2])
+    of_bytes = write("RecordBatch", {"length": 1, "variadicBufferCounts": counts.tobytes()})
+
+    assert write("RecordBatch", {"length": 1, "variadicBufferCounts": counts}) != of_bytes
+
+
 def test_what_is_kept_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     """In number, and each in size."""
     monkeypatch.setattr(flatbuffers, "_WRITTEN", {})
