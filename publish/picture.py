@@ -32,8 +32,8 @@ SIZE: Final = (1080, 755)
 """Width and height in pixels: the finding at the reading size of the README, and no more."""
 DEADLINE: Final = 60
 """Seconds for the browser, which needs about two."""
-COLOURS: Final = "32"
-"""The colours that are kept: the eye sees no difference, and the source distribution stays below its bound."""
+COLOURS: Final = "12"
+"""The colours that are kept, each as it is and not mixed from dots: the source distribution stays below its bound."""
 
 _HIDDEN: Final = """
 <style>
@@ -75,7 +75,7 @@ def main(report: str, clause: str, picture: str) -> None:
         command = [browser, *options, size, f"--screenshot={Path(picture).resolve()}", page.as_uri()]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL, timeout=DEADLINE)  # noqa: S603  # our own page
     if (smaller := shutil.which("pngquant")) is not None:  # a third of the bytes, which every clone and package has
-        made = [smaller, "--force", "--skip-if-larger", "--output", picture, COLOURS, "--", picture]
+        made = [smaller, "--force", "--nofs", "--skip-if-larger", "--output", picture, COLOURS, "--", picture]
         subprocess.run(made, check=True, timeout=DEADLINE)  # noqa: S603  # our own picture
 
 

@@ -102,9 +102,9 @@ def test_source_distribution_holds_the_tests(sdist: Path) -> None:
 
 @studies
 def test_distributions_are_small(wheel: Path, sdist: Path) -> None:
-    """They stay small enough to install in a build of an emulator's own: what is there twice shows here."""
+    """They stay small enough to install in a build of an emulator's own."""
     assert wheel.stat().st_size < 4 * MIB
-    assert sdist.stat().st_size < 7 * MIB
+    assert sdist.stat().st_size < 6 * MIB
 
 
 @studies

@@ -3,7 +3,8 @@
 ``old/version-1.zip`` was written by the last version whose records had format 1, with the suite's own commands:
 ``extract`` of the reference, of nine of its mutants and of pyarrow as a serializer (``extracted``), a ``run`` and the
 report on it (``run.jsonl``, ``run.json``), and a ``campaign`` of twelve cases (``campaign``, ``counterexamples``).
-Never write it again: it represents the files that people have.
+Never write it again: it represents the files that people have. Its members are stored and not compressed, because the
+source distribution compresses what they have in common.
 """
 
 from __future__ import annotations
