@@ -24,6 +24,7 @@ from conformance.reference.mutants import (  # noqa: F401  # each registers its 
     framing,
     histories,
     interruptions,
+    jobstreams,
     layouts,
     lifetimes,
     limits,

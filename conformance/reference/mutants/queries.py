@@ -1,4 +1,4 @@
-"""Mutants of query results in Arrow: the page, what says that rows remain, and the stream of the job."""
+"""Mutants of query results in Arrow: the answer, its page, and what says that rows remain."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ from conformance.reference.register import behaviour_mutant
 from conformance.reference.service import Service
 from conformance.reference.session import Stream
 
-_PYTHON: Final = "https://github.com/googleapis/google-cloud-python/pull/18027"
-_STREAMS: Final = "https://github.com/googleapis/google-cloud-java/pull/14458"
-_PAGES: Final = "https://github.com/googleapis/google-cloud-java/pull/13944"
-_IN_ROWS: Final = {"query-results.*": "the fault shows in each query, and in each read of its rows"}
+__all__ = ["IN_ROWS", "PAGES", "PYTHON", "STREAMS"]
+
+PYTHON: Final = "https://github.com/googleapis/google-cloud-python/pull/18027"
+STREAMS: Final = "https://github.com/googleapis/google-cloud-java/pull/14458"
+PAGES: Final = "https://github.com/googleapis/google-cloud-java/pull/13944"
+IN_ROWS: Final = {"query-results.*": "the fault shows in each query, and in each read of its rows"}
 
 
 @behaviour_mutant(
     "query-results.format-ignored",
     kills="query-results.arrow-or-an-error",
     also={"query-results.page-has-a-schema": "a server that declares query results owes each page its schema"},
-    source=_PYTHON,
+    source=PYTHON,
 )
 class FormatIgnored(Service):
     """queryResultsFormat is ignored: every answer has its rows in JSON, all of them."""
@@ -42,7 +44,7 @@ class Refused(Service):
         raise QueryRefusedError("Access Denied: results in ARROW are not available")
 
 
-@behaviour_mutant("query-results.answer-in-a-list", kills="query-results.answer-is-json", also=_IN_ROWS)
+@behaviour_mutant("query-results.answer-in-a-list", kills="query-results.answer-is-json", also=IN_ROWS)
 class AnswerInList(Service):
     """The answer is a list with the object that it should be."""
 
@@ -63,7 +65,7 @@ class _ChangedAnswer(Service, abc.ABC):
         return answer
 
 
-@behaviour_mutant("query-results.no-schema", kills="query-results.page-has-a-schema", also=_IN_ROWS, source=_PYTHON)
+@behaviour_mutant("query-results.no-schema", kills="query-results.page-has-a-schema", also=IN_ROWS, source=PYTHON)
 class PageWithoutSchema(_ChangedAnswer):
     """The answer has a batch and no schema."""
 
@@ -71,7 +73,7 @@ class PageWithoutSchema(_ChangedAnswer):
         del answer["arrowSchema"]
 
 
-@behaviour_mutant("query-results.empty-objects", kills="query-results.arrow-or-an-error", also=_IN_ROWS, source=_PYTHON)
+@behaviour_mutant("query-results.empty-objects", kills="query-results.arrow-or-an-error", also=IN_ROWS, source=PYTHON)
 class EmptyObjects(Service):
     """The answer has the objects of Arrow without content, and its rows in JSON."""
 
@@ -80,7 +82,7 @@ class EmptyObjects(Service):
         return plain | {"arrowSchema": {}, "arrowRecordBatch": {}}
 
 
-@behaviour_mutant("query-results.completion-unsaid", kills="query-results.answer-is-complete", source=_PYTHON)
+@behaviour_mutant("query-results.completion-unsaid", kills="query-results.answer-is-complete", source=PYTHON)
 class CompletionUnsaid(_ChangedAnswer):
     """The answer does not say that the query is done."""
 
@@ -113,7 +115,7 @@ class _OtherColumns(Service, abc.ABC):
         return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-@behaviour_mutant("query-results.columns-renamed", kills="query-results.page-has-the-columns", also=_IN_ROWS)
+@behaviour_mutant("query-results.columns-renamed", kills="query-results.page-has-the-columns", also=IN_ROWS)
 class ColumnsRenamed(_OtherColumns):
     """The columns have names of the server's own, as those of expressions have."""
 
@@ -121,7 +123,7 @@ class ColumnsRenamed(_OtherColumns):
         return pa.schema([field.with_name(f"f{place}_") for place, field in enumerate(schema)])
 
 
-@behaviour_mutant("query-results.integers-as-text", kills="query-results.page-has-the-columns", also=_IN_ROWS)
+@behaviour_mutant("query-results.integers-as-text", kills="query-results.page-has-the-columns", also=IN_ROWS)
 class IntegersAsText(_OtherColumns):
     """INT64 is in Arrow what it is in JSON, a text."""
 
@@ -129,7 +131,7 @@ class IntegersAsText(_OtherColumns):
         return pa.schema([field.with_type(pa.utf8()) if field.type == pa.int64() else field for field in schema])
 
 
-@behaviour_mutant("query-results.no-batch", kills="query-results.page-has-a-batch", also=_IN_ROWS)
+@behaviour_mutant("query-results.no-batch", kills="query-results.page-has-a-batch", also=IN_ROWS)
 class NoBatch(_ChangedAnswer):
     """The answer has a schema, and no batch for the rows that it counts."""
 
@@ -146,7 +148,7 @@ class RowsTwice(_ChangedAnswer):
         answer |= {"schema": plain["schema"], "rows": plain["rows"]}
 
 
-@behaviour_mutant("query-results.page-count-of-the-result", kills="query-results.page-count-is-true", also=_IN_ROWS)
+@behaviour_mutant("query-results.page-count-of-the-result", kills="query-results.page-count-is-true", also=IN_ROWS)
 class PageCountOfResult(_ChangedAnswer):
     """pageRowCount is the number of rows of the whole result."""
 
@@ -154,7 +156,7 @@ class PageCountOfResult(_ChangedAnswer):
         answer["pageRowCount"] = str(asked.rows.num_rows)
 
 
-@behaviour_mutant("query-results.total-of-the-page", kills="query-results.total-is-true", also=_IN_ROWS)
+@behaviour_mutant("query-results.total-of-the-page", kills="query-results.total-is-true", also=IN_ROWS)
 class TotalOfPage(_ChangedAnswer):
     """totalRows is the number of rows of the page, plus one."""
 
@@ -162,7 +164,7 @@ class TotalOfPage(_ChangedAnswer):
         answer["totalRows"] = str(int(answer["pageRowCount"]) + 1)
 
 
-@behaviour_mutant("query-results.no-token", kills="query-results.token-says-that-rows-remain", source=_PYTHON)
+@behaviour_mutant("query-results.no-token", kills="query-results.token-says-that-rows-remain", source=PYTHON)
 class NoToken(_ChangedAnswer):
     """Rows remain behind the page, and no page token says so."""
 
@@ -182,7 +184,7 @@ class TokenAlways(_ChangedAnswer):
         answer["pageToken"] = "more"  # a page token
 
 
-@behaviour_mutant("query-results.job-without-location", kills="query-results.job-is-named", source=_STREAMS)
+@behaviour_mutant("query-results.job-without-location", kills="query-results.job-is-named", source=STREAMS)
 class JobWithoutLocation(_ChangedAnswer):
     """Neither the reference to the job nor the answer has a location."""
 
@@ -191,9 +193,7 @@ class JobWithoutLocation(_ChangedAnswer):
         answer.get("jobReference", {}).pop("location", None)
 
 
-@behaviour_mutant(
-    "query-results.optional-job-always", kills="query-results.job-is-named", also=_IN_ROWS, source=_STREAMS
-)
+@behaviour_mutant("query-results.optional-job-always", kills="query-results.job-is-named", also=IN_ROWS, source=STREAMS)
 class OptionalJobAlways(_ChangedAnswer):
     """An answer never names a job that is optional, although rows remain in its stream."""
 
@@ -202,7 +202,7 @@ class OptionalJobAlways(_ChangedAnswer):
             answer.pop("jobReference", None)
 
 
-@behaviour_mutant("query-results.maximum-ignored", kills="query-results.page-keeps-the-maximum", source=_PAGES)
+@behaviour_mutant("query-results.maximum-ignored", kills="query-results.page-keeps-the-maximum", source=PAGES)
 class MaximumIgnored(Service):
     """maxResults does not limit a page."""
 
@@ -210,9 +210,7 @@ class MaximumIgnored(Service):
         return super().page_rows(dataclasses.replace(asked, body={}))
 
 
-@behaviour_mutant(
-    "query-results.maximum-is-the-total", kills="query-results.token-says-that-rows-remain", source=_PAGES
-)
+@behaviour_mutant("query-results.maximum-is-the-total", kills="query-results.token-says-that-rows-remain", source=PAGES)
 class MaximumIsTotal(_ChangedAnswer):
     """maxResults is taken for the number of all rows: no row remains behind a page of that size."""
 
@@ -237,23 +235,7 @@ class PageAlwaysLz4(Service):
         return self.encode_batch(page, "LZ4_FRAME")
 
 
-@behaviour_mutant("query-results.stream-not-compressed", kills="query-results.stream-has-the-codec", source=_PYTHON)
-class StreamNotCompressed(Service):
-    """The stream of a job is never compressed."""
-
-    def stream_codec(self, _asked: RunOfQuery, codec: str) -> str:  # noqa: ARG002  # as above
-        return ""
-
-
-@behaviour_mutant("query-results.stream-always-zstd", kills="query-results.stream-has-no-other-codec")
-class StreamAlwaysZstd(Service):
-    """The stream of a job is compressed by ZSTD whatever the read names."""
-
-    def stream_codec(self, _asked: RunOfQuery, codec: str) -> str:  # noqa: ARG002  # as above
-        return "ZSTD"
-
-
-@behaviour_mutant("query-results.order-lost", kills="query-results.page-begins-the-result", also=_IN_ROWS)
+@behaviour_mutant("query-results.order-lost", kills="query-results.page-begins-the-result", also=IN_ROWS)
 class OrderLost(Service):
     """The page has the rows in the order of the table."""
 
@@ -261,7 +243,7 @@ class OrderLost(Service):
         return page.take(pa.array(range(page.num_rows - 1, -1, -1)))
 
 
-@behaviour_mutant("query-results.page-of-other-rows", kills="query-results.page-has-rows-of-the-result", also=_IN_ROWS)
+@behaviour_mutant("query-results.page-of-other-rows", kills="query-results.page-has-rows-of-the-result", also=IN_ROWS)
 class PageOfOtherRows(Service):
     """The page has its first row twice."""
 
@@ -270,7 +252,7 @@ class PageOfOtherRows(Service):
 
 
 @behaviour_mutant(
-    "query-results.batch-for-a-statement", kills="query-results.statement-without-rows-has-no-arrow", source=_PAGES
+    "query-results.batch-for-a-statement", kills="query-results.statement-without-rows-has-no-arrow", source=PAGES
 )
 class BatchForStatement(Service):
     """A statement without a result is answered with an empty batch."""
@@ -291,129 +273,3 @@ class ArrowForAll(Service):
 
     def plain_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
         return self.arrow_answer(project, asked)
-
-
-# --- the stream of the job ------------------------------------------------------------------------
-
-
-@behaviour_mutant("query-results.stream-absent", kills="query-results.stream-is-served", also=_IN_ROWS, source=_STREAMS)
-class StreamAbsent(Service):
-    """A job has no stream."""
-
-    def is_location(self, location: str) -> bool:  # noqa: ARG002  # as above
-        return False
-
-
-@behaviour_mutant(
-    "query-results.stream-from-the-page", kills="query-results.stream-has-the-rows-from-the-offset", also=_IN_ROWS
-)
-class StreamFromPage(Service):
-    """The stream begins behind the page, so that an offset counts other rows."""
-
-    def stream_rows(self, asked: RunOfQuery) -> pa.Table:
-        return asked.rows.slice(self.page_rows(asked))
-
-
-@behaviour_mutant(
-    "query-results.first-row-of-the-stream-lost",
-    kills="query-results.page-and-stream-are-the-result",
-    also=_IN_ROWS,
-    source=_PAGES,
-)
-class FirstRowOfStreamLost(Service):
-    """A read of the stream from behind its first row lacks the row at its offset."""
-
-    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
-        rows = super().rows_at_offset(stream, offset)
-        return rows.slice(1) if offset and "/jobs/" in stream.name else rows
-
-
-@behaviour_mutant("query-results.order-of-the-stream-lost", kills="query-results.reads-agree", also=_IN_ROWS)
-class OrderOfStreamLost(Service):
-    """Each read of the stream has its rows in the reverse order of the one before."""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.turn = 0
-
-    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
-        rows = super().rows_at_offset(stream, offset)
-        if "/jobs/" not in stream.name:
-            return rows
-        self.turn += 1
-        return rows.take(pa.array(range(rows.num_rows - 1, -1, -1))) if self.turn % 2 else rows
-
-
-@behaviour_mutant("query-results.empty-message-at-the-end", kills="query-results.end-has-no-rows", also=_IN_ROWS)
-class EmptyMessageAtEnd(Service):
-    """A read of a job's stream without rows has a message with an empty batch."""
-
-    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Any:
-        if "/jobs/" in stream.name and not batch.num_rows:
-            return iter([batch])
-        return super().cut_responses(stream, batch)
-
-
-@behaviour_mutant(
-    "query-results.schema-of-the-table",
-    kills="query-results.stream-has-the-schema-of-the-page",
-    also={**_IN_ROWS, "schema.metadata-keys": "the metadata are none of those of a column"},
-)
-class OtherSchemaInStream(Service):
-    """The schema of the stream has other metadata than that of the page."""
-
-    def stream_schema(self, asked: RunOfQuery) -> bytes:
-        schema = mapping.arrow_schema(asked.columns)
-        first = schema.field(0).with_metadata({"description": "of the stream"})
-        return self.encode_schema(schema.set(0, first))
-
-
-@behaviour_mutant(
-    "query-results.later-schema-differs",
-    kills="query-results.stream-has-the-schema-of-the-page",
-    also={"schema.metadata-keys": "the metadata of later messages are none of those of a column"},
-)
-class LaterSchemaDiffers(Service):
-    """Messages of a job's stream behind the first have a schema with other metadata."""
-
-    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Any:
-        if "/jobs/" not in stream.name:
-            return super().cut_responses(stream, batch)
-        return (batch.slice(place, 1) for place in range(batch.num_rows))
-
-    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
-        answer = super().describe_rows(stream, part, start=start, first=first)
-        if "/jobs/" in stream.name and not first:
-            schema = mapping.arrow_schema(stream.session.columns)
-            other = schema.set(0, schema.field(0).with_metadata({"description": "of a later message"}))
-            answer.arrow_schema.serialized_schema = self.encode_schema(other)
-        return answer
-
-
-@behaviour_mutant(
-    "query-results.stream-without-a-schema", kills="query-results.first-message-has-the-schema", also=_IN_ROWS
-)
-class StreamWithoutSchema(Service):
-    """No message of a job's stream has the schema."""
-
-    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
-        return super().describe_rows(stream, part, start=start, first=first and "/jobs/" not in stream.name)
-
-
-@behaviour_mutant("query-results.row-count-zero", kills="query-results.row-count-is-true")
-class RowCountZero(Service):
-    """row_count of the messages of a job's stream is 0."""
-
-    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
-        answer = super().describe_rows(stream, part, start=start, first=first)
-        if "/jobs/" in stream.name:
-            answer.row_count = 0
-        return answer
-
-
-@behaviour_mutant("query-results.location-ignored", kills="query-results.other-location-is-not-found", source=_STREAMS)
-class LocationIgnored(Service):
-    """The location in the name of a job's stream is ignored."""
-
-    def is_location(self, location: str) -> bool:  # noqa: ARG002  # as above
-        return True
