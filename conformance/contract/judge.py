@@ -206,7 +206,7 @@ def _named(side: Side, named: tuple[str, ...]) -> tuple[Clause, ...]:
 
 
 _PASSED: Final = Verdict("", "", Outcome.PASS)
-"""What stands for the verdict of a clause that passed: an exchange has hundreds, and only their ids are kept."""
+"""The verdict of every clause that passed: an exchange has hundreds, and only their ids are kept."""
 
 
 def _verdict(view: View, clause: Clause, *, served: bool) -> Verdict | None:

@@ -40,7 +40,7 @@ HERE: Final = "127.0.0.1:1"
 """The address of a server that nobody connects to."""
 
 
-MOST_BYTES: Final = 24 << 20
+MOST_BYTES: Final = 16 << 20
 """Bytes, as JSON, of the rows of all tables that are kept: their rows in memory are some ten times that."""
 MOST_OF_ONE: Final = 4 << 20
 """Bytes, as JSON, of the rows of a table that is kept: a larger one would be kept instead of many others."""

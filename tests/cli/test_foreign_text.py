@@ -214,7 +214,7 @@ def test_what_check_and_dissect_find_in_foreign_bytes_is_text(tmp_path: Path) ->
     [
         f"explain {ROOT / 'reports' / 'bqemulator-1.4.0.json'} {{digits}}",
         "replay mutated.s1.i{digits} --target mutated",
-        "read --reader pyarrow --vector mangled.s0.i{digits}",
+        "read --vector mangled.s0.i{digits}",
         "show scenario.s{digits}.i0",
         "show generated.server.s0.i{digits}",
     ],
