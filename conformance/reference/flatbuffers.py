@@ -307,7 +307,10 @@ def write(table: str, tree: Tree, *, layout: TableLayout = DEFAULT) -> bytes:
     """
     if not _is_plain(tree):  # marshal writes an array of numpy as if it was bytes
         return _bytes_of(table, tree, layout)
-    packed = marshal.dumps(cast("Any", tree), _PLAIN)
+    try:
+        packed = marshal.dumps(cast("Any", tree), _PLAIN)
+    except ValueError:  # it nests deeper than marshal goes
+        return _bytes_of(table, tree, layout)
     key = table, packed, layout
     known = _WRITTEN.get(key)
     if known is None:
@@ -319,14 +322,19 @@ def write(table: str, tree: Tree, *, layout: TableLayout = DEFAULT) -> bytes:
     return known
 
 
-def _is_plain(value: object) -> bool:
-    """True if a value is made of the types that marshal keeps apart."""
-    kind = type(value)
-    if kind is dict:
-        return all(map(_is_plain, cast("dict[str, object]", value).values()))
-    if kind is list or kind is tuple:
-        return all(map(_is_plain, cast("list[object]", value)))
-    return kind in _ATOMS
+def _is_plain(tree: Any) -> bool:
+    """True if a tree is made of the types that marshal keeps apart, however deep it nests."""
+    waiting = [tree]
+    while waiting:
+        value = waiting.pop()
+        kind = type(value)
+        if kind is dict:
+            waiting += value.values()
+        elif kind is list or kind is tuple:
+            waiting += value
+        elif kind not in _ATOMS:
+            return False
+    return True
 
 
 _ATOMS: Final = frozenset({str, bytes, int, bool, type(None)})

@@ -59,6 +59,15 @@ def test_an_array_is_not_taken_for_the_bytes_in_it() -> None:
     assert write("RecordBatch", {"length": 1, "variadicBufferCounts": counts}) != of_bytes
 
 
+def test_a_tree_deeper_than_the_recursion_limit_is_written() -> None:
+    """Hostile vectors nest so deep."""
+    field: dict[str, Any] = {"name": "a"}
+    for _ in range(3000):
+        field = {"children": [field]}
+
+    assert len(write("Schema", {"fields": [field]})) > 3000 * 8
+
+
 def test_what_is_kept_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     """In number, and each in size."""
     monkeypatch.setattr(flatbuffers, "_WRITTEN", {})
