@@ -309,14 +309,19 @@ def load_chapters() -> None:
     """Import all chapters, so that the register is complete.
 
     They are the modules of :mod:`conformance.contract.chapters`, and those of the package ``chapters`` in the folder of
-    each protocol that has one: there, the module ``NAME`` is the chapter ``PROTOCOL-NAME``. Chapters import the
-    register, and not the reverse. A new chapter only has to be put into the folder.
+    each protocol that has one: there, the module ``NAME`` is the chapter ``PROTOCOL-NAME``, but for the default
+    protocol, whose ids are older than the second one. Chapters import the register, and not the reverse. A new chapter
+    only has to be put into the folder.
     """
-    own = {f"{name.replace('-', '_')}_": f"conformance.protocols.{name.replace('-', '_')}" for name in protocol_names()}
-    found: dict[str, str] = {}
-    for word, package in {"": "conformance.contract", **own}.items():
+    folders = {name: name.replace("-", "_") for name in protocol_names()}
+    words = {"conformance.contract": ""} | {
+        f"conformance.protocols.{folder}": "" if name == DEFAULT_PROTOCOL else f"{folder}_"
+        for name, folder in folders.items()
+    }
+    found: list[tuple[str, str]] = []
+    for package, word in words.items():
         if importlib.util.find_spec(f"{package}.chapters") is not None:
             place = importlib.import_module(f"{package}.chapters").__path__
-            found |= {f"{word}{one.name}": f"{package}.chapters.{one.name}" for one in pkgutil.iter_modules(place)}
-    for chapter in sorted(found):
-        importlib.import_module(found[chapter])
+            found += ((f"{word}{one.name}", f"{package}.chapters.{one.name}") for one in pkgutil.iter_modules(place))
+    for _, module in sorted(found):
+        importlib.import_module(module)

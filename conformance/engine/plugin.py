@@ -6,13 +6,14 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Final, Protocol, TypeAlias
 
+from conformance.contract.view import CallView
 from conformance.engine.lack import Untold
 from conformance.generate.plugin import GeneratePlugin
 from conformance.protocol import plugin
 from conformance.records import Call, Case, Step
 from conformance.targets.spec import TargetSpec
 
-__all__ = ["NOT_RECORDED", "EnginePlugin", "MessageLines", "Recordings", "Scenario", "no_scenarios"]
+__all__ = ["NOT_RECORDED", "Asked", "EnginePlugin", "MessageLines", "Recordings", "Scenario", "no_scenarios"]
 
 Scenario: TypeAlias = Callable[[TargetSpec], TargetSpec]
 """Makes of a target the server of a scenario."""
@@ -39,6 +40,23 @@ class Recordings:
     driven: Callable[[Sequence[Call]], tuple[tuple[Step, ...], tuple[Call, ...]]]
     clauses: frozenset[str]
     methods: frozenset[str]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Asked:
+    """What one request asks for: the ``features`` in words, from the general to the special.
+
+    ``session`` is the index of the call that created the session of a read, and ``restriction`` the filter of that
+    session, if there are any.
+    """
+
+    features: tuple[str, ...] = ()
+    session: int | None = None
+    restriction: str = ""
+
+
+def _nothing_special(_call: CallView) -> Asked:
+    return Asked()
 
 
 def _no_groups(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
@@ -88,7 +106,8 @@ class EnginePlugin:
     ``described_alone``. ``scenarios`` are servers of other integration tests, as
     which a target may be judged, by their names.
 
-    ``messages`` shows the messages of a call; without it, they are shown by their Protobuf classes. If
+    ``messages`` shows the messages of a call; without it, they are shown by their Protobuf classes. ``features`` gives
+    what a request asks for, by which refused requests are compared with served ones. If
     ``has_known_rows``, any of its servers can be given rows, so that a run begins with a smoke phase, and readers can
     read them while it goes on. ``nothing_put`` is the profile that a server leaves out if no tables are put into it,
     where a server of the protocol may serve nothing at all.
@@ -108,6 +127,7 @@ class EnginePlugin:
     playing: Callable[[TargetSpec, Iterable[str]], TargetSpec] = _as_it_is
     scenarios: Mapping[str, Scenario] = dataclasses.field(default_factory=dict)
     messages: Callable[[Call, int], MessageLines] | None = None
+    features: Callable[[CallView], Asked] = _nothing_special
     has_known_rows: bool = True
     nothing_put: str = ""
     draws_cases: bool = True

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.contract.chapters.responses import MAX_RESPONSE
+from conformance.protocols.storage_read.chapters.responses import MAX_RESPONSE
 from conformance.records import BqType, Column, CreateSession, Json, ReadRows, Table
 from tests.contract.exchanges import Answer, Deviation, Spoil, case_of, prove, read, verdicts
 

@@ -19,7 +19,7 @@ from tests.contract.exchanges import (
     split,
     verdicts,
 )
-from tests.contract.test_restriction import accepted
+from tests.protocols.storage_read.chapters.test_restriction import accepted
 
 
 def refusal(reason: str, *codes: str) -> Expect:

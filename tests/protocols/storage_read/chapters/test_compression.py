@@ -8,7 +8,7 @@ import pytest
 
 from conformance.records import CreateSession, Expect, Json, Outcome, ReadRows, Table
 from tests.contract.exchanges import COLUMNS, Answer, Deviation, Spoil, case_of, create, prove, read, verdicts
-from tests.contract.test_restriction import accepted
+from tests.protocols.storage_read.chapters.test_restriction import accepted
 
 MANY = Table(COLUMNS, tuple(Json({"id": n, "name": "name " * 20, "city": "c", "note": None}) for n in range(100)))
 SMALL = Table(COLUMNS, tuple(Json({"id": n}) for n in range(4)))

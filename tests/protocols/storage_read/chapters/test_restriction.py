@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract import proto
-from conformance.contract.chapters.restriction import BAD_RESTRICTIONS, form_of
 from conformance.contract.closed import Form
 from conformance.contract.comparing.matching import show_row
 from conformance.contract.view import View
+from conformance.protocols.storage_read.chapters.restriction import BAD_RESTRICTIONS, form_of
 from conformance.records import BqType, Column, CreateSession, Expect, Json, Outcome, ReadRows, Table
 from tests.contract.exchanges import Answer, Deviation, Obedient, Spoil, case_of, create, prove, read, session, verdicts
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from conformance.contain.text import many, safe
-from conformance.contract.chapters.restriction import BAD_RESTRICTIONS
 from conformance.contract.clause import Violation, clause
 from conformance.contract.endings import refuses
 from conformance.contract.sources import (
@@ -34,6 +33,7 @@ from conformance.contract.sources import (
 )
 from conformance.contract.subjects import answered, once_per_view, refused_as, to_refuse
 from conformance.contract.view import CallView, ReadView, SessionView, SplitView, View
+from conformance.protocols.storage_read.chapters.restriction import BAD_RESTRICTIONS
 from conformance.records import CreateSession, Level
 
 RETRYABLE: Final = frozenset(

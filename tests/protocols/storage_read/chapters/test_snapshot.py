@@ -5,7 +5,7 @@ import pytest
 
 from conformance.records import AppendRows, CreateSession, Expect, Happening, Meanwhile, ReadRows
 from tests.contract.exchanges import Answer, Deviation, Obedient, Spoil, case_of, create, prove, read, session
-from tests.contract.test_restriction import accepted
+from tests.protocols.storage_read.chapters.test_restriction import accepted
 
 BEFORE = case_of(CreateSession(), AppendRows(3), ReadRows())
 AFTER = case_of(CreateSession(), AppendRows(3), CreateSession(label="later"), ReadRows(session="later"))

@@ -1,0 +1,88 @@
+"""The features of a request: the options of its session, its offset, what came before it.
+
+A cause is attributed to a feature by comparing refused requests with served ones
+(:mod:`conformance.engine.refusals`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from conformance.contract.closed import Paths
+from conformance.contract.subjects import LARGE_BYTES, after_abandoned, appended_rows, is_child
+from conformance.contract.view import CallView, ReadView, SessionView, SplitView
+from conformance.engine.plugin import Asked
+from conformance.records import CreateSession
+
+__all__ = ["features_of"]
+
+_OPTIONS: Final[Sequence[tuple[str, Callable[[CreateSession], object]]]] = (
+    ("snapshot_time", lambda step: step.snapshot),
+    ("row_restriction", lambda step: step.row_restriction),
+    ("selected_fields", lambda step: step.selected_fields),
+    ("buffer_compression", lambda step: step.buffer_compression),
+    ("response_compression", lambda step: step.response_compression),
+    ("sample_percentage", lambda step: step.sample_percentage is not None),
+    ("max_stream_count", lambda step: step.max_stream_count),
+    ("max_stream_count above 1", lambda step: step.max_stream_count > 1),
+    ("preferred_min_stream_count", lambda step: step.preferred_min_stream_count),
+    ("trace_id", lambda step: step.trace_id),
+    ("the parent of another project", lambda step: step.parent),
+    ("no read_options", lambda step: step.omit_options),
+)
+"""The options of a session that a server may lack, from the general to the special."""
+
+
+def features_of(call: CallView) -> Asked:
+    """What a request asks for; a read asks for the options of its session too."""
+    session = call.session if isinstance(call, ReadView) else None
+    asks = call if isinstance(call, SessionView) else session
+    return Asked(
+        tuple(_asked(call)),
+        session.index if session is not None else None,
+        asks.step.row_restriction if asks is not None else "",
+    )
+
+
+def _asked(call: CallView) -> Iterator[str]:
+    """The features of a request; a read has those of its session too."""
+    if isinstance(call, SessionView):
+        yield from _of_session(call)
+    elif isinstance(call, ReadView):
+        if call.session is not None:
+            yield from _of_session(call.session)
+        if call.offset:
+            yield "an offset"
+        if is_child(call):
+            yield "the child of a split stream"
+        if after_abandoned(call):
+            yield "an abandoned read before it"
+    elif isinstance(call, SplitView):
+        yield "a split"
+
+
+def _of_session(call: SessionView) -> Iterator[str]:
+    # A chapter that is imported before the register is loaded would change the order of the clauses.
+    from conformance.protocols.storage_read.chapters.projection import paths_of  # noqa: PLC0415
+    from conformance.protocols.storage_read.chapters.restriction import form_of  # noqa: PLC0415
+
+    step = call.step
+    yield from (name for name, asks in _OPTIONS if asks(step))
+    if step.data_format != "ARROW":
+        yield f"data_format {step.data_format}"
+    if step.row_restriction and "OK" in call.expected_codes:
+        yield f"row_restriction with {form_of(call)}"
+    if step.selected_fields and "OK" in call.expected_codes:
+        paths = paths_of(call)
+        if paths in (Paths.NESTED, Paths.MERGED):
+            yield "selected_fields with nested paths"
+        yield f"selected_fields of the kind {paths}"
+    if step.buffer_compression:
+        yield f"buffer_compression {step.buffer_compression}"
+    if step.row_restriction and step.selected_fields:
+        yield "row_restriction together with selected_fields"
+    if appended_rows(call.view):
+        yield "rows appended while it is read"
+    if call.view.table.nbytes >= LARGE_BYTES:
+        yield "a table of 8 MiB or more"
