@@ -13,7 +13,7 @@ from conformance.protocol import plugin
 from conformance.records import Call, Case, Step
 from conformance.targets.spec import TargetSpec
 
-__all__ = ["NOT_RECORDED", "Asked", "EnginePlugin", "MessageLines", "Recordings", "Scenario", "no_scenarios"]
+__all__ = ["NOT_RECORDED", "EnginePlugin", "MessageLines", "Recordings", "RequestShape", "Scenario", "no_scenarios"]
 
 Scenario: TypeAlias = Callable[[TargetSpec], TargetSpec]
 """Makes of a target the server of a scenario."""
@@ -43,7 +43,7 @@ class Recordings:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Asked:
+class RequestShape:
     """What one request asks for: the ``features`` in words, from the general to the special.
 
     ``session`` is the index of the call that created the session of a read, and ``restriction`` the filter of that
@@ -55,8 +55,8 @@ class Asked:
     restriction: str = ""
 
 
-def _nothing_special(_call: CallView) -> Asked:
-    return Asked()
+def _nothing_special(_call: CallView) -> RequestShape:
+    return RequestShape()
 
 
 def _no_groups(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
@@ -127,7 +127,7 @@ class EnginePlugin:
     playing: Callable[[TargetSpec, Iterable[str]], TargetSpec] = _as_it_is
     scenarios: Mapping[str, Scenario] = dataclasses.field(default_factory=dict)
     messages: Callable[[Call, int], MessageLines] | None = None
-    features: Callable[[CallView], Asked] = _nothing_special
+    features: Callable[[CallView], RequestShape] = _nothing_special
     has_known_rows: bool = True
     nothing_put: str = ""
     draws_cases: bool = True

@@ -9,6 +9,7 @@ import dataclasses
 import importlib
 import itertools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -299,6 +300,8 @@ def verdicts(case: Case, spoil: Spoil | None = None, *, streams: int = 1, respon
     return judge(case, server.freeze(answers), server.table, clauses=call_clauses())
 
 
+ROOT: Final = Path(__file__).resolve().parents[2]
+
 CHAPTERS: Final = frozenset(
     {"abandon", "avro", "calls", "compression", "encoding", "errors", "history", "offsets", "projection", "responses",
      "restriction", "rows", "sample", "session", "snapshot", "split"}
@@ -314,8 +317,10 @@ def call_clauses() -> list[Clause]:
 
 def deviations() -> list[Deviation]:
     """Every deviation of the test modules on those chapters."""
-    modules = (importlib.import_module(f"tests.contract.test_{chapter}") for chapter in sorted(CHAPTERS))
-    return [deviation for module in modules for deviation in module.DEVIATIONS]
+    folders = ("tests/contract", "tests/protocols/storage_read/chapters")
+    files = (ROOT / folder / f"test_{chapter}.py" for chapter in sorted(CHAPTERS) for folder in folders)
+    names = (".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files if file.exists())
+    return [deviation for name in names for deviation in importlib.import_module(name).DEVIATIONS]
 
 
 def without_deviation() -> list[str]:

@@ -18,7 +18,7 @@ from conformance.contract.files import judge_bytes
 from conformance.contract.messages import Message, Messages, ShownMessages
 from conformance.contract.rules import NOT_ASKED
 from conformance.contract.view import BatchBytes, SchemaBytes
-from conformance.protocol import protocol_files
+from conformance.protocol import DEFAULT_PROTOCOL, protocol_files
 from conformance.records import Level, Outcome
 from conformance.reference.message import batch_message, schema_message
 from tests.contract.byte_samples import BATCHES, SCHEMAS, broken_messages, framed_messages, good_messages
@@ -109,12 +109,13 @@ def test_clause_says_what_where_and_in_whose_words(clause: Clause) -> None:
 def test_a_clause_stands_in_its_chapter() -> None:
     """The first part of its id is the name of the module that registers it, where "_" stands for "-".
 
-    In the folder of a protocol, the name of the protocol comes before that of the module.
+    In the folder of a protocol that is not the default one, the name of the protocol comes before that of the module.
     """
     names = [name for name, _ in itertools.groupby(CLAUSES.values(), lambda clause: clause.chapter)]
     modules = [module.name for module in pkgutil.iter_modules(chapters.__path__)]
     for folder in protocol_files("chapters"):
-        modules += [f"{folder.parent.name}_{module.name}" for module in pkgutil.iter_modules([str(folder)])]
+        word = "" if folder.parent.name == DEFAULT_PROTOCOL.replace("-", "_") else f"{folder.parent.name}_"
+        modules += [f"{word}{module.name}" for module in pkgutil.iter_modules([str(folder)])]
 
     assert sorted(names) == sorted(name.replace("_", "-") for name in modules)
 

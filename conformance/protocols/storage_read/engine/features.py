@@ -12,7 +12,7 @@ from typing import Final
 from conformance.contract.closed import Paths
 from conformance.contract.subjects import LARGE_BYTES, after_abandoned, appended_rows, is_child
 from conformance.contract.view import CallView, ReadView, SessionView, SplitView
-from conformance.engine.plugin import Asked
+from conformance.engine.plugin import RequestShape
 from conformance.records import CreateSession
 
 __all__ = ["features_of"]
@@ -34,11 +34,11 @@ _OPTIONS: Final[Sequence[tuple[str, Callable[[CreateSession], object]]]] = (
 """The options of a session that a server may lack, from the general to the special."""
 
 
-def features_of(call: CallView) -> Asked:
+def features_of(call: CallView) -> RequestShape:
     """What a request asks for; a read asks for the options of its session too."""
     session = call.session if isinstance(call, ReadView) else None
     asks = call if isinstance(call, SessionView) else session
-    return Asked(
+    return RequestShape(
         tuple(_asked(call)),
         session.index if session is not None else None,
         asks.step.row_restriction if asks is not None else "",
