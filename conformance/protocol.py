@@ -29,6 +29,7 @@ __all__ = [
     "Plugin",
     "ProtocolName",
     "merged",
+    "module_of",
     "plugin",
     "plugins",
     "protocol_files",
@@ -76,6 +77,11 @@ def title_of(protocol: str) -> str:
 def source_of(protocol: str) -> str:
     """The address of the public text that defines the calls of a protocol: ``SOURCE`` of its folder."""
     return str(_folder(protocol).SOURCE)
+
+
+def module_of(protocol: str, name: str) -> ModuleType:
+    """A module of the folder of a protocol, by its dotted name there."""
+    return importlib.import_module(f"conformance.protocols.{protocol.replace('-', '_')}.{name}")
 
 
 def _folder(protocol: str) -> ModuleType:

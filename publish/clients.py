@@ -38,11 +38,12 @@ from conformance.engine.provenance import Identity
 from conformance.engine.selection import all_clauses
 from conformance.engine.session import STATE
 from conformance.engine.started import surroundings
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.readers.info import ReaderInfo
 from conformance.readers.programs.spec import ClientProgram
 from conformance.readers.registry import client_programs, client_readers
 from conformance.records import from_json, to_json
-from conformance.reference.mutants import MUTANTS, Mutant
+from conformance.reference.register import Mutant
 
 REPORT: Final = "clients.json"
 ROUNDS: Final = 2

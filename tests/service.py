@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from conformance.disk.files import data_file
+from conformance.protocols.storage_read.reference.server import ReferenceServer
 from conformance.reference.delays import Delays
 from conformance.reference.guard import Guard, ServerTls
-from conformance.reference.server import ReferenceServer
 
 __all__ = ["TOKEN", "VARIABLE", "served", "service_file"]
 

@@ -9,7 +9,7 @@ import pytest
 from conformance.clients.consequences import UNKNOWN, Consequence, Measured, Suite, served_digest
 from conformance.clients.situations import Set, faulty
 from conformance.protocols.flight.clients.situations import unusual
-from conformance.reference.mutants import MUTANTS
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from publish.clients import ROUNDS, by_chapter, published, report, row_of
 from publish.flightclients import row_of as flight_row_of
 from publish.tables.consequences import matrix

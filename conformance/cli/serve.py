@@ -17,8 +17,8 @@ from conformance.disk.files import read_text
 from conformance.protocol import DEFAULT_PROTOCOL, plugin, plugins, title_of
 from conformance.reference.delays import Delays
 from conformance.reference.guard import Guard, ServerTls
-from conformance.reference.mutants import STACKED_WITH
 from conformance.reference.plugin import ReferencePlugin
+from conformance.reference.register import STACKED_WITH
 
 COUNT = click.IntRange(min=0)
 PARTS: Final = {

@@ -51,7 +51,7 @@ from conformance.records import (
     Table,
     to_json,
 )
-from conformance.reference.mutants import Mutant
+from conformance.reference.register import Mutant
 
 __all__ = ["INTERRUPTED", "PROBES", "RACES", "Mutated", "digest", "mutated", "served_digest"]
 

@@ -20,6 +20,7 @@ from conformance.contract.judge import Judge
 from conformance.contract.viewing import view_of
 from conformance.engine.proof import Tried
 from conformance.generate import materialise
+from conformance.protocol import plugin
 from conformance.records import (
     BqType,
     Call,
@@ -37,10 +38,9 @@ from conformance.records import (
     ValueProfile,
 )
 from conformance.reference.message import Message, batch_message, frame, schema_message
-from conformance.reference.server import ReferenceServer
+from conformance.reference.plugin import ReferencePlugin
 from conformance.reference.systematic import Edit, edit_protobuf, edit_tree
 from conformance.targets import open_target
-from conformance.targets.spec import Endpoint, TargetKind, TargetSpec
 
 __all__ = ["PERMITTED", "Fate", "Permission", "conversations", "fates", "subject"]
 
@@ -148,10 +148,8 @@ def conversations() -> list[tuple[Tried, Exchange]]:
     recipe = Recipe(rows=20, seed=7, nulls=NullPattern.SOME, values=ValueProfile.RANDOM)
     case = Case("proof.conversation", "a whole conversation", Table(columns, recipe=recipe), steps=steps)
     tried = Tried(case, materialise(case.table))
-    with ReferenceServer() as server:
-        endpoint = Endpoint(grpc=server.grpc_endpoint, rest=f"http://{server.rest_endpoint}")
-        with open_target(TargetSpec(name="reference", kind=TargetKind.SERVER, endpoint=endpoint)) as target:
-            return [(tried, target.drive(case, tried.table))]
+    with plugin(ReferencePlugin, case.protocol).listening(None) as spec, open_target(spec) as target:
+        return [(tried, target.drive(case, tried.table))]
 
 
 def _fate(trial: _Trial, judging: Judge) -> Fate:

@@ -1,5 +1,6 @@
-"""An in-memory BigQueryRead server that obeys every clause, and the mutants, which break one clause each.
+"""Messages that obey every clause on bytes, the mutants of these bytes, and what the references of all protocols share.
 
-:class:`conformance.reference.server.ReferenceServer` is the embedded default target: it proves that the suite can be
-passed. This package imports nothing by itself, so the serializer can be imported where gRPC is not installed.
+The reference of a protocol is in its folder; that of Storage Read is the embedded default target: it proves that the
+suite can be passed. This package imports nothing by itself, so the serializer can be imported where gRPC is not
+installed.
 """

@@ -1,4 +1,4 @@
-"""``python -m conformance.reference``: the reference server in a process of its own (:mod:`.serving`)."""
+"""``python -m conformance.reference``: the reference server of the default protocol in a process of its own."""
 
 from conformance.contain.early import interruptible
 
@@ -7,6 +7,6 @@ if __name__ == "__main__":
         from conformance.contain.libraries import settle_grpc
 
         settle_grpc()
-        from conformance.reference.serving import main
+        from conformance.protocol import DEFAULT_PROTOCOL, module_of
 
-        main()
+        module_of(DEFAULT_PROTOCOL, "reference.serving").main()

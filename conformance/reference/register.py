@@ -1,4 +1,4 @@
-"""The register of mutants; the modules of :mod:`conformance.reference.mutants` and of the protocols define them.
+"""The registers of mutants; the modules of :mod:`conformance.reference.mutants` and of the protocols define them.
 
 A mutant is one deviation from the reference. A mutant of bytes is a function on a message, a mutant of types or
 values a function on a record batch, a mutant of behaviour a subclass of the service. Each is under one decorator, and
@@ -24,17 +24,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
-    "MUTANTS",
+    "BYTE_MUTANTS",
+    "STACKED_WITH",
     "Misread",
     "Mutant",
     "batch_mutant",
-    "behaviour_mutant",
     "decorator",
     "fields_mutant",
     "first",
     "in_fields",
     "message_mutant",
-    "process_mutant",
     "reading_mutant",
     "rows_mutant",
     "schema_mutant",
@@ -69,10 +68,13 @@ class Mutant:
     protocol: str = DEFAULT_PROTOCOL
 
 
+STACKED_WITH: Final = "+"
+"""What separates the names of mutants that one service has together."""
+
 _REGISTER: dict[str, Mutant] = {}
 
-MUTANTS: Final[Mapping[str, Mutant]] = MappingProxyType(_REGISTER)
-"""Every mutant by name; complete once :mod:`conformance.reference.mutants` is imported."""
+BYTE_MUTANTS: Final[Mapping[str, Mutant]] = MappingProxyType(_REGISTER)
+"""Every mutant of bytes by name; complete once :mod:`conformance.reference.mutants` is imported."""
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -164,12 +166,6 @@ def in_fields(change: Change) -> dict[str, Any]:
 
 fields_mutant: Final = decorator(in_fields)
 """As :data:`rows_mutant`, of a function that is given every field and its values, at any depth."""
-
-behaviour_mutant: Final = decorator(lambda service: {"service": service})
-"""Register a subclass of the service that replaces one step."""
-
-process_mutant: Final = decorator(lambda service: {"service": service, "process": True})
-"""Register a subclass of the service that hangs or dies."""
 
 reading_mutant: Final = decorator(lambda misread: {"readings": misread})
 """Register a function from the readings of an exchange to other readings."""

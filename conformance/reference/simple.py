@@ -20,10 +20,10 @@ from conformance.contain.interrupts import stopping
 from conformance.reference import clock
 from conformance.reference.freedom import ServiceVariation
 from conformance.reference.hosted import Hosted
+from conformance.reference.listening import GRACE_SECONDS, OPTIONS, abort, bind
 from conformance.reference.plugin import ReferencePlugin
 from conformance.reference.refusals import Refusal
 from conformance.reference.register import Mutant
-from conformance.reference.server import GRACE_SECONDS, OPTIONS, abort, bind
 from conformance.targets import Target
 from conformance.targets.hosted import hosted
 from conformance.targets.spec import Endpoint, Ready, Start, TargetSpec, kind_of

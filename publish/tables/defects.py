@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import from_json
-from conformance.reference.mutants import MUTANTS, Mutant
+from conformance.reference.register import Mutant
 
 __all__ = ["DEFECTS", "NAME", "Defect", "reported_by", "text"]
 

@@ -19,12 +19,12 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.generate.vectors import VectorSet
 from conformance.protocols.flight.reference.variations import FLIGHT_VARIATIONS
+from conformance.protocols.storage_read.reference.servicevariations import SERVICE_VARIATIONS
 from conformance.records import Level, Outcome, from_json
 from conformance.reference.ipc.hostile import HOSTILE
 from conformance.reference.ipc.mutants import IPC_MUTANTS
 from conformance.reference.ipc.variations import IPC_VARIATIONS
 from conformance.reference.proven import proven_mutants
-from conformance.reference.servicevariations import SERVICE_VARIATIONS
 from conformance.reference.variations import VARIATIONS
 from conformance.report.reading import read_report
 from publish.tables import ipc

@@ -16,8 +16,8 @@ from conformance.contract.clause import MESSAGES, Clause
 from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import Case, from_json
-from conformance.reference.mutants import MUTANTS
 
 __all__ = ["ELSEWHERE", "NAME", "SOURCES", "STATEMENTS", "Elsewhere", "Statement", "named", "on_servers", "text"]
 

@@ -16,9 +16,9 @@ from conformance.campaign.rows import passed_bits, places, verdicts
 from conformance.campaign.step import Stepper
 from conformance.engine.casestep import CaseStep, CaseWork, Driver, Reader
 from conformance.engine.selection import all_clauses
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.readers import ReaderPool
 from conformance.records import Outcome
-from conformance.reference.mutants import MUTANTS
 from conformance.targets import open_target
 from conformance.targets.spec import SerializerSpec, TargetKind, TargetSpec
 

@@ -15,8 +15,8 @@ import pytest
 
 from conformance.contain.child import Child
 from conformance.engine.log import read_log
+from conformance.protocols.storage_read.reference.server import ReferenceServer
 from conformance.reference.guard import Guard, ServerTls
-from conformance.reference.server import ReferenceServer
 from tests.certificates import make_certificates
 from tests.cli.typed import conformance_
 from tests.patience import LONG

@@ -19,8 +19,8 @@ from conformance.contract import proto
 from conformance.disk import pipes
 from conformance.engine.events import ExchangeRecorded, RunEnded
 from conformance.engine.log import read_log
+from conformance.protocols.storage_read.reference.server import ReferenceServer
 from conformance.reference.guard import Guard, ServerTls
-from conformance.reference.server import ReferenceServer
 from tests.certificates import make_certificates
 from tests.cli.typed import INSTALLED, conformance_
 from tests.patience import LONG

@@ -16,9 +16,9 @@ import click.testing
 import pytest
 
 from conformance.engine.log import read_log
+from conformance.protocols.storage_read.reference.rest import _DATASETS, _ROUTES, Api
+from conformance.protocols.storage_read.reference.server import ReferenceServer
 from conformance.reference.delays import Delays
-from conformance.reference.rest import _DATASETS, _ROUTES, Api
-from conformance.reference.server import ReferenceServer
 from tests.certificates import make_certificates
 from tests.cli.typed import conformance_
 from tests.interrupts import interrupts
@@ -229,7 +229,7 @@ def test_a_dataset_that_cannot_be_deleted_is_named(serve: Serve, monkeypatch: py
     """The report is printed, the sentence says what to do, and the status is 2."""
     server = serve()
     monkeypatch.setattr(Api, "delete_dataset", lambda *_: 1 / 0)
-    monkeypatch.setattr("conformance.reference.rest._ROUTES", _routes_with(Api.delete_dataset))
+    monkeypatch.setattr("conformance.protocols.storage_read.reference.rest._ROUTES", _routes_with(Api.delete_dataset))
 
     result = run()
 

@@ -201,7 +201,8 @@ def test_servers_start_without_what_few_requests_need(tmp_path: Path) -> None:
     service are no business of theirs.
     """
     flight = "conformance.protocols.flight"
-    modules = ("conformance.reference.serving", f"{flight}.reference.serving", f"{flight}.clients.standin")
+    read = "conformance.protocols.storage_read"
+    modules = (f"{read}.reference.serving", f"{flight}.reference.serving", f"{flight}.clients.standin")
 
     every = _imported(_MODULES, *modules, directory=tmp_path)
 

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.protocols.flight.reference.deviations import flight_service
 from conformance.protocols.flight.reference.server import FlightServer
-from conformance.reference.server import ReferenceServer
+from conformance.protocols.storage_read.reference.server import ReferenceServer
 from tests.cli.typed import conformance_
 
 

@@ -9,8 +9,8 @@ from conformance.clients.mutated import INTERRUPTED, RACES, Mutated, mutated
 from conformance.contract import proto
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.readers.registry import client_readers
-from conformance.reference.mutants import MUTANTS
 from conformance.wire import read_schema
 
 CHOSEN = (

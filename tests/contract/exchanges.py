@@ -20,6 +20,7 @@ from conformance.contract.comparing.expected import expected_columns, expected_r
 from conformance.contract.judge import judge
 from conformance.contract.view import SessionView, View
 from conformance.generate.materialise import materialise
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import (
     BqType,
     Call,
@@ -36,7 +37,6 @@ from conformance.records import (
     Table,
     Verdict,
 )
-from conformance.reference.mutants import MUTANTS
 
 NOW: Final = 1_790_000_000_000_000
 """Microseconds since the epoch: when every exchange here began."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.contract.judge import judge
 from conformance.protocols.flight.reference.mutants import FLIGHT_MUTANTS
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import Finding, Verdict
-from conformance.reference.mutants import MUTANTS
 from tests.contract.byte_samples import broken_messages
 from tests.contract.exchanges import deviations, verdicts
 from tests.contract.test_byte_clauses import ON_MESSAGES, violations

@@ -10,8 +10,8 @@ import pytest
 
 from conformance.contract.clause import Clause
 from conformance.generate.casefile import load_cases
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import AppendRows, CreateSession, ReadRows, SplitStream
-from conformance.reference.mutants import MUTANTS
 from tests.contract.exchanges import Answer, call_clauses, case_of, deviations, verdicts, without_deviation
 
 CASES = Path(__file__).resolve().parents[2] / "cases"

@@ -15,6 +15,7 @@ from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.contract.files import judge_bytes
 from conformance.contract.judge import judge
 from conformance.generate.materialise import materialise
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import (
     BqType,
     Call,
@@ -29,7 +30,6 @@ from conformance.records import (
     Table,
     ValueProfile,
 )
-from conformance.reference.mutants import MUTANTS
 from conformance.reference.serializer import REFERENCE, Serializer
 from tests.contract.exchanges import Obedient, read, responses_of, session
 

@@ -12,8 +12,8 @@ import pytest
 from conformance.clients.consequences import Consequence
 from conformance.clients.situations import faulty
 from conformance.engine.selection import all_clauses
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.readers.registry import client_readers
-from conformance.reference.mutants import MUTANTS
 from publish.tables import consequences
 from publish.tables.results import FINDINGS
 from tests.fixtures import ROOT

@@ -19,11 +19,11 @@ from conformance.contract import proto
 from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.generate import materialise
+from conformance.protocols.storage_read.reference.server import ReferenceServer
 from conformance.records import Case, CreateSession, Exchange
 from conformance.reference.message import batch_message
 from conformance.reference.samples import samples
 from conformance.reference.serializer import REFERENCE
-from conformance.reference.server import ReferenceServer
 from conformance.reference.variations import VARIATIONS
 from conformance.targets import open_target
 from conformance.targets.spec import Endpoint, TargetKind, TargetSpec

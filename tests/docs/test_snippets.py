@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from conformance.protocols.flight.reference.server import FlightServer
-from conformance.reference.server import ReferenceServer
+from conformance.protocols.storage_read.reference.server import ReferenceServer
 from conformance.targets.asking import PROTOCOL
 from tests.docs.snippets import EXCERPTED, FOLLOWED, GUIDES, Desk, blocks
 from tests.fixtures import ROOT

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from conformance.reference.mutants import MUTANTS
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from publish.tables.surface import ELSEWHERE, SOURCES, STATEMENTS, Statement, named, on_servers, text
 
 ENTRIES = [*STATEMENTS, *ELSEWHERE]

@@ -8,8 +8,8 @@ import pytest
 
 from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import Case
-from conformance.reference.mutants import MUTANTS
 from conformance.reference.variations import VARIATIONS
 from publish.tables.defects import DEFECTS, Defect, reported_by
 from publish.tables.probes import PROBES, Probe

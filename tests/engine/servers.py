@@ -13,7 +13,7 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.proof import ProofFixture
 from conformance.engine.prove import held
 from conformance.engine.selection import all_clauses
-from conformance.reference.mutants import FAULTY_SERVERS
+from conformance.protocols.storage_read.reference.mutants import FAULTY_SERVERS
 from tests.engine.thinning import THIN
 
 KNOWN: Final = Path(__file__).parent / "faulty_servers.json"

@@ -34,10 +34,11 @@ from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.standing import Standing
 from conformance.generate import draw_case, draw_scenario, materialise
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
+from conformance.protocols.storage_read.reference.service import Service
 from conformance.records import Case
-from conformance.reference.mutants import MUTANTS, STACKED_WITH
+from conformance.reference.register import STACKED_WITH
 from conformance.reference.serializer import REFERENCE, Serializer
-from conformance.reference.service import Service
 from conformance.report.diff import ChangeKind, compare
 from conformance.report.document import document
 from conformance.targets.spec import TargetKind

@@ -13,10 +13,10 @@ from conformance.engine.events import CaseJudged, RunEnded
 from conformance.engine.result import Result, fold
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
+from conformance.protocols.storage_read.reference.catalogue import Catalogue
+from conformance.protocols.storage_read.reference.server import ReferenceServer
+from conformance.protocols.storage_read.reference.service import Service
 from conformance.records import Outcome, Verdict
-from conformance.reference.catalogue import Catalogue
-from conformance.reference.server import ReferenceServer
-from conformance.reference.service import Service
 from conformance.targets import ExpectedFailure, TargetKind, TargetSpec
 from conformance.targets.spec import Endpoint
 from tests.engine.samples import failing, judged, passing, started

@@ -27,6 +27,7 @@ from conformance.engine.selection import all_clauses
 from conformance.generate import materialise
 from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
 from conformance.protocols.storage_read.engine import recordings
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import (
     Asker,
     AskerKind,
@@ -39,7 +40,6 @@ from conformance.records import (
     SplitStream,
     Verdict,
 )
-from conformance.reference.mutants import MUTANTS
 
 CLIENT = Asker(AskerKind.PROXY, "some-client", "1.0")
 JUDGE = Judge(without_table(all_clauses().values())[0])

@@ -21,6 +21,9 @@ from conformance.engine.result import fold
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import all_clauses
 from conformance.generate.scenariokinds import draw_scenario
+from conformance.protocols.storage_read.reference.hosted import storage_target
+from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.session import Stream
 from conformance.records import (
     AppendRows,
     BqType,
@@ -35,9 +38,6 @@ from conformance.records import (
     Recipe,
     Table,
 )
-from conformance.reference.hosted import storage_target
-from conformance.reference.service import Service
-from conformance.reference.session import Stream
 from conformance.targets.server import ServerTarget
 from tests.engine.samples import failing, judged, started
 

@@ -12,7 +12,7 @@ from conformance.engine.owed import reference_target
 from conformance.engine.selection import all_clauses
 from conformance.generate import draw_case, draw_scenario
 from conformance.generate.families import draw_member
-from conformance.reference.mutants import MUTANTS
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 
 
 @pytest.mark.parametrize(

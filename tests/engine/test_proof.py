@@ -35,6 +35,7 @@ from conformance.engine.systematic import (
     fates,
 )
 from conformance.protocol import protocol_names
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import (
     BqType,
     Call,
@@ -48,7 +49,6 @@ from conformance.records import (
     ValueProfile,
     Verdict,
 )
-from conformance.reference.mutants import MUTANTS
 from conformance.reference.serializer import REFERENCE
 from conformance.reference.systematic import Edit
 

@@ -21,9 +21,9 @@ from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.engine.corpus import load_corpus
 from conformance.engine.proof import ProofFixture, is_heavy, try_mutant
 from conformance.engine.prove import Proof, prove
+from conformance.protocols.storage_read.reference.mutants import FAULTY_SERVERS, MUTANTS
+from conformance.protocols.storage_read.reference.servicevariations import SERVICE_VARIATIONS
 from conformance.records import Level
-from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS
-from conformance.reference.servicevariations import SERVICE_VARIATIONS
 from conformance.reference.variations import VARIATIONS
 from tests.contract.exchanges import without_deviation
 from tests.engine import servers

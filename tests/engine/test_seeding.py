@@ -13,10 +13,10 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.events import CaseJudged
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
+from conformance.protocols.storage_read.reference.rest import Api
+from conformance.protocols.storage_read.reference.server import ReferenceServer
 from conformance.records import AppendRows, Outcome
 from conformance.reference.delays import Delays
-from conformance.reference.rest import Api
-from conformance.reference.server import ReferenceServer
 from conformance.targets import TargetSpec, load_target, prepare
 from conformance.targets.projects import with_project
 from conformance.targets.tablefiles import not_preloadable, write_tables
@@ -175,8 +175,8 @@ import functools
 import sys
 from pathlib import Path
 
-from conformance.reference import serving as reference
-from conformance.reference.catalogue import AlreadyExistsError, Catalogue
+from conformance.protocols.storage_read.reference import serving as reference
+from conformance.protocols.storage_read.reference.catalogue import AlreadyExistsError, Catalogue
 
 names = Path(sys.argv[1])
 kept = set(names.read_text().splitlines()) if names.exists() else set()

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.reference.service import Service
+from conformance.protocols.storage_read.reference.service import Service
 from tests.faults.blame import BLAME
 from tests.faults.catalogue import FAULTS
 from tests.faults.judging import costs, first_cause, judge

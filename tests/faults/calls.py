@@ -8,11 +8,20 @@ from typing import Any
 import grpc
 
 from conformance.contract import proto
-from conformance.reference.catalogue import Catalogue
+from conformance.protocols.storage_read.reference.catalogue import Catalogue
+from conformance.protocols.storage_read.reference.rest import Api
+from conformance.protocols.storage_read.reference.service import Service
 from conformance.reference.refusals import Refusal
-from conformance.reference.rest import Api
-from conformance.reference.service import Service
-from tests.reference.client import DATASET, PARENT, PROJECT, _set, decode, field, schema_of, table_name
+from tests.protocols.storage_read.reference.client import (
+    DATASET,
+    PARENT,
+    PROJECT,
+    _set,
+    decode,
+    field,
+    schema_of,
+    table_name,
+)
 
 __all__ = ["Calls", "field"]
 

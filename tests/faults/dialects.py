@@ -14,17 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
+from conformance.protocols.storage_read.reference.catalogue import Catalogue, Snapshot
+from conformance.protocols.storage_read.reference.restriction import column_value
+from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.sql import NODES, SqlError, Value, evaluate, parse_expression
+from conformance.protocols.storage_read.reference.sql.arithmetic import elementwise
+from conformance.protocols.storage_read.reference.sql.casts import cast
+from conformance.protocols.storage_read.reference.sql.evaluate import _COMPARE, _comparable, _Interpreter, _operands
+from conformance.protocols.storage_read.reference.sql.functions import call
+from conformance.protocols.storage_read.reference.sql.values import ARROW
 from conformance.records import BqType, Column
-from conformance.reference.catalogue import Catalogue, Snapshot
 from conformance.reference.refusals import Reason
-from conformance.reference.restriction import column_value
-from conformance.reference.service import Service
-from conformance.reference.sql import NODES, SqlError, Value, evaluate, parse_expression
-from conformance.reference.sql.arithmetic import elementwise
-from conformance.reference.sql.casts import cast
-from conformance.reference.sql.evaluate import _COMPARE, _comparable, _Interpreter, _operands
-from conformance.reference.sql.functions import call
-from conformance.reference.sql.values import ARROW
 from tests.faults.register import fault
 
 _Node = Callable[[Any, Any], Value]

@@ -23,10 +23,10 @@ from conformance.engine.events import CaseJudged, Event
 from conformance.engine.log import read_log
 from conformance.engine.result import fold
 from conformance.engine.selection import Plan, plan
+from conformance.protocols.storage_read.reference.catalogue import Catalogue
+from conformance.protocols.storage_read.reference.server import ReferenceServer
+from conformance.protocols.storage_read.reference.service import Service
 from conformance.records import Outcome
-from conformance.reference.catalogue import Catalogue
-from conformance.reference.server import ReferenceServer
-from conformance.reference.service import Service
 from tests.faults.blame import First
 
 __all__ = ["DEADLY", "Judged", "costs", "first_cause", "judge"]

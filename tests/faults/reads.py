@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.contract import proto
+from conformance.protocols.storage_read.reference.catalogue import Catalogue
+from conformance.protocols.storage_read.reference.service import FIRST_RESPONSE_ROWS, Service
+from conformance.protocols.storage_read.reference.session import Session, Stream
 from conformance.records import BqType, Mode
-from conformance.reference.catalogue import Catalogue
 from conformance.reference.refusals import Refusal
-from conformance.reference.service import FIRST_RESPONSE_ROWS, Service
-from conformance.reference.session import Session, Stream
 from tests.faults.register import fault
 from tests.faults.steps import RUN, Placed, Stepwise, places
 

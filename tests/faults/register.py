@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Final
 
-from conformance.reference.service import Service
+from conformance.protocols.storage_read.reference.service import Service
 
 __all__ = ["FAULTS", "Fault", "fault"]
 

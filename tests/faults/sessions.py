@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.reference.catalogue import Catalogue, MissingError, Snapshot
-from conformance.reference.service import SESSION_LIFETIME, Service
-from conformance.reference.session import Sessions, Stream
+from conformance.protocols.storage_read.reference.catalogue import Catalogue, MissingError, Snapshot
+from conformance.protocols.storage_read.reference.service import SESSION_LIFETIME, Service
+from conformance.protocols.storage_read.reference.session import Sessions, Stream
 from tests.faults.register import fault
 
 _SECOND: Final = 1_000_000

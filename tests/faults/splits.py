@@ -9,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.reference.catalogue import Catalogue
-from conformance.reference.service import Service
-from conformance.reference.session import Stream
+from conformance.protocols.storage_read.reference.catalogue import Catalogue
+from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.session import Stream
 from tests.faults.register import fault
 from tests.faults.steps import ROW, Placed, places
 

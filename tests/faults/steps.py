@@ -7,9 +7,9 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from conformance.protocols.storage_read.reference.service import MAX_RESPONSE_BYTES, RESPONSE_BYTES, Service
+from conformance.protocols.storage_read.reference.session import Stream
 from conformance.reference.refusals import Reason
-from conformance.reference.service import MAX_RESPONSE_BYTES, RESPONSE_BYTES, Service
-from conformance.reference.session import Stream
 
 __all__ = ["ROW", "RUN", "Placed", "Stepwise", "places"]
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from conformance.contract import proto
-from conformance.reference.service import Service
+from conformance.protocols.storage_read.reference.service import Service
 from tests.faults.calls import Calls, decoded, field
 from tests.faults.catalogue import FAULTS
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.reference.service import Service
+from conformance.protocols.storage_read.reference.service import Service
 from tests.faults.catalogue import FAULTS
 from tests.faults.judging import Judged, costs, first_cause, judge
 

@@ -20,10 +20,10 @@ from conformance.generate.dialects import (
 )
 from conformance.generate.dialects.grammar import _SHAPES, KINDS
 from conformance.generate.drawing import generated_id
+from conformance.protocols.storage_read.reference.catalogue import stored_column
+from conformance.protocols.storage_read.reference.mutants.dialects import keep_as
+from conformance.protocols.storage_read.reference.restriction import RestrictionError
 from conformance.records import BqType, Case, Column, CreateSession, Json, Table
-from conformance.reference.catalogue import stored_column
-from conformance.reference.mutants.dialects import keep_as
-from conformance.reference.restriction import RestrictionError
 from publish.dialects import MEASURED, PAGE, engines, measure, reading_engines, table, with_table
 
 CASES = Path(__file__).parents[2] / "cases"

@@ -27,8 +27,8 @@ from conformance.generate import draw_scenario, materialise
 from conformance.history import AnomalyKind, Append, Create, End, History, HistoryCall, RowsRead, Split, check
 from conformance.model import Deviation, DeviationKind, SessionHistory, StreamRead, deviations
 from conformance.model import Split as SplitMade
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import ROW_ID, AppendRows, Case, CreateSession, ReadRows, SplitStream
-from conformance.reference.mutants import MUTANTS
 from tests.history.drawing import FAULTS, Server
 
 __all__ = ["MUTANTS_OF_HISTORIES", "Session", "disagreements", "driven", "play"]

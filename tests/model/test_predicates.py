@@ -23,8 +23,8 @@ from conformance.model.predicates import (
     StartsWith,
 )
 from conformance.model.tables import GrowingTable
+from conformance.protocols.storage_read.reference.restriction import keep
 from conformance.records import BqType
-from conformance.reference.restriction import keep
 
 N = Operand(("n",), BqType.INT64)
 

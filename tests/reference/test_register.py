@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract.clause import CLAUSES, load_chapters
+from conformance.protocols.storage_read.reference.mutants import FAULTY_SERVERS, MUTANTS, service_class
 from conformance.reference.message import Message
-from conformance.reference.mutants import FAULTY_SERVERS, MUTANTS, Mutant, service_class
-from conformance.reference.register import batch_mutant, fields_mutant, first, rows_mutant
+from conformance.reference.register import Mutant, batch_mutant, fields_mutant, first, rows_mutant
 from conformance.reference.serializer import REFERENCE
 from conformance.reference.variations import VARIATIONS
 

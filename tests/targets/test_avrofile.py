@@ -10,8 +10,8 @@ import fastavro
 import pytest
 
 from conformance.generate.materialise import materialise
+from conformance.protocols.storage_read.reference.loading import read_rows
 from conformance.records import BqType, Column, Json, Mode, Table
-from conformance.reference.loading import read_rows
 from conformance.targets.avrofile import AVRO_OPTIONS, avro_file
 from conformance.targets.errors import CannotSeed
 

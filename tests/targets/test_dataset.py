@@ -7,8 +7,8 @@ from contextlib import ExitStack, closing
 
 import pytest
 
+from conformance.protocols.storage_read.reference.server import ReferenceServer
 from conformance.records import BqType, Column
-from conformance.reference.server import ReferenceServer
 from conformance.targets.dataset import OwnDataset
 from conformance.targets.errors import CannotSeed, LeftBehind
 from conformance.targets.fence import FencedClient

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from conformance.protocols.storage_read.reference.catalogue import TableId
+from conformance.protocols.storage_read.reference.server import ReferenceServer
 from conformance.records import BqType, Column, Mode
-from conformance.reference.catalogue import TableId
 from conformance.reference.delays import Delays
-from conformance.reference.server import ReferenceServer
 from conformance.targets.errors import CannotSeed
 from conformance.targets.loadjob import AVRO, LoadJob
 from conformance.targets.patience import Patience

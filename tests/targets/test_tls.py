@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from conformance.protocols.storage_read.reference.server import ReferenceServer
 from conformance.reference.guard import ServerTls
-from conformance.reference.server import ReferenceServer
 from conformance.targets.endpoint import Tls
 from conformance.targets.errors import TargetError
 from conformance.targets.tls import SecureLine, explained, http2_refusal

@@ -1,105 +1,25 @@
-"""The mutants: named single deviations from the reference, in its serializer or in its service.
+"""The mutants of bytes: named single deviations from the reference's serializer.
 
-``conformance serve --mutant NAME`` serves one. :mod:`conformance.reference.register` defines how a mutant is made and
-found; this module gathers all of them and chooses the service that runs each.
+:mod:`conformance.reference.register` defines how a mutant is made and found; this module gathers those of bytes. The
+mutants of a service are in the folder of its protocol.
 """
 
 from __future__ import annotations
 
-import functools
-from typing import Final
-
-import pyarrow as pa
-
 from conformance.reference.mutants import (  # noqa: F401  # each registers its mutants
-    avro,
-    behaviour,
     body,
     buffers,
-    combinations,
-    compressions,
-    dialects,
-    encodings,
-    endings,
     framing,
-    histories,
-    interruptions,
-    jobstreams,
     layouts,
-    lifetimes,
     limits,
     metadata,
     modes,
-    projections,
-    queries,
     readings,
-    reads,
-    refused,
-    remade,
     reported,
-    restrictions,
-    results,
-    samples,
-    sessions,
-    splits,
     structure,
     types,
     values,
 )
-from conformance.reference.mutants.faulty_servers import FAULTY_SERVERS
-from conformance.reference.register import MUTANTS, Mutant
-from conformance.reference.serializer import Serializer
-from conformance.reference.service import Service
-from conformance.reference.servicevariations import SERVICE_VARIATIONS
+from conformance.reference.register import BYTE_MUTANTS
 
-__all__ = ["FAULTY_SERVERS", "MUTANTS", "STACKED_WITH", "Mutant", "service_class"]
-
-
-STACKED_WITH: Final = "+"
-"""What separates the names of mutants that one service has together."""
-
-
-def service_class(name: str | None) -> type[Service]:
-    """The service to run: the reference itself for None, otherwise the one with the mutant's deviation, or with the
-    legal difference of a variation.
-
-    Several names joined by ``+`` give a service with all of these deviations. Of two that replace the same step, the
-    first decides how much the second still does.
-
-    Raises:
-        KeyError: nothing has that name.
-    """
-    if name is None:
-        return Service
-    if name in FAULTY_SERVERS:
-        return FAULTY_SERVERS[name]
-    if name in SERVICE_VARIATIONS:
-        return SERVICE_VARIATIONS[name].service
-    stacked = [_mutant(each) for each in name.split(STACKED_WITH)]
-    serializers = [mutant.serializer for mutant in stacked if mutant.service is None and mutant.serializer is not None]
-    services = [mutant.service for mutant in stacked if mutant.service is not None]
-    if serializers:
-        services.append(_written_by(functools.reduce(Serializer.then, serializers)))
-    return services[0] if len(services) == 1 else type("Stacked", tuple(services), {})
-
-
-def _mutant(name: str) -> Mutant:
-    if name not in MUTANTS:
-        raise KeyError(f"no mutant is called {name!r}; `conformance serve --mutants` lists them all")
-    mutant = MUTANTS[name]
-    if mutant.service is None and mutant.serializer is None:
-        raise KeyError(f"the mutant {name!r} is of the readings of an exchange; no server can have it")
-    return mutant
-
-
-def _written_by(serializer: Serializer) -> type[Service]:
-    """The service with its messages written by the given serializer."""
-
-    class Written(Service):
-        def encode_schema(self, schema: pa.Schema) -> bytes:
-            return serializer.serialize_schema(schema)
-
-        def encode_batch(self, part: pa.RecordBatch, codec: str) -> bytes:
-            return serializer.serialize_batch(part, codec)
-
-    return Written
+__all__ = ["BYTE_MUTANTS"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from conformance.reference.mutants import MUTANTS
+from conformance.reference.mutants import BYTE_MUTANTS
 from conformance.reference.serializer import Serializer
 
 __all__: list[str] = []
@@ -27,13 +27,13 @@ class _Group:
     name: str
 
     def __getattr__(self, rest: str) -> Serializer:
-        mutant = MUTANTS.get(f"{self.name}.{rest}")
+        mutant = BYTE_MUTANTS.get(f"{self.name}.{rest}")
         if mutant is None or mutant.serializer is None:
             raise AttributeError(f"no mutant {self.name}.{rest} lies about bytes")
         return mutant.serializer
 
 
 def __getattr__(name: str) -> Any:
-    if not any(mutant.startswith(f"{name}.") for mutant in MUTANTS):
+    if not any(mutant.startswith(f"{name}.") for mutant in BYTE_MUTANTS):
         raise AttributeError(f"no mutant's name begins with {name}")
     return _Group(name)

@@ -24,9 +24,11 @@ class Metadata:
         self.root = _PREFIX + self.u32(_PREFIX)
 
     def u32(self, at: int) -> int:
+        """The unsigned number of 32 bits there."""
         return int(struct.unpack_from("<I", self.data, at)[0])
 
     def vtable(self, table: int) -> int:
+        """Where the vtable of a table begins."""
         return int(table - struct.unpack_from("<i", self.data, table)[0])
 
     def entry(self, table: int, kind: str, slot: str) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as is_
 
-from conformance.reference.mutants.changed import IN_EVERY_SESSION
+from conformance.reference.mutants.reasons import IN_EVERY_SESSION
 from conformance.reference.register import decorator, fields_mutant, in_fields, rows_mutant
 from conformance.reference.reshaping import Change, sql_type, take_rows
 

@@ -12,6 +12,7 @@ from conformance.contract.ipc.expecting import expect
 from conformance.contract.ipc.features import LEVEL_OF, Feature, asked_of
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.contract.ipc.tiers import REFUSED, ROWS_CERTAIN, UNDECIDED
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import Level
 from conformance.reference.ipc.hostile import HOSTILE
 from conformance.reference.ipc.mutants import IPC_MUTANTS
@@ -19,7 +20,6 @@ from conformance.reference.ipc.samples import SAMPLES
 from conformance.reference.ipc.tensors import tensor_model
 from conformance.reference.ipc.variations import IPC_VARIATIONS
 from conformance.reference.ipc.writer import stream_model
-from conformance.reference.mutants import MUTANTS
 from conformance.wire import Kind, PlainTable, Rule, Severity, plain_table
 from tests.contract.ipc.broken import END, GOOD, broken, tensor, written
 from tests.wire.forge import batch_message, dictionary_message, field, i4, schema_message

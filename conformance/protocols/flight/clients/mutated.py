@@ -28,8 +28,8 @@ from conformance.protocols.flight.records import Descriptor
 from conformance.protocols.flight.reference.deviations import flight_service, speaks_sql
 from conformance.protocols.flight.reference.service import FlightService
 from conformance.protocols.flight.reference.store import Batch, Flight, Store
-from conformance.reference.mutants import Mutant
 from conformance.reference.refusals import Refusal
+from conformance.reference.register import Mutant
 
 __all__ = ["PROBES", "FlightMutated", "flight_mutated"]
 

@@ -19,8 +19,8 @@ from conformance.protocols.flight.reference.service import FlightService
 from conformance.protocols.flight.wire.messages import SERVICE
 from conformance.reference.clock import ClockServer
 from conformance.reference.guard import ServerTls
+from conformance.reference.listening import GRACE_SECONDS, OPTIONS, abort, bind
 from conformance.reference.refusals import Refusal
-from conformance.reference.server import GRACE_SECONDS, OPTIONS, abort, bind
 
 __all__ = ["FlightHandlers", "FlightServer"]
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.register import mutant
-from conformance.reference.mutants import MUTANTS
+from conformance.reference.mutants import BYTE_MUTANTS
 from conformance.reference.serializer import Serializer, encoded
 from conformance.wire.faults import Rule
 
@@ -132,7 +132,7 @@ def _in_stream(serializer: Serializer) -> Callable[[StreamModel], None]:
 
 
 for _name, (_rules, _on) in _BROKEN.items():
-    _reported = MUTANTS[_name]
+    _reported = BYTE_MUTANTS[_name]
     assert _reported.serializer is not None, "only lies about bytes can be told in a stream"
     _tell = _in_stream(_reported.serializer)
     _tell.__doc__ = _reported.fault

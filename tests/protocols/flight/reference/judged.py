@@ -12,7 +12,7 @@ from conformance.protocols.flight.generate.histories import HISTORY
 from conformance.protocols.flight.reference.mutants import FLIGHT_MUTANTS
 from conformance.records import Case, Finding, Outcome, Verdict
 from conformance.records.together import groups
-from conformance.reference.mutants import Mutant
+from conformance.reference.register import Mutant
 from tests.protocols.flight.reference.direct import FIXTURE, in_part
 
 __all__ = ["Judged", "judged"]

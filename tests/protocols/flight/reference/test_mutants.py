@@ -8,7 +8,7 @@ import pytest
 from conformance.engine.proof import Trial, try_mutant
 from conformance.protocols.flight.generate.histories import HISTORY
 from conformance.protocols.flight.reference.mutants import FLIGHT_MUTANTS
-from conformance.reference.mutants import MUTANTS
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from publish.generated import PYARROW
 from tests.contract.snapshots import finding_in_words, sections
 from tests.protocols.flight.reference.direct import FIXTURE

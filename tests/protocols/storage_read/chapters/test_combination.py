@@ -14,13 +14,13 @@ from conformance.contract.comparing.histories import CHAPTER
 from conformance.contract.judge import judge
 from conformance.generate import draw_scenario, materialise
 from conformance.generate.scenarios import CHAPTER as DRAWN_FOR
+from conformance.protocols.storage_read.reference.catalogue import Catalogue
+from conformance.protocols.storage_read.reference.hosted import storage_target
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
+from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.session import Stream
 from conformance.records import Case, Outcome
-from conformance.reference.catalogue import Catalogue
-from conformance.reference.hosted import storage_target
-from conformance.reference.mutants import MUTANTS
 from conformance.reference.refusals import Reason
-from conformance.reference.service import Service
-from conformance.reference.session import Stream
 
 load_chapters()
 OURS = [clause for clause in CLAUSES.values() if clause.id.startswith(CHAPTER)]

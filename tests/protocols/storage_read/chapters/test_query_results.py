@@ -17,8 +17,8 @@ from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.contract.judge import judge
 from conformance.engine.corpus import load_corpus
 from conformance.generate import materialise
+from conformance.protocols.storage_read.reference.hosted import storage_target
 from conformance.records import Case, Exchange, Outcome
-from conformance.reference.hosted import storage_target
 from tests.fixtures import ROOT
 
 load_chapters()

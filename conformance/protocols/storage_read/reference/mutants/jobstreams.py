@@ -1,0 +1,153 @@
+"""Mutants of the streams of queries' jobs: their rows, schemas, codecs and places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.contract import mapping
+from conformance.protocols.storage_read.reference.mutants.queries import IN_ROWS, PAGES, PYTHON, STREAMS
+from conformance.protocols.storage_read.reference.queries import RunOfQuery
+from conformance.protocols.storage_read.reference.register import behaviour_mutant
+from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.session import Stream
+
+
+@behaviour_mutant("query-results.stream-absent", kills="query-results.stream-is-served", also=IN_ROWS, source=STREAMS)
+class StreamAbsent(Service):
+    """A job has no stream."""
+
+    def is_location(self, location: str) -> bool:  # noqa: ARG002  # the shape of a step
+        return False
+
+
+@behaviour_mutant(
+    "query-results.stream-from-the-page", kills="query-results.stream-has-the-rows-from-the-offset", also=IN_ROWS
+)
+class StreamFromPage(Service):
+    """The stream begins behind the page, so that an offset counts other rows."""
+
+    def stream_rows(self, asked: RunOfQuery) -> pa.Table:
+        return asked.rows.slice(self.page_rows(asked))
+
+
+@behaviour_mutant(
+    "query-results.first-row-of-the-stream-lost",
+    kills="query-results.page-and-stream-are-the-result",
+    also=IN_ROWS,
+    source=PAGES,
+)
+class FirstRowOfStreamLost(Service):
+    """A read of the stream from behind its first row lacks the row at its offset."""
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        rows = super().rows_at_offset(stream, offset)
+        return rows.slice(1) if offset and "/jobs/" in stream.name else rows
+
+
+@behaviour_mutant("query-results.order-of-the-stream-lost", kills="query-results.reads-agree", also=IN_ROWS)
+class OrderOfStreamLost(Service):
+    """Each read of the stream has its rows in the reverse order of the one before."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.turn = 0
+
+    def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
+        rows = super().rows_at_offset(stream, offset)
+        if "/jobs/" not in stream.name:
+            return rows
+        self.turn += 1
+        return rows.take(pa.array(range(rows.num_rows - 1, -1, -1))) if self.turn % 2 else rows
+
+
+@behaviour_mutant("query-results.empty-message-at-the-end", kills="query-results.end-has-no-rows", also=IN_ROWS)
+class EmptyMessageAtEnd(Service):
+    """A read of a job's stream without rows has a message with an empty batch."""
+
+    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Any:
+        if "/jobs/" in stream.name and not batch.num_rows:
+            return iter([batch])
+        return super().cut_responses(stream, batch)
+
+
+@behaviour_mutant(
+    "query-results.schema-of-the-table",
+    kills="query-results.stream-has-the-schema-of-the-page",
+    also={**IN_ROWS, "schema.metadata-keys": "the metadata are none of those of a column"},
+)
+class OtherSchemaInStream(Service):
+    """The schema of the stream has other metadata than that of the page."""
+
+    def stream_schema(self, asked: RunOfQuery) -> bytes:
+        schema = mapping.arrow_schema(asked.columns)
+        first = schema.field(0).with_metadata({"description": "of the stream"})
+        return self.encode_schema(schema.set(0, first))
+
+
+@behaviour_mutant(
+    "query-results.later-schema-differs",
+    kills="query-results.stream-has-the-schema-of-the-page",
+    also={"schema.metadata-keys": "the metadata of later messages are none of those of a column"},
+)
+class LaterSchemaDiffers(Service):
+    """Messages of a job's stream behind the first have a schema with other metadata."""
+
+    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Any:
+        if "/jobs/" not in stream.name:
+            return super().cut_responses(stream, batch)
+        return (batch.slice(place, 1) for place in range(batch.num_rows))
+
+    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
+        answer = super().describe_rows(stream, part, start=start, first=first)
+        if "/jobs/" in stream.name and not first:
+            schema = mapping.arrow_schema(stream.session.columns)
+            other = schema.set(0, schema.field(0).with_metadata({"description": "of a later message"}))
+            answer.arrow_schema.serialized_schema = self.encode_schema(other)
+        return answer
+
+
+@behaviour_mutant(
+    "query-results.stream-without-a-schema", kills="query-results.first-message-has-the-schema", also=IN_ROWS
+)
+class StreamWithoutSchema(Service):
+    """No message of a job's stream has the schema."""
+
+    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
+        return super().describe_rows(stream, part, start=start, first=first and "/jobs/" not in stream.name)
+
+
+@behaviour_mutant("query-results.row-count-zero", kills="query-results.row-count-is-true")
+class RowCountZero(Service):
+    """row_count of the messages of a job's stream is 0."""
+
+    def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
+        answer = super().describe_rows(stream, part, start=start, first=first)
+        if "/jobs/" in stream.name:
+            answer.row_count = 0
+        return answer
+
+
+@behaviour_mutant("query-results.location-ignored", kills="query-results.other-location-is-not-found", source=STREAMS)
+class LocationIgnored(Service):
+    """The location in the name of a job's stream is ignored."""
+
+    def is_location(self, location: str) -> bool:  # noqa: ARG002  # the shape of a step
+        return True
+
+
+@behaviour_mutant("query-results.stream-not-compressed", kills="query-results.stream-has-the-codec", source=PYTHON)
+class StreamNotCompressed(Service):
+    """The stream of a job is never compressed."""
+
+    def stream_codec(self, _asked: RunOfQuery, codec: str) -> str:  # noqa: ARG002  # the shape of a step
+        return ""
+
+
+@behaviour_mutant("query-results.stream-always-zstd", kills="query-results.stream-has-no-other-codec")
+class StreamAlwaysZstd(Service):
+    """The stream of a job is compressed by ZSTD whatever the read names."""
+
+    def stream_codec(self, _asked: RunOfQuery, codec: str) -> str:  # noqa: ARG002  # the shape of a step
+        return "ZSTD"

@@ -1,0 +1,275 @@
+"""Mutants of query results in Arrow: the answer, its page, and what says that rows remain."""
+
+from __future__ import annotations
+
+import abc
+import base64
+import dataclasses
+from typing import Any, Final
+
+import pyarrow as pa
+
+from conformance.contract import mapping
+from conformance.protocols.storage_read.reference.queries import QueryRefusedError, RunOfQuery, results_page
+from conformance.protocols.storage_read.reference.register import behaviour_mutant
+from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.session import Stream
+
+__all__ = ["IN_ROWS", "PAGES", "PYTHON", "STREAMS"]
+
+PYTHON: Final = "https://github.com/googleapis/google-cloud-python/pull/18027"
+STREAMS: Final = "https://github.com/googleapis/google-cloud-java/pull/14458"
+PAGES: Final = "https://github.com/googleapis/google-cloud-java/pull/13944"
+IN_ROWS: Final = {"query-results.*": "the fault shows in each query, and in each read of its rows"}
+
+
+@behaviour_mutant(
+    "query-results.format-ignored",
+    kills="query-results.arrow-or-an-error",
+    also={"query-results.page-has-a-schema": "a server that declares query results owes each page its schema"},
+    source=PYTHON,
+)
+class FormatIgnored(Service):
+    """queryResultsFormat is ignored: every answer has its rows in JSON, all of them."""
+
+    def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
+        return results_page(project, asked, 0, asked.rows.num_rows)
+
+
+@behaviour_mutant("query-results.refused", kills="query-results.request-is-served")
+class Refused(Service):
+    """A query for results in ARROW is refused."""
+
+    def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:  # noqa: ARG002  # the shape of a step
+        raise QueryRefusedError("Access Denied: results in ARROW are not available")
+
+
+@behaviour_mutant("query-results.answer-in-a-list", kills="query-results.answer-is-json", also=IN_ROWS)
+class AnswerInList(Service):
+    """The answer is a list with the object that it should be."""
+
+    def arrow_answer(self, project: str, asked: RunOfQuery) -> Any:
+        return [super().arrow_answer(project, asked)]
+
+
+class _ChangedAnswer(Service, abc.ABC):
+    """A service that changes each answer in Arrow."""
+
+    @abc.abstractmethod
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:
+        """Change the answer in place."""
+
+    def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
+        answer = super().arrow_answer(project, asked)
+        self.change(answer, asked)
+        return answer
+
+
+@behaviour_mutant("query-results.no-schema", kills="query-results.page-has-a-schema", also=IN_ROWS, source=PYTHON)
+class PageWithoutSchema(_ChangedAnswer):
+    """The answer has a batch and no schema."""
+
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # the shape of a step
+        del answer["arrowSchema"]
+
+
+@behaviour_mutant("query-results.empty-objects", kills="query-results.arrow-or-an-error", also=IN_ROWS, source=PYTHON)
+class EmptyObjects(Service):
+    """The answer has the objects of Arrow without content, and its rows in JSON."""
+
+    def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
+        plain = results_page(project, asked, 0, asked.rows.num_rows)
+        return plain | {"arrowSchema": {}, "arrowRecordBatch": {}}
+
+
+@behaviour_mutant("query-results.completion-unsaid", kills="query-results.answer-is-complete", source=PYTHON)
+class CompletionUnsaid(_ChangedAnswer):
+    """The answer does not say that the query is done."""
+
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # as above
+        del answer["jobComplete"]
+
+
+class _OtherColumns(Service, abc.ABC):
+    """A service whose page and stream have other columns than the result."""
+
+    @abc.abstractmethod
+    def other(self, schema: pa.Schema) -> pa.Schema:
+        """The columns that it has in their place."""
+
+    def page_schema(self, asked: RunOfQuery) -> bytes:
+        return self.encode_schema(self.other(mapping.arrow_schema(asked.columns)))
+
+    def stream_schema(self, asked: RunOfQuery) -> bytes:
+        return self.page_schema(asked)
+
+    def page_batch(self, asked: RunOfQuery, page: pa.RecordBatch) -> bytes:
+        return super().page_batch(asked, self._under(page))
+
+    def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Any:
+        return super().cut_responses(stream, self._under(batch) if "/jobs/" in stream.name else batch)
+
+    def _under(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        schema = self.other(batch.schema)
+        columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+@behaviour_mutant("query-results.columns-renamed", kills="query-results.page-has-the-columns", also=IN_ROWS)
+class ColumnsRenamed(_OtherColumns):
+    """The columns have names of the server's own, as those of expressions have."""
+
+    def other(self, schema: pa.Schema) -> pa.Schema:
+        return pa.schema([field.with_name(f"f{place}_") for place, field in enumerate(schema)])
+
+
+@behaviour_mutant("query-results.integers-as-text", kills="query-results.page-has-the-columns", also=IN_ROWS)
+class IntegersAsText(_OtherColumns):
+    """INT64 is in Arrow what it is in JSON, a text."""
+
+    def other(self, schema: pa.Schema) -> pa.Schema:
+        return pa.schema([field.with_type(pa.utf8()) if field.type == pa.int64() else field for field in schema])
+
+
+@behaviour_mutant("query-results.no-batch", kills="query-results.page-has-a-batch", also=IN_ROWS)
+class NoBatch(_ChangedAnswer):
+    """The answer has a schema, and no batch for the rows that it counts."""
+
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # as above
+        answer.pop("arrowRecordBatch", None)
+
+
+@behaviour_mutant("query-results.rows-twice", kills="query-results.no-rows-in-json")
+class RowsTwice(_ChangedAnswer):
+    """The answer has the rows of its page in JSON too."""
+
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:
+        plain = self.plain_answer("", asked)
+        answer |= {"schema": plain["schema"], "rows": plain["rows"]}
+
+
+@behaviour_mutant("query-results.page-count-of-the-result", kills="query-results.page-count-is-true", also=IN_ROWS)
+class PageCountOfResult(_ChangedAnswer):
+    """pageRowCount is the number of rows of the whole result."""
+
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:
+        answer["pageRowCount"] = str(asked.rows.num_rows)
+
+
+@behaviour_mutant("query-results.total-of-the-page", kills="query-results.total-is-true", also=IN_ROWS)
+class TotalOfPage(_ChangedAnswer):
+    """totalRows is the number of rows of the page, plus one."""
+
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # as above
+        answer["totalRows"] = str(int(answer["pageRowCount"]) + 1)
+
+
+@behaviour_mutant("query-results.no-token", kills="query-results.token-says-that-rows-remain", source=PYTHON)
+class NoToken(_ChangedAnswer):
+    """Rows remain behind the page, and no page token says so."""
+
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # as above
+        answer.pop("pageToken", None)
+
+
+@behaviour_mutant(
+    "query-results.token-always",
+    kills="query-results.token-says-that-rows-remain",
+    also={"query-results.job-is-named": "a job is to be named where a token says that rows remain"},
+)
+class TokenAlways(_ChangedAnswer):
+    """Every answer has a page token, also one with every row."""
+
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # as above
+        answer["pageToken"] = "more"  # a page token
+
+
+@behaviour_mutant("query-results.job-without-location", kills="query-results.job-is-named", source=STREAMS)
+class JobWithoutLocation(_ChangedAnswer):
+    """Neither the reference to the job nor the answer has a location."""
+
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:  # noqa: ARG002  # as above
+        answer.pop("location", None)
+        answer.get("jobReference", {}).pop("location", None)
+
+
+@behaviour_mutant("query-results.optional-job-always", kills="query-results.job-is-named", also=IN_ROWS, source=STREAMS)
+class OptionalJobAlways(_ChangedAnswer):
+    """An answer never names a job that is optional, although rows remain in its stream."""
+
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:
+        if asked.body.get("jobCreationMode") == "JOB_CREATION_OPTIONAL":
+            answer.pop("jobReference", None)
+
+
+@behaviour_mutant("query-results.maximum-ignored", kills="query-results.page-keeps-the-maximum", source=PAGES)
+class MaximumIgnored(Service):
+    """maxResults does not limit a page."""
+
+    def page_rows(self, asked: RunOfQuery) -> int:
+        return super().page_rows(dataclasses.replace(asked, body={}))
+
+
+@behaviour_mutant("query-results.maximum-is-the-total", kills="query-results.token-says-that-rows-remain", source=PAGES)
+class MaximumIsTotal(_ChangedAnswer):
+    """maxResults is taken for the number of all rows: no row remains behind a page of that size."""
+
+    def change(self, answer: dict[str, Any], asked: RunOfQuery) -> None:
+        if asked.body.get("maxResults"):
+            answer.pop("pageToken", None)
+
+
+@behaviour_mutant("query-results.page-not-compressed", kills="query-results.page-has-the-codec")
+class PageNotCompressed(Service):
+    """The page is never compressed."""
+
+    def page_batch(self, asked: RunOfQuery, page: pa.RecordBatch) -> bytes:  # noqa: ARG002  # as above
+        return self.encode_batch(page, "")
+
+
+@behaviour_mutant("query-results.page-always-lz4", kills="query-results.page-has-no-other-codec")
+class PageAlwaysLz4(Service):
+    """The page is compressed by LZ4_FRAME whatever the query names."""
+
+    def page_batch(self, asked: RunOfQuery, page: pa.RecordBatch) -> bytes:  # noqa: ARG002  # as above
+        return self.encode_batch(page, "LZ4_FRAME")
+
+
+@behaviour_mutant("query-results.order-lost", kills="query-results.page-begins-the-result", also=IN_ROWS)
+class OrderLost(Service):
+    """The page has the rows in the order of the table."""
+
+    def page_content(self, asked: RunOfQuery, page: pa.Table) -> pa.Table:  # noqa: ARG002  # as above
+        return page.take(pa.array(range(page.num_rows - 1, -1, -1)))
+
+
+@behaviour_mutant("query-results.page-of-other-rows", kills="query-results.page-has-rows-of-the-result", also=IN_ROWS)
+class PageOfOtherRows(Service):
+    """The page has its first row twice."""
+
+    def page_content(self, asked: RunOfQuery, page: pa.Table) -> pa.Table:  # noqa: ARG002  # as above
+        return pa.concat_tables([page.slice(0, 1), page.slice(0, page.num_rows - 1)]) if page.num_rows > 1 else page
+
+
+@behaviour_mutant(
+    "query-results.batch-for-a-statement", kills="query-results.statement-without-rows-has-no-arrow", source=PAGES
+)
+class BatchForStatement(Service):
+    """A statement without a result is answered with an empty batch."""
+
+    def without_rows(self, project: str, job: str) -> dict[str, Any]:
+        schema = pa.schema([])
+        batch = self.encode_batch(pa.RecordBatch.from_arrays([], schema=schema), "")
+        parts = {"serializedSchema": self.encode_schema(schema)}, {"serializedRecordBatch": batch}
+        named = zip(("arrowSchema", "arrowRecordBatch"), parts, strict=True)
+        return super().without_rows(project, job) | {
+            name: {key: base64.b64encode(data).decode() for key, data in part.items()} for name, part in named
+        }
+
+
+@behaviour_mutant("query-results.arrow-for-all", kills="query-results.plain-query-has-rows")
+class ArrowForAll(Service):
+    """Every answer has Arrow, whatever format the query names."""
+
+    def plain_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
+        return self.arrow_answer(project, asked)

@@ -1,0 +1,46 @@
+"""Mutants of sessions on the tables that queries make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.protocols.storage_read.reference.catalogue import Snapshot
+from conformance.protocols.storage_read.reference.jobs import HIDDEN
+from conformance.protocols.storage_read.reference.register import behaviour_mutant
+from conformance.protocols.storage_read.reference.service import FIRST_RESPONSE_ROWS, Service
+from conformance.reference.refusals import Reason
+
+
+@behaviour_mutant("session.anonymous-table-is-missing", kills="session.query-result-is-served")
+class AnonymousTableIsMissing(Service):
+    """A session on the anonymous table of a query's result is refused: nobody made its dataset."""
+
+    def take_snapshot(self, asked: Any) -> Snapshot:
+        snapshot = super().take_snapshot(asked)
+        if snapshot.table.dataset == HIDDEN:
+            self.refuse(Reason.MISSING_TABLE, table=snapshot.table)
+        return snapshot
+
+
+@behaviour_mutant("rows.query-result-is-a-page", kills="rows.query-result-is-the-table")
+class QueryResultIsAPage(Service):
+    """A session on the anonymous table of a query's result has the rows of its first page alone."""
+
+    def take_snapshot(self, asked: Any) -> Snapshot:
+        whole = super().take_snapshot(asked)
+        if whole.table.dataset != HIDDEN:
+            return whole
+        return Snapshot(whole.table, whole.columns, whole.created, whole.rows.slice(0, FIRST_RESPONSE_ROWS))
+
+
+@behaviour_mutant("rows.query-result-is-a-view", kills="rows.query-result-is-the-table")
+class QueryResultIsAView(Service):
+    """A session on the table that a query has written shows the rows that its source has now."""
+
+    def take_snapshot(self, asked: Any) -> Snapshot:
+        result = super().take_snapshot(asked)
+        source = self.catalogue.sources.get(result.table)
+        if source is None:
+            return result
+        now = self.catalogue.snapshot(source).rows
+        return Snapshot(result.table, result.columns, result.created, now.cast(result.rows.schema))

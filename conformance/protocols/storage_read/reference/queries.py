@@ -1,0 +1,275 @@
+"""Queries of the reference: the answer of jobs.query with a page in Arrow, and the stream of the query's job.
+
+One small overridable method for each decision, as in :mod:`.service`.
+Source: https://bigquery.googleapis.com/discovery/v1/apis/bigquery/v2/rest, ``QueryRequest`` and ``QueryResponse``.
+"""
+
+from __future__ import annotations
+
+import abc
+import base64
+import dataclasses
+import re
+from typing import Any, Final, NoReturn
+
+import pyarrow as pa
+
+from conformance.contract import mapping, proto
+from conformance.protocols.storage_read.reference import projection
+from conformance.protocols.storage_read.reference.catalogue import Catalogue, Snapshot, TableId
+from conformance.protocols.storage_read.reference.cells import cell_writer
+from conformance.protocols.storage_read.reference.jobs import of_result
+from conformance.protocols.storage_read.reference.session import Session, Stream
+from conformance.protocols.storage_read.reference.tableschema import write_schema
+from conformance.records import Column
+from conformance.reference.refusals import Reason
+
+__all__ = ["Queries", "QueryRefusedError", "RunOfQuery", "job_of", "results_page"]
+
+PAGE_ROWS: Final = 4
+"""The rows of a page at most, so that small tables have more than their page."""
+MOST: Final = 1_000
+LOCATION: Final = "us"
+_FOREVER: Final = 1 << 62
+
+_SELECT: Final = re.compile(
+    r"SELECT \* FROM `([^`]+)`\.`([^`]+)`\.`([^`]+)`(?P<ordered> ORDER BY row_id DESC)?(?P<nothing> LIMIT 0)?"
+)
+_CREATE: Final = re.compile(r"CREATE TABLE `([^`]+)`\.`([^`]+)`\.`([^`]+)` \(x INT64\)")
+_STREAM: Final = re.compile(r"projects/([^/]+)/locations/([^/]+)/jobs/([^/]+)/streams/_default")
+_CODECS: Final = {"": "", "COMPRESSION_UNSPECIFIED": "", "LZ4_FRAME": "LZ4_FRAME", "ZSTD": "ZSTD"}
+
+
+class QueryRefusedError(ValueError):
+    """A query that ends in an error; the text is the message, for a status 400."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RunOfQuery:
+    """A query whose rows are known: its request, its job, and its table with the columns and rows of the result."""
+
+    body: dict[str, Any]
+    result: Snapshot
+    job: str
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the result."""
+        return self.result.columns
+
+    @property
+    def rows(self) -> pa.Table:
+        """The rows of the result in stored form, in its order."""
+        return self.result.rows
+
+    @property
+    def codec(self) -> str:
+        """The codec that it asks for; empty for none."""
+        options = self.body.get("arrowSerializationOptions")
+        return _CODECS.get(str((options if isinstance(options, dict) else {}).get("bufferCompression", "")), "")
+
+
+class Queries(abc.ABC):
+    """The part of the service that runs queries. ``results`` are those of the last :data:`MOST`, by their jobs."""
+
+    catalogue: Catalogue
+    results: dict[str, RunOfQuery]
+
+    def run_query(self, project: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The answer of jobs.query.
+
+        Raises:
+            QueryRefusedError: the statement is none of those that this server knows.
+        """
+        text = str(body.get("query", ""))
+        job = self.catalogue.token()
+        if (made := _CREATE.fullmatch(text)) is not None:
+            self.catalogue.create_table(TableId(*made.groups()), ())
+            return self.without_rows(project, job)
+        asked = self.select(text, body, job)
+        self.results[job] = asked
+        for old in list(self.results)[:-MOST]:
+            del self.results[old]
+        if body.get("queryResultsFormat") != "ARROW":
+            return self.plain_answer(project, asked)
+        return self.arrow_answer(project, asked)
+
+    def select(self, text: str, body: dict[str, Any], job: str) -> RunOfQuery:
+        """The rows of a query, in its order."""
+        found = _SELECT.fullmatch(text)
+        if found is None:
+            raise QueryRefusedError(f"Syntax error: this server selects whole tables, got {text!r:.100}")
+        snapshot = self.catalogue.snapshot(TableId(*found.groups()[:3]))
+        rows = snapshot.rows.slice(0, 0) if found["nothing"] else snapshot.rows
+        if found["ordered"]:
+            rows = self.ordered(rows)
+        result = dataclasses.replace(snapshot, columns=tuple(map(of_result, snapshot.columns)), rows=rows)
+        return RunOfQuery(body, result, job)
+
+    def ordered(self, rows: pa.Table) -> pa.Table:
+        """The rows from the last to the first by the column ``row_id``."""
+        return rows.sort_by([("row_id", "descending")])
+
+    def page_rows(self, asked: RunOfQuery) -> int:
+        """The number of rows in the page of an answer."""
+        most = str(asked.body.get("maxResults", PAGE_ROWS))
+        if not most.isdecimal():
+            raise QueryRefusedError(f"Invalid value for maxResults: {most:.100}")
+        return min(PAGE_ROWS, int(most))
+
+    def without_rows(self, project: str, job: str) -> dict[str, Any]:
+        """The answer to a statement that has no rows."""
+        return {"kind": "bigquery#queryResponse", "jobComplete": True, "totalRows": "0"} | self.reference(project, job)
+
+    def reference(self, project: str, job: str) -> dict[str, Any]:
+        """The part of an answer that names the job."""
+        return _reference(project, job)
+
+    def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
+        """The answer to a query that asks for Arrow."""
+        page = asked.rows.slice(0, self.page_rows(asked))
+        left = asked.rows.num_rows > page.num_rows
+        answer: dict[str, Any] = {
+            "kind": "bigquery#queryResponse",
+            "jobComplete": True,
+            "totalRows": self.total_rows(asked),
+            "pageRowCount": self.page_count(page),
+            "arrowSchema": {"serializedSchema": _text(self.page_schema(asked))},
+        }
+        if page.num_rows or self.has_empty_batch():
+            batch = self.page_batch(asked, projection.served(self.page_content(asked, page), asked.columns))
+            answer["arrowRecordBatch"] = {"serializedRecordBatch": _text(batch)}
+        if self.names_token(asked, page, left=left):
+            answer["pageToken"] = self.catalogue.token()
+        if left or asked.body.get("jobCreationMode") != "JOB_CREATION_OPTIONAL":
+            answer |= self.reference(project, asked.job)
+        return answer
+
+    def total_rows(self, asked: RunOfQuery) -> str:
+        """``totalRows``."""
+        return str(asked.rows.num_rows)
+
+    def page_count(self, page: pa.Table) -> str:
+        """``pageRowCount``."""
+        return str(page.num_rows)
+
+    def page_content(self, _asked: RunOfQuery, page: pa.Table) -> pa.Table:
+        """The rows of the page."""
+        return page
+
+    def page_schema(self, asked: RunOfQuery) -> bytes:
+        """The schema of the page."""
+        return self.encode_schema(mapping.arrow_schema(asked.columns))
+
+    def page_batch(self, asked: RunOfQuery, page: pa.RecordBatch) -> bytes:
+        """The record batch of the page."""
+        return self.encode_batch(page, asked.codec)
+
+    def has_empty_batch(self) -> bool:
+        """Whether a page without rows has a batch."""
+        return True
+
+    def names_token(self, _asked: RunOfQuery, _page: pa.Table, *, left: bool) -> bool:
+        """Whether the answer has a page token."""
+        return left
+
+    def plain_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
+        """The answer with rows in JSON."""
+        return results_page(project, asked, 0, self.page_rows(asked)) | {"kind": "bigquery#queryResponse"}
+
+    # --- the stream of a job --------------------------------------------------------------------------
+
+    def result_stream(self, request: Any) -> Stream | None:
+        """The stream of a query's job that a ReadRows request names; None if it names no such stream."""
+        named = _STREAM.fullmatch(request.read_stream)
+        if named is None:
+            return None
+        asked = self.results.get(named[3])
+        if asked is None or not self.is_location(named[2]):
+            self.refuse(Reason.UNKNOWN_STREAM, stream=request.read_stream)
+        return self.open_result(asked, request)
+
+    def is_location(self, location: str) -> bool:
+        """Whether jobs of this server are there."""
+        return location.lower() == LOCATION
+
+    def open_result(self, asked: RunOfQuery, request: Any) -> Stream:
+        """The stream of a query's job, with the options of the request."""
+        codec = {number: name for name, number in proto.COMPRESSION.items()}.get(
+            request.arrow_serialization_options.buffer_compression, ""
+        )
+        session = Session(
+            name=request.read_stream,
+            request=proto.CreateReadSessionRequest(),
+            snapshot=asked.result,
+            columns=asked.columns,
+            expires=_FOREVER,
+            schema_bytes=self.stream_schema(asked),
+            buffer_codec=self.stream_codec(asked, codec),
+        )
+        return Stream(request.read_stream, session, self.stream_rows(asked))
+
+    def stream_schema(self, asked: RunOfQuery) -> bytes:
+        """The schema in the first message of the stream."""
+        return self.encode_schema(mapping.arrow_schema(asked.columns))
+
+    def stream_codec(self, _asked: RunOfQuery, codec: str) -> str:
+        """The codec of the stream's batches, for the one that the request names."""
+        return codec
+
+    def stream_rows(self, asked: RunOfQuery) -> pa.Table:
+        """The rows of the stream."""
+        return asked.rows
+
+    # --- of the service -------------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def encode_schema(self, schema: pa.Schema) -> bytes:
+        """The content of ``serialized_schema``."""
+
+    @abc.abstractmethod
+    def encode_batch(self, part: pa.RecordBatch, codec: str) -> bytes:
+        """The content of ``serialized_record_batch``."""
+
+    @abc.abstractmethod
+    def refuse(self, reason: Reason, **facts: object) -> NoReturn:
+        """End the call for a reason."""
+
+
+def _reference(project: str, job: str) -> dict[str, Any]:
+    return {"jobReference": {"projectId": project, "jobId": job, "location": LOCATION}, "location": LOCATION}
+
+
+def job_of(project: str, asked: RunOfQuery) -> dict[str, Any]:
+    """The job of a query, as jobs.get answers."""
+    query = {key: asked.body[key] for key in ("query", "useLegacySql") if key in asked.body}
+    return {
+        "kind": "bigquery#job",
+        "id": f"{project}:{LOCATION}.{asked.job}",
+        "jobReference": _reference(project, asked.job)["jobReference"],
+        "status": {"state": "DONE"},
+        "configuration": {"jobType": "QUERY", "query": query},
+    }
+
+
+def results_page(project: str, asked: RunOfQuery, start: int, most: int) -> dict[str, Any]:
+    """A page of the rows of a query in JSON, as jobs.getQueryResults answers."""
+    page = asked.rows.slice(start, most)
+    cells = [
+        list(map(cell_writer(column, int64_timestamps=False), values.to_pylist()))
+        for column, values in zip(asked.columns, page.columns, strict=True)
+    ]
+    answer = {
+        "kind": "bigquery#getQueryResultsResponse",
+        "jobComplete": True,
+        "totalRows": str(asked.rows.num_rows),
+        "schema": write_schema(asked.columns),
+        "rows": [{"f": list(row)} for row in zip(*cells, strict=True)],
+    }
+    if start + page.num_rows < asked.rows.num_rows:
+        answer["pageToken"] = str(start + page.num_rows)
+    return answer | _reference(project, asked.job)
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()

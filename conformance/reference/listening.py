@@ -1,0 +1,43 @@
+"""What every gRPC listener of the suite does: its options, its port, how it ends a call in a refusal."""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+import grpc
+
+from conformance.reference.guard import ServerTls
+from conformance.reference.refusals import Refusal
+
+__all__ = ["GRACE_SECONDS", "OPTIONS", "abort", "bind"]
+
+GRACE_SECONDS: Final = 1.0
+"""How long calls may go on after a server is stopped."""
+
+OPTIONS: Final = (
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_receive_message_length", -1),
+    # Two servers on one port would share its connections; a taken port has to be an error instead.
+    ("grpc.so_reuseport", 0),
+)
+"""The options of each gRPC listener of the suite."""
+
+
+def bind(server: grpc.Server, host: str, tls: ServerTls | None) -> int:
+    """Give a server a free port on ``host``, in plain text or with ``tls``, and return it.
+
+    Raises:
+        OSError: ``host`` cannot be bound, or a file of ``tls`` cannot be used.
+    """
+    address = f"{host}:0"
+    try:
+        return server.add_insecure_port(address) if tls is None else server.add_secure_port(address, tls.credentials())
+    except RuntimeError as error:
+        raise OSError(f"cannot bind a gRPC port on {host}: {error}") from error
+
+
+def abort(context: grpc.ServicerContext, refusal: Refusal) -> NoReturn:
+    """End a call in a refusal."""
+    context.set_trailing_metadata(refusal.trailers)
+    context.abort(refusal.code, refusal.details)
+    raise AssertionError("abort raises")
