@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.generate import load_cases, to_json_rows
-from conformance.generate.dialects import ENGINES, READINGS
 from conformance.generate.materialise import materialise
+from conformance.protocols.storage_read.generate.dialects import ENGINES, READINGS
 from conformance.protocols.storage_read.reference.mutants.dialects import keep_as
 from conformance.protocols.storage_read.reference.restriction import RestrictionError
 from conformance.records import BqType, Case, Column, CreateSession

@@ -180,7 +180,7 @@ class CaseJudged:
     ``attempt`` counts from 1; it is above 1 only if the run puts each case to the target several times.
     ``requests`` are the calls that had to be served and those that were refused wrongly; ``shape`` describes the case.
     Both are missing if no server was asked, and in logs of earlier versions.
-    ``meetings`` are the features that meet in each session of a scenario (:mod:`conformance.generate.combinations`).
+    ``meetings`` are the features that meet in each session of a scenario (:mod:`conformance.generate.factors`).
     ``answers`` say what each reader gave, if a clause on readers was chosen.
     ``stopped`` is the reason why the driver stopped before the end of the case (``Exchange.stopped``): that a clause
     does not fail on it says nothing about the target.

@@ -34,7 +34,8 @@ from conformance.engine.shards import Shard
 from conformance.engine.shown import skipped
 from conformance.engine.standing import ClauseStanding, standings
 from conformance.generate import generated_id, scenario_id
-from conformance.generate.combinations import Covered, covered
+from conformance.generate.factors import Covered
+from conformance.generate.scenariokinds import coverage
 from conformance.protocol import plugin
 from conformance.records import SET_UP, Finding, Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
@@ -138,7 +139,7 @@ class Result:
     def combinations(self) -> tuple[Covered, ...]:
         """The pairs and triples of features that met in a session of a scenario; empty without scenarios."""
         met = [meeting for case in self.cases for meeting in case.meetings]
-        return tuple(covered(met, size=size) for size in (2, 3)) if met else ()
+        return coverage(met, profile=self.start.profile) if met else ()
 
     @cached_property
     def silent(self) -> tuple[str, ...]:

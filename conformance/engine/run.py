@@ -41,8 +41,9 @@ from conformance.engine.outcomes import unsupported
 from conformance.engine.owed import Owed
 from conformance.engine.provenance import remarks as remarks_of
 from conformance.engine.requests import requests_of, shape_of
-from conformance.generate.combinations import Meeting, meetings
-from conformance.generate.scenarios import is_scenario
+from conformance.generate.factors import Meeting
+from conformance.generate.plugin import GeneratePlugin
+from conformance.protocol import plugin
 from conformance.records import Case, Outcome
 from conformance.targets import TargetError
 
@@ -319,6 +320,6 @@ def _finish(
 def _meetings(work: CaseWork) -> tuple[Meeting, ...]:
     """The features that met in each session of a scenario that was put to the target to its end."""
     exchange = work.exchange
-    if exchange is None or exchange.untestable or exchange.stopped or not is_scenario(work.case):
+    if exchange is None or exchange.untestable or exchange.stopped:
         return ()
-    return meetings(work.case, exchange.skipped_steps)
+    return plugin(GeneratePlugin, work.case.protocol).meetings(work.case, exchange.skipped_steps)

@@ -1,7 +1,7 @@
 """Drawing cases: columns, recipes and tables by choice, for serializers and for servers.
 
-This module decides which shapes are drawn, how often, and how large they are; :mod:`conformance.generate.requests`
-draws the requests of a server case. A case here is small in text and may be large in values: it has a recipe.
+This module decides which shapes are drawn, how often, and how large they are; the protocol of a server draws the
+requests of its cases. A case here is small in text and may be large in values: it has a recipe.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from types import MappingProxyType
 from typing import Final
 
 from conformance.generate.choices import Choices, Seeded, one_in
-from conformance.generate.dialects import draw_restricted_case
 from conformance.generate.outline import ROW_ID
 from conformance.generate.plugin import GeneratePlugin
 from conformance.generate.profile import BLOCKS, FLEXIBLE_NAMES, KEYWORD_NAMES, PLAIN_NAMES, Profile
 from conformance.generate.weight import bounded
-from conformance.protocol import DEFAULT_PROTOCOL, plugin, plugins
+from conformance.protocol import plugin, plugins
 from conformance.records import (
     BqType,
     Case,
@@ -94,11 +93,10 @@ def draw_case(seed: int, index: int, *, profile: str, not_offered: Collection[st
         KeyError: :func:`profiles` has no such profile.
     """
     case_id = generated_id(seed, index, profile=profile)
-    reads = profiles()[profile].requests and profiles()[profile].protocol == DEFAULT_PROTOCOL
-    if reads and index % _RESTRICTED == _RESTRICTED - 1:
-        restricted = draw_restricted_case(seed, index // _RESTRICTED, case_id=case_id)
-        if types_in(restricted.table.columns).isdisjoint(not_offered):
-            return restricted
+    found = profiles()[profile]
+    special = plugin(GeneratePlugin, found.protocol).draw_special(seed, index, case_id) if found.requests else None
+    if special is not None and types_in(special.table.columns).isdisjoint(not_offered):
+        return special
     return draw_case_by(Seeded(seed, index, profile), offering(profiles()[profile], not_offered), case_id=case_id)
 
 
@@ -192,9 +190,6 @@ class _Columns:
             return Column(name, kind, mode, precision=precision, scale=scale, max_length=max_length)
         return Column(name, kind, mode, range_of=choices.pick(_RANGES) if kind is BqType.RANGE else None)
 
-
-_RESTRICTED: Final = 4
-"""One in this many cases of a server has restrictions that tell dialects of SQL apart, so that 50 cases tell all."""
 
 _Parameters = tuple[int | None, int | None, int | None]
 

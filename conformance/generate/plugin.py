@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import ClassVar, Protocol
 
 from conformance.generate.choices import Choices
+from conformance.generate.factors import Meeting, Pairs
 from conformance.generate.profile import Profile
 from conformance.records import Case, Table
 
@@ -33,6 +34,14 @@ def _names_none(_case: Case) -> bool:
     return False
 
 
+def _none_special(_seed: int, _index: int, _case_id: str) -> Case | None:
+    return None
+
+
+def _no_meetings(_case: Case, _skipped: Collection[int]) -> tuple[Meeting, ...]:
+    return ()
+
+
 class DrawsScenario(Protocol):
     """Draws the scenario of an index: independent of others that are drawn, and of their order."""
 
@@ -51,7 +60,11 @@ class GeneratePlugin:
     drawn, if any are, and ``draw`` makes the case of a drawn table, with drawn
     requests, from choices, the table and the id of the case. ``simpler`` gives the case with fewer steps, plainer
     requests, fewer columns, plainer modes and types, and the same rows, for shrinking. ``names_rows`` tells whether a
-    case has steps that name its rows by their numbers, so that it has to keep all of them.
+    case has steps that name its rows by their numbers, so that it has to keep all of them. ``draw_special`` draws the
+    case of a seed, an index and an id in another way than from a drawn table, or None.
+
+    Its scenarios combine values of ``factors``, of which no scenario has the ``impossible`` pairs; ``meetings`` gives
+    the values that met in each session of a scenario, without those of skipped steps, and nothing for any other case.
 
     A protocol without a ``scenario_word`` has no scenarios: its mutants have to die on cases alone.
     """
@@ -68,6 +81,10 @@ class GeneratePlugin:
     draw: Callable[[Choices, Table, str], Case] = _table_alone
     simpler: Callable[[Choices, Case], Case] = _as_it_is
     names_rows: Callable[[Case], bool] = _names_none
+    draw_special: Callable[[int, int, str], Case | None] = _none_special
+    factors: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    impossible: Pairs = frozenset()
+    meetings: Callable[[Case, Collection[int]], tuple[Meeting, ...]] = _no_meetings
 
     @property
     def draws(self) -> bool:

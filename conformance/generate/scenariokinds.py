@@ -7,11 +7,12 @@ import re
 from collections.abc import Collection
 from typing import Final
 
+from conformance.generate.factors import Covered, Meeting, covered
 from conformance.generate.plugin import GeneratePlugin
 from conformance.protocol import plugins
 from conformance.records import Case
 
-__all__ = ["DrawnFrom", "draw_scenario", "parse_scenario_id", "scenario_id"]
+__all__ = ["DrawnFrom", "coverage", "draw_scenario", "parse_scenario_id", "scenario_id"]
 
 _ID: Final = re.compile(r"([a-z-]+)\.s(\d{1,19})\.i(\d{1,19})")
 
@@ -42,6 +43,12 @@ def parse_scenario_id(name: str) -> DrawnFrom | None:
 def draw_scenario(seed: int, index: int, *, profile: str = "server", not_offered: Collection[str] = ()) -> Case:
     """Return the ``index``-th scenario of a seed for servers of a profile, without what is ``not_offered``."""
     return _of_profile(profile).draw_scenario(seed, index, not_offered=not_offered)
+
+
+def coverage(meetings: Collection[Meeting], *, profile: str) -> tuple[Covered, ...]:
+    """The coverage of pairs and triples of factors by the sessions of scenarios for servers of a profile."""
+    brought = _of_profile(profile)
+    return tuple(covered(meetings, brought.factors, brought.impossible, size) for size in (2, 3))
 
 
 def _of_profile(profile: str) -> GeneratePlugin:

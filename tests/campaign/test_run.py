@@ -11,7 +11,7 @@ from tests.campaign.jobs import job
 pytest.importorskip("pyspark", reason="the campaign needs Spark")
 
 from conformance.campaign.run import LEAST, RANGE, SLOW, range_size
-from conformance.generate.scenarios import SCENARIO
+from conformance.protocols.storage_read.generate.scenarios import SCENARIO
 
 
 @pytest.mark.parametrize(

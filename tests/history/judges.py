@@ -2,7 +2,8 @@
 
 :func:`play` takes the steps of a drawn scenario to a drawn server of plain rows, correct or with one fault.
 :func:`driven` takes a scenario to the reference or a mutant of it, over gRPC. Either gives the sessions of one history
-to the model (:mod:`conformance.model`) and all calls to the checker (:mod:`conformance.history`).
+to the model (:mod:`conformance.protocols.storage_read.model`) and all calls to the checker
+(:mod:`conformance.history`).
 
 ``python -m tests.history.judges --played N --driven N`` compares them and prints how often each said what.
 """
@@ -19,14 +20,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.contract.comparing.expected import visible_rows
-from conformance.contract.comparing.histories import histories
 from conformance.contract.histories import observed
 from conformance.contract.view import ReadView, View
 from conformance.engine.owed import reference_target
 from conformance.generate import draw_scenario, materialise
 from conformance.history import AnomalyKind, Append, Create, End, History, HistoryCall, RowsRead, Split, check
-from conformance.model import Deviation, DeviationKind, SessionHistory, StreamRead, deviations
-from conformance.model import Split as SplitMade
+from conformance.protocols.storage_read.contract.histories import histories
+from conformance.protocols.storage_read.model import Deviation, DeviationKind, SessionHistory, StreamRead, deviations
+from conformance.protocols.storage_read.model import Split as SplitMade
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import ROW_ID, AppendRows, Case, CreateSession, ReadRows, SplitStream
 from tests.history.drawing import FAULTS, Server

@@ -7,7 +7,7 @@ import pytest
 from conformance.contract.view import View
 from conformance.engine.owed import reference_target
 from conformance.generate import draw_scenario, materialise
-from conformance.model import Deviation, DeviationKind
+from conformance.protocols.storage_read.model import Deviation, DeviationKind
 from tests.history.drawing import FAULTS, Server
 from tests.history.judges import Session, disagreements, driven, play
 

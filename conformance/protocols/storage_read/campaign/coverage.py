@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from conformance.campaign.plugin import Pair
-from conformance.generate.combinations import meetings, permitted
-from conformance.generate.scenarios import is_scenario
+from conformance.generate.factors import permitted
+from conformance.protocols.storage_read.generate.combinations import meetings
+from conformance.protocols.storage_read.generate.factors import FACTORS, IMPOSSIBLE
+from conformance.protocols.storage_read.generate.scenarios import is_scenario
 from conformance.records import Case, CreateSession, ReadRows, SplitStream
 
 __all__ = ["DRAWN", "every_pair", "options", "pairs_met"]
@@ -63,4 +65,4 @@ def pairs_met(case: Case) -> Iterable[Pair] | None:
 
 def every_pair() -> Iterable[Pair]:
     """All pairs of features that can meet in a session."""
-    return [(one, other) for one, other in permitted(2)]
+    return [(one, other) for one, other in permitted(FACTORS, IMPOSSIBLE, 2)]

@@ -2,9 +2,9 @@
 
 Other chapters judge features one at a time, mostly against a read of the full stream. The clauses here judge
 scenarios: drawn histories in which restrictions, offsets, partial, repeated and concurrent reads, splits of splits,
-snapshots and compressions meet. The model (:mod:`conformance.model`) predicts what each call may deliver from the rows
-of the session and from what its earlier calls delivered. A row that differs only in a value is strange here, and the
-chapters on values say how it differs.
+snapshots and compressions meet. The model (:mod:`conformance.protocols.storage_read.model`) predicts what each call
+may deliver from the rows of the session and from what its earlier calls delivered. A row that differs only in a value
+is strange here, and the chapters on values say how it differs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
-from conformance.contract.comparing.histories import History, histories
 from conformance.contract.comparing.matching import show_row
 from conformance.contract.sources import (
     BEAM_SOURCE,
@@ -29,7 +28,8 @@ from conformance.contract.sources import (
 )
 from conformance.contract.subjects import once_per_view
 from conformance.contract.view import ReadView, View
-from conformance.model import Deviation, DeviationKind
+from conformance.protocols.storage_read.contract.histories import History, histories
+from conformance.protocols.storage_read.model import Deviation, DeviationKind
 from conformance.records import Level
 
 Words = Callable[[History, Deviation], tuple[str, str]]

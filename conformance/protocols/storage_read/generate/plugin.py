@@ -1,12 +1,17 @@
 """Generation of cases of the Storage Read API: which steps fit each other, and scenarios of its servers."""
 
+from collections.abc import Collection
 from typing import Final
 
 from conformance.generate.choices import Choices
+from conformance.generate.factors import Meeting
 from conformance.generate.plugin import GeneratePlugin
 from conformance.generate.profile import BLOCKS, KEYWORD_NAMES, PLAIN_NAMES, Profile
-from conformance.generate.requests import draw_steps
-from conformance.generate.scenarios import CHAPTER, SCENARIO, draw_scenario
+from conformance.protocols.storage_read.generate.combinations import meetings
+from conformance.protocols.storage_read.generate.dialects import draw_restricted_case
+from conformance.protocols.storage_read.generate.factors import FACTORS, IMPOSSIBLE
+from conformance.protocols.storage_read.generate.requests import draw_steps
+from conformance.protocols.storage_read.generate.scenarios import CHAPTER, SCENARIO, draw_scenario, is_scenario
 from conformance.protocols.storage_read.generate.simpler import simpler
 from conformance.protocols.storage_read.generate.steps import check_steps
 from conformance.records import BqType, Case, Table
@@ -14,6 +19,20 @@ from conformance.records import BqType, Case, Table
 
 def _draw(choices: Choices, table: Table, case_id: str) -> Case:
     return Case(case_id, "A drawn table comes back with its own schema and values", table, draw_steps(choices, table))
+
+
+_RESTRICTED: Final = 4
+"""One in this many cases of a server has restrictions that tell dialects of SQL apart, so that 50 cases tell all."""
+
+
+def _restricted(seed: int, index: int, case_id: str) -> Case | None:
+    if index % _RESTRICTED != _RESTRICTED - 1:
+        return None
+    return draw_restricted_case(seed, index // _RESTRICTED, case_id=case_id)
+
+
+def _meetings(case: Case, skipped: Collection[int]) -> tuple[Meeting, ...]:
+    return meetings(case, skipped) if is_scenario(case) else ()
 
 
 _PROFILE: Final = Profile(
@@ -37,5 +56,9 @@ PLUGIN: Final = GeneratePlugin(
     draw_scenario=draw_scenario,
     draw=_draw,
     simpler=simpler,
+    draw_special=_restricted,
+    factors=FACTORS,
+    impossible=IMPOSSIBLE,
+    meetings=_meetings,
     proven_scenarios=50,  # those of a default run
 )

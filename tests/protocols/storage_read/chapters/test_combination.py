@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract.clause import CLAUSES, PROFILES, load_chapters
-from conformance.contract.comparing.histories import CHAPTER
 from conformance.contract.judge import judge
 from conformance.generate import draw_scenario, materialise
-from conformance.generate.scenarios import CHAPTER as DRAWN_FOR
+from conformance.protocols.storage_read.contract.histories import CHAPTER
+from conformance.protocols.storage_read.generate.scenarios import CHAPTER as DRAWN_FOR
 from conformance.protocols.storage_read.reference.catalogue import Catalogue
 from conformance.protocols.storage_read.reference.hosted import storage_target
 from conformance.protocols.storage_read.reference.mutants import MUTANTS

@@ -15,9 +15,9 @@ import pytest
 from conformance.contract.clause import load_chapters
 from conformance.engine.corpus import load_corpus
 from conformance.engine.proof import ProofFixture, Tried
-from conformance.generate.scenarios import CHAPTER
 from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
 from conformance.protocols.flight.reference.hosted import flight_target
+from conformance.protocols.storage_read.generate.scenarios import CHAPTER
 from conformance.protocols.storage_read.reference.hosted import storage_target
 from conformance.records import CallEnd, Exchange
 from conformance.records.together import groups

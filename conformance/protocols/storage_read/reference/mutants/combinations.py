@@ -1,6 +1,7 @@
 """Mutants of combinations: each is right in every single feature, and wrong where two or three of them meet.
 
-Drawn scenarios kill them (:mod:`conformance.generate.scenarios`); few written cases have such combinations.
+Drawn scenarios kill them (:mod:`conformance.protocols.storage_read.generate.scenarios`); few written cases have such
+combinations.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from conformance.generate.dialects import LOCAL_ZONE_HOURS
+from conformance.protocols.storage_read.generate.dialects import LOCAL_ZONE_HOURS
 from conformance.protocols.storage_read.reference.sql import NODES, Interpreter, Nodes, Value, functions
 from conformance.protocols.storage_read.reference.sql.arithmetic import elementwise, negative
 from conformance.protocols.storage_read.reference.sql.casts import cast
@@ -315,4 +315,4 @@ EVALUATIONS: Final[Mapping[str, Nodes]] = MappingProxyType(
         "remainder-of-the-divisor": _calling(("MOD",), _of_divisor),
     }
 )
-"""The readings of values, by the names of :data:`conformance.generate.dialects.READINGS`."""
+"""The readings of values, by the names of :data:`conformance.protocols.storage_read.generate.dialects.READINGS`."""

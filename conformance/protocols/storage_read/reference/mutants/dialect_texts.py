@@ -164,4 +164,4 @@ TEXTS: Final[Mapping[str, Rewrite]] = MappingProxyType(
         "local-zone": _local,
     }
 )
-"""The readings of texts, by the names of :data:`conformance.generate.dialects.READINGS`."""
+"""The readings of texts, by the names of :data:`conformance.protocols.storage_read.generate.dialects.READINGS`."""

@@ -1,7 +1,7 @@
 """Mutants that read restrictions as another dialect of SQL does: one for each wrong reading.
 
-:data:`conformance.generate.dialects.READINGS` says which engines read so. The generator computes the same readings over
-plain Python values; a test compares both on drawn restrictions.
+:data:`conformance.protocols.storage_read.generate.dialects.READINGS` says which engines read so. The generator computes
+the same readings over plain Python values; a test compares both on drawn restrictions.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.generate.dialects import READINGS
+from conformance.protocols.storage_read.generate.dialects import READINGS
 from conformance.protocols.storage_read.reference import restriction
 from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.mutants.dialect_nodes import EVALUATIONS

@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from conformance.generate.choices import Choices, one_in
-from conformance.generate.dialects.comments import COMMENTED, COMMENTS
-from conformance.generate.dialects.literals import literal
-from conformance.generate.dialects.numbers import (
+from conformance.protocols.storage_read.generate.dialects.comments import COMMENTED, COMMENTS
+from conformance.protocols.storage_read.generate.dialects.literals import literal
+from conformance.protocols.storage_read.generate.dialects.numbers import (
     as_integer,
     commented_number,
     division,
@@ -26,8 +26,8 @@ from conformance.generate.dialects.numbers import (
     text_of,
     total,
 )
-from conformance.generate.dialects.places import SYMBOLS, Maker, Place, named, near
-from conformance.generate.dialects.terms import (
+from conformance.protocols.storage_read.generate.dialects.places import SYMBOLS, Maker, Place, named, near
+from conformance.protocols.storage_read.generate.dialects.terms import (
     HOUR,
     LOCAL,
     PREDICATE,
@@ -41,7 +41,16 @@ from conformance.generate.dialects.terms import (
     raised,
     within,
 )
-from conformance.generate.dialects.texts import affix, cased, concat, length, like, number_in_text, part, pipes
+from conformance.protocols.storage_read.generate.dialects.texts import (
+    affix,
+    cased,
+    concat,
+    length,
+    like,
+    number_in_text,
+    part,
+    pipes,
+)
 from conformance.records import BqType
 
 __all__ = ["FOCUS", "KINDS", "Focus", "Kind", "Place", "condition", "predicate", "predicate_of", "shaped"]

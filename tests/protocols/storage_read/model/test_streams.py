@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from conformance.model import DeviationKind as Kind
-from conformance.model import SessionHistory, Split, StreamRead, deviations
+from conformance.protocols.storage_read.model import DeviationKind as Kind
+from conformance.protocols.storage_read.model import SessionHistory, Split, StreamRead, deviations
 
 ROWS = tuple("abcdef")
 

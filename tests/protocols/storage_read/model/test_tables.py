@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.model.tables import GrowingTable
+from conformance.protocols.storage_read.model.tables import GrowingTable
 
 
 def test_a_table_made_again_has_its_own_rows_alone() -> None:

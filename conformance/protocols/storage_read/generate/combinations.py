@@ -1,4 +1,4 @@
-"""Which values of the factors meet in a session of a scenario, and which pairs and triples some scenarios cover.
+"""Which values of the factors meet in a session of a scenario.
 
 A value counts for a session if a step of it asks for that value, and the step was not skipped. So a target that cannot
 split streams leaves the pairs with splits uncovered, and the report says so.
@@ -6,55 +6,14 @@ split streams leaves the pairs with splits uncovered, and the report says so.
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Collection, Iterator, Sequence
 
-from conformance.generate.factors import FACTORS, IMPOSSIBLE
+from conformance.generate.factors import Meeting
+from conformance.protocols.storage_read.generate.factors import FACTORS
 from conformance.records import AppendRows, BqType, Case, Column, CreateSession, Mode, ReadRows, SplitStream, Step
 
-__all__ = ["Covered", "Meeting", "covered", "meetings", "permitted"]
-
-Meeting: TypeAlias = tuple[str, ...]
-"""The values that meet in one session, each as ``factor=value``, in the order of the factors."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Covered:
-    """How many of the ``possible`` combinations of ``size`` values of different factors some sessions ``reached``.
-
-    ``missing`` are the first of the others, each as ``factor=value & factor=value``.
-    """
-
-    size: int
-    reached: int
-    possible: int
-    missing: tuple[str, ...] = ()
-
-
-_SHOWN: Final = 20
-"""The most missing combinations that are named."""
-
-
-def covered(meetings_: Iterable[Meeting], *, size: int) -> Covered:
-    """Return the coverage of combinations of ``size`` values."""
-    seen: set[Meeting] = set()
-    for meeting in set(meetings_):
-        groups = [[value for value in meeting if value.startswith(f"{name}=")] for name in FACTORS]
-        for chosen in itertools.combinations(groups, size):
-            seen.update(itertools.product(*chosen))
-    every = permitted(size)
-    missing = [each for each in every if each not in seen]
-    named = tuple(" & ".join(each) for each in missing[:_SHOWN])
-    return Covered(size, len(every) - len(missing), len(every), named)
-
-
-def permitted(size: int) -> list[Meeting]:
-    """Return every combination of ``size`` values that a session can have, in the order of the factors."""
-    named = [[f"{name}={value}" for value in values] for name, values in FACTORS.items()]
-    every = itertools.chain.from_iterable(itertools.product(*chosen) for chosen in itertools.combinations(named, size))
-    return [each for each in every if IMPOSSIBLE.isdisjoint(itertools.combinations(each, 2))]
+__all__ = ["meetings"]
 
 
 def meetings(case: Case, skipped: Collection[int] = ()) -> tuple[Meeting, ...]:

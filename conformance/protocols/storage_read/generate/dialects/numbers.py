@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from conformance.generate.choices import Choices
-from conformance.generate.dialects.literals import plain_text
-from conformance.generate.dialects.places import EQUALITY, SYMBOLS, Place, named, number_of
-from conformance.generate.dialects.terms import EXACT, Row, Term, compared, raised
+from conformance.protocols.storage_read.generate.dialects.literals import plain_text
+from conformance.protocols.storage_read.generate.dialects.places import EQUALITY, SYMBOLS, Place, named, number_of
+from conformance.protocols.storage_read.generate.dialects.terms import EXACT, Row, Term, compared, raised
 from conformance.records import BqType
 
 __all__ = ["as_integer", "commented_number", "division", "numeric_sum", "remainder", "tenths", "text_of", "total"]

@@ -2,7 +2,7 @@
 
 A scenario is a case like any other: it is saved, replayed, shrunk and judged as one. It follows from (seed, index)
 alone. Its main session has one value of each of the :mod:`~conformance.generate.factors`. The rows that a session sees
-are computed by the model (:mod:`conformance.model`).
+are computed by the model (:mod:`conformance.protocols.storage_read.model`).
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from typing import Any, Final
 
 from conformance.generate.choices import Choices, Seeded, interleaved, one_in
 from conformance.generate.drawing import draw_recipe
-from conformance.generate.factors import FACTORS, offered, wanted_of
+from conformance.generate.factors import wanted_of
 from conformance.generate.materialise import materialise, to_json_rows
 from conformance.generate.nesting import nested_columns, shallow_profile
-from conformance.generate.predicates import draw_near, draw_selective, sql_of
-from conformance.generate.requests import draw_selection
 from conformance.generate.weight import bounded
-from conformance.model.predicates import Predicate
-from conformance.model.tables import GrowingTable
+from conformance.protocols.storage_read.generate.factors import FACTORS, offered
+from conformance.protocols.storage_read.generate.predicates import draw_near, draw_selective, sql_of
+from conformance.protocols.storage_read.generate.requests import draw_selection
+from conformance.protocols.storage_read.model.predicates import Predicate
+from conformance.protocols.storage_read.model.tables import GrowingTable
 from conformance.records import (
     AppendRows,
     Case,
@@ -78,7 +79,7 @@ def draw_scenario(seed: int, index: int, *, not_offered: Collection[str] = ()) -
 
     It asks for nothing of the profiles in ``not_offered``: such steps are left out, and so are columns of its types.
     """
-    wanted = offered(wanted_of(seed, index), not_offered)
+    wanted = offered(wanted_of(seed, index, FACTORS, SCENARIO), not_offered)
     others = {name: Seeded(seed, index, f"{SCENARIO}/{name}") for name in ("faults", "remake", "restart")}
     crowded = index % _CROWDED == _CROWDED - 1
     scenario = _Scenario(Seeded(seed, index, SCENARIO), wanted, not_offered, crowded=crowded, **others)

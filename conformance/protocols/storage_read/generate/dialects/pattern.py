@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 
 from conformance.generate.choices import Choices, one_in
-from conformance.generate.dialects.literals import literal
-from conformance.generate.dialects.terms import PREDICATE, ReadingUnknownError, Row, Term
+from conformance.protocols.storage_read.generate.dialects.literals import literal
+from conformance.protocols.storage_read.generate.dialects.terms import PREDICATE, ReadingUnknownError, Row, Term
 from conformance.records import BqType
 
 __all__ = ["liked", "matches"]

@@ -13,13 +13,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.generate.choices import Choices, Seeded, one_in
-from conformance.generate.dialects.grammar import KINDS, Kind, Place, condition, predicate, predicate_of, shaped
-from conformance.generate.dialects.readings import ENGINES, LOCAL_ZONE_HOURS, READINGS, Reading
-from conformance.generate.dialects.tables import draw_rows, plain_rows
-from conformance.generate.dialects.terms import ReadingRefusedError, ReadingUnknownError, Term
 from conformance.generate.outline import ROW_ID
-from conformance.generate.requests import draw_selection
-from conformance.generate.restrictions import expected
+from conformance.protocols.storage_read.generate.dialects.grammar import (
+    KINDS,
+    Kind,
+    Place,
+    condition,
+    predicate,
+    predicate_of,
+    shaped,
+)
+from conformance.protocols.storage_read.generate.dialects.readings import ENGINES, LOCAL_ZONE_HOURS, READINGS, Reading
+from conformance.protocols.storage_read.generate.dialects.tables import draw_rows, plain_rows
+from conformance.protocols.storage_read.generate.dialects.terms import ReadingRefusedError, ReadingUnknownError, Term
+from conformance.protocols.storage_read.generate.requests import draw_selection
+from conformance.protocols.storage_read.generate.restrictions import expected
 from conformance.records import BqType, Case, Column, CreateSession, Json, Mode, ReadRows, Table
 
 __all__ = [

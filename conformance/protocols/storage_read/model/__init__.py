@@ -4,9 +4,16 @@ Rows are plain values: no Arrow, no SQL engine, no bytes. :mod:`.predicates` eva
 knows which rows a session sees, and :mod:`.streams` predicts reads from what earlier reads of the session showed.
 """
 
-from conformance.model.predicates import Predicate
-from conformance.model.streams import Deviation, DeviationKind, SessionHistory, Split, StreamRead, deviations
-from conformance.model.tables import GrowingTable
+from conformance.protocols.storage_read.model.predicates import Predicate
+from conformance.protocols.storage_read.model.streams import (
+    Deviation,
+    DeviationKind,
+    SessionHistory,
+    Split,
+    StreamRead,
+    deviations,
+)
+from conformance.protocols.storage_read.model.tables import GrowingTable
 
 __all__ = [
     "Deviation",

@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from conformance.generate.choices import Choices, one_in
-from conformance.generate.dialects.grammar import FOCUS
 from conformance.generate.jsonform import FORMS
 from conformance.generate.outline import ROW_ID
+from conformance.protocols.storage_read.generate.dialects.grammar import FOCUS
 from conformance.records import BqType, Column, Mode
 
 __all__ = ["draw_rows", "plain_rows"]

@@ -11,7 +11,7 @@ from typing import Final
 
 from conformance.generate.choices import Choices, one_in
 from conformance.generate.materialise import materialise
-from conformance.generate.restrictions import draw_restriction
+from conformance.protocols.storage_read.generate.restrictions import draw_restriction
 from conformance.records import BqType, Column, CreateSession, Expect, ReadRows, SplitStream, Step, Table
 
 __all__ = ["PAST_END", "draw_selection", "draw_steps"]

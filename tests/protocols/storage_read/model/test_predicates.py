@@ -8,8 +8,8 @@ import pytest
 
 from conformance.generate import draw_case, materialise, to_json_rows
 from conformance.generate.choices import Seeded
-from conformance.generate.predicates import draw_predicate, sql_of
-from conformance.model.predicates import (
+from conformance.protocols.storage_read.generate.predicates import draw_predicate, sql_of
+from conformance.protocols.storage_read.model.predicates import (
     And,
     Between,
     Compared,
@@ -22,7 +22,7 @@ from conformance.model.predicates import (
     Predicate,
     StartsWith,
 )
-from conformance.model.tables import GrowingTable
+from conformance.protocols.storage_read.model.tables import GrowingTable
 from conformance.protocols.storage_read.reference.restriction import keep
 from conformance.records import BqType
 

@@ -18,7 +18,7 @@ from conformance.contract.comparing.matching import common, row_hashes
 from conformance.contract.comparing.sessions import rows_of
 from conformance.contract.subjects import answered, created, once_per_view, outlived
 from conformance.contract.view import ReadView, SessionView, SplitView, View
-from conformance.model import Deviation, SessionHistory, Split, StreamRead, deviations
+from conformance.protocols.storage_read.model import Deviation, SessionHistory, Split, StreamRead, deviations
 from conformance.records import CallEnd
 from conformance.records.together import groups
 

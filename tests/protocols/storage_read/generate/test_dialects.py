@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from conformance.generate import draw_case, load_cases, materialise
-from conformance.generate.dialects import (
+from conformance.generate.drawing import generated_id
+from conformance.protocols.storage_read.generate.dialects import (
     READINGS,
     SESSIONS,
     SHAPED,
@@ -18,8 +19,7 @@ from conformance.generate.dialects import (
     draw_restricted_case,
     draw_restriction,
 )
-from conformance.generate.dialects.grammar import _SHAPES, KINDS
-from conformance.generate.drawing import generated_id
+from conformance.protocols.storage_read.generate.dialects.grammar import _SHAPES, KINDS
 from conformance.protocols.storage_read.reference.catalogue import stored_column
 from conformance.protocols.storage_read.reference.mutants.dialects import keep_as
 from conformance.protocols.storage_read.reference.restriction import RestrictionError

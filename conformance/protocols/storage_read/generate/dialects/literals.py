@@ -14,7 +14,14 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from conformance.generate.choices import Choices, one_in
-from conformance.generate.dialects.terms import HOUR, LOCAL, ReadingRefusedError, ReadingUnknownError, Row, Term
+from conformance.protocols.storage_read.generate.dialects.terms import (
+    HOUR,
+    LOCAL,
+    ReadingRefusedError,
+    ReadingUnknownError,
+    Row,
+    Term,
+)
 from conformance.records import BqType
 
 __all__ = ["literal", "plain_text"]

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.model.predicates import Predicate
+from conformance.protocols.storage_read.model.predicates import Predicate
 
 __all__ = ["GrowingTable"]
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from conformance.generate.choices import Choices
-from conformance.generate.dialects.literals import literal
-from conformance.generate.dialects.terms import Term, column
+from conformance.protocols.storage_read.generate.dialects.literals import literal
+from conformance.protocols.storage_read.generate.dialects.terms import Term, column
 from conformance.records import BqType
 
 __all__ = ["EQUALITY", "SYMBOLS", "Maker", "Place", "named", "near", "number_of"]

@@ -10,12 +10,13 @@ import pytest
 from conformance.contract.offers import asked, optional
 from conformance.generate import draw_scenario, scenario_id, shrink
 from conformance.generate.casecheck import check_case
-from conformance.generate.combinations import covered, meetings
-from conformance.generate.factors import block, wanted_of
+from conformance.generate.factors import block, covered, wanted_of
 from conformance.generate.materialise import materialise
-from conformance.generate.scenarios import HEAVIEST, is_scenario, parse_scenario_id
 from conformance.generate.weight import weight
 from conformance.protocol import DEFAULT_PROTOCOL
+from conformance.protocols.storage_read.generate.combinations import meetings
+from conformance.protocols.storage_read.generate.factors import FACTORS, IMPOSSIBLE
+from conformance.protocols.storage_read.generate.scenarios import HEAVIEST, SCENARIO, is_scenario, parse_scenario_id
 from conformance.records import (
     AppendRows,
     Case,
@@ -74,17 +75,21 @@ def test_a_split_names_a_stream_that_its_session_has() -> None:
 
 def test_a_block_of_scenarios_has_every_pair() -> None:
     """A default run has more scenarios than a block; so it covers every pair of values, whatever the seed."""
-    assert block() <= 50
+    assert block(FACTORS) <= 50
     for seed in range(8):
-        first = seed * block()
-        met = [meeting for index in range(first, first + block()) for meeting in meetings(draw_scenario(seed, index))]
-        assert covered(met, size=2).missing == ()
+        first = seed * block(FACTORS)
+        met = [
+            meeting
+            for index in range(first, first + block(FACTORS))
+            for meeting in meetings(draw_scenario(seed, index))
+        ]
+        assert covered(met, FACTORS, IMPOSSIBLE, 2).missing == ()
 
 
 @pytest.mark.parametrize(("seed", "index"), [(0, 55), (1, 18), (1, 58), (2, 79), (5, 10)])
 def test_the_main_session_has_the_value_of_each_factor(seed: int, index: int) -> None:
     """Also where an append, or a restriction that is hard to draw, could give it another one."""
-    wanted = wanted_of(seed, index)
+    wanted = wanted_of(seed, index, FACTORS, SCENARIO)
 
     assert {f"{name}={value}" for name, value in wanted.items()} <= set(meetings(draw_scenario(seed, index))[0])
 
@@ -94,7 +99,7 @@ def test_a_thousand_scenarios_have_every_triple() -> None:
     """Blocks differ, so that many of them cover every triple too."""
     met = [meeting for index in range(1000) for meeting in meetings(draw_scenario(0, index))]
 
-    assert covered(met, size=3).missing == ()
+    assert covered(met, FACTORS, IMPOSSIBLE, 3).missing == ()
 
 
 def test_a_skipped_step_covers_nothing() -> None:

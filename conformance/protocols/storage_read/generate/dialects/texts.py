@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from conformance.generate.choices import Choices, one_in
-from conformance.generate.dialects.literals import plain_text
-from conformance.generate.dialects.pattern import liked
-from conformance.generate.dialects.places import EQUALITY, SYMBOLS, Place, named, number_of
-from conformance.generate.dialects.terms import ReadingUnknownError, Row, Term, compared, raised
+from conformance.protocols.storage_read.generate.dialects.literals import plain_text
+from conformance.protocols.storage_read.generate.dialects.pattern import liked
+from conformance.protocols.storage_read.generate.dialects.places import EQUALITY, SYMBOLS, Place, named, number_of
+from conformance.protocols.storage_read.generate.dialects.terms import ReadingUnknownError, Row, Term, compared, raised
 from conformance.records import BqType
 
 __all__ = ["affix", "cased", "concat", "length", "like", "number_in_text", "part", "pipes"]

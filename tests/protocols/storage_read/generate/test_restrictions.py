@@ -9,7 +9,7 @@ from sqlglot import exp
 from conformance.generate import draw_case, materialise, to_json_rows
 from conformance.generate.choices import Seeded
 from conformance.generate.jsonform import FORMS
-from conformance.generate.restrictions import Restriction, draw_restriction
+from conformance.protocols.storage_read.generate.restrictions import Restriction, draw_restriction
 from conformance.records import BqType, Case, Column, CreateSession, Json, Mode, Recipe, Table, ValueProfile
 
 COLUMNS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any, Final
 
-from conformance.generate.dialects.terms import ReadingRefusedError, Row, Term
+from conformance.protocols.storage_read.generate.dialects.terms import ReadingRefusedError, Row, Term
 from conformance.records import BqType
 
 __all__ = ["COMMENTED", "COMMENTS"]

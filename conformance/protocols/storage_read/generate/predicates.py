@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from conformance.generate.choices import Choices, one_in
 from conformance.generate.outline import ROW_ID
-from conformance.generate.restrictions import literal_of, quoted
-from conformance.model.predicates import (
+from conformance.protocols.storage_read.generate.restrictions import literal_of, quoted
+from conformance.protocols.storage_read.model.predicates import (
     COMPARED,
     And,
     Between,

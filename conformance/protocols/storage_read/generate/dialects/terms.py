@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from conformance.generate.dialects.readings import LOCAL_ZONE_HOURS
+from conformance.protocols.storage_read.generate.dialects.readings import LOCAL_ZONE_HOURS
 from conformance.records import BqType
 
 __all__ = [
