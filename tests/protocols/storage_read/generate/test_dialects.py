@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -25,8 +24,9 @@ from conformance.protocols.storage_read.reference.mutants.dialects import keep_a
 from conformance.protocols.storage_read.reference.restriction import RestrictionError
 from conformance.records import BqType, Case, Column, CreateSession, Json, Table
 from publish.dialects import MEASURED, PAGE, engines, measure, reading_engines, table, with_table
+from tests.fixtures import ROOT
 
-CASES = Path(__file__).parents[2] / "cases"
+CASES = ROOT / "cases"
 COLUMNS = (
     Column("name", BqType.STRING),
     Column("city", BqType.STRING),

@@ -109,7 +109,7 @@ def test_a_skipped_step_covers_nothing() -> None:
 
     assert "split=none" not in meetings(case)[0]
     assert "split=none" in meetings(case, splits)[0]
-    assert covered([], size=2).missing[0] == "restriction=none & offset=start"
+    assert covered([], FACTORS, IMPOSSIBLE, 2).missing[0] == "restriction=none & offset=start"
 
 
 @pytest.mark.parametrize("profile", optional(DEFAULT_PROTOCOL))
