@@ -6,14 +6,28 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Final, Protocol, TypeAlias
 
+from conformance.contract.clause import Clause
 from conformance.contract.view import CallView
+from conformance.engine.fates import Fate
 from conformance.engine.lack import Untold
 from conformance.generate.plugin import GeneratePlugin
 from conformance.protocol import plugin
 from conformance.records import Call, Case, Step
 from conformance.targets.spec import TargetSpec
 
-__all__ = ["NOT_RECORDED", "EnginePlugin", "MessageLines", "Recordings", "RequestShape", "Scenario", "no_scenarios"]
+__all__ = [
+    "NOT_RECORDED",
+    "EnginePlugin",
+    "Fates",
+    "MessageLines",
+    "Recordings",
+    "RequestShape",
+    "Scenario",
+    "no_scenarios",
+]
+
+Fates: TypeAlias = Callable[[Iterable[Clause], tuple[int, int]], Iterator[Fate]]
+"""Judges changes by clauses; (first, step) selects the changes to make."""
 
 Scenario: TypeAlias = Callable[[TargetSpec], TargetSpec]
 """Makes of a target the server of a scenario."""
@@ -114,6 +128,9 @@ class EnginePlugin:
 
     A run of everything draws cases if the protocol ``draws_cases`` by default, and scenarios unless ``no_scenarios``
     says why a server cannot be asked any, as the end of a sentence on it.
+
+    ``changed`` gives what becomes of each change of a field of right answers, and ``substituted`` of each column with
+    another type than it should have. Clauses have to reject all of them, but for what something permits.
     """
 
     LAYER: ClassVar[str] = "engine"
@@ -132,6 +149,8 @@ class EnginePlugin:
     nothing_put: str = ""
     draws_cases: bool = True
     no_scenarios: Callable[[TargetSpec], str] = _nothing_against
+    changed: Fates | None = None
+    substituted: Fates | None = None
 
 
 def no_scenarios(spec: TargetSpec) -> str:

@@ -1,8 +1,8 @@
 """The full proof: all mutants, all faulty servers, all legal variations and the systematic changes, in several
 processes. The mutants and the legal variations of a protocol are tried if there are cases of it.
 
-:mod:`conformance.engine.proof` and :mod:`conformance.engine.systematic` define the gates. This module distributes the
-tasks, puts the results together, and says whether the proof holds.
+:mod:`conformance.engine.proof` and :mod:`conformance.engine.fates` define the gates. This module distributes the tasks,
+puts the results together, and says whether the proof holds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from conformance.contract.clause import CLAUSES, Clause, load_chapters
 from conformance.contract.viewing import profile_of
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.events import CaseJudged
+from conformance.engine.fates import Fate
 from conformance.engine.owed import Owed, lasting_target
+from conformance.engine.plugin import EnginePlugin
 from conformance.engine.proof import (
     Failures,
     ProofFixture,
@@ -34,9 +36,7 @@ from conformance.engine.proof import (
     try_mutant,
 )
 from conformance.engine.standing import Standing, standings
-from conformance.engine.substituted import type_fates
-from conformance.engine.systematic import Fate, conversations, fates
-from conformance.protocol import DEFAULT_PROTOCOL, plugin, protocol_names
+from conformance.protocol import DEFAULT_PROTOCOL, plugin, plugins, protocol_names
 from conformance.records import Case, Level, Outcome, Verdict
 from conformance.reference.plugin import ReferencePlugin
 from conformance.reference.proven import proven_mutants
@@ -140,7 +140,8 @@ def prove(
     if any(CLAUSES[name].on_messages for name in asked):
         tasks += [("bytes alarm", MESSAGES, name, thin) for name in VARIATIONS]
     if clauses is None:
-        tasks += [("systematic", MESSAGES, str(shard), every) for shard in range(SHARDS)]
+        changed = [name for name, one in plugins(EnginePlugin).items() if one.changed is not None]
+        tasks += [("systematic", name, f"{shard} of {name}", every) for name in changed for shard in range(SHARDS)]
     for protocol in spoken:
         reference = plugin(ReferencePlugin, protocol)
         shared = thin if mutants is None else max(thin, len(reference.variations()))
@@ -254,7 +255,7 @@ def _task(kind: str, protocol: str, name: str, step: int) -> Any:  # noqa: PLR09
         case "faulty server":
             return held(every.thinned(step), name, protocol)
         case "systematic":
-            return _systematic(every, int(name), step)
+            return _systematic(every, protocol, int(name.split(maxsplit=1)[0]), step)
         case "bytes alarm":
             sample = proven.sampled(step, list(VARIATIONS).index(name) % step)
             return by_bytes(sample, VARIATIONS[name].serializer)
@@ -304,11 +305,15 @@ def held(proof_fixture: ProofFixture, faulty: str, protocol: str = DEFAULT_PROTO
     return tuple(one.id for one in clauses if one.level is Level.MUST and found[one.id].standing is Standing.HELD)
 
 
-def _systematic(proof_fixture: ProofFixture, shard: int, every: int) -> tuple[Counter[str], Counter[str], list[Fate]]:
+def _systematic(
+    proof_fixture: ProofFixture, protocol: str, shard: int, every: int
+) -> tuple[Counter[str], Counter[str], list[Fate]]:
     """The changes and the substituted types of one shard, counted by result, and those that break a gate."""
     take = (shard, SHARDS * every)
-    changes = list(fates(proof_fixture.clauses, conversations(), take=take))
-    types = list(type_fates(proof_fixture.clauses, take=take))
+    held = plugin(EnginePlugin, protocol)
+    changes, types = (
+        [] if judge is None else list(judge(proof_fixture.clauses, take)) for judge in (held.changed, held.substituted)
+    )
     remarkable = [fate for fate in (*changes, *types) if fate.survived or fate.errors]
     return Counter(map(_end, changes)), Counter(map(_end, types)), remarkable
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from conformance.contain.text import safe
 from conformance.targets.errors import CannotSeed
-from conformance.targets.messages import Names
+from conformance.targets.names import Names
 from conformance.targets.restway import RestTables
 from conformance.targets.seeds import Row, check_time
 from conformance.targets.sql import select_statement

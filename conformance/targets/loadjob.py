@@ -21,7 +21,7 @@ from conformance.records import BqType, Column, Json, Table
 from conformance.targets.avrofile import AVRO_OPTIONS, NO_AVRO, avro_file
 from conformance.targets.errors import CannotSeed
 from conformance.targets.jobs import JobError, finished
-from conformance.targets.messages import Names
+from conformance.targets.names import Names
 from conformance.targets.patience import LIMITED
 from conformance.targets.restway import RestTables
 from conformance.targets.seeds import Row, SeededTable, naming_columns

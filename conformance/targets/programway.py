@@ -18,7 +18,7 @@ from conformance.records import Json, Table, to_json
 from conformance.targets.asking import EXIT_SECONDS, AskedProgram, table_forms
 from conformance.targets.errors import CannotSeed, TableExists, TargetUnavailable
 from conformance.targets.kept import Kept
-from conformance.targets.messages import Names
+from conformance.targets.names import Names
 from conformance.targets.seeds import Row, SeededTable, naming_columns
 from conformance.targets.spec import extra_seconds
 

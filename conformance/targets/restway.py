@@ -13,7 +13,7 @@ from conformance.contain.text import safe
 from conformance.records import Column
 from conformance.targets.dataset import OwnDataset
 from conformance.targets.errors import CannotSeed, TableExists
-from conformance.targets.messages import Names
+from conformance.targets.names import Names
 from conformance.targets.patience import LIMITED, Patience
 from conformance.targets.recent import Recent
 from conformance.targets.rest import RestClient, RestError

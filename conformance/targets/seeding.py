@@ -26,7 +26,7 @@ from conformance.targets.errors import CannotSeed, RowsMissing, TableExists
 from conformance.targets.jobs import FIRST_PAUSE, LONGEST_PAUSE, query_table
 from conformance.targets.listing import verify
 from conformance.targets.loadjob import AVRO, PARQUET, LoadJob
-from conformance.targets.messages import Names
+from conformance.targets.names import Names
 from conformance.targets.preloaded import PreloadedWay
 from conformance.targets.restway import InsertAll, RestTables, Sql
 from conformance.targets.seeds import Row, SeededTable, Way

@@ -20,7 +20,7 @@ import pyarrow as pa
 from conformance.generate.materialise import to_json_rows
 from conformance.records import Case, Column, to_json
 from conformance.targets.errors import CannotSeed
-from conformance.targets.messages import Names
+from conformance.targets.names import Names
 
 __all__ = ["Row", "SeededTable", "Way", "case_rows", "check_time", "content_id", "naming_columns", "type_text"]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.records import BqType, Column, Mode
-from conformance.targets.messages import Names
+from conformance.targets.names import Names
 from conformance.targets.values import interval_text
 
 __all__ = ["create_statement", "insert_statement", "literal", "select_statement", "type_name"]

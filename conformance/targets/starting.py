@@ -23,7 +23,7 @@ from conformance.targets.environment import Environment, command_environment, fi
 from conformance.targets.errors import TargetError, TargetUnavailable
 from conformance.targets.fence import FencedClient
 from conformance.targets.homes import fresh_home
-from conformance.targets.messages import Names
+from conformance.targets.names import Names
 from conformance.targets.patience import Patience
 from conformance.targets.plugin import TargetsPlugin
 from conformance.targets.restway import RestTables

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from conformance.disk.files import write_inside
 from conformance.generate.materialise import materialise
 from conformance.records import AppendRows, Case, Column
-from conformance.targets.messages import Names
+from conformance.targets.names import Names
 from conformance.targets.preloaded import INDEX
 from conformance.targets.seeds import Row, case_rows, content_id
 from conformance.targets.sql import create_statement, insert_statement

@@ -17,8 +17,8 @@ from conformance.contract.ipc.view import IpcView
 from conformance.contract.judge import Judge, judge, judge_view
 from conformance.contract.view import View
 from conformance.engine.outcomes import WHOLE_CASE, refine
-from conformance.engine.substituted import _serialized, _served
 from conformance.generate import materialise
+from conformance.protocols.storage_read.engine.substituted import _serialized, _served
 from conformance.records import BqType, Case, Column, Exchange, Outcome, Recipe, Table, Verdict
 from conformance.reference.message import batch_message, schema_message
 from conformance.wire import Kind

@@ -23,12 +23,13 @@ from conformance.contract.clause import load_chapters
 from conformance.contract.comparing.declarations import Declarations, Declared, Pairing
 from conformance.contract.ipc.judging import judge_ipc
 from conformance.contract.judge import judge, judge_view
-from conformance.engine.substituted import _serialized, _served
 from conformance.generate import materialise
 from conformance.protocols.flight.contract.view import FlightView
 from conformance.protocols.flight.records import Descriptor, DoGet, DoPut, GetFlightInfo, GetSchema
 from conformance.protocols.flight.reference.service import FlightService
 from conformance.protocols.flight.reference.store import Flight
+from conformance.protocols.storage_read.engine.substituted import _serialized, _served
+from conformance.protocols.storage_read.targets.messages import read_request, split_request
 from conformance.records import (
     BqType,
     Call,
@@ -45,7 +46,6 @@ from conformance.records import (
     Table,
 )
 from conformance.reference.message import batch_message, dictionary_message, schema_message
-from conformance.targets.messages import read_request, split_request
 from conformance.wire import Kind
 from tests.protocols.flight.reference.direct import FIXTURE, PATH, PUT_AND_GET, seen
 from tests.protocols.flight.reference.direct import case_of as flight_case

@@ -24,6 +24,7 @@ from conformance.generate.scenariokinds import draw_scenario
 from conformance.protocols.storage_read.reference.hosted import storage_target
 from conformance.protocols.storage_read.reference.service import Service
 from conformance.protocols.storage_read.reference.session import Stream
+from conformance.protocols.storage_read.targets.driver import ServerTarget
 from conformance.records import (
     AppendRows,
     BqType,
@@ -38,7 +39,6 @@ from conformance.records import (
     Recipe,
     Table,
 )
-from conformance.targets.server import ServerTarget
 from tests.engine.samples import failing, judged, started
 
 RESTRICTED = Expect(rows=(1,))

@@ -23,8 +23,9 @@ from conformance.engine.proof import (
     try_mutant,
 )
 from conformance.engine.selection import all_clauses
-from conformance.engine.substituted import type_fates
-from conformance.engine.systematic import (
+from conformance.protocol import protocol_names
+from conformance.protocols.storage_read.engine.substituted import type_fates
+from conformance.protocols.storage_read.engine.systematic import (
     PERMITTED,
     Fate,
     Permission,
@@ -34,7 +35,7 @@ from conformance.engine.systematic import (
     conversations,
     fates,
 )
-from conformance.protocol import protocol_names
+from conformance.protocols.storage_read.reference.edits import Edit
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import (
     BqType,
@@ -50,7 +51,6 @@ from conformance.records import (
     Verdict,
 )
 from conformance.reference.serializer import REFERENCE
-from conformance.reference.systematic import Edit
 
 load_chapters()
 COLUMNS = (Column("n", BqType.INT64, Mode.REQUIRED), Column("t", BqType.STRING))

@@ -32,8 +32,8 @@ from conformance.engine.provenance import Identity
 from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
 from conformance.engine.started import surroundings
-from conformance.engine.substituted import _served
 from conformance.generate import materialise
+from conformance.protocols.storage_read.engine.substituted import _served
 from conformance.records import BqType, Case, Column, Exchange, Mode, Recipe, Table
 from conformance.reference.message import schema_message
 from conformance.targets import load_target

@@ -12,7 +12,7 @@ from conformance.records import BqType, Column
 from conformance.targets.dataset import OwnDataset
 from conformance.targets.errors import CannotSeed, LeftBehind
 from conformance.targets.fence import FencedClient
-from conformance.targets.messages import Names
+from conformance.targets.names import Names
 from conformance.targets.rest import RestClient
 from conformance.targets.restway import RestTables
 from conformance.targets.service import Service

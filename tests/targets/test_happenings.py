@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from conformance.protocols.storage_read.targets.driver import ServerTarget
 from conformance.records import (
     AppendRows,
     CreateSession,
@@ -17,7 +18,6 @@ from conformance.records import (
     Step,
 )
 from conformance.targets import Target, load_target, open_target
-from conformance.targets.server import ServerTarget
 from conformance.targets.spec import TargetSpec
 from tests.targets.conftest import ROOT, case_of, table_of
 

@@ -8,7 +8,7 @@ import pytest
 import sqlglot
 
 from conformance.records import BqType, Column, Mode
-from conformance.targets.messages import Names
+from conformance.targets.names import Names
 from conformance.targets.sql import create_statement, insert_statement, literal
 
 T = BqType

@@ -1,13 +1,31 @@
 """The Storage Read API in the engine."""
 
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from conformance.contract import proto
+from conformance.contract.clause import Clause
+from conformance.engine.fates import Fate
 from conformance.engine.plugin import EnginePlugin, Recordings
 from conformance.protocols.storage_read.engine import recordings
 from conformance.protocols.storage_read.engine.features import features_of
 
+
+def _changed(clauses: Iterable[Clause], take: tuple[int, int]) -> Iterator[Fate]:
+    from conformance.protocols.storage_read.engine.systematic import fates  # noqa: PLC0415  # for the proof alone
+
+    return fates(clauses, take)
+
+
+def _substituted(clauses: Iterable[Clause], take: tuple[int, int]) -> Iterator[Fate]:
+    from conformance.protocols.storage_read.engine.substituted import type_fates  # noqa: PLC0415  # as above
+
+    return type_fates(clauses, take)
+
+
 PLUGIN: Final = EnginePlugin(
+    changed=_changed,
+    substituted=_substituted,
     features=features_of,
     recordings=Recordings(recordings.groups, recordings.driven, recordings.CLAUSES, frozenset(proto.REQUESTS)),
 )

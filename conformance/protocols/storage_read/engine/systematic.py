@@ -8,19 +8,20 @@ a *survivor* and fails the proof.
 from __future__ import annotations
 
 import dataclasses
-import fnmatch
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from conformance.contract import proto
 from conformance.contract.clause import PROFILES, Clause
 from conformance.contract.judge import Judge
 from conformance.contract.viewing import view_of
+from conformance.engine.fates import Fate, Permission
 from conformance.engine.proof import Tried
 from conformance.generate import materialise
 from conformance.protocol import plugin
+from conformance.protocols.storage_read.reference.edits import Edit, edit_protobuf, edit_tree
 from conformance.records import (
     BqType,
     Call,
@@ -39,10 +40,9 @@ from conformance.records import (
 )
 from conformance.reference.message import Message, batch_message, frame, schema_message
 from conformance.reference.plugin import ReferencePlugin
-from conformance.reference.systematic import Edit, edit_protobuf, edit_tree
 from conformance.targets import open_target
 
-__all__ = ["PERMITTED", "Fate", "Permission", "conversations", "fates", "subject"]
+__all__ = ["PERMITTED", "conversations", "fates", "subject"]
 
 _FIELDS: Final = (
     Column("text", BqType.STRING),
@@ -71,52 +71,12 @@ def subject() -> Case:
     return Case("proof.systematic", "every type and mode in five rows", Table(tuple(columns), recipe=recipe))
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Permission:
-    """Changes that violate nothing: globs over path and change, and the text that permits them."""
-
-    path: str
-    change: str
-    reason: str
-    source: str
-
-    def covers(self, edit: Edit) -> bool:
-        """True if the permission covers this edit."""
-        # fnmatch would read the brackets of an index as a character set.
-        path = edit.path.replace("[", "<").replace("]", ">")
-        return fnmatch.fnmatchcase(path, self.path) and fnmatch.fnmatchcase(edit.change, self.change)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Fate:
-    """The result of one change: the clauses that rejected it, or else the permission, or else neither (it survived).
-
-    ``errors`` are the clauses that raised an exception, each with the reason: no change may cause one.
-    """
-
-    path: str
-    change: str
-    clauses: tuple[str, ...] = ()
-    permission: Permission | None = None
-    errors: tuple[str, ...] = ()
-
-    @property
-    def survived(self) -> bool:
-        """True if no clause rejected the change and nothing permits it."""
-        return not self.clauses and self.permission is None
-
-
-def fates(
-    clauses: Iterable[Clause], recorded: Sequence[tuple[Tried, Exchange]], *, take: tuple[int, int]
-) -> Iterator[Fate]:
-    """The fate of each change of a field in the subject's two messages and in every message of the recorded
-    conversations.
-
-    ``recorded`` are cases with the answers of the reference server; ``take`` is (first, step) and selects the changes
-    to make.
+def fates(clauses: Iterable[Clause], take: tuple[int, int]) -> Iterator[Fate]:
+    """The fate of each change of a field in the subject's two messages and in every message of a conversation with the
+    reference; ``take`` is (first, step) and selects the changes to make.
     """
     judging = Judge(one for one in clauses if PROFILES[0] in one.profiles)
-    trials = itertools.chain(_message_trials(), *(_call_trials(tried, exchange) for tried, exchange in recorded))
+    trials = itertools.chain(_message_trials(), *(_call_trials(tried, exchange) for tried, exchange in conversations()))
     for trial in itertools.islice(trials, take[0], None, take[1]):
         yield _fate(trial, judging)
 
@@ -157,7 +117,7 @@ def _fate(trial: _Trial, judging: Judge) -> Fate:
     verdicts = judging(view_of(tried.case, trial.exchange(), tried.table)).others
     rejected = tuple(verdict.clause for verdict in verdicts if verdict.outcome is Outcome.FAIL)
     errors = tuple(f"{verdict.clause}: {verdict.reason}" for verdict in verdicts if verdict.outcome is Outcome.ERROR)
-    permission = None if rejected else next((it for it in PERMITTED if it.covers(edit)), None)
+    permission = None if rejected else next((it for it in PERMITTED if it.covers(edit.path, edit.change)), None)
     return Fate(edit.path, edit.change, rejected, permission, errors)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.contract import proto
-from conformance.targets.places import Extent, extent_of
+from conformance.protocols.storage_read.targets.offsets import Extent, extent_of
 
 
 def response(count: int = 0, *, deprecated: int = 0) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.contract.rpcstatus import TRAILER, quota_status
+from conformance.protocols.storage_read.targets.denied import PLAIN, Denied, denied, needs_table
 from conformance.records import (
     AppendRows,
     Call,
@@ -16,7 +17,6 @@ from conformance.records import (
     SplitStream,
     Step,
 )
-from conformance.targets.denied import PLAIN, Denied, denied, needs_table
 from tests.targets.conftest import case_of
 
 QUOTA = (MetadataEntry(TRAILER, quota_status(8, "later", retry=1.5)),)

@@ -14,6 +14,7 @@ import pytest
 
 from conformance.contract import proto
 from conformance.contract.rpcstatus import TRAILER, retry_status
+from conformance.protocols.storage_read.targets.conversation import Conversation, ConversationPlan
 from conformance.records import (
     AppendRows,
     CallEnd,
@@ -28,9 +29,8 @@ from conformance.records import (
 )
 from conformance.targets.allowance import OUT_OF_BYTES, OUT_OF_TIME
 from conformance.targets.calls import CallBudget, Caller, open_channel
-from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.faulting import Line
-from conformance.targets.messages import Names
+from conformance.targets.names import Names
 from conformance.targets.patience import Patience
 from tests.patience import LONG, patiently
 from tests.targets.conftest import case_of
@@ -403,7 +403,7 @@ def test_more_streams_than_the_service_permits_are_not_all_read(
     fake: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A session of a million streams costs the permitted number of calls, and the rest is recorded as one."""
-    monkeypatch.setattr("conformance.targets.conversation.MAX_STREAMS", 2)
+    monkeypatch.setattr("conformance.protocols.storage_read.targets.conversation.MAX_STREAMS", 2)
     fake.streams = 5
 
     calls = converse(fake, CreateSession(), ReadRows()).calls

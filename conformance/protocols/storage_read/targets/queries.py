@@ -16,7 +16,7 @@ from conformance.contract import proto
 from conformance.contract.queryview import name_in
 from conformance.contract.rpcstatus import STATUS_OF_HTTP
 from conformance.records import ROW_ID, Call, CallEnd, QueryStatement, ReadResult, RunQuery
-from conformance.targets.messages import Names
+from conformance.targets.names import Names
 from conformance.targets.sql import select_statement
 
 __all__ = ["Query", "as_call", "place_in", "query_body", "query_in", "result_request", "tables_of"]

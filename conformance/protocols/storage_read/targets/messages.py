@@ -5,38 +5,18 @@ A field that the step leaves empty is not set, because several servers distingui
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from urllib.parse import quote
 
 from conformance.contract import proto
 from conformance.records import CreateSession, RecordError
+from conformance.targets.names import Names
 
-__all__ = ["Names", "create_request", "read_request", "split_request"]
+__all__ = ["create_request", "read_request", "split_request"]
 
 _DAY = 86_400_000_000
 _PAST = 30 * _DAY  # time travel covers seven days at most (DOCS: "time travel window")
 _FUTURE = _DAY // 24
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Names:
-    """The position of a case's table; the resource names of a step are templates over these three names."""
-
-    project: str
-    dataset: str
-    table: str
-
-    def fill(self, template: str, **more: str) -> str:
-        """``template`` with ``{project}``, ``{dataset}``, ``{table}`` and the names of ``more`` replaced."""
-        for key, value in {**dataclasses.asdict(self), **more}.items():
-            template = template.replace("{" + key + "}", value)
-        return template
-
-    @property
-    def resource(self) -> str:
-        """The table's resource name in the Storage API."""
-        return f"projects/{self.project}/datasets/{self.dataset}/tables/{self.table}"
 
 
 def create_request(step: CreateSession, names: Names, *, now: int, before_append: int) -> tuple[bytes, str]:

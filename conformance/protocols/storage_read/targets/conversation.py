@@ -18,6 +18,17 @@ from typing import Any, Final
 from google.protobuf.message import DecodeError
 
 from conformance.contract import proto
+from conformance.protocols.storage_read.targets.messages import create_request, read_request, split_request
+from conformance.protocols.storage_read.targets.offsets import Extent, extent_of
+from conformance.protocols.storage_read.targets.queries import (
+    Query,
+    as_call,
+    place_in,
+    query_body,
+    query_in,
+    result_request,
+    tables_of,
+)
 from conformance.records import (
     AppendRows,
     Call,
@@ -37,18 +48,8 @@ from conformance.records import (
 from conformance.targets.allowance import Allowance, UsedUpError, unreached
 from conformance.targets.calls import BROKEN, CallBudget, Caller
 from conformance.targets.faulting import Faults, Line, Met
-from conformance.targets.messages import Names, create_request, read_request, split_request
+from conformance.targets.names import Names
 from conformance.targets.patience import Patience
-from conformance.targets.places import Extent, extent_of
-from conformance.targets.queries import (
-    Query,
-    as_call,
-    place_in,
-    query_body,
-    query_in,
-    result_request,
-    tables_of,
-)
 
 __all__ = ["Conversation", "ConversationPlan"]
 

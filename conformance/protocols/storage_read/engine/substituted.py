@@ -17,12 +17,13 @@ from conformance.contract import proto
 from conformance.contract.clause import PROFILES, Clause
 from conformance.contract.judge import Judge
 from conformance.contract.viewing import view_of
-from conformance.engine.systematic import Fate
+from conformance.engine.fates import Fate
 from conformance.generate import materialise
+from conformance.protocols.storage_read.reference.substitution import Substitution, substitutions
+from conformance.protocols.storage_read.targets.messages import create_request, read_request
 from conformance.records import Call, Case, CreateSession, Exchange, Outcome, Verdict
 from conformance.reference.message import batch_message, schema_message
-from conformance.reference.substitution import Substitution, substitutions
-from conformance.targets.messages import Names, create_request, read_request
+from conformance.targets.names import Names
 
 __all__ = ["type_fates"]
 
@@ -34,7 +35,7 @@ _NOW: Final = 1_790_000_000_000_000
 _SIX_HOURS: Final = 6 * 3_600_000_000
 
 
-def type_fates(clauses: Iterable[Clause], *, take: tuple[int, int]) -> Iterator[Fate]:
+def type_fates(clauses: Iterable[Clause], take: tuple[int, int]) -> Iterator[Fate]:
     """The fate of every substituted type; ``take`` is (first, step) and selects which substitutions to try."""
     judging = Judge(one for one in clauses if PROFILES[0] in one.profiles)
     for made in itertools.islice(substitutions(), take[0], None, take[1]):

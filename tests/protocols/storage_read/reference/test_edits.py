@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from conformance.contract import proto
+from conformance.protocols.storage_read.reference.edits import edit_protobuf, edit_tree
 from conformance.reference.message import batch_message, schema_message
-from conformance.reference.systematic import edit_protobuf, edit_tree
 
 BATCH = pa.record_batch({"n": pa.array([1, None], pa.int64()), "t": pa.array(["a", "b"])})
 

@@ -7,9 +7,17 @@ import json
 import pytest
 
 from conformance.contract import proto
+from conformance.protocols.storage_read.targets.queries import (
+    Query,
+    as_call,
+    place_in,
+    query_body,
+    query_in,
+    result_request,
+    tables_of,
+)
 from conformance.records import Call, QueryStatement, ReadResult, RunQuery
-from conformance.targets.messages import Names
-from conformance.targets.queries import Query, as_call, place_in, query_body, query_in, result_request, tables_of
+from conformance.targets.names import Names
 
 NAMES = Names("p", "d", "t")
 CALL = Call(0, "q", RunQuery.METHOD, b"{}")

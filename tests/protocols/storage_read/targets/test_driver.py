@@ -15,11 +15,12 @@ import psutil
 import pytest
 
 from conformance.contain.child import Child
+from conformance.protocols.storage_read.targets import driver as server
+from conformance.protocols.storage_read.targets.driver import NO_REST, ServerTarget
 from conformance.records import AppendRows, Call, CallEnd, CreateSession, Exchange, ReadRows
-from conformance.targets import TargetSpec, TargetUnavailable, open_target, server
+from conformance.targets import TargetSpec, TargetUnavailable, open_target
 from conformance.targets.calls import CallBudget, Caller
 from conformance.targets.running import PROBE_SECONDS
-from conformance.targets.server import NO_REST, ServerTarget
 from conformance.targets.spec import Ready
 from tests.patience import LONG, patiently, still_running
 from tests.targets.conftest import Write, case_of, table_of

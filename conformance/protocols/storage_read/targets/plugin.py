@@ -9,13 +9,13 @@ from conformance.targets.spec import TargetSpec
 
 
 def _driver(*given: Any, **named: Any) -> Any:
-    from conformance.targets.server import ServerTarget  # noqa: PLC0415  # who reads a target file needs no gRPC
+    from conformance.protocols.storage_read.targets.driver import ServerTarget  # noqa: PLC0415  # who reads a target file needs no gRPC
 
     return ServerTarget(*given, **named)
 
 
 def _hosted(*given: Any, **named: Any) -> Any:
-    from conformance.targets.hosted import HostedTarget  # noqa: PLC0415  # as above
+    from conformance.protocols.storage_read.targets.hosted import HostedTarget  # noqa: PLC0415  # as above
 
     return HostedTarget(*given, **named)
 

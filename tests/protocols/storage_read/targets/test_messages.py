@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from conformance.contract import proto
+from conformance.protocols.storage_read.targets.messages import create_request, read_request, split_request
 from conformance.records import CreateSession, RecordError
-from conformance.targets.messages import Names, create_request, read_request, split_request
+from conformance.targets.names import Names
 
 NAMES = Names("p", "d", "t")
 NOW = 1_700_000_000_000_000

@@ -19,21 +19,21 @@ from typing import TYPE_CHECKING, Any, Final
 import grpc
 import pyarrow as pa
 
+from conformance.protocols.storage_read.targets.conversation import Conversation, ConversationPlan
+from conformance.protocols.storage_read.targets.denied import PLAIN, PLAIN_TABLE, Denied, denied, needs_table
 from conformance.records import SET_UP, AppendRows, Case, Exchange, Fault, Happening, Meanwhile
 from conformance.targets.allowance import call_budget
 from conformance.targets.calls import EXIT_SECONDS, Caller, close_channel
 from conformance.targets.clocks import movable
-from conformance.targets.conversation import Conversation, ConversationPlan
 from conformance.targets.costs import Meter
 from conformance.targets.cutting import cut_after
-from conformance.targets.denied import PLAIN, PLAIN_TABLE, Denied, denied, needs_table
 from conformance.targets.elsewhere import Elsewhere
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.environment import Environment
 from conformance.targets.errors import CannotSeed, TargetUnavailable
 from conformance.targets.faulting import Line
 from conformance.targets.instants import instant_after_seed, now
-from conformance.targets.messages import Names
+from conformance.targets.names import Names
 from conformance.targets.patience import Patience
 from conformance.targets.projects import with_dataset
 from conformance.targets.recent import Recent

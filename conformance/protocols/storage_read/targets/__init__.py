@@ -1,0 +1,1 @@
+"""Servers of the Storage Read API as targets."""

@@ -1,0 +1,20 @@
+"""A server of Storage Read in this process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.protocols.storage_read.targets.driver import ServerTarget
+from conformance.records import Case
+from conformance.targets.hosted import rows_of
+
+__all__ = ["HostedTarget"]
+
+
+class HostedTarget(ServerTarget):
+    """A server of Storage Read in this process."""
+
+    def _rows_of(self, case: Case, table: pa.Table) -> tuple[Any, ...]:
+        return rows_of(case, table)
