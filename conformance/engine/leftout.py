@@ -8,10 +8,11 @@ options keeps other rows than are known.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from conformance.records import Case, CreateSession, Expect, ReadRows, Step
+from conformance.records import Case, CreateSession, Expect, ReadRows, SplitStream, Step
 
 __all__ = ["Option", "left", "options_of", "without"]
 
@@ -30,6 +31,7 @@ class Option(NamedTuple):
 
 _OFFSET: Final = "an offset"
 _ABANDONED: Final = "an abandoned read"
+_SPLIT: Final = "a split"
 _OPTIONS: Final = (
     Option("row_restriction", CreateSession, ("row_restriction", "restriction_bytes")),
     # After the restriction: which rows a restriction keeps is known at the snapshot time alone.
@@ -45,6 +47,7 @@ _OPTIONS: Final = (
     # The driver reads on from the row after the last one that came.
     Option("a fault on the way", ReadRows, ("faults",), brings=(_OFFSET, _ABANDONED)),
     Option("reads at the same time", ReadRows, ("times", "together", "alongside", "handed")),
+    Option(_SPLIT, SplitStream, ()),
     # Last, because a case without them often shows nothing: its streams are shorter.
     Option("max_stream_count", CreateSession, ("max_stream_count",)),
     Option("preferred_min_stream_count", CreateSession, ("preferred_min_stream_count",)),
@@ -63,22 +66,38 @@ def left(case: Case) -> frozenset[str]:
 
 
 def without(case: Case, options: Sequence[Option]) -> Case | None:
-    """The case with these options as in a plain request; None if it is not known what a session then yields."""
-    steps = [_reset(step, options) for step in case.steps]
+    """The case with these options as in a plain request; None if it is not known what a session then yields.
+
+    Without splits, it is without the reads of their children too; None if another read was made at the same time.
+    """
+    whole = any(option.name == _SPLIT for option in options)
+    steps = [_reset(step, options) for step in case.steps if not (whole and _is_of_split(step))]
     known = [step for step in steps if step is not None]
-    return dataclasses.replace(case, steps=tuple(known)) if len(known) == len(steps) else None
+    if len(known) < len(steps) or any(
+        isinstance(step, ReadRows) and step.alongside and not isinstance(before, ReadRows)
+        for before, step in itertools.pairwise(known)
+    ):
+        return None
+    return dataclasses.replace(case, steps=tuple(known))
+
+
+def _is_of_split(step: Step) -> bool:
+    """True for a split, and for a read of one of its children: its stream is named after the split, with a dot."""
+    return isinstance(step, SplitStream) or (isinstance(step, ReadRows) and "." in step.stream)
 
 
 def _has(step: Step, option: Option) -> bool:
     if not isinstance(step, option.step):
         return False
+    if isinstance(step, SplitStream):
+        return True
     plain = option.step()
     return any(getattr(step, name) != getattr(plain, name) for name in option.fields)
 
 
 def _is_free(step: Step) -> bool:
     """True if a step is no request that has to be refused, perhaps because of its options."""
-    return isinstance(step, CreateSession | ReadRows) and "OK" in step.expect.codes
+    return isinstance(step, CreateSession | ReadRows | SplitStream) and "OK" in step.expect.codes
 
 
 def _reset(step: Step, options: Iterable[Option]) -> Step | None:

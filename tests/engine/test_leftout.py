@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from conformance.engine.casestep import CaseStep, CaseWork
@@ -9,7 +11,7 @@ from conformance.engine.leftout import left, options_of, without
 from conformance.engine.owed import reference_target
 from conformance.engine.selection import all_clauses
 from conformance.generate.scenariokinds import draw_scenario
-from conformance.records import AppendRows, Case, CreateSession, Expect, ReadRows, Table
+from conformance.records import AppendRows, Case, CreateSession, Expect, ReadRows, SplitStream, Table
 
 JUDGED = ("rows", "restriction", "snapshot", "split", "offsets", "combination", "history")
 TIMED = CreateSession(row_restriction="x > 1", snapshot="before-append", expect=Expect(rows=(1,)))
@@ -34,6 +36,20 @@ def test_a_request_that_has_to_be_refused_keeps_its_options() -> None:
 
     assert [one.name for one in options_of(case)] == ["trace_id"]
     assert left(case) == {"trace_id", "an offset"}
+
+
+def test_without_a_split_there_are_no_children_to_read() -> None:
+    """A read at the same time as a child's has nothing to be at the same time as, so there is no such case."""
+    steps = (CreateSession(), SplitStream(), ReadRows(stream="x.primary"), ReadRows(stream="0"))
+    case = Case("a.b", "A split", Table((), rows=()), steps=steps)
+    (split,) = options_of(case)
+    found = without(case, [split])
+    beside = dataclasses.replace(case, steps=(*steps[:3], ReadRows(stream="0", alongside=True)))
+
+    assert split.name == "a split"
+    assert found is not None
+    assert found.steps == (CreateSession(), ReadRows(stream="0"))
+    assert without(beside, [split]) is None
 
 
 @pytest.mark.parametrize("index", [0, 2, 9, 23, 36])
