@@ -17,10 +17,10 @@ from conformance.contract.view import SessionView, View
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.causes import Cause, causes
 from conformance.engine.events import CaseJudged, CauseIsolated, RunStarted, SuiteBroke
-from conformance.engine.leftout import Option, left, options_of, without
 from conformance.engine.outcomes import WHOLE_CASE
+from conformance.engine.plugin import CaseOptions, EnginePlugin
 from conformance.engine.result import fold
-from conformance.protocol import DEFAULT_PROTOCOL
+from conformance.protocol import plugin
 from conformance.records import Case, Outcome
 
 __all__ = ["CAUSES", "KEPT", "TRIES", "Isolator", "isolate"]
@@ -56,15 +56,16 @@ def isolate(case: Case, fails: Fails, *, most: int = TRIES) -> tuple[tuple[str, 
 
     None if there is nothing to name, or if one of the cases decides nothing.
     """
-    present = options_of(case)
-    if len(present) < 2:
+    options = _options(case)
+    present = [] if options is None else options.present(case)
+    if options is None or len(present) < 2:
         return None
     tried: dict[frozenset[str], bool] = {}
 
-    def still(kept: Sequence[Option]) -> bool:
-        names = frozenset(one.name for one in kept)
+    def still(kept: Sequence[str]) -> bool:
+        names = frozenset(kept)
         if names not in tried:
-            drawn = without(case, [one for one in present if one not in kept])
+            drawn = options.without(case, [one for one in present if one not in names])
             found = fails(drawn) if drawn is not None and len(tried) < most else None
             if found is None:
                 raise _Unclear
@@ -76,17 +77,21 @@ def isolate(case: Case, fails: Fails, *, most: int = TRIES) -> tuple[tuple[str, 
         if not still(needed):
             return None
         for option in present:
-            rest = [one for one in needed if one is not option]
+            rest = [one for one in needed if one != option]
             if still(rest):
                 needed = rest
-        if any(still([one for one in needed if one is not option]) for option in needed):
+        if any(still([one for one in needed if one != option]) for option in needed):
             return None
     except _Unclear:
         return None
-    smallest = without(case, [one for one in present if one not in needed])
+    smallest = options.without(case, [one for one in present if one not in needed])
     assert smallest is not None, "the search ended on a case that fails"
-    others = tuple(one.name for one in present if one.name not in left(smallest))
-    return (tuple(one.name for one in needed), others, len(tried)) if needed or others else None
+    others = tuple(one for one in present if one not in options.left(smallest))
+    return (tuple(needed), others, len(tried)) if needed or others else None
+
+
+def _options(case: Case) -> CaseOptions | None:
+    return plugin(EnginePlugin, case.protocol).options
 
 
 def _clauses_of(cause: Cause) -> frozenset[str]:
@@ -106,7 +111,7 @@ class Isolator:
     def note(self, case: Case, judged: CaseJudged) -> None:
         """Remember a case on which something failed."""
         failed = any(one.outcome.fails_run for one in judged.verdicts)
-        if failed and judged.attempt == 1 and len(self._judged) < KEPT and case.protocol == DEFAULT_PROTOCOL:
+        if failed and judged.attempt == 1 and len(self._judged) < KEPT and _options(case) is not None:
             self._cases[case.id] = case
             self._judged.append(judged)
 
@@ -130,9 +135,13 @@ class Isolator:
     def _candidates(self, cause: Cause) -> list[str]:
         """The cases of a cause to try in turn: the smallest, then those with the fewest options to tell apart."""
         showing = {case_id for part in cause.own if cause.clause in part.clauses for case_id in part.cases}
-        counted = {one: len(options_of(self._cases[one])) for one in cause.cases if one in showing}
+        counted = {one: self._count(self._cases[one]) for one in cause.cases if one in showing}
         told_apart = sorted((one for one, count in counted.items() if count >= 2), key=counted.__getitem__)
         return sorted(told_apart, key=lambda one: one != cause.smallest)[:CASES]
+
+    def _count(self, case: Case) -> int:
+        options = _options(case)
+        return 0 if options is None else len(options.present(case))
 
 
 class _Trials:
@@ -166,12 +175,24 @@ def _asks_as_much(view: View, other: View) -> bool:
     of these would be fewer.
     """
     streams, before = _streams(view), _streams(other)
-    return set(view.exchange.skipped_steps) <= set(other.exchange.skipped_steps) and all(
+    return _skipped(view) <= _skipped(other) and all(
         step in streams and streams[step] <= count for step, count in before.items()
     )
 
 
-def _streams(view: View) -> dict[int, int]:
+def _places(view: View) -> Sequence[object]:
+    """What tells each step of a case from the others, in the cases with fewer options too."""
+    options = _options(view.case)
+    return range(len(view.case.steps)) if options is None else options.places(view.case)
+
+
+def _skipped(view: View) -> set[object]:
+    places = _places(view)
+    return {places[step] for step in view.exchange.skipped_steps}
+
+
+def _streams(view: View) -> dict[object, int]:
     """The number of streams of each session, by its step."""
+    places = _places(view)
     sessions = (call for call in view.calls if isinstance(call, SessionView))
-    return {one.raw.step: len(one.session.streams) for one in sessions if one.session is not None}
+    return {places[one.raw.step]: len(one.session.streams) for one in sessions if one.session is not None}

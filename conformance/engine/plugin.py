@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Final, Protocol, TypeAlias
 
 from conformance.contract.clause import Clause
@@ -17,6 +17,7 @@ from conformance.targets.spec import TargetSpec
 
 __all__ = [
     "NOT_RECORDED",
+    "CaseOptions",
     "EnginePlugin",
     "Fates",
     "MessageLines",
@@ -67,6 +68,21 @@ class RequestShape:
     features: tuple[str, ...] = ()
     session: int | None = None
     restriction: str = ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CaseOptions:
+    """The options of a protocol's cases, by which the failure of a case is traced to some of them.
+
+    ``present`` gives the names of those that a case can do without, in the order in which to try that, and ``left``
+    the names of all that it has. ``without`` gives the case without some of them, or None if it is not known what is
+    right then. ``places`` gives for each step what tells it from the others, with or without options.
+    """
+
+    present: Callable[[Case], Sequence[str]]
+    left: Callable[[Case], Collection[str]]
+    without: Callable[[Case, Collection[str]], Case | None]
+    places: Callable[[Case], Sequence[object]]
 
 
 def _nothing_special(_call: CallView) -> RequestShape:
@@ -121,7 +137,8 @@ class EnginePlugin:
     which a target may be judged, by their names.
 
     ``messages`` shows the messages of a call; without it, they are shown by their Protobuf classes. ``features`` gives
-    what a request asks for, by which refused requests are compared with served ones. If
+    what a request asks for, by which refused requests are compared with served ones, and ``options`` what a case can
+    do without. If
     ``has_known_rows``, any of its servers can be given rows, so that a run begins with a smoke phase, and readers can
     read them while it goes on. ``nothing_put`` is the profile that a server leaves out if no tables are put into it,
     where a server of the protocol may serve nothing at all.
@@ -145,6 +162,7 @@ class EnginePlugin:
     scenarios: Mapping[str, Scenario] = dataclasses.field(default_factory=dict)
     messages: Callable[[Call, int], MessageLines] | None = None
     features: Callable[[CallView], RequestShape] = _nothing_special
+    options: CaseOptions | None = None
     has_known_rows: bool = True
     nothing_put: str = ""
     draws_cases: bool = True

@@ -6,8 +6,8 @@ from typing import Final
 from conformance.contract import proto
 from conformance.contract.clause import Clause
 from conformance.engine.fates import Fate
-from conformance.engine.plugin import EnginePlugin, Recordings
-from conformance.protocols.storage_read.engine import recordings
+from conformance.engine.plugin import CaseOptions, EnginePlugin, Recordings
+from conformance.protocols.storage_read.engine import leftout, recordings
 from conformance.protocols.storage_read.engine.features import features_of
 
 
@@ -27,5 +27,6 @@ PLUGIN: Final = EnginePlugin(
     changed=_changed,
     substituted=_substituted,
     features=features_of,
+    options=CaseOptions(leftout.options_of, leftout.left, leftout.without, leftout.places),
     recordings=Recordings(recordings.groups, recordings.driven, recordings.CLAUSES, frozenset(proto.REQUESTS)),
 )

@@ -7,10 +7,10 @@ import dataclasses
 import pytest
 
 from conformance.engine.casestep import CaseStep, CaseWork
-from conformance.engine.leftout import left, options_of, without
 from conformance.engine.owed import reference_target
 from conformance.engine.selection import all_clauses
 from conformance.generate.scenariokinds import draw_scenario
+from conformance.protocols.storage_read.engine.leftout import left, options_of, places, without
 from conformance.records import AppendRows, Case, CreateSession, Expect, ReadRows, SplitStream, Table
 
 JUDGED = ("rows", "restriction", "snapshot", "split", "offsets", "combination", "history")
@@ -34,7 +34,7 @@ def test_a_request_that_has_to_be_refused_keeps_its_options() -> None:
     read = ReadRows(offset="end+1", expect=Expect(codes=("OUT_OF_RANGE",)))
     case = Case("a.b", "Beyond the end", Table((), rows=()), steps=(CreateSession(trace_id="t"), read))
 
-    assert [one.name for one in options_of(case)] == ["trace_id"]
+    assert options_of(case) == ["trace_id"]
     assert left(case) == {"trace_id", "an offset"}
 
 
@@ -46,10 +46,11 @@ def test_without_a_split_there_are_no_children_to_read() -> None:
     found = without(case, [split])
     beside = dataclasses.replace(case, steps=(*steps[:3], ReadRows(stream="0", alongside=True)))
 
-    assert split.name == "a split"
+    assert split == "a split"
     assert found is not None
     assert found.steps == (CreateSession(), ReadRows(stream="0"))
     assert without(beside, [split]) is None
+    assert [places(case)[0], places(case)[3]] == places(found)
 
 
 @pytest.mark.parametrize("index", [0, 2, 9, 23, 36])
@@ -63,4 +64,4 @@ def test_cases_with_one_option_less_are_right_for_the_reference(index: int) -> N
         for option in options_of(case):
             drawn = without(case, [option])
             verdicts = () if drawn is None else step.verdicts(step.take(CaseWork(drawn)))
-            assert [one for one in verdicts if one.outcome.fails_run] == [], option.name
+            assert [one for one in verdicts if one.outcome.fails_run] == [], option
