@@ -30,7 +30,7 @@ class _Option(NamedTuple):
 
 
 _OFFSET: Final = "an offset"
-_ABANDONED: Final = "an abandoned read"
+_ABANDONED: Final = "an abandoned read before it"
 _SPLIT: Final = "a split"
 _OPTIONS: Final = (
     _Option("row_restriction", CreateSession, ("row_restriction", "restriction_bytes")),
