@@ -13,6 +13,7 @@ from conformance.cli._clausesets import ClauseSet, clause_sets, gone
 from conformance.cli._common import find_clause
 from conformance.cli._group import Unusable
 from conformance.cli._options import json_flag
+from conformance.cli._wirerules import facts_of_rule, lines_of_rule, wire_rule
 from conformance.cli.clauses import facts, first_sentence
 from conformance.contract.clause import MESSAGES, Clause, Role
 from conformance.contract.disputes import dispute_of
@@ -39,7 +40,8 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
 
     With a NUMBER, explain that cause of the last run in this directory.
 
-    Instead of CLAUSE, give any other name that a report prints: `case`, a profile, or a chapter.
+    Instead of CLAUSE, give any other name that a report prints: `case`, a profile, a chapter, or a rule on bytes, which
+    `dissect` and `replay` print.
 
     With a RUN, the path of its log or JSON report, explain one CAUSE: its deviations with their bytes, what sets them
     apart from what is right, the smallest case, what follows from it and what was not judged because of it.
@@ -58,6 +60,9 @@ def command(*, subject: str, cause: str | None, as_json: bool) -> None:
             return
         for line in _lines_of_set(found, columns()):
             click.echo(line)
+        return
+    if subject not in all_clauses() and (rule := wire_rule(subject)) is not None:
+        click.echo(json.dumps(facts_of_rule(rule), indent=1) if as_json else "\n".join(lines_of_rule(rule, columns())))
         return
     clause = ON_THE_CASE if subject == WHOLE_CASE else find_clause(subject)
     if as_json:

@@ -28,6 +28,11 @@ MOST_CALLS: Final = 50
 earlier, unless the delays are tiny.
 """
 
+UNSERVED_PAUSES: Final = (0.1, 0.13, 0.169)
+"""Seconds before a call that ended in UNAVAILABLE, without a delay, is made again: the first pauses of the policy that
+is published for the three methods (bigquerystorage_grpc_service_config.json). Google's clients go on for hours. The
+last answer stands: a server that never serves is no better for it.
+"""
 
 _MOVED: Final = "the connection broke: Stream removed (GOAWAY received; Error code: 0;"
 """In the text of grpcio: the server closes the connection without an error, and has not begun with this call. Of a call
@@ -41,7 +46,8 @@ class Patience:
     ``tries`` is how often a request may be sent again. ``again`` counts the requests that were sent again, ``given_up``
     those that a quota refused to the end. ``delayed`` counts the calls that were made again after a delay that the
     server had named, and that were not refused by the quota of a ``service``. ``moved`` counts those that were made
-    again over another connection, because the server had closed theirs before it began with them.
+    again over another connection, because the server had closed theirs before it began with them. ``unserved`` counts
+    those that were made again because the server was UNAVAILABLE and named no delay.
     """
 
     def __init__(
@@ -57,6 +63,7 @@ class Patience:
         self.given_up = 0
         self.delayed = 0
         self.moved = 0
+        self.unserved = 0
 
     def pause(self, tried: int, until: float) -> bool:
         """Wait after the request number ``tried`` (from 0) was refused; false if it should not be sent again.
@@ -75,24 +82,34 @@ class Patience:
         """What ``call`` returns, made again while its status names a delay (``google.rpc.RetryInfo``), as Google's
         clients do: at most :data:`MOST_CALLS` times, and never with a wait beyond ``until`` on the monotonic clock.
 
+        A call that the target ends in UNAVAILABLE is made again after each of the :data:`UNSERVED_PAUSES`; one that the
+        suite has broken is not *complete*.
+
         A server may close a connection at any time. A call that came too late for it was not begun, and gRPC makes it
         again (https://github.com/grpc/proposal/blob/master/A6-client-retries.md#transparent-retries).
         """
         made = call()
+        pauses = iter(UNSERVED_PAUSES)
         for _ in range(MOST_CALLS - 1):
-            moved = _is_moved(made)
-            seconds = 0.0 if moved else _delay(made)
+            seconds = 0.0 if _is_moved(made) else _delay(made)
+            if unserved := seconds is None and _is_unserved(made):
+                seconds = next(pauses, None)
             if seconds is None or time.monotonic() + seconds >= until:
                 break
             self._wait(seconds)
-            if moved:
-                self.moved += 1
-            elif self.tries and made.status == "RESOURCE_EXHAUSTED":
-                self.again += 1
-            else:
-                self.delayed += 1
+            self._count(made, unserved=unserved)
             made = call()
         return made
+
+    def _count(self, refused: Call, *, unserved: bool) -> None:
+        if _is_moved(refused):
+            self.moved += 1
+        elif unserved:
+            self.unserved += 1
+        elif self.tries and refused.status == "RESOURCE_EXHAUSTED":
+            self.again += 1
+        else:
+            self.delayed += 1
 
     def ask(self, send: Callable[[], T], *, limited: Callable[[Exception], bool], until: float) -> T:
         """What ``send`` returns, called again while ``limited`` says that a quota was the reason why it raised."""
@@ -114,6 +131,8 @@ class Patience:
             said.append(f"requests that a quota or rate limit refused: {counts}; no verdict rests on such a refusal")
         if self.delayed:
             said.append(f"made again after the delay that the server named (RetryInfo): {many(self.delayed, 'call')}")
+        if self.unserved:
+            said.append(f"made again after UNAVAILABLE, as Google's clients do: {many(self.unserved, 'call')}")
         if self.moved:
             said.append(f"made again because the server had closed the connection (GOAWAY): {many(self.moved, 'call')}")
         return tuple(said)
@@ -121,6 +140,10 @@ class Patience:
 
 def _is_moved(call: Call) -> bool:
     return call.end is CallEnd.CRASH and not call.responses and _MOVED in call.details
+
+
+def _is_unserved(call: Call) -> bool:
+    return call.end is CallEnd.COMPLETE and call.status == "UNAVAILABLE"
 
 
 def _delay(call: Call) -> float | None:

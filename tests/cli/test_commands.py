@@ -241,6 +241,21 @@ class TestWords:
         assert {"projection.filter-may-use-other-columns  [MUST]", "errors.unknown-column-is-named  [MAY]"} <= {*lines}
         assert max(map(len, lines)) <= 60
 
+    def test_a_rule_on_bytes_is_explained_with_its_source(self) -> None:
+        """`replay` prints such a name next to the bytes, and it is no clause: users ask what it is worth."""
+        output = conformance_("explain", "compression.empty-without-frame").output
+        facts = json.loads(conformance_("explain", "compression.empty-without-frame", "--json").output)
+
+        assert "[rule on bytes]" in output
+        assert "the format does not forbid it" in output
+        assert facts["requirement"].lower() in output.lower().replace("\n", " ")
+        assert facts["source"] in output
+
+    @pytest.mark.parametrize("rule", ["protobuf.field-order", "stream.schema-first"])
+    def test_of_a_rule_and_a_clause_of_one_name_the_clause_is_explained(self, rule: str) -> None:
+        """The clause is what a run judges."""
+        assert ("[rule on bytes]" in conformance_("explain", rule).output) is (rule == "protobuf.field-order")
+
     def test_a_clause_is_explained_with_its_source(self) -> None:
         """What, by whose word, who breaks."""
         clause = next(iter(all_clauses().values()))

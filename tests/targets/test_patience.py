@@ -9,7 +9,7 @@ import pytest
 
 from conformance.contract.rpcstatus import TRAILER, retry_status
 from conformance.records import Call, CallEnd, MetadataEntry
-from conformance.targets.patience import MOST_CALLS, Patience
+from conformance.targets.patience import MOST_CALLS, UNSERVED_PAUSES, Patience
 from conformance.targets.service import Service
 
 SAID = "requests that a quota or rate limit refused: {} sent again, {} given up; no verdict rests on such a refusal"
@@ -100,6 +100,36 @@ def test_a_call_is_made_again_after_the_delay_that_the_server_names() -> None:
     assert patience.make(lambda: next(answers), math.inf) is SERVED
     assert waits == [2.25, 0.5]
     assert patience.remarks == ("made again after the delay that the server named (RetryInfo): 2 calls",)
+
+
+def test_a_call_that_the_server_could_not_serve_is_made_again() -> None:
+    """The published policy of this API says so, also where the status names no delay."""
+    waits: list[float] = []
+    answers = iter([refused(None, "UNAVAILABLE"), refused(None, "UNAVAILABLE"), SERVED])
+    patience = Patience(None, wait=waits.append)
+
+    assert patience.make(lambda: next(answers), math.inf) is SERVED
+    assert waits == [0.1, 0.13]
+    assert patience.remarks == ("made again after UNAVAILABLE, as Google's clients do: 2 calls",)
+
+
+def test_a_server_that_never_serves_is_judged() -> None:
+    """The pauses are few, and the last answer stands."""
+    waits: list[float] = []
+    answer = refused(None, "UNAVAILABLE")
+
+    assert Patience(None, wait=waits.append).make(lambda: answer, math.inf) is answer
+    assert waits == [*UNSERVED_PAUSES]
+
+
+@pytest.mark.parametrize(("status", "end"), [("UNAVAILABLE", CallEnd.CRASH), ("INTERNAL", CallEnd.COMPLETE)])
+def test_a_lost_connection_and_another_code_are_answers(status: str, end: CallEnd) -> None:
+    """The policy does not name the code, and nobody has sent the status of a lost connection."""
+    answers = iter([dataclasses.replace(refused(None, status), end=end), SERVED])
+    patience = Patience(None)
+
+    assert patience.make(lambda: next(answers), math.inf).status == status
+    assert patience.remarks == ()
 
 
 def gone(text: str, *responses: bytes) -> Call:

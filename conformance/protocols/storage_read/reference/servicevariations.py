@@ -45,6 +45,10 @@ SERVICE_VARIATIONS: Final[Mapping[str, ServiceVariation[Service]]] = MappingProx
 _variation: Final = registering(_REGISTER)
 
 _RETRY_INFO: Final = "https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto"
+_RETRIED: Final = (
+    "https://github.com/googleapis/googleapis/blob/master/"
+    "google/cloud/bigquery/storage/v1/bigquerystorage_grpc_service_config.json"
+)
 _STATUS: Final = "https://github.com/googleapis/googleapis/blob/master/google/rpc/status.proto"
 _EMPTY_STREAMS: Final = "https://github.com/googleapis/python-bigquery-storage/issues/733"
 
@@ -164,6 +168,27 @@ class TwoAtOnce(_Busy):
     """Two reads are served at once; a further one is refused, with the delay after which to try again."""
 
     most = 2
+
+
+@_variation("calls.one-in-five-unavailable", _RETRIED)
+class OneInFiveUnavailable(Service):
+    """Of the sessions and reads every fifth call ends in UNAVAILABLE, which clients try again."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__(catalogue)
+        self._calls = itertools.count(1)
+
+    def create_read_session(self, request: Any) -> Any:
+        self._perhaps()
+        return super().create_read_session(request)
+
+    def read_rows(self, request: Any) -> Iterator[Any]:
+        self._perhaps()
+        yield from super().read_rows(request)
+
+    def _perhaps(self) -> None:
+        if next(self._calls) % 5 == 0:
+            raise Refusal(grpc.StatusCode.UNAVAILABLE, "the service is currently unavailable")
 
 
 def _no_record(interpreter: Interpreter, node: exp.Expression) -> Value:
