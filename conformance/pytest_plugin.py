@@ -211,6 +211,7 @@ class ClauseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Judge, once for all clauses, and report the outcome of this one."""
+        from conformance.contract.clause import is_binding  # noqa: PLC0415  # as above
         from conformance.engine.result import NOT_JUDGED  # noqa: PLC0415  # as above
         from conformance.records import Outcome  # noqa: PLC0415  # as above
         from conformance.targets import TargetError  # noqa: PLC0415  # as above
@@ -230,6 +231,8 @@ class ClauseItem(pytest.Item):
             pytest.skip(f"{outcome}: {text}")
         if outcome is Outcome.EXPECTED_FAIL:
             pytest.xfail(f"expected failure: {text}")
+        if outcome is Outcome.FAIL and not is_binding(self.name):
+            pytest.xfail(f"a MAY clause, which fails no run: {text}")
         if outcome is not Outcome.PASS:
             raise ClauseFailedError("\n".join(_report(result, deviations)))
 

@@ -52,6 +52,7 @@ __all__ = [
     "Violation",
     "clause",
     "evidence_for",
+    "is_binding",
     "load_chapters",
 ]
 
@@ -262,6 +263,11 @@ def evidence_for(sources: tuple[str, ...], breaks: str) -> tuple[EvidenceKind, .
     if CLIENT_BASIS.search(breaks):
         found.add(EvidenceKind.CLIENT)
     return tuple(kind for kind in EvidenceKind if kind in found)
+
+
+def is_binding(clause_id: str) -> bool:
+    """False for a MAY clause: nothing promises what it asks for, so its failure alone fails no run (RFC 2119)."""
+    return clause_id not in CLAUSES or CLAUSES[clause_id].level is not Level.MAY
 
 
 def clause(

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.contract.clause import CLAUSES
+from conformance.contract.clause import CLAUSES, is_binding
 from conformance.contract.offers import ELSEWHERE, profile_of
 from conformance.contract.wholecase import required_of
 from conformance.engine.attempts import Attempts, merge_attempts
@@ -154,8 +154,13 @@ class Result:
 
     @property
     def failed(self) -> list[Deviation]:
-        """The deviations that fail the run, except unexpected passes."""
+        """The deviations that fail the run, except unexpected passes; and the failures of MAY clauses."""
         return [item for item in self.deviations if item.outcome.fails_run and item.outcome != Outcome.UNEXPECTED_PASS]
+
+    @property
+    def optional(self) -> list[Deviation]:
+        """The failures of MAY clauses, which fail no run."""
+        return [item for item in self.listed(Outcome.FAIL) if not is_binding(item.clause)]
 
     @property
     def not_judged(self) -> list[Deviation]:
@@ -186,9 +191,11 @@ class Result:
     @property
     def fails(self) -> bool:
         """True if the run exits with status 1: an unexpected outcome, a stale entry, a log that is cut short, or
-        nothing judged or served.
+        nothing judged or served. The failure of a MAY clause is none of these.
         """
-        surprises = any(outcome.fails_run for outcome in self.outcomes)
+        surprises = any(outcome.fails_run for outcome in self.outcomes if outcome is not Outcome.FAIL) or any(
+            is_binding(item.clause) for item in self.listed(Outcome.FAIL)
+        )
         useless = not self.complete or self.judged_nothing or self.served_nothing
         return surprises or any(item.fails_run for item in self.problems) or useless
 

@@ -88,6 +88,11 @@ class DeviationResult(Deviation):
 
     level: Level
 
+    @property
+    def fails_run(self) -> bool:
+        """True if it alone makes the run fail: the failure of a MAY clause does not."""
+        return self.outcome.fails_run and not (self.outcome is Outcome.FAIL and self.level is Level.MAY)
+
     def __post_init__(self) -> None:
         if not self.clauses:
             raise RecordError("deviation.clauses", "at least one clause", [])
@@ -184,7 +189,7 @@ class Report:
     def shows_nothing(self) -> bool:
         """True if the run fails although nothing in it does: nothing was judged or served, and a pass says nothing."""
         stale = any(problem.kind is ProblemKind.STALE for problem in self.problems)
-        fails = stale or self.broke or any(item.outcome.fails_run for item in self.deviations)
+        fails = stale or self.broke or any(item.fails_run for item in self.deviations)
         return self.complete and self.failed and not fails
 
     @property

@@ -16,6 +16,7 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 from conformance.contain.text import many
+from conformance.contract.clause import is_binding
 from conformance.contract.wholecase import required_of
 from conformance.disk.files import write_whole
 from conformance.engine.events import CaseJudged
@@ -89,6 +90,8 @@ def _judged(test: ET.Element, result: Result, case: CaseJudged, verdicts: Sequen
     text = "\n\n".join([*entries, f"replay: {replay_command(result, case)}"])
     if not worst.fails_run:
         return _add(test, "skipped", worst.value, message, text)
+    if worst is Outcome.FAIL and not any(is_binding(one.clause) for one in shown):
+        return _add(test, "skipped", "optional", message, text)
     return _add(test, "error" if worst is Outcome.ERROR else "failure", worst.value, message, text)
 
 

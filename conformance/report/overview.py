@@ -92,7 +92,9 @@ def _print_causes(console: Console, result: Result, found: Sequence[Cause], run:
     log = f"{shlex.quote(run)} " if run else ""
     console.print()
     more = f", the first {FIRST} of {len(found)}" if len(found) > FIRST else ""
-    console.print(Text(f"FIX FIRST{more}", "bold red"))
+    # A run that passes has failures of MAY clauses alone.
+    title, style = ("FIX FIRST", "bold red") if result.fails else ("OPTIONAL", "bold")
+    console.print(Text(f"{title}{more}", style))
     cards = len(found) if len(found) <= CARDS else 1
     for number, cause in enumerate(found[:FIRST], 1):
         if number <= cards:

@@ -308,7 +308,8 @@ def verdict_line(result: Result) -> str:
         calls = _many(sum(case.calls for case in result.cases), "call")
         return f"FAILED: the server answered {calls} with refusals or nothing, so that a pass says nothing; {scope}"
     if not result.fails:
-        return f"PASSED: {scope}, nothing unexpected"
+        unmet = len({item.clause for item in result.optional})
+        return f"PASSED: {scope}, {_many(unmet, 'MAY clause') + ' not met' if unmet else 'nothing unexpected'}"
     errors = result.listed(Outcome.ERROR)
     found = causes(result)
     parts = [f"{_apart(found)}{_flaky(result)}"] if found else []

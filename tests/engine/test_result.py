@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from conformance.contract.clause import load_chapters
 from conformance.engine.events import CaseJudged, CounterexampleSaved, Evidence, Line, RunEnded
 from conformance.engine.result import fold, worst
 from conformance.records import Outcome, Verdict
+from conformance.report.summary import verdict_line
 from conformance.targets import ExpectedFailure
 from tests.engine.samples import failing, judged, passing, started
 
@@ -107,6 +109,17 @@ def test_a_flight_server_that_serves_nothing_fails(changed: dict[str, Any], *, f
     assert fold([start, case, owed, END]).fails is fails
     assert not fold([start, dataclasses.replace(case, received=1), owed, END]).fails
     assert not fold([start, case, END]).fails, "every case asks for refusals, and got them"
+
+
+def test_the_failure_of_a_may_clause_fails_no_run() -> None:
+    """Nothing promises what it asks for; the verdict counts it all the same."""
+    load_chapters()
+    optional, kept = "session.trace-id-is-echoed", "session.names-differ"
+    result = fold([started(optional, kept), judged("a", failing("a", optional, "absent"), passing("a", kept)), END])
+
+    assert not result.fails
+    assert [item.clause for item in result.optional] == [optional]
+    assert verdict_line(result).endswith("1 MAY clause not met")
 
 
 def test_a_log_that_breaks_off_is_incomplete_and_fails() -> None:
