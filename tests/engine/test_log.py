@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -222,6 +223,18 @@ def test_an_exchange_of_a_client_is_at_an_instant(tmp_path: Path, now: int) -> N
 
     with pytest.raises(LogError, match=r"line 2: exchange\.now: expected 0 to 1e\+17 microseconds.*, got -?\d"):
         list(read_log(path))
+
+
+def test_an_exchange_of_the_driver_is_at_a_time_that_fits_a_float(tmp_path: Path) -> None:
+    """Clauses compute with it; a clock before 1970 is a clock."""
+    case = Case("mine", "", Table((), ()), steps=())
+    for now, refused in ((-1, False), (10**400, True), (-(10**400), True)):
+        path = tmp_path / "run.jsonl"
+        events = (EVENTS[0], ExchangeRecorded(case, Exchange("mine", "mine", now=now)))
+        path.write_text("".join(json.dumps(log_module.event_to_json(event)) + "\n" for event in events))
+
+        with pytest.raises(LogError, match=r"line 2: exchange\.now") if refused else contextlib.nullcontext():
+            list(read_log(path))
 
 
 def test_a_line_is_read_up_to_a_bound(tmp_path: Path) -> None:
