@@ -6,6 +6,7 @@ import io
 import sys
 from typing import TYPE_CHECKING, TextIO
 
+from conformance.cli._completing import complete, is_asked
 from conformance.cli._group import cli
 from conformance.contain.libraries import settle_grpc
 from conformance.contain.limits import collect_seldom, release_large
@@ -51,4 +52,6 @@ def begin(arguments: list[str] | None) -> None:
     collect_seldom()
     release_large()
     settle_grpc()
+    if is_asked():
+        complete()
     cli.main(args=arguments, prog_name="conformance")

@@ -26,7 +26,8 @@ from conformance.disk.lines import LineFile, line_of
 from conformance.disk.pipes import kept
 from conformance.engine.events import EVENTS, CaseJudged, Event, ExchangeRecorded, RunEnded, RunStarted
 from conformance.generate.casefile import check_foreign
-from conformance.records import FORMAT, RecordError, from_json, to_json
+from conformance.records import FORMAT, Exchange, RecordError, from_json, to_json
+from conformance.records.times import MOST_SECONDS, is_instant
 
 __all__ = ["MOST_GENERATED", "TAG_KEY", "LogChangedError", "LogError", "LogWriter", "is_log", "log_schema", "read_log"]
 
@@ -208,11 +209,24 @@ def _read_line(line: bytes, place: str, suite: str) -> Event:
             check_foreign(event.case)
         except ValueError as error:
             raise LogError(safe(f"{place}: {error}")) from None
+        _check_instants(event.exchange, place)
     if isinstance(event, RunStarted):
         _check_drawn(event, place)
     if isinstance(event, CaseJudged) and any(verdict.case_id != event.case_id for verdict in event.verdicts):
         raise LogError(f"{place}: expected verdicts on {safe(event.case_id, limit=200)!r} alone")
     return event
+
+
+def _check_instants(exchange: Exchange, place: str) -> None:
+    """Refuse a time that no clock shows: clauses compute with it, and a client's calls are in order by its sum with
+    theirs. The suite's own clock may show a time before 1970.
+    """
+    shown = abs(exchange.now) <= MOST_SECONDS * 1e6
+    if not exchange.driven:
+        shown = all(is_instant(exchange.now, call.started) for call in exchange.calls)
+    if not shown:
+        until = f"0 to {MOST_SECONDS * 1e6:g} microseconds, together with the start of each call"
+        raise LogError(safe(f"{place}: exchange.now: expected {until}, got {exchange.now}", limit=300))
 
 
 def _check_drawn(start: RunStarted, place: str) -> None:

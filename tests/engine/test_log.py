@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -20,6 +21,7 @@ from conformance.engine.events import (
     CounterexampleSaved,
     Event,
     Evidence,
+    ExchangeRecorded,
     Line,
     RunEnded,
     RunStarted,
@@ -27,7 +29,7 @@ from conformance.engine.events import (
 )
 from conformance.engine.log import LogChangedError, LogError, LogWriter, log_schema, read_log
 from conformance.engine.selection import LeftOut
-from conformance.records import Finding
+from conformance.records import Asker, AskerKind, Call, Case, Exchange, Finding, Table
 from conformance.targets import ExpectedFailure
 from tests.engine.samples import failing, judged, passing, started
 
@@ -202,6 +204,37 @@ def test_a_time_is_a_number_of_seconds(tmp_path: Path, kind: str, name: str, val
 
     with pytest.raises(LogError, match=rf"line \d+: {name}: expected seconds from 0 to 1e\+11 but got"):
         list(read_log(path))
+
+
+@pytest.mark.parametrize(
+    "now", [-1, 10**30, 10**400, 10**17], ids=["before", "late", "no float", "too late with its call"]
+)
+def test_an_exchange_of_a_client_is_at_an_instant(tmp_path: Path, now: int) -> None:
+    """Its calls are put in order by its time and theirs: the sentence names the line and the time that is none."""
+    call = Call(0, "", "ReadRows", b"", started=1.0)
+    recorded = ExchangeRecorded(
+        Case("call.000001", "", Table((), ()), steps=()),
+        Exchange("call.000001", "mine", (call,), asked_by=Asker(AskerKind.PROXY, "grpc")),
+    )
+    lines = [log_module.event_to_json(event) for event in (EVENTS[0], recorded)]
+    lines[1]["exchange"]["now"] = now
+    path = tmp_path / "run.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    with pytest.raises(LogError, match=r"line 2: exchange\.now: expected 0 to 1e\+17 microseconds.*, got -?\d"):
+        list(read_log(path))
+
+
+def test_an_exchange_of_the_driver_is_at_a_time_that_fits_a_float(tmp_path: Path) -> None:
+    """Clauses compute with it; a clock before 1970 is a clock."""
+    case = Case("mine", "", Table((), ()), steps=())
+    for now, refused in ((-1, False), (10**400, True), (-(10**400), True)):
+        path = tmp_path / "run.jsonl"
+        events = (EVENTS[0], ExchangeRecorded(case, Exchange("mine", "mine", now=now)))
+        path.write_text("".join(json.dumps(log_module.event_to_json(event)) + "\n" for event in events))
+
+        with pytest.raises(LogError, match=r"line 2: exchange\.now") if refused else contextlib.nullcontext():
+            list(read_log(path))
 
 
 def test_a_line_is_read_up_to_a_bound(tmp_path: Path) -> None:

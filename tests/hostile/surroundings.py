@@ -291,3 +291,16 @@ def used_up_processor_time(place: Path, cookie: str) -> Command:
     """The processor time of a run is used up after two seconds, and it may have sixty more to end."""
     limit = ["/bin/sh", "-c", 'ulimit -S -t 2; ulimit -H -t 62; exec "$@"', "sh"]
     return Command(["run", "--target", "reference", "--quiet", "--no-readers"], wrap=limit)
+
+
+@register("process.a-shell-asks-behind-no-command", Part.COMMAND, Expected(status=(0,)))
+def a_shell_asks_behind_no_command(place: Path, cookie: str) -> Command:
+    """A shell asks for the words behind a command that does not exist, with a quotation that does not end."""
+    asked = {"COMP_WORDS": 'conformance nosuch "x', "COMP_CWORD": "2"}
+    return Command([], environment={"_CONFORMANCE_COMPLETE": "bash_complete", **asked})
+
+
+@register("process.a-shell-asks-nothing", Part.COMMAND, Expected(status=(2,), says="expected COMP_WORDS"))
+def a_shell_asks_nothing(place: Path, cookie: str) -> Command:
+    """By a variable that was left in the environment, a shell asks for words, and says nothing of its line."""
+    return Command(["check", "data.arrows"], environment={"_CONFORMANCE_COMPLETE": "zsh_complete"})
