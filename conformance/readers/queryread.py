@@ -6,6 +6,7 @@ Source: https://bigquery.googleapis.com/discovery/v1/apis/bigquery/v2/rest, ``Qu
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -54,6 +55,16 @@ class RecordedQuery:
         """The id of its job; empty if the answer names none."""
         return name_in(self.reference.get("jobId"))
 
+    @property
+    def name(self) -> str:
+        """The id of its job, or the text of the query if no job was made."""
+        return self.job or str(_parsed(self.request).get("query", ""))
+
+    def state(self) -> dict[str, Any]:
+        """What was asked and in which job it ran, as JSON."""
+        asked = _parsed(self.request)
+        return {"query": asked.get("query", ""), "results": asked.get("queryResultsFormat", ""), "job": self.job}
+
     def resource(self) -> dict[str, Any]:
         """Its job as jobs.get answers: done, with the text of the query.
 
@@ -72,7 +83,13 @@ class RecordedQuery:
         recorded = _parsed(self.request)
         if self.alone:
             return _asks_arrow(body) == _asks_arrow(recorded)
-        return _question(body) == _question(recorded)
+        return _question(body) == _question(recorded) and self._rows_in_page <= _most(body)
+
+    @property
+    def _rows_in_page(self) -> int:
+        answer = _parsed(self.answer)
+        rows = answer.get("rows")
+        return _page_rows(answer) or (len(rows) if isinstance(rows, list) else 0)
 
 
 def recorded_queries(exchange: Exchange) -> Iterator[tuple[Call, RecordedQuery]]:
@@ -146,7 +163,13 @@ def _question(body: Mapping[str, Any]) -> tuple[object, ...]:
     codec = (options if isinstance(options, dict) else {}).get("bufferCompression")
     codec = "" if codec in (None, "COMPRESSION_UNSPECIFIED") else codec
     text = str(body.get("query", "")).strip().rstrip(";").rstrip()
-    return text, _asks_arrow(body), codec if _asks_arrow(body) else "", str(body.get("maxResults") or "")
+    return text, _asks_arrow(body), codec if _asks_arrow(body) else ""
+
+
+def _most(body: Mapping[str, Any]) -> float:
+    """The rows that a page may have. Any page has fewer at the server's wish."""
+    most = str(body.get("maxResults", ""))
+    return int(most) if most.isdecimal() and len(most) < 19 else math.inf
 
 
 def _asks_arrow(body: Mapping[str, Any]) -> bool:

@@ -119,15 +119,17 @@ def test_a_read_travels() -> None:
         ({"arrowSerializationOptions": {"bufferCompression": "COMPRESSION_UNSPECIFIED"}}, True),
         ({"arrowSerializationOptions": {"bufferCompression": "ZSTD"}}, False),
         ({"query": "SELECT 2"}, False),
-        ({"maxResults": 2}, False),
+        ({"maxResults": 2}, True),
+        ({"maxResults": 1}, False),
         ({"queryResultsFormat": "STRUCT_ENCODING"}, False),
     ],
 )
 def test_which_requests_get_a_recorded_answer(asked: dict[str, Any], same: bool) -> None:  # noqa: FBT001
-    """Those for the same statement, format, codec and size of the page."""
+    """Those for the same statement, format and codec that take a page of so many rows."""
     body: dict[str, Any] = {"query": "SELECT 1", "queryResultsFormat": "ARROW"}
 
-    assert RecordedQuery(json.dumps(body).encode(), b"{}").answers(body | asked) is same
+    answer = b'{"rows": [{}, {}]}'
+    assert RecordedQuery(json.dumps(body).encode(), answer).answers(body | asked) is same
 
 
 def test_one_full_read_answers_every_statement() -> None:
