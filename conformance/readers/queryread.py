@@ -18,7 +18,7 @@ from conformance.contract.queryview import ARROW_FIELDS, arrow_in, name_in
 from conformance.readers.fullread import FullRead, RecordedStream
 from conformance.records import Call, CallEnd, Case, Exchange, ReadResult, RunQuery
 
-__all__ = ["QUERY", "RecordedQuery", "job_in", "query_reads", "recorded_queries"]
+__all__ = ["QUERY", "RecordedQuery", "job_in", "job_of", "query_reads", "recorded_queries", "results_of"]
 
 QUERY: Final = "jobs.query"
 _STREAM: Final = re.compile(r"projects/[^/]+/locations/[^/]+/jobs/([^/]+)/streams/_default")
@@ -97,6 +97,16 @@ def recorded_queries(exchange: Exchange) -> Iterator[tuple[Call, RecordedQuery]]
     for call in exchange.calls:
         if call.method == QUERY and _complete(call) and call.responses and _parsed(call.responses[0]):
             yield call, RecordedQuery(call.request, call.responses[0])
+
+
+def job_of(call: Call) -> str:
+    """The id of the job that the answer to a query names; empty if it names none."""
+    return RecordedQuery(call.request, call.responses[0]).job if call.responses else ""
+
+
+def results_of(call: Call) -> str:
+    """The format of results that a query asks for; empty if it names none."""
+    return name_in(_parsed(call.request).get("queryResultsFormat"))
 
 
 def job_in(stream: str) -> str:
