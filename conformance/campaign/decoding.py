@@ -44,7 +44,8 @@ class Decoders:
 
     def read(self, case: Case, exchange: Exchange) -> list[Reading]:
         """The readings of every full read in ``exchange``, grouped by full read, in the order of the decoders."""
-        return [self._reading(name, whole) for whole in reads_of(case, exchange) for name in self._infos]
+        found = ((whole, name, info) for whole in reads_of(case, exchange) for name, info in self._infos.items())
+        return [self._reading(name, whole) for whole, name, info in found if info.takes_read(whole)]
 
     @staticmethod
     def prepare(view: View) -> None:
@@ -68,6 +69,8 @@ class Decoders:
             table = held[whole.label]
             floats = floats_of(table.schema)
             for name, info in self._infos.items():
+                if not info.takes_read(whole):
+                    continue
                 read = self._load(name)
                 if name in self.ended or isinstance(read, str):
                     return None

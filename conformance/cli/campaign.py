@@ -250,7 +250,7 @@ def register_for(readers: Collection[str], protocol: str) -> Mapping[str, Clause
     if protocol == DEFAULT_PROTOCOL or not readers:
         return register
     for reader in readers:
-        if READERS[reader].takes is Takes.SERVER:
+        if READERS[reader].takes in (Takes.SERVER, Takes.QUERY):
             raise click.UsageError(
                 f"expected a decoder, which can read a stream of {protocol}, got the client {reader}"
             )

@@ -209,6 +209,11 @@ class StorageView(View):
         return [*super().batches, *(query.batch for query in self._judged_queries if query.batch is not None)]
 
     @property
+    def calls_read(self) -> Mapping[str, int]:
+        """The place of the call that begins what a reader reads, by the label of its readings."""
+        return {query.step.label: query.index for query in self.queries} | dict(super().calls_read)
+
+    @property
     def _judged_queries(self) -> tuple[QueryView, ...]:
         return self.queries if self.judges_results else ()
 

@@ -121,7 +121,7 @@ def _reader(info: ReaderInfo) -> ReaderVersion:
         version = info.version if info.program else importlib.metadata.version(info.package)
     except importlib.metadata.PackageNotFoundError:
         version = ""
-    return ReaderVersion(info.name, info.package, version, client=info.takes is Takes.SERVER)
+    return ReaderVersion(info.name, info.package, version, client=info.takes in (Takes.SERVER, Takes.QUERY))
 
 
 @functools.cache

@@ -6,14 +6,16 @@ become text, so this module makes each line safe.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contain.text import many, safe
 from conformance.contract.view import BatchBytes, SchemaBytes, View
 from conformance.engine.plugin import EnginePlugin, MessageLines
 from conformance.protocol import DEFAULT_PROTOCOL, plugin
-from conformance.records import Call, Turn
+from conformance.records import Call, RunQuery, Turn
 from conformance.wire import Kind, dissect
 from conformance.wire import lines as dump_lines
 
@@ -111,7 +113,9 @@ def _proto(call: Call, data: bytes, *, request: bool) -> Iterator[str]:
 
     kinds = proto.REQUESTS if request else proto.RESPONSES
     if call.method not in kinds:
-        if not call.method.startswith("Serialize"):  # whose bytes are Arrow messages, which are shown annotated
+        if call.method == RunQuery.METHOD and (value := _object(data)) is not None:
+            yield from _json(value)
+        elif not call.method.startswith("Serialize"):  # whose bytes are Arrow messages, which are shown annotated
             yield f"    {_excerpt(data)}"
         return
     try:
@@ -120,6 +124,21 @@ def _proto(call: Call, data: bytes, *, request: bool) -> Iterator[str]:
         yield f"    not a message of this method: {error}"
         return
     yield from _fields(message, "    ")
+
+
+def _object(data: bytes) -> dict[str, Any] | None:
+    try:
+        return parse_object(data)
+    except ForeignJsonError:
+        return None
+
+
+def _json(value: Mapping[str, Any]) -> Iterator[str]:
+    """An object of REST, a line for each value; long texts, such as Arrow in base64, are cut."""
+    lines = json.dumps(value, indent=2).splitlines()
+    yield from (f"    {_shortened(line)}" for line in lines[:MAX_LINES])
+    if len(lines) > MAX_LINES:
+        yield f"    … {many(len(lines) - MAX_LINES, 'more line')}; `conformance extract` saves the bytes"
 
 
 def _fields(message: Any, indent: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from conformance.contract.comparing.expected import has_columns
 from conformance.contract.comparing.received import serialized
+from conformance.contract.comparing.results import ResultRead, came, pages
 from conformance.contract.comparing.sessions import whole_sessions
 from conformance.contract.subjects import created
 from conformance.contract.view import SessionView, View
@@ -23,7 +24,10 @@ __all__ = ["held_sessions"]
 
 
 def held_sessions(view: View) -> Mapping[str, pa.Table]:
-    """The rows of each session that was read as a whole, and of a serializer's messages, by the labels of readings."""
+    """The rows of each session that was read as a whole, of each query's result, and of a serializer's messages.
+
+    They are found by the labels of readings.
+    """
     held: dict[str, pa.Table] = {}
     empty = [one for one in created(view) if not one.session.streams and has_columns(one)]
     for read in whole_sessions(view):
@@ -37,7 +41,25 @@ def held_sessions(view: View) -> Mapping[str, pa.Table]:
             held[session.step.label] = nothing
     for one in serialized(view):
         held[SERIALIZER] = one.got
+    return held | _held_results(view)
+
+
+def _held_results(view: View) -> dict[str, pa.Table]:
+    """The rows of each query's result: those of the page, and behind it those of the stream of its job."""
+    behind = {read.query.index: read.rows for read in reversed(came(view)) if _is_behind(read)}
+    held = {}
+    for page in pages(view):
+        if not page.query.says("pageToken"):
+            held[page.query.step.label] = page.rows
+        elif (rows := behind.get(page.query.index)) is not None and rows.schema.equals(page.rows.schema):
+            held[page.query.step.label] = pa.concat_tables([page.rows, rows])
     return held
+
+
+def _is_behind(read: ResultRead) -> bool:
+    """True for a read from the row behind the page, in the job's own location."""
+    page = read.page
+    return page is not None and read.read.request.offset == page.rows.num_rows and not read.read.step.location
 
 
 def _without_rows(session: SessionView) -> pa.Table | None:

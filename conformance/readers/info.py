@@ -32,6 +32,7 @@ class Takes(enum.StrEnum):
     MESSAGES = "the schema message, and each batch message by itself"
     STREAM = "one stream: schema message and batch messages end to end, without an end-of-stream marker"
     SERVER = "calls of BigQueryRead, answered with the recorded response bytes"
+    QUERY = "jobs.query and ReadRows on the stream of its job, answered with the recorded bytes"
 
 
 class LossKind(enum.StrEnum):
@@ -113,6 +114,10 @@ class ReaderInfo:
     version: str = ""
     asks: str = ""
     gaps: Mapping[str, str] = field(default_factory=lambda: types.MappingProxyType({}))
+
+    def takes_read(self, read: FullRead) -> bool:
+        """True if the read is one of those for this reader: the result of a query, or all others."""
+        return (self.takes is Takes.QUERY) == (read.offset is not None)
 
     def refusal(self, read: FullRead) -> str:
         """The reason why this reader does not get this read, such as an unsupported type; empty if it gets it."""

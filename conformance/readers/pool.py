@@ -262,15 +262,18 @@ class ReaderPool:
         if unknown:
             raise ValueError(f"expected readers among {sorted(self.readers)} but got {unknown!r}")
         reads = reads_of(case, exchange)
-        found = [self._refusals(whole, names) for whole in reads]
+        asked = [[name for name in names if self.readers[name].takes_read(whole)] for whole in reads]
+        found = [self._refusals(whole, takers) for whole, takers in zip(reads, asked, strict=True)]
+        shares = list(zip(asked, found, strict=True))
         jobs = [
-            thread.submit(_read_in_turn, slot, reads, [_share(slot, names, refused) for refused in found])
+            thread.submit(_read_in_turn, slot, reads, [_share(slot, takers, refused) for takers, refused in shares])
             for thread, slot in zip(self._threads, self._slots, strict=True)
         ]
         for job in jobs:
             for readings, made in zip(found, job.result(), strict=True):
                 readings.update(made)
-        return [reading for readings in found for reading in _sharing([readings[name] for name in names])]
+        together = zip(asked, found, strict=True)
+        return [one for takers, readings in together for one in _sharing([readings[name] for name in takers])]
 
     def _refusals(self, whole: FullRead, names: Sequence[str]) -> dict[str, Reading]:
         """The readings of those that state that they cannot read this."""

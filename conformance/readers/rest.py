@@ -2,7 +2,7 @@
 
 That is ``tables.get``, a query of one whole table as a job that is done with that table as its destination, datasets,
 and a token. Every other request is answered with ``400 notRecorded``, so that a client that falls back to
-``tabledata.list`` fails visibly. Nothing here comes from a target.
+``tabledata.list`` fails visibly. Nothing here comes from a target, but for the answers of recorded queries.
 
 Source: https://cloud.google.com/bigquery/docs/reference/rest
 """
@@ -12,13 +12,13 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.records import BqType, Column
 
-__all__ = ["RestTable", "Tables", "answer", "rest_schema"]
+__all__ = ["Queries", "RestTable", "Tables", "answer", "rest_schema"]
 
 Body: TypeAlias = dict[str, Any]
 
@@ -31,6 +31,8 @@ _LEGACY: Final[Mapping[BqType, str]] = {
 
 _NAME: Final = re.compile(r"projects/(?P<project>[^/]+)/datasets/(?P<dataset>[^/]+)/tables/(?P<table>[^/]+)")
 _PATH: Final = r"(?:/bigquery/v2)?/projects/([^/]+)"
+_QUERIES: Final = re.compile(_PATH + "/queries")
+_JOBS: Final = re.compile(_PATH + "/jobs/([^/]+)")
 _QUERY: Final = re.compile(
     r"SELECT\s+\*\s+FROM\s+`?(?:([\w:.-]+?)`?[.:]`?)??([\w-]+)`?\.`?([\w-]+)`?\s*;?\s*", re.IGNORECASE
 )
@@ -93,6 +95,16 @@ Tables: TypeAlias = Callable[[str, str, str], RestTable | None]
 """The table of a project, a dataset and a table id, None if there is none; an empty project is any."""
 
 
+class Queries(Protocol):
+    """Recorded queries."""
+
+    def queried(self, body: Mapping[str, Any], /) -> bytes | None:
+        """The recorded answer of jobs.query to a request with this body; None if none was recorded."""
+
+    def job(self, name: str, /) -> Body | None:
+        """The job with this id of a recorded query, as jobs.get answers; None if none was recorded."""
+
+
 def rest_schema(columns: Iterable[Column]) -> list[Body]:
     """The columns as ``TableFieldSchema`` objects; numbers are strings there, like every int64 of the REST API."""
     return [_field(column) for column in columns]
@@ -113,11 +125,13 @@ def _field(column: Column) -> Body:
     return field
 
 
-def answer(tables: Tables, method: str, target: str, body: bytes) -> tuple[int, Body]:
+def answer(tables: Tables, method: str, target: str, body: bytes, queries: Queries | None = None) -> tuple[int, Body]:
     """The status and the JSON of the answer to a request; never raises."""
     url = urlsplit(target)
     if method == "POST" and url.path.rpartition("/")[2] == "token":
         return 200, {"access_token": "replay", "token_type": "Bearer", "expires_in": 3600, "id_token": "replay"}
+    if queries is not None and (recorded := _recorded(queries, method, url.path, body)) is not None:
+        return 200, recorded
     for verb, path, handler in _ROUTES:
         found = path.fullmatch(url.path)
         if found is not None and verb == method:
@@ -125,6 +139,15 @@ def answer(tables: Tables, method: str, target: str, body: bytes) -> tuple[int, 
             if made is not None:
                 return 200, made
     return 400, _error(f"not recorded: {method} {url.path}")
+
+
+def _recorded(queries: Queries, method: str, path: str, body: bytes) -> Body | None:
+    """The recorded answer of jobs.query, and jobs.get of its job, which is done."""
+    if method == "POST" and _QUERIES.fullmatch(path):
+        answered = queries.queried(_parsed(body))
+        return None if answered is None else _parsed(answered)
+    named = _JOBS.fullmatch(path) if method == "GET" else None
+    return None if named is None else queries.job(unquote(named[2]))
 
 
 def _parsed(body: bytes) -> Body:

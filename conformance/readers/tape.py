@@ -14,7 +14,7 @@ import bisect
 import dataclasses
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from google.protobuf.message import DecodeError
@@ -22,6 +22,7 @@ from google.protobuf.message import DecodeError
 from conformance import wire
 from conformance.contract import proto
 from conformance.readers.fullread import FullRead
+from conformance.readers.queryread import RecordedQuery, job_in, recorded_queries
 from conformance.readers.rest import RestTable
 from conformance.records import Call, CallEnd, Case, Column, Exchange, MetadataEntry
 
@@ -92,6 +93,8 @@ class Tape:
     chooses columns, restriction and streams itself, and its rows are compared with those of that read.
 
     ``rows`` are those of the table, if they are known: the recorded streams may have others.
+
+    A recorded ``query`` is a tape too, without a session: its streams are that of its job.
     """
 
     table: str
@@ -103,10 +106,16 @@ class Tape:
     splits: tuple[tuple[bytes, bytes], ...] = ()
     alone: bool = False
     rows: int | None = None
+    query: RecordedQuery | None = None
 
     @classmethod
     def of_read(cls, read: FullRead, *, alone: bool = False) -> Tape:
         """The tape of a full read."""
+        if read.offset is not None:
+            query = RecordedQuery(read.request, read.session, alone=alone)
+            behind = [(one.name, ((read.offset, (one.responses, OK)),)) for one in read.streams]
+            parts = tuple(TapeStream(name, (), whole=False, others=others) for name, others in behind)
+            return cls("", b"", b"", OK, parts, query=query)
         streams = tuple(TapeStream(stream.name, stream.responses) for stream in read.streams)
         return cls(_asked(read.request).table, read.request, read.session, OK, streams, read.columns, alone=alone)
 
@@ -211,6 +220,16 @@ class Tapes:
                 return found
         return None
 
+    def queried(self, body: Mapping[str, Any]) -> bytes | None:
+        """The recorded answer of jobs.query to a request with this body; None if none was recorded."""
+        queries = (tape.query for tape in self._tapes if tape.query is not None)
+        return next((query.answer for query in queries if query.answers(body)), None)
+
+    def job(self, name: str) -> dict[str, Any] | None:
+        """The job with this id of a recorded query, as jobs.get answers; None if none was recorded."""
+        queries = (tape.query for tape in self._tapes if tape.query is not None)
+        return next((query.resource() for query in queries if name and query.job == name), None)
+
     def streams(self) -> Iterator[TapeStream]:
         """Every stream of every tape."""
         return itertools.chain.from_iterable(tape.streams for tape in self._tapes)
@@ -239,7 +258,14 @@ def tapes_of(case: Case, exchange: Exchange) -> tuple[Tape, ...]:
         streams = tuple(_stream(name, reads[name]) for name in (*names, *children) if name in reads)
         table = _asked(call.request).table
         made.append(Tape(table, call.request, answer, _ending(call), streams, case.table.columns, splits))
-    return tuple(made)
+    return (*made, *_queries_of(exchange, reads))
+
+
+def _queries_of(exchange: Exchange, reads: Mapping[str, Sequence[tuple[int, Call]]]) -> Iterator[Tape]:
+    """The recorded queries, each with the streams of its job, whatever location their names have."""
+    for _, query in recorded_queries(exchange):
+        names = [name for name in reads if query.job and job_in(name) == query.job]
+        yield Tape("", b"", b"", OK, tuple(_stream(name, reads[name]) for name in names), query=query)
 
 
 def _parses(method: str, request: bytes) -> bool:

@@ -24,11 +24,11 @@ from conformance.engine.log import LogError, LogWriter
 from conformance.engine.provenance import Identity
 from conformance.engine.selection import all_clauses
 from conformance.engine.started import surroundings
-from conformance.protocol import plugins
+from conformance.protocol import DEFAULT_PROTOCOL, plugins
 from conformance.recording.keeping import Bounds, Kept, Metadata
 from conformance.recording.methods import recorded_methods
 from conformance.recording.plugin import RecordingPlugin
-from conformance.records import Asker, AskerKind, Call, CallEnd, Case, Exchange, Level
+from conformance.records import Asker, AskerKind, Call, CallEnd, Case, Exchange, Level, RunQuery
 
 __all__ = ["Ended", "Journal"]
 
@@ -106,6 +106,10 @@ class Journal:
             return None
         protocol, name = recorded_methods()[method]
         return Kept(protocol, name, sent, self.bounds, time.monotonic() - self._began)
+
+    def keep_query(self, sent: Metadata) -> Kept:
+        """The place for the messages of a call of jobs.query, which is none of gRPC."""
+        return Kept(DEFAULT_PROTOCOL, RunQuery.METHOD, sent, self.bounds, time.monotonic() - self._began)
 
     def end(self, kept: Kept, ended: Ended) -> None:
         """Let the thread write a call that has ended."""

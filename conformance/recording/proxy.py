@@ -21,6 +21,7 @@ from conformance.recording.journal import Journal
 from conformance.recording.meeting import Clock, Meeting
 from conformance.recording.methods import method_names
 from conformance.recording.passing import OPTIONS, Passing
+from conformance.recording.restcalls import RestCalls
 from conformance.records import Fault, FaultKind
 from conformance.reference.guard import ServerTls
 from conformance.targets.endpoint import Tls
@@ -131,7 +132,13 @@ class Proxy:
             name = "" if upstream.tls is None else upstream.tls.server_name
             accept = None if listener.tls is None else listener.tls.context()
             named = accept is not None or not is_loopback(listener.rest[0])
-            self._splice = Splice(*upstream.rest, secure=context, name=name, requests=partial(Requests, named=named))
+            self._splice = Splice(
+                *upstream.rest,
+                secure=context,
+                name=name,
+                requests=partial(Requests, named=named),
+                followed=partial(RestCalls, self._journal),
+            )
             self.rest = joined(listener.rest[0], await self._splice.listen(*listener.rest, accept))
 
     async def __aexit__(

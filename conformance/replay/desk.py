@@ -56,7 +56,7 @@ class ReplayDesk:
 
     def http(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> tuple[int, Any]:
         """Answer a REST request."""
-        status, made = rest.answer(self._shelf.described, method, target, body)
+        status, made = rest.answer(self._shelf.described, method, target, body, self._shelf)
         agent = headers.get("user-agent", "")
         self._asked.say("request", method=method, target=target, status=status, agent=agent)
         return status, made

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Protocol
 
-from conformance.readers.rest import RestTable
+from conformance.readers.rest import Queries, RestTable
 from conformance.readers.tape import Answer
 from conformance.records import Call, Case, Exchange
 
@@ -31,6 +31,10 @@ class RecordedAnswers(Protocol):
 
     def described(self, project: str, dataset: str, table: str) -> RestTable | None:
         """The table as ``tables.get`` shows it, if it is in this recording."""
+
+    @property
+    def queries(self) -> Queries | None:
+        """The recorded queries; None if the protocol has none."""
 
     def renamed(self, table: str, number: str) -> RecordedAnswers:
         """The same answers with another table, and with names of sessions that no other recording has."""

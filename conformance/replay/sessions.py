@@ -9,7 +9,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from conformance.contract import proto
-from conformance.readers.rest import RestTable
+from conformance.readers.rest import Queries, RestTable
 from conformance.readers.tape import Answer, Tape, Tapes
 
 __all__ = ["SessionAnswers", "renamed"]
@@ -24,11 +24,13 @@ class SessionAnswers:
     @property
     def table(self) -> str:
         """The name of the first session's table; empty if there is no session."""
-        return next((tape.table for tape in self.tapes), "")
+        return next((tape.table for tape in self.tapes if tape.query is None), "")
 
     def names(self) -> set[str]:
-        """The names by which requests find these sessions: tables and streams."""
-        return {tape.table for tape in self.tapes} | {stream.name for stream in self.tapes.streams()}
+        """The names by which requests find these sessions: tables and streams; of queries, their jobs or texts."""
+        tables = {tape.table for tape in self.tapes if tape.query is None}
+        queries = {tape.query.name for tape in self.tapes if tape.query is not None}
+        return tables | queries | {stream.name for stream in self.tapes.streams()}
 
     def answer(self, method: str, _key: str, request: bytes) -> Answer:
         """The recorded answer to a request; raises :class:`~conformance.readers.tape.NotRecordedError`."""
@@ -49,15 +51,25 @@ class SessionAnswers:
                 ],
             }
             for tape in self.tapes
+            if tape.query is None
         ]
-        return {"sessions": sessions}
+        queries = [tape.query.state() for tape in self.tapes if tape.query is not None]
+        return {"sessions": sessions} | ({"queries": queries} if queries else {})
 
     def described(self, project: str, dataset: str, table: str) -> RestTable | None:
         """The table as ``tables.get`` shows it."""
         return self.tapes.described(project, dataset, table)
 
+    @property
+    def queries(self) -> Queries:
+        """The recorded queries."""
+        return self.tapes
+
     def renamed(self, table: str, number: str) -> SessionAnswers:
-        """The same sessions with another table, and with names that no other recording has."""
+        """The same sessions with another table, and with names that no other recording has.
+
+        Queries stay as they are: a client finds them by their text.
+        """
         return SessionAnswers(renamed(tape, table, number) for tape in self.tapes)
 
 
@@ -66,6 +78,8 @@ def renamed(tape: Tape, table: str, number: str) -> Tape:
 
     Only the session's own message is written again; the responses stay as they were recorded.
     """
+    if tape.query is not None:
+        return tape
     request = proto.CreateReadSessionRequest.FromString(tape.request)
     request.read_session.table = table
     if tape.ending.status != "OK":

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from conformance.protocol import plugin
-from conformance.readers.rest import RestTable
+from conformance.readers.rest import Queries, RestTable
 from conformance.readers.tape import Answer, NotRecordedError
 from conformance.recording.methods import protocol_of
 from conformance.records import Fault
@@ -129,6 +129,19 @@ class Shelf:
             said = spoken_of(method).described(method, key)
             raise NotRecordedError(f"{said}; GET /replay/exchanges of the REST port lists what is")
         return held, held.answers.answer(method, key, request)
+
+    def queried(self, body: Mapping[str, Any]) -> bytes | None:
+        """The recorded answer of jobs.query to a request with this body; None if none was recorded."""
+        found = (queries.queried(body) for queries in self._queries())
+        return next((answer for answer in found if answer is not None), None)
+
+    def job(self, name: str) -> dict[str, Any] | None:
+        """The job with this id of a recorded query, as jobs.get answers; None if none was recorded."""
+        return next((job for queries in self._queries() if (job := queries.job(name)) is not None), None)
+
+    def _queries(self) -> Iterator[Queries]:
+        found = (held.answers.queries for held in reversed(self.all()))
+        return (queries for queries in found if queries is not None)
 
     def described(self, project: str, dataset: str, table: str) -> RestTable | None:
         """The table as ``tables.get`` shows it."""

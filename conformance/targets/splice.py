@@ -13,12 +13,12 @@ import socket
 import ssl
 import struct
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 from conformance.targets.frames import GOAWAY, Frames
 from conformance.targets.requests import REFUSAL, Requests
 
-__all__ = ["Splice"]
+__all__ = ["Followed", "Splice"]
 
 PIECE: Final = 1 << 16
 """Bytes read at a time: what a connection holds in each direction, if its reader is slow."""
@@ -33,11 +33,25 @@ _AT_ONCE: Final = struct.pack("ii", 1, 0)
 """SO_LINGER of 0 seconds: closing sends RST, and drops what was not sent (socket(7))."""
 
 
+class Followed(Protocol):
+    """Sees what passes on one connection, in its order."""
+
+    def asked(self, data: bytes, /) -> None:
+        """Bytes of the client."""
+
+    def answered(self, data: bytes, /) -> None:
+        """Bytes of the server."""
+
+    def ended(self) -> None:
+        """No more bytes come."""
+
+
 class Splice:
     """A listener whose connections go on to ``host:port``; ``secure`` is the TLS to there, ``name`` the name that the
     server's certificate must have.
 
-    With ``requests``, which makes one for each connection, requests of web pages get a refusal and go nowhere.
+    With ``requests``, which makes one for each connection, requests of web pages get a refusal and go nowhere. What
+    passes is shown to what ``followed`` makes for each connection.
     With ``framed``, connections carry gRPC in plain text. Each breaks after ``cut`` bytes from the server, which are
     bytes of messages if it is framed. ``failed`` counts the connections that could not be passed on, ``reason`` is the
     reason of the last one, and ``broken`` counts those that a fault broke.
@@ -51,6 +65,7 @@ class Splice:
         secure: ssl.SSLContext | None = None,
         name: str = "",
         requests: Callable[[], Requests] | None = None,
+        followed: Callable[[], Followed] | None = None,
         framed: bool = False,
         cut: int | None = None,
     ) -> None:
@@ -59,6 +74,7 @@ class Splice:
         self._secure = secure
         self._name = name or host
         self._requests = requests
+        self._followed = followed
         self._framed = framed
         self.cut = cut
         self._servers: list[asyncio.Server] = []
@@ -146,7 +162,12 @@ class Splice:
         port = int(to_there.get_extra_info("sockname")[1])
         line = self._lines[port] = _Line(self, writer, to_there, Frames() if self._framed else None)
         try:
-            await asyncio.gather(self._ask(reader, line, to_there), self._answer(there, line))
+            shown = None if self._followed is None else self._followed()
+            try:
+                await asyncio.gather(self._ask(reader, line, to_there, shown), self._answer(there, line, shown))
+            finally:
+                if shown is not None:
+                    shown.ended()
         finally:
             del self._lines[port]
             await self._end(writer)
@@ -160,20 +181,22 @@ class Splice:
         with contextlib.suppress(OSError, asyncio.CancelledError):
             await writer.wait_closed()
 
-    async def _ask(self, reader: asyncio.StreamReader, line: _Line, to_there: asyncio.StreamWriter) -> None:
+    async def _ask(
+        self, reader: asyncio.StreamReader, line: _Line, to_there: asyncio.StreamWriter, shown: Followed | None
+    ) -> None:
         """Pass on what the client says, except for requests of web pages."""
         requests = None if self._requests is None else self._requests()
-        await _copy(reader, to_there, requests)
+        await _copy(reader, to_there, requests, None if shown is None else shown.asked)
         if requests is not None and requests.refused:
             with contextlib.suppress(OSError):
                 line.writer.write(REFUSAL)
                 await line.writer.drain()
             to_there.close()
 
-    async def _answer(self, there: asyncio.StreamReader, line: _Line) -> None:
+    async def _answer(self, there: asyncio.StreamReader, line: _Line, shown: Followed | None) -> None:
         """Pass on what the server says, until it ends or the line breaks."""
         if line.frames is None and self.cut is None:
-            await _copy(there, line.writer)
+            await _copy(there, line.writer, seen=None if shown is None else shown.answered)
             return
         with contextlib.suppress(OSError):
             while data := await there.read(PIECE):
@@ -264,11 +287,19 @@ class _Line:
         self._splice.broken += 1
 
 
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, requests: Requests | None = None) -> None:
+async def _copy(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    requests: Requests | None = None,
+    seen: Callable[[bytes], None] | None = None,
+) -> None:
     """Pass on bytes until the end of ``reader``, and then the end; or until a request is refused."""
     with contextlib.suppress(OSError):  # a side that hangs up ends its direction
         while data := await reader.read(PIECE):
-            writer.write(data if requests is None else requests.take(data))
+            passed = data if requests is None else requests.take(data)
+            if seen is not None:
+                seen(passed)
+            writer.write(passed)
             await writer.drain()
             if requests is not None and requests.refused:
                 return

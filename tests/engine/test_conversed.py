@@ -36,7 +36,9 @@ from conformance.records import (
     CreateSession,
     Exchange,
     Outcome,
+    ReadResult,
     ReadRows,
+    RunQuery,
     SplitStream,
     Verdict,
 )
@@ -237,3 +239,23 @@ def test_every_clause_on_calls_fails_on_its_mutant(clause: str) -> None:
 def test_the_clauses_on_calls_exist() -> None:
     """A clause that was renamed would be left out silently."""
     assert set(all_clauses()) >= clauses_on_calls()
+
+
+def test_a_query_and_the_reads_of_its_result_belong_together() -> None:
+    """By the job that the answer names; a query without a job is an exchange of its own."""
+    answer = b'{"jobReference": {"projectId": "p", "jobId": "j"}}'
+    stream = proto.ReadRowsRequest(read_stream="projects/p/locations/us/jobs/j/streams/_default", offset=4)
+    asked = b'{"query": "SELECT 1", "queryResultsFormat": "ARROW"}'
+    calls = (
+        Call(0, "", "jobs.query", asked, (answer,), status="OK"),
+        Call(0, "", "jobs.query", asked, (b"{}",), status="OK", started=1.0),
+        Call(0, "", "ReadRows", stream.SerializeToString(), (), status="OK", started=2.0),
+    )
+    first, second = conversations(alone(calls))
+    query, read = as_driven(first).case.steps
+
+    assert [call.method for call in first.exchange.calls] == ["jobs.query", "ReadRows"]
+    assert [call.method for call in second.exchange.calls] == ["jobs.query"]
+    assert isinstance(query, RunQuery)
+    assert isinstance(read, ReadResult)
+    assert (query.results, read.offset, read.query) == ("ARROW", "4", query.label)

@@ -104,3 +104,17 @@ def test_a_method_that_nobody_knows_is_shown_by_its_bytes(protocol: str) -> None
         "  response 1, 0 bytes",
         f"{said}nothing",
     ]
+
+
+def test_a_query_is_shown_as_the_object_that_it_is() -> None:
+    """A line for each value, and long texts are cut; bytes that are no object are shown as bytes."""
+    call = Call(0, "q", "jobs.query", b'{"query": "SELECT 1"}', (b'{"rows": [], "x": "' + b"y" * 300 + b'"}', b"[1]"))
+    exchange = Exchange("a", "fake", (call,))
+
+    shown = list(transcript(view_of(sample_case("a"), exchange, pa.table({}))))
+    at = shown.index("  request, 21 bytes")
+
+    assert shown[at + 1 : at + 4] == ["    {", '      "query": "SELECT 1"', "    }"]
+    assert '      "rows": [],' in shown
+    assert any(line.startswith('      "x": "yyy') and len(line) < 250 for line in shown)
+    assert shown[-1] == "    of a method that the suite does not know: 5b 31 5d"

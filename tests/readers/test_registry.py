@@ -29,7 +29,7 @@ def test_package_is_declared(info: ReaderInfo) -> None:
 @pytest.mark.parametrize(("name", "path"), MODULES.items(), ids=MODULES)
 def test_place_says_how_the_bytes_are_taken(name: str, path: str) -> None:
     """Readers of a server are clients, all others decoders; the register lists decoders first."""
-    room = "clients" if READERS[name].takes is Takes.SERVER else "decoders"
+    room = "clients" if READERS[name].takes in (Takes.SERVER, Takes.QUERY) else "decoders"
 
     assert path.split(".")[-2] == room
     assert sorted(MODULES.values(), key=lambda one: "decoders" not in one) == list(MODULES.values())

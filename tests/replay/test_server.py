@@ -17,7 +17,8 @@ import grpc
 import pytest
 
 from conformance.contract import proto
-from conformance.records import Fault, FaultKind, to_json
+from conformance.records import Call, Fault, FaultKind, to_json
+from conformance.replay.loading import held
 from conformance.replay.server import Replay
 from tests.readers.recorded import SCHEMA, TABLE, bytes_of, case, create, of_calls, read, stream
 from tests.replay.asking import RESPONSES, at_once, http, recorded, rows, session
@@ -262,3 +263,19 @@ def test_the_proxy_refuses_every_other_host(secure: Replay, host: str) -> None:
 
     last = [event for event in secure.asked.since(0) if event["event"] == "connect"][-1]
     assert (last["host"], last["known"]) == (host.partition(":")[0], False)
+
+
+def test_a_recorded_query_is_answered_with_the_stream_of_its_job(server: Replay, channel: grpc.Channel) -> None:
+    """The page comes over REST, its job is done, and the rows behind the page come from where they were read."""
+    name = "projects/p/locations/us/jobs/j/streams/_default"
+    answer = {"jobComplete": True, "pageToken": "t", "jobReference": {"projectId": "p", "jobId": "j"}, "location": "us"}
+    asked = {"query": "SELECT 1", "queryResultsFormat": "ARROW"}
+    query = Call(0, "", "jobs.query", json.dumps(asked).encode(), (json.dumps(answer).encode(),), status="OK")
+    server.shelf.put(held(case(), of_calls(query, read(name, RESPONSES, offset=4)), name="query"))
+
+    assert http(server, "POST", "/projects/p/queries", asked) == (200, answer)
+    assert http(server, "POST", "/projects/p/queries", asked | {"query": "SELECT 2"})[0] == 400
+    assert http(server, "GET", "/projects/p/jobs/j")[1]["jobReference"]["location"] == "us"
+    assert rows(channel, name, 4) == ([2, 1, 3], "OK")
+    assert rows(channel, name) == ([], "FAILED_PRECONDITION")
+    assert {"query": "SELECT 1", "results": "ARROW", "job": "j"} in server.shelf.all()[-1].state()["queries"]

@@ -114,6 +114,10 @@ class FlightTapes:
     def described(self, project: str, dataset: str, table: str) -> None:  # of the interface
         """No table is described."""
 
+    @property
+    def queries(self) -> None:
+        """No queries of REST."""
+
     def renamed(self, table: str, number: str) -> FlightTapes:  # noqa: ARG002  # of the interface
         """The same calls, which name no table."""
         return self

@@ -34,7 +34,7 @@ class NoTable(Exception):  # noqa: N818  # its name becomes a reading's error cl
 
 
 @functools.cache
-def _client() -> Any:
+def bigquery_client() -> Any:
     """The client of this process; its REST requests are answered inside the process."""
     import requests  # noqa: PLC0415  # only a worker imports a library under test
     from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415  # as above
@@ -58,7 +58,7 @@ def _client() -> Any:
 
 def load() -> Read:
     """Import both clients."""
-    _client()
+    bigquery_client()
     _session.storage_client()
     return read
 
@@ -80,7 +80,7 @@ def read(whole: FullRead) -> pa.Table:
     if whole.selected != whole.columns:
         selected = [bigquery.SchemaField.from_api_repr(field) for field in rest_schema(whole.selected)]
     table = f"{described.project}.{described.dataset}.{described.table}"
-    rows = _client().list_rows(table, selected_fields=selected)
+    rows = bigquery_client().list_rows(table, selected_fields=selected)
     try:
         with _session.without_deprecations():
             return rows.to_arrow(bqstorage_client=_session.storage_client(), create_bqstorage_client=False)

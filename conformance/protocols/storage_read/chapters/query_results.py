@@ -21,12 +21,7 @@ from conformance.contain.text import many
 from conformance.contract.bytefields import BatchBytes
 from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing.matching import common, comparable, match_rows, row_hashes, show_row
-from conformance.contract.comparing.violations import fields_differ
-from conformance.contract.queryview import QueryView, ResultView, StorageView, name_in
-from conformance.contract.sources import DISCOVERY, JOB_STREAMS, PYTHON_QUERIES, QUERY_PAGES, STORAGE_PROTO, Sources
-from conformance.contract.view import View
-from conformance.protocols.storage_read.chapters.compression import CODECS, WORTHWHILE
-from conformance.protocols.storage_read.contract.results import (
+from conformance.contract.comparing.results import (
     NO_ROWS,
     Page,
     ResultRead,
@@ -39,6 +34,11 @@ from conformance.protocols.storage_read.contract.results import (
     selects,
     served_results,
 )
+from conformance.contract.comparing.violations import fields_differ
+from conformance.contract.queryview import QueryView, ResultView, StorageView, name_in
+from conformance.contract.sources import DISCOVERY, JOB_STREAMS, PYTHON_QUERIES, QUERY_PAGES, STORAGE_PROTO, Sources
+from conformance.contract.view import View
+from conformance.protocols.storage_read.chapters.compression import CODECS, WORTHWHILE
 from conformance.records import Level, QueryStatement
 
 Check: TypeAlias = Callable[[Any], Iterable[Violation]]

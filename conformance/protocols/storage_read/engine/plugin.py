@@ -9,6 +9,7 @@ from conformance.engine.fates import Fate
 from conformance.engine.plugin import CaseOptions, EnginePlugin, Recordings
 from conformance.protocols.storage_read.engine import leftout, recordings
 from conformance.protocols.storage_read.engine.features import features_of
+from conformance.records import RunQuery
 
 
 def _changed(clauses: Iterable[Clause], take: tuple[int, int]) -> Iterator[Fate]:
@@ -28,5 +29,7 @@ PLUGIN: Final = EnginePlugin(
     substituted=_substituted,
     features=features_of,
     options=CaseOptions(leftout.options_of, leftout.left, leftout.without, leftout.places),
-    recordings=Recordings(recordings.groups, recordings.driven, recordings.CLAUSES, frozenset(proto.REQUESTS)),
+    recordings=Recordings(
+        recordings.groups, recordings.driven, recordings.CLAUSES, frozenset({*proto.REQUESTS, RunQuery.METHOD})
+    ),
 )

@@ -12,7 +12,8 @@ from typing import Any, Final
 from google.protobuf.message import DecodeError
 
 from conformance.contract import proto
-from conformance.records import Call, CallEnd, CreateSession, Expect, ReadRows, SplitStream, Step
+from conformance.readers.queryread import job_in, job_of, results_of
+from conformance.records import Call, CallEnd, CreateSession, Expect, ReadResult, ReadRows, RunQuery, SplitStream, Step
 
 __all__ = ["CLAUSES", "driven", "groups"]
 
@@ -95,7 +96,8 @@ table, and that none fails on a correct server.
 def groups(calls: Sequence[Call]) -> Iterator[tuple[str, str]]:
     """The name of each call's session, empty if nothing names one, and what the call belongs to in words.
 
-    A read or split belongs to the session whose answer named its stream, else to the session in the stream's name.
+    A read or split belongs to the session whose answer named its stream, else to the session in the stream's name. A
+    query and the reads of its result belong to its job.
     """
     owner: dict[str, str] = {}
     for call in calls:
@@ -117,6 +119,8 @@ def driven(calls: Sequence[Call]) -> tuple[tuple[Step, ...], tuple[Call, ...]]:
 
 def _session_of(call: Call, owner: dict[str, str]) -> str:
     """The name of the call's session, empty if there is none; ``owner`` maps each stream so far to its session."""
+    if call.method == RunQuery.METHOD:
+        return _job(job_of(call))
     request, answer = _decoded(proto.REQUESTS, call.method, call.request), _answer(call)
     if call.method == "CreateReadSession":
         name = "" if answer is None else str(answer.name)
@@ -125,12 +129,21 @@ def _session_of(call: Call, owner: dict[str, str]) -> str:
     if request is None:
         return ""
     stream = str(request.read_stream if call.method == "ReadRows" else request.name)
-    name = owner.get(stream) or stream.rpartition("/streams/")[0]
+    name = owner.get(stream) or _job(job_in(stream)) or stream.rpartition("/streams/")[0]
     if call.method == "SplitReadStream" and answer is not None:
         owner.update(
             {str(child.name): name for child in (answer.primary_stream, answer.remainder_stream) if child.name}
         )
     return name
+
+
+def _job(name: str) -> str:
+    return f"the job {name}" if name else ""
+
+
+def _label(job: str) -> str:
+    """The label of the query with this job."""
+    return f"job {job}" if job else "a query without a job"
 
 
 def _answer(call: Call) -> Any:
@@ -150,11 +163,15 @@ def _decoded(kinds: Any, method: str, data: bytes) -> Any:
 def _step(index: int, call: Call, streams: set[str], children: dict[str, str], *, together: bool) -> Step:
     """The step that ``call`` carries out; ``streams`` and ``children`` are those that earlier answers named."""
     expect = Expect((call.status or "OK",))
+    if call.method == RunQuery.METHOD:
+        return RunQuery(label=_label(job_of(call)), results=results_of(call), expect=expect)
     request, answer = _decoded(proto.REQUESTS, call.method, call.request), _answer(call)
     if call.method == "CreateReadSession":
         streams.update(stream.name for stream in (answer.streams if answer is not None else ()))
         return CreateSession(expect=expect) if request is None else _create(request, expect)
     stream = "" if request is None else str(request.read_stream if call.method == "ReadRows" else request.name)
+    if call.method == "ReadRows" and request is not None and (job := job_in(stream)):
+        return ReadResult(query=_label(job), offset=str(request.offset), expect=expect)
     # A name that no answer gave is a literal name, so that the read is not taken for one of the session.
     place = children.get(stream, "0" if stream in streams else "")
     literal = "" if place else stream or "?"
