@@ -237,7 +237,7 @@ def test_a_program_that_breaks_on_the_probe_earns_a_remark(program: Programs) ->
 
 
 HELLOS = {
-    # It takes the question first: else the message depends on whether the question reached the pipe before it died.
+    # Each takes the question first: else the message depends on which of the two comes first, that or the question.
     "dead": (
         "sys.stdin.readline(); sys.exit('cannot load')",
         "stdout ended; no byte of an answer was seen; the process exited with status 1; its last output: cannot load",
@@ -247,7 +247,7 @@ HELLOS = {
         "expected a JSON object on one line but got b'hi' (Expecting value); the process is still running; it printed",
     ),
     "newer": (
-        "reply({'id': 1}, status='ok', protocol=2, name='x', capabilities=[], input='rows'); sys.stdin.read()",
+        "sys.stdin.readline(); reply({'id': 1}, status='ok', protocol=2, name='x', capabilities=[], input='rows'); sys.stdin.read()",
         "expected welcome as protocol.schema.json has it, but in ['protocol']: 1 was expected; the process is still",
     ),
 }
