@@ -247,7 +247,10 @@ HELLOS = {
         "expected a JSON object on one line but got b'hi' (Expecting value); the process is still running; it printed",
     ),
     "newer": (
-        "sys.stdin.readline(); reply({'id': 1}, status='ok', protocol=2, name='x', capabilities=[], input='rows'); sys.stdin.read()",
+        (
+            "sys.stdin.readline(); reply({'id': 1}, status='ok', protocol=2, name='x', capabilities=[], input='rows')\n"
+            "sys.stdin.read()"
+        ),
         "expected welcome as protocol.schema.json has it, but in ['protocol']: 1 was expected; the process is still",
     ),
 }
