@@ -37,7 +37,6 @@ NOT_ASKED: Final[Mapping[Rule, str]] = MappingProxyType(
         Rule.MESSAGE_VERSION_V4: "the format permits V4, which differs from V5 in the layout of unions only",
         Rule.BUFFER_ORDER: "the format permits any order: readers find buffers by their offsets",
         Rule.OFFSETS_FIRST_NONZERO: "the format permits it: a slice need not be rebased before it is written",
-        Rule.COMPRESSION_EMPTY_WITHOUT_FRAME: "encoders in use write an empty buffer as a length of 0 alone",
         Rule.STREAM_END_MISSING: "to close the transport after a whole message ends a stream as the marker does",
     }
 )

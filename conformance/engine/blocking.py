@@ -27,7 +27,8 @@ CONTENT: Final = (*ROWS, "values.*")
 HARMLESS: Final = (
     "body.length-multiple-of-8", "body.required-without-nulls", "body.child-lengths*", "body.buffers-aligned",
     "body.padding-zero", "body.no-unused-bytes", "body.text-utf8", "body.decimals-*", "body.times-*", "layouts.*",
-    "buffers.frame-length", "framing.metadata-[!l]*", "framing.schema-without-[!d]*", "framing.*-single-message",
+    "buffers.empty-frame", "buffers.frame-length",
+    "framing.metadata-[!l]*", "framing.schema-without-[!d]*", "framing.*-single-message",
     "structure.booleans", "structure.no-stale-bytes", "structure.version*", "structure.metadata-pairs",
 )  # fmt: skip
 """The clauses on bytes after whose failure a message is decoded all the same."""

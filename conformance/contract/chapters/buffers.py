@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.contract.clause import ANY_BATCH
+from conformance.contract.clause import ANY_BATCH, MESSAGES
 from conformance.contract.messages import bodies
 from conformance.contract.rules import must, rule_clauses, should
 from conformance.wire import Rule
@@ -47,6 +47,18 @@ rule_clauses(bodies, ANY_BATCH,
       """The buffers of a message decompress to no more than a careful reader permits.
 
       Beyond this suite's own limit the values are not judged.
+      """),
+)
+
+# Streams and files are not asked: their readers are, by the vectors that have such buffers.
+rule_clauses(bodies, MESSAGES,
+    should("buffers.empty-frame", Rule.COMPRESSION_EMPTY_WITHOUT_FRAME,
+      "pyarrow 26.0.1 and nanoarrow 0.9.0 refuse it in LZ4: `Lz4 compressed input contains less than one frame`;"
+      " Polars 2.1.0 and arro3 0.9.1 read it, and each of them reads it in ZSTD",
+      """A compressed buffer without values has no bytes at all, the length -1 alone, or a frame.
+
+      A length of 0 with nothing behind it is neither a frame nor what the length -1 stands for. arrow-java 19.0.0
+      writes it (https://github.com/apache/arrow-java/pull/1248).
       """),
 )
 # fmt: on

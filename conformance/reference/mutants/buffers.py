@@ -105,6 +105,23 @@ def padding_in_length(message: Message) -> Message:
     return _repacked(message, lambda data, squeezed: struct.pack("<q", len(data)) + squeezed + bytes(3))
 
 
+@batch_mutant(
+    "compression.empty-without-frame",
+    kills="buffers.empty-frame",
+    defects=("I-114",),
+    source="https://github.com/apache/arrow-java/pull/1248",
+)
+def empty_without_frame(message: Message) -> Message:
+    """A compressed buffer without values is stored as the length 0 and nothing after it."""
+    if all(part.data for part in message.parts):
+        raise LookupError("no buffer is empty")
+    empty = [part for part in message.parts if not part.data]
+    packed = _repacked(message, lambda data, squeezed: struct.pack("<q", len(data)) + squeezed)
+    for part in empty:
+        part.data = struct.pack("<q", 0)
+    return packed
+
+
 def _checked(message: Message, change: Callable[[bytearray], None]) -> Message:
     """The message with every buffer in an LZ4 frame that carries all checks, each frame changed in place."""
 
