@@ -67,7 +67,7 @@ class _Body:
         return text if inflating.eof else None
 
 
-class _Asked:
+class _Question:
     """A request: ``kept`` and ``body`` are None unless it is a query."""
 
     def __init__(self, *, bodyless: bool, kept: Kept | None = None, body: _Body | None = None) -> None:
@@ -82,7 +82,7 @@ class RestCalls:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._open: deque[_Asked] = deque()
+        self._open: deque[_Question] = deque()
         self._lost = False
         self._requests = _started(self._request)
         self._answers = _started(self._answer)
@@ -118,11 +118,11 @@ class RestCalls:
         if first.startswith(b"CONNECT "):
             raise _LostError
         if _QUERY.fullmatch(first) is None:
-            self._open.append(_Asked(bodyless=first.startswith(b"HEAD ")))
+            self._open.append(_Question(bodyless=first.startswith(b"HEAD ")))
             return None, False, _nothing
         body = self._body(headers)
         kept = self._journal.keep_query(tuple(headers.items()))
-        self._open.append(_Asked(bodyless=False, kept=kept, body=body))
+        self._open.append(_Question(bodyless=False, kept=kept, body=body))
         return body, False, _nothing
 
     def _answer(self, first: bytes, headers: Headers) -> tuple[_Body | None, bool, Callable[[], None]]:

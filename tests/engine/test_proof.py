@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from conformance.contract import proto
-from conformance.contract.clause import CLAUSES, PROFILES, Violation, load_chapters
+from conformance.contract.clause import CLAUSES, PROFILES, load_chapters
 from conformance.contract.judge import Judge
 from conformance.engine import proof
 from conformance.engine.proof import (
     ProofFixture,
     Trial,
-    _serialized,
     by_bytes,
     by_readings,
     by_server,
@@ -24,25 +21,15 @@ from conformance.engine.proof import (
 )
 from conformance.engine.selection import all_clauses
 from conformance.protocol import protocol_names
-from conformance.protocols.storage_read.engine.substituted import type_fates
 from conformance.protocols.storage_read.engine.systematic import (
-    PERMITTED,
-    Fate,
-    Permission,
-    _call_trials,
     _fate,
     _message_trials,
-    conversations,
-    fates,
 )
-from conformance.protocols.storage_read.reference.edits import Edit
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import (
     BqType,
-    Call,
     Case,
     Column,
-    Exchange,
     Mode,
     Outcome,
     Recipe,
@@ -180,118 +167,6 @@ class TestTrying:
         assert trial.failures["rows.row-count-is-true"] == ("rows.plain",)
 
 
-class TestSystematic:
-    """A change is rejected by clauses, or permitted by a text, or survives."""
-
-    def test_a_change_that_nothing_rejects_or_permits_survives(self) -> None:
-        """There is no fourth fate."""
-        permission = Permission("a.b", "*", "it is free", "https://example.com")
-
-        assert Fate("a.b", "+1").survived
-        assert not Fate("a.b", "+1", clauses=("x.y",)).survived
-        assert not Fate("a.b", "+1", permission=permission).survived
-
-    def test_changes_are_shared_out_by_their_number(self) -> None:
-        """Each process makes every n-th change from its own first one on, so that together they make each once."""
-        every = [(trial.edit.path, trial.edit.change) for trial in _message_trials()]
-
-        for first, step in ((0, 1000), (7, 900), (1, 2500)):
-            made = [(fate.path, fate.change) for fate in fates((), (), take=(first, step))]
-            assert made == every[first::step]
-
-    @pytest.mark.parametrize(("path", "changed"), [("Schema.version", True), ("RecordBatch.version", False)])
-    def test_a_changed_message_is_in_its_own_call(self, path: str, *, changed: bool) -> None:
-        """The schema is the answer of the first step, the batch that of the second, as serializers have them."""
-        trial = next(trial for trial in _message_trials() if trial.edit.path == path)
-        calls = trial.exchange().calls
-        sound = _serialized(trial.tried, REFERENCE).calls
-
-        shown = [[(call.step, call.method, call.label) for call in some] for some in (calls, sound[:2])]
-        assert shown[0] == shown[1]
-        assert (calls[0].responses != sound[0].responses) is changed
-
-    def test_each_response_of_a_conversation_is_changed_in_its_place(self) -> None:
-        """All else of the exchange stays as it was recorded."""
-        tried = next(PROOF_FIXTURE.served(()))
-        response = proto.ReadRowsResponse(row_count=2).SerializeToString()
-        calls = [Call(step, "s/0", "ReadRows", b"", (b"", response)) for step in (1, 2)]
-        exchange = Exchange(CASE.id, "by hand", tuple(calls))
-
-        changed = [trial.exchange() for trial in _call_trials(tried, exchange)]
-
-        places = [
-            (number, place)
-            for other in changed
-            for number, (before, after) in enumerate(zip(exchange.calls, other.calls, strict=True))
-            for place, pair in enumerate(zip(before.responses, after.responses, strict=True))
-            if pair[0] != pair[1]
-        ]
-        assert len(places) == len(changed)
-        assert set(places) >= {(0, 1), (1, 1)}
-
-    def test_a_permission_is_of_paths_and_changes(self) -> None:
-        """Indices are in angle brackets in its pattern."""
-        permission = Permission("a.buffers<*>.offset", "* of nothing", "it is free", "https://example.com")
-
-        assert permission.covers(Edit("a.buffers[3].offset", "+1 of nothing", b""))
-        assert not permission.covers(Edit("a.buffers[3].offset", "+1", b""))
-        assert not permission.covers(Edit("a.nodes[3].offset", "+1 of nothing", b""))
-
-    def test_every_permission_has_a_text_and_its_place(self) -> None:
-        """A permission without a source is a survivor in disguise."""
-        assert all(len(one.reason) > 10 and "/" in one.source for one in PERMITTED)
-
-    def test_a_sample_of_the_changes_survives_nowhere(self) -> None:
-        """Every fiftieth change is rejected, or permitted for a reason."""
-        tried = list(fates(CLAUSES.values(), conversations(), take=(7, 50)))
-
-        assert len(tried) > 80
-        assert [(one.path, one.change) for one in tried if one.survived] == []
-        assert {one.permission is None for one in tried} == {True, False}
-
-
-class TestTypes:
-    """A type in the place of another is rejected by a clause on types, and raises in none."""
-
-    def test_a_sample_of_them_is_rejected_and_raises_nowhere(self) -> None:
-        """Every fiftieth, as a serializer wrote it and as a server answered with it."""
-        tried = list(type_fates(CLAUSES.values(), take=(3, 50)))
-
-        assert len(tried) > 150
-        assert {path.partition(", ")[2] for path in (one.path for one in tried)} == {"serialized", "served"}
-        assert [(one.path, one.change) for one in tried if one.survived] == []
-        assert [(one.path, one.change, one.errors) for one in tried if one.errors] == []
-
-    def test_what_a_clause_raises_is_told(self) -> None:
-        """It is no rejection: the clause on types passes or fails by itself."""
-
-        def broken(_subject: object) -> Iterable[Violation]:
-            raise ZeroDivisionError("of ours")
-
-        gutted = dataclasses.replace(CLAUSES["types.int64"], check=broken)
-
-        (serialized, served) = type_fates([gutted], take=(0, 1 << 20))
-
-        assert serialized.survived
-        assert served.survived
-        assert "types.int64: the suite raised ZeroDivisionError: of ours" in serialized.errors[0]
-
-
-@pytest.mark.parametrize("protocol", protocol_names())
-def test_servers_of_each_protocol_get_scenarios_of_their_own(protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is drawn is asked for with the protocol: they have no steps in common."""
-    asked: list[tuple[list[str], str]] = []
-
-    def scenarios(_: ProofFixture, named: list[str], protocol: str) -> tuple[()]:
-        asked.append((named, protocol))
-        return ()
-
-    monkeypatch.setattr(ProofFixture, "scenarios", scenarios)
-
-    assert list(by_server(ProofFixture((), (), ()), None, ["combination.none-is-missing"], protocol)) == []
-    assert asked == [(["combination.none-is-missing"], protocol)]
-
-
 def test_an_error_in_a_clause_kills_no_mutant() -> None:
     """It is among the failures under a name that no mutant declares."""
     failures: dict[str, tuple[str, ...]] = {}
@@ -317,3 +192,18 @@ def test_a_batch_length_that_no_column_has_is_judged_as_that() -> None:
 
     assert "body.column-lengths" in rejected["maximal"]
     assert all(rejected.values())
+
+
+@pytest.mark.parametrize("protocol", protocol_names())
+def test_servers_of_each_protocol_get_scenarios_of_their_own(protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is drawn is asked for with the protocol: they have no steps in common."""
+    asked: list[tuple[list[str], str]] = []
+
+    def scenarios(_: ProofFixture, named: list[str], protocol: str) -> tuple[()]:
+        asked.append((named, protocol))
+        return ()
+
+    monkeypatch.setattr(ProofFixture, "scenarios", scenarios)
+
+    assert list(by_server(ProofFixture((), (), ()), None, ["combination.none-is-missing"], protocol)) == []
+    assert asked == [(["combination.none-is-missing"], protocol)]

@@ -63,6 +63,19 @@ def proof() -> Proof:
     return prove(CASES, workers=1, mutants=sample, every=80, thin=THIN)
 
 
+ALIKE = {
+    "responses.stay-within-128-mb",
+    "rows.read-is-served",
+    "rows.response-is-a-message",
+    "rows.every-response-has-a-payload",
+    "rows.payload-is-of-the-format",
+    "rows.uncompressed-size-is-unset",
+    "rows.first-response-has-the-schema",
+    "rows.progress-is-a-fraction",
+}
+"""What any two correct reads have in common."""
+
+
 class TestSample:
     """Every gate of the proof holds for the sample, and what each faulty server holds is listed and explained.
 
@@ -114,9 +127,9 @@ class TestSample:
 
         Its refusals are right, too, and do not count, for the requests next to them get the wrong rows.
         """
-        # The first answer of a server is right: in this sample, a case with a column of BIGNUMERIC gets one.
-        held = set(proof.faulty_servers["liar.previous-answer"]) - {"values.bignumeric"}
-        chapters = {clause.partition(".")[0] for clause in held}
+        # The first answer of a server is right: in this sample, one case asks a query.
+        held = [one for one in proof.faulty_servers["liar.previous-answer"] if not one.startswith("query-results.")]
+        chapters = {clause.partition(".")[0] for clause in held if clause not in ALIKE}
 
         assert chapters <= {"encoding", "framing", "structure", "types"}
 

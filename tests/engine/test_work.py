@@ -45,10 +45,11 @@ MARGIN: Final = 1.1
 
 CEILINGS: Final[Mapping[str, int]] = {
     "_globs.py": 525,
-    "contract": 9955,
+    "contract": 8677,
     "engine": 2_320,
     "generate": 336,
     "protocol.py": 4,
+    "protocols": 536,
     "records": 128,
     "targets": 4,
     "wire": 2330,
