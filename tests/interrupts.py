@@ -11,13 +11,16 @@ __all__ = ["interrupts"]
 
 @contextmanager
 def interrupts(*, heard: bool) -> Iterator[None]:
-    """SIGINT is heard, or ignored, in this process and in every process that it starts meanwhile.
+    """SIGINT and SIGHUP are heard, or ignored, in this process and in every process that it starts meanwhile.
 
     A process that is started inherits nothing of a handler, but that a signal is ignored (execve(2)): tests that run in
-    the background of a shell ignore SIGINT themselves, and so would all that they start. For the main thread only.
+    the background of a shell ignore SIGINT themselves, or SIGHUP under ``nohup``, and so would all that they start. For
+    the main thread only.
     """
-    before = signal.signal(signal.SIGINT, signal.default_int_handler if heard else signal.SIG_IGN)
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {one: signal.signal(one, handler if heard else signal.SIG_IGN) for one, handler in handlers.items()}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -37,15 +37,15 @@ class Interrupted(click.ClickException):
 
 @contextmanager
 def orderly() -> Iterator[None]:
-    """Raise ``KeyboardInterrupt`` on the first SIGINT, SIGTERM or SIGXCPU inside, and let a second signal of the same
-    kind kill.
+    """Raise ``KeyboardInterrupt`` on the first SIGINT, SIGTERM, SIGHUP or SIGXCPU inside, and let a second signal of
+    the same kind kill.
 
     The kernel sends SIGXCPU where the processor time is used up (``ulimit -S -t``), and again each second, until it
     kills at the hard limit; so it does not kill here.
 
     A terminal sends SIGINT to every process of a command, and a parent that ends its shards also sends SIGTERM: both
-    together are one request. SIGINT stays ignored where it was ignored before. The previous handlers are restored on
-    exit. Only the main thread receives signals; in other threads this does nothing.
+    together are one request. SIGINT and SIGHUP stay ignored where they were ignored before. The previous handlers are
+    restored on exit. Only the main thread receives signals; in other threads this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -2,7 +2,8 @@
 
 SIGTERM always does. SIGINT does unless it is ignored when the process starts: a shell has what it starts in the
 background ignore SIGINT, so that Ctrl-C ends what runs in the foreground alone, and whoever writes ``trap '' INT``
-means the same. POSIX asks this of shells (Shell & Utilities, 2.11), Python and the GNU tools do it too.
+means the same. POSIX asks this of shells (Shell & Utilities, 2.11), Python and the GNU tools do it too. SIGHUP, of a
+terminal that is closed, does unless it is ignored, as under ``nohup``.
 """
 
 from __future__ import annotations
@@ -17,9 +18,8 @@ __all__ = ["Stop", "ending", "stopping"]
 
 def ending() -> tuple[signal.Signals, ...]:
     """The signals that end this process in order."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        return (signal.SIGTERM,)
-    return (signal.SIGINT, signal.SIGTERM)
+    heard = (one for one in (signal.SIGINT, signal.SIGHUP) if signal.getsignal(one) is not signal.SIG_IGN)
+    return (*heard, signal.SIGTERM)
 
 
 class Stop:

@@ -202,8 +202,8 @@ def addresses(proxy: Proxy, *, tls: bool) -> Mapping[str, str]:
 async def record(
     plan: Plan, journal: Journal, *, command: Sequence[str] = (), ready: Callable[[Proxy], None]
 ) -> tuple[int | None, tuple[str, ...]]:
-    """Pass calls on until ``command`` ends, or until SIGTERM, or a SIGINT that is not ignored; a second signal ends
-    the process at once.
+    """Pass calls on until ``command`` ends, or until SIGTERM, or a SIGINT or SIGHUP that is not ignored; a second
+    signal ends the process at once.
 
     Returns the exit status of the command, None without one or if a signal came first, and remarks. ``ready`` is called
     when the proxy listens. For the main thread only.

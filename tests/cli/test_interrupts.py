@@ -23,7 +23,7 @@ from tests.engine.samples import judged, passing, started
 from tests.interrupts import interrupts
 from tests.patience import LONG
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 START, CASE = started("a"), judged("one", passing("one", "a"))
 
 
@@ -102,8 +102,9 @@ def test_another_signal_of_the_same_request_is_no_second_one() -> None:
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGHUP)
 
-        assert [signal.getsignal(number) for number in SIGNALS] == [signal.SIG_DFL] * 2
+        assert [signal.getsignal(number) for number in SIGNALS] == [signal.SIG_DFL] * 3
 
 
 def test_a_second_one_of_its_kind_kills() -> None:

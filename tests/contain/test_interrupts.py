@@ -66,6 +66,7 @@ def test_an_interrupt_that_is_ignored_stays_ignored() -> None:
     """A process in the background of a shell ends with SIGTERM alone."""
     with interrupts(heard=False), stopping() as done:
         signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGHUP)
         heard = done.is_set()
         signal.raise_signal(signal.SIGTERM)
 
@@ -76,7 +77,7 @@ def test_an_interrupt_that_is_ignored_stays_ignored() -> None:
 def test_handlers_are_those_of_before_again(*, heard: bool) -> None:
     """Whether or not SIGINT was ignored."""
     with interrupts(heard=heard):
-        numbers = (signal.SIGINT, signal.SIGTERM)
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         before = [signal.getsignal(number) for number in numbers]
         with stopping():
             pass
