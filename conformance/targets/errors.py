@@ -7,6 +7,7 @@
     └── LeftBehind         something that the run made in the target could not be removed; nothing else is wrong
     CannotSeed             this case's table could not be put into the target: the case is untestable
     ├── TableExists        a table of that name was there, left by an earlier run: another name may do
+    ├── NoAnswer           a request over REST that the case is about had no answer
     └── RowsMissing        fewer rows are seen than were put in: they may still come
 
 None of them is raised because of a target's *answer*: faulty answers are recorded in the exchange.
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from conformance.contain.text import safe
 
-__all__ = ["CannotSeed", "LeftBehind", "RowsMissing", "TableExists", "TargetError", "TargetUnavailable"]
+__all__ = ["CannotSeed", "LeftBehind", "NoAnswer", "RowsMissing", "TableExists", "TargetError", "TargetUnavailable"]
 
 
 class TargetError(Exception):
@@ -50,6 +51,10 @@ class CannotSeed(Exception):  # noqa: N818  # names a property of the case, not 
 
 class TableExists(CannotSeed):
     """The server has a table of this name already, or more rows in it than were inserted."""
+
+
+class NoAnswer(CannotSeed):
+    """A request over REST had no answer that could be read; the text says what came instead."""
 
 
 class RowsMissing(CannotSeed):

@@ -12,7 +12,7 @@ from typing import Any, Final
 from conformance.contain.text import safe
 from conformance.records import Column
 from conformance.targets.dataset import OwnDataset
-from conformance.targets.errors import CannotSeed, TableExists
+from conformance.targets.errors import CannotSeed, NoAnswer, TableExists
 from conformance.targets.names import Names
 from conformance.targets.patience import LIMITED, Patience
 from conformance.targets.recent import Recent
@@ -76,11 +76,11 @@ class RestTables:
             raise _cannot(error) from None
 
     def answered(self, path: str, body: bytes, *, until: float) -> tuple[int, bytes]:
-        """POST, and return the status and the body of the answer; raises :class:`CannotSeed` without one."""
+        """POST, and return the status and the body of the answer; raises :class:`NoAnswer` without one."""
         try:
             return self._client.answered(path, body, until=until)
         except RestError as error:
-            raise _cannot(error) from None
+            raise NoAnswer(str(error), answered=False) from None
 
     def get(self, path: str, params: dict[str, str], *, until: float, shown: int) -> Row:
         """GET an answer that shows ``shown`` bytes of rows."""

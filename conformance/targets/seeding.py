@@ -243,7 +243,7 @@ class Seeder:
     ) -> tuple[int, bytes]:
         """The status and the body of the answer of jobs.query to a body, which makes the tables of these names.
 
-        Raises :class:`CannotSeed` if there is no REST to ask, or no answer.
+        Raises :class:`CannotSeed` if there is no REST to ask, and :class:`NoAnswer` if there is no answer.
         """
         if self._listed is None:
             raise CannotSeed("no query can be run: the target has no REST")

@@ -28,6 +28,7 @@ from conformance.protocols.storage_read.targets.queries import (
     query_in,
     result_request,
     tables_of,
+    unanswered,
 )
 from conformance.records import (
     AppendRows,
@@ -47,6 +48,7 @@ from conformance.records import (
 )
 from conformance.targets.allowance import Allowance, UsedUpError, unreached
 from conformance.targets.calls import BROKEN, CallBudget, Caller
+from conformance.targets.errors import NoAnswer
 from conformance.targets.faulting import Faults, Line, Met
 from conformance.targets.names import Names
 from conformance.targets.patience import Patience
@@ -242,7 +244,10 @@ class Conversation:
     def _query(self, index: int, step: RunQuery) -> None:
         names = self._plan.names
         call = Call(index, step.label, step.METHOD, query_body(step, names))
-        made = as_call(call, *self._plan.ask((call.request, tables_of(step, names))))
+        try:
+            made = as_call(call, *self._plan.ask((call.request, tables_of(step, names))))
+        except NoAnswer as error:
+            made = unanswered(call, str(error))
         self._keep(made)
         self._queries[step.label] = query_in(made, step, names)
 

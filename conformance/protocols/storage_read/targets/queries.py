@@ -19,7 +19,7 @@ from conformance.records import ROW_ID, Call, CallEnd, QueryStatement, ReadResul
 from conformance.targets.names import Names
 from conformance.targets.sql import select_statement
 
-__all__ = ["Query", "as_call", "place_in", "query_body", "query_in", "result_request", "tables_of"]
+__all__ = ["Query", "as_call", "place_in", "query_body", "query_in", "result_request", "tables_of", "unanswered"]
 
 CREATED: Final = "_made"
 """The end of the name of the table that a statement makes."""
@@ -81,6 +81,11 @@ def as_call(call: Call, status: int, body: bytes) -> Call:
     return dataclasses.replace(
         call, status=STATUS_OF_HTTP.get(status, "UNKNOWN"), details=said, end=CallEnd.COMPLETE, responses=()
     )
+
+
+def unanswered(call: Call, said: str) -> Call:
+    """The call without an answer, as a client sees it: the service is not there."""
+    return dataclasses.replace(call, status="UNAVAILABLE", details=said, end=CallEnd.COMPLETE, responses=())
 
 
 def query_in(call: Call, step: RunQuery, names: Names) -> Query | None:

@@ -17,7 +17,10 @@ from conformance.protocols.storage_read.targets.queries import (
     tables_of,
 )
 from conformance.records import Call, QueryStatement, ReadResult, RunQuery
+from conformance.targets import TargetSpec, open_target
 from conformance.targets.names import Names
+from tests.targets.conftest import case_of, table_of
+from tests.targets.fake_server import FakeServer
 
 NAMES = Names("p", "d", "t")
 CALL = Call(0, "q", RunQuery.METHOD, b"{}")
@@ -86,3 +89,20 @@ def test_places_come_from_the_answer() -> None:
 
     assert [place_in(query, one) for one in names] == [7, 4, 2, 10, 11]
     assert [place_in(silent, one) for one in names] == [7, 0, None, None, None]
+
+
+def test_a_query_without_an_answer_is_a_call_that_failed(fake: FakeServer, endpoint: TargetSpec) -> None:
+    """A client sees that the service is not there; the table of the case was made all the same."""
+
+    def rest(_method: str, path: str, _body: object) -> None:
+        if path.endswith("/queries"):
+            raise ConnectionResetError
+
+    fake.rest = rest
+    case = case_of(RunQuery())
+    with open_target(endpoint) as target:
+        exchange = target.drive(case, table_of(case))
+
+    (call,) = exchange.calls
+    assert (exchange.untestable, call.method, call.status, call.responses) == ("", "jobs.query", "UNAVAILABLE", ())
+    assert call.details.startswith("POST /bigquery/v2/projects/")
