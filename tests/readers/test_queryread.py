@@ -15,13 +15,13 @@ from conformance.contain.channel import Frame
 from conformance.contract.queryview import StorageView
 from conformance.engine.corpus import load_corpus
 from conformance.generate import materialise
+from conformance.protocols.storage_read.reference.hosted import storage_target
 from conformance.readers import ReaderPool
 from conformance.readers.compare import reported
 from conformance.readers.fullread import FullRead
 from conformance.readers.plugin import held_tables, reads_of
 from conformance.readers.queryread import RecordedQuery, job_in, query_reads
 from conformance.records import Case, Exchange, Reading, ReadingOutcome
-from conformance.reference.hosted import storage_target
 from tests.fixtures import ROOT
 
 READER = "bigquery.query-arrow"
@@ -122,6 +122,8 @@ def test_a_read_travels() -> None:
         ({"maxResults": 2}, True),
         ({"maxResults": 1}, False),
         ({"queryResultsFormat": "STRUCT_ENCODING"}, False),
+        ({"queryResultsFormat": ["ARROW"]}, False),
+        ({"queryResultsFormat": {}, "arrowSerializationOptions": [], "maxResults": {}, "query": []}, False),
     ],
 )
 def test_which_requests_get_a_recorded_answer(asked: dict[str, Any], same: bool) -> None:  # noqa: FBT001
