@@ -82,7 +82,7 @@ class _Body:
         return text if inflating.eof else None
 
 
-class _Asked:
+class _Awaited:
     """A request: ``kept`` and ``body`` are None unless it is a query."""
 
     def __init__(self, *, bodyless: bool, kept: Kept | None = None, body: _Body | None = None) -> None:
@@ -103,7 +103,7 @@ class RestCalls:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._open: deque[_Asked] = deque()
+        self._open: deque[_Awaited] = deque()
         self._lost = False
         self._requests = _started(self._request)
         self._answers = _started(self._answer)
@@ -140,10 +140,10 @@ class RestCalls:
         if first.startswith(b"CONNECT "):
             raise _LostError
         if _QUERY.fullmatch(first) is None:
-            asked = _Asked(bodyless=first.startswith(b"HEAD "))
+            asked = _Awaited(bodyless=first.startswith(b"HEAD "))
         else:
             kept = self._journal.keep_query((*headers.items(), *_parameters(first)))
-            asked = _Asked(bodyless=False, kept=kept, body=self._body(headers))
+            asked = _Awaited(bodyless=False, kept=kept, body=self._body(headers))
         self._open.append(asked)
         if len(self._open) > MOST_OPEN:
             raise _LostError
