@@ -10,7 +10,7 @@ import pytest
 
 from conformance.contract import proto
 from conformance.contract.judge import Judge
-from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.engine.conversed import (
     FOREIGN,
     UNKNOWN_TABLE,
@@ -63,7 +63,9 @@ def verdicts(exchange: Exchange) -> Iterator[Verdict]:
     """The verdicts on an exchange of the driver, as if a proxy had recorded it."""
     for one in conversations(alone(exchange.calls, now=exchange.now)):
         driven = as_driven(one)
-        yield from JUDGE.in_order(one.case, JUDGE(View(driven.case, driven.exchange, materialise(driven.case.table))))
+        yield from JUDGE.in_order(
+            one.case, JUDGE(view_of(driven.case, driven.exchange, materialise(driven.case.table)))
+        )
 
 
 def judged(cases: Sequence[Case], mutant: str | None) -> Iterator[tuple[Case, Verdict]]:
@@ -172,7 +174,7 @@ class TestSteps:
         driven = as_driven(only)
 
         assert len(driven.case.steps) == 1
-        JUDGE(View(driven.case, driven.exchange, materialise(driven.case.table)))
+        JUDGE(view_of(driven.case, driven.exchange, materialise(driven.case.table)))
 
 
 @pytest.mark.parametrize("protocol", protocol_names())
