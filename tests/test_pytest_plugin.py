@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 import conformance
+from conformance.engine.events import RunEnded
+from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
-from conformance.pytest_plugin import pytest_addoption
+from conformance.pytest_plugin import WHOLE_RUN, _Suite, pytest_addoption
+from tests.engine.samples import failing, judged, started
 
 pytest_plugins = ["pytester"]
 
@@ -130,6 +133,24 @@ def test_an_expected_failure_is_an_xfail(vendor: pytest.Pytester) -> None:
 
     assert result.ret == 0
     assert result.parseoutcomes()["xfailed"] >= 1
+
+
+@pytest.mark.parametrize(("ended", "failed"), [((RunEnded(1.0),), 0), ((), 1)])
+def test_a_may_clause_alone_fails_nothing_and_hides_no_broken_run(
+    vendor: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, ended: tuple[RunEnded, ...], failed: int
+) -> None:
+    """Its failure is an xfail; a run that was cut short fails as it would without the clause."""
+    all_clauses()
+    optional = "session.trace-id-is-echoed"
+    result = fold([started(optional), judged("a", failing("a", optional, "absent")), *ended])
+    monkeypatch.setattr(_Suite, "result", result)
+
+    run = vendor.runpytest_inprocess(
+        *PLUGIN, *CASES, "--conformance-target=vendor.toml", "-k", f"{optional} or {WHOLE_RUN}"
+    )
+
+    assert run.parseoutcomes().get("failed", 0) == failed
+    assert run.parseoutcomes()["xfailed"] == 1
 
 
 def test_clauses_are_selected_as_tests_are(vendor: pytest.Pytester) -> None:

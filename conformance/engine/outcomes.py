@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from conformance.contract.clause import Clause
+from conformance.contract.clause import Clause, is_binding
 from conformance.contract.comparing.received import IN_ROW
 from conformance.contract.raised import reason_of
 from conformance.contract.wholecase import WHOLE_CASE
@@ -189,13 +189,14 @@ def refine(
     A failure that occurs only on calls that died is a crash or a hang. ``reason_not_judged`` returns the first thing
     that went wrong in the exchange (:meth:`conformance.contract.view.View.reason_not_judged`): if no clause failed, a
     death or a refusal fails the case as a whole, so that it is never lost. A clause that a refusal left without
-    observation is a failed dependency if another clause failed on the same call.
+    observation is a failed dependency if another clause failed on the same call. The failure of a MAY clause counts for
+    neither: it fails no run.
     A case whose driver stopped before its end says so once.
     A case without any verdict gets one that says so; ``passed`` says that there are passes that ``verdicts`` leaves
     out.
     """
     refined = _explained([_died(verdict, exchange) for verdict in verdicts])
-    if any(verdict.outcome.fails_run and verdict.outcome is not Outcome.ERROR for verdict in refined):
+    if any(one.outcome.fails_run and one.outcome is not Outcome.ERROR and not _is_optional(one) for one in refined):
         return refined
     try:
         outcome, reason = reason_not_judged()
@@ -209,13 +210,18 @@ def refine(
 
 def _explained(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The verdicts; those refused for a call on which a clause failed become failed dependencies."""
-    failed = {f"call {one.call}" for verdict in verdicts if verdict.outcome is Outcome.FAIL for one in verdict.findings}
+    binding = (one for one in verdicts if one.outcome is Outcome.FAIL and not _is_optional(one))
+    failed = {f"call {finding.call}" for one in binding for finding in one.findings}
     return [
         dataclasses.replace(verdict, outcome=Outcome.DEPENDENCY_FAILED)
         if verdict.outcome is Outcome.REFUSED and verdict.reason.partition(",")[0] in failed
         else verdict
         for verdict in verdicts
     ]
+
+
+def _is_optional(verdict: Verdict) -> bool:
+    return verdict.outcome is Outcome.FAIL and not is_binding(verdict.clause)
 
 
 def _died(verdict: Verdict, exchange: Exchange) -> Verdict:

@@ -154,13 +154,19 @@ class Result:
 
     @property
     def failed(self) -> list[Deviation]:
-        """The deviations that fail the run, except unexpected passes; and the failures of MAY clauses."""
+        """Everything that failed: the deviations that fail the run, except unexpected passes, and the optional ones."""
         return [item for item in self.deviations if item.outcome.fails_run and item.outcome != Outcome.UNEXPECTED_PASS]
 
     @property
     def optional(self) -> list[Deviation]:
         """The failures of MAY clauses, which fail no run."""
-        return [item for item in self.listed(Outcome.FAIL) if not is_binding(item.clause)]
+        return [item for item in self.listed(Outcome.FAIL) if not any(map(is_binding, item.clauses))]
+
+    @property
+    def surprises(self) -> list[Deviation]:
+        """The deviations that fail the run: unexpected outcomes, but for the failures of MAY clauses."""
+        optional = self.optional
+        return [item for item in self.deviations if item.outcome.fails_run and item not in optional]
 
     @property
     def not_judged(self) -> list[Deviation]:
@@ -193,11 +199,8 @@ class Result:
         """True if the run exits with status 1: an unexpected outcome, a stale entry, a log that is cut short, or
         nothing judged or served. The failure of a MAY clause is none of these.
         """
-        surprises = any(outcome.fails_run for outcome in self.outcomes if outcome is not Outcome.FAIL) or any(
-            is_binding(item.clause) for item in self.listed(Outcome.FAIL)
-        )
         useless = not self.complete or self.judged_nothing or self.served_nothing
-        return surprises or any(item.fails_run for item in self.problems) or useless
+        return bool(self.surprises) or any(item.fails_run for item in self.problems) or useless
 
 
 def cases_of(run: RunStarted) -> list[str]:

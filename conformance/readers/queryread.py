@@ -183,7 +183,7 @@ def _most(body: Mapping[str, Any]) -> float:
 
 
 def _asks_arrow(body: Mapping[str, Any]) -> bool:
-    return body.get("queryResultsFormat", "") not in _PLAIN
+    return name_in(body.get("queryResultsFormat")) not in _PLAIN
 
 
 def _parsed(body: bytes) -> dict[str, Any]:

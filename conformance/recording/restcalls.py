@@ -12,17 +12,20 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Generator, Mapping
 from typing import Final, TypeAlias
+from urllib.parse import parse_qsl
 
 from conformance.contract.rpcstatus import STATUS_OF_HTTP
 from conformance.recording.journal import Ended, Journal
-from conformance.recording.keeping import Kept
+from conformance.recording.keeping import Bounds, Kept
 from conformance.records import CallEnd, RunQuery
 
 __all__ = ["RestCalls"]
 
-MOST_LINE: Final = 64 << 10
-"""The most bytes of a line in a head: more than servers and clients take."""
+MOST_HEAD: Final = 64 << 10
+"""The most bytes of a head, or of a line elsewhere: more than servers and clients take."""
 MOST_FIELDS: Final = 1000
+MOST_OPEN: Final = 1000
+"""The most requests of a connection that wait for their answers."""
 MOST_TEXT: Final = 2000
 """The bytes of an error's body that are kept."""
 _QUERY: Final = re.compile(
@@ -41,33 +44,45 @@ class _LostError(Exception):
 
 
 class _Body:
-    """The body of a message, of which at most ``most`` bytes are held."""
+    """The body of a message, held within ``bounds``; ``ended`` is True once all of it has come."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.data = bytearray()
-        self.whole = True
-        self.packed = False
+    def __init__(self, bounds: Bounds, *, packed: bool) -> None:
+        self._bounds = bounds
+        self._packed = packed
+        self._data = bytearray()
+        self._open = True
+        self.ended = False
 
     def take(self, part: bytes) -> None:
         """Add a part."""
-        self.whole = self.whole and len(self.data) + len(part) <= self.most
-        if self.whole:
-            self.data += part
+        if not self._open:
+            return
+        if len(self._data) + len(part) > self._bounds.call or not self._bounds.take(len(part)):
+            self.close()
+            return
+        self._data += part
+
+    def close(self) -> None:
+        """Give the memory back; the content is gone, and no part is added."""
+        self._bounds.give(len(self._data))
+        self._data = bytearray()
+        self._open = False
 
     def text(self) -> bytes | None:
         """The content without its compression; None if it is not whole, too long or damaged."""
-        if not self.whole or not self.packed:
-            return bytes(self.data) if self.whole else None
+        if not self._open or not self.ended:
+            return None
+        if not self._packed:
+            return bytes(self._data)
         inflating = zlib.decompressobj(_GZIP)
         try:
-            text = inflating.decompress(bytes(self.data), self.most)
+            text = inflating.decompress(bytes(self._data), self._bounds.call)
         except zlib.error:
             return None
         return text if inflating.eof else None
 
 
-class _Question:
+class _Awaited:
     """A request: ``kept`` and ``body`` are None unless it is a query."""
 
     def __init__(self, *, bodyless: bool, kept: Kept | None = None, body: _Body | None = None) -> None:
@@ -76,13 +91,19 @@ class _Question:
         self.status = 0
         self.answer: _Body | None = None
 
+    def close(self) -> None:
+        """Give the memory of both bodies back."""
+        for body in (self.body, self.answer):
+            if body is not None:
+                body.close()
+
 
 class RestCalls:
     """One connection; ``asked`` and ``answered`` take the bytes of both directions in their order."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._open: deque[_Question] = deque()
+        self._open: deque[_Awaited] = deque()
         self._lost = False
         self._requests = _started(self._request)
         self._answers = _started(self._answer)
@@ -111,19 +132,22 @@ class RestCalls:
         self._lost = True
         if queries := sum(one.kept is not None for one in self._open):
             self._journal.passed[RunQuery.METHOD] += queries
-        self._open.clear()
+        while self._open:
+            self._open.popleft().close()
 
     def _request(self, first: bytes, headers: Headers) -> tuple[_Body | None, bool, Callable[[], None]]:
         """What to do with a request whose head came: where its body goes, that it has one, and what to do behind it."""
         if first.startswith(b"CONNECT "):
             raise _LostError
         if _QUERY.fullmatch(first) is None:
-            self._open.append(_Question(bodyless=first.startswith(b"HEAD ")))
-            return None, False, _nothing
-        body = self._body(headers)
-        kept = self._journal.keep_query(tuple(headers.items()))
-        self._open.append(_Question(bodyless=False, kept=kept, body=body))
-        return body, False, _nothing
+            asked = _Awaited(bodyless=first.startswith(b"HEAD "))
+        else:
+            kept = self._journal.keep_query((*headers.items(), *_parameters(first)))
+            asked = _Awaited(bodyless=False, kept=kept, body=self._body(headers))
+        self._open.append(asked)
+        if len(self._open) > MOST_OPEN:
+            raise _LostError
+        return asked.body, False, _nothing
 
     def _answer(self, first: bytes, headers: Headers) -> tuple[_Body | None, bool, Callable[[], None]]:
         """The same for an answer."""
@@ -141,9 +165,7 @@ class RestCalls:
         return asked.answer, bodyless, self._over
 
     def _body(self, headers: Headers) -> _Body:
-        body = _Body(self._journal.bounds.call)
-        body.packed = headers.get("content-encoding", "").lower() == "gzip"
-        return body
+        return _Body(self._journal.bounds, packed=headers.get("content-encoding", "").lower() == "gzip")
 
     def _over(self) -> None:
         """Give the journal a query that was answered."""
@@ -151,6 +173,7 @@ class RestCalls:
         if asked.kept is None or asked.body is None or asked.answer is None:
             return
         request, answer = asked.body.text(), asked.answer.text()
+        asked.close()
         if request is None or answer is None:
             self._journal.passed[RunQuery.METHOD] += 1
             return
@@ -164,6 +187,12 @@ class RestCalls:
             said = f"HTTP {asked.status} {answer[:MOST_TEXT].decode('utf-8', 'replace')}"
         seconds = time.monotonic() - asked.began
         self._journal.end(asked.kept, Ended(status, said, CallEnd.COMPLETE, (), (), seconds))
+
+
+def _parameters(first: bytes) -> list[tuple[str, str]]:
+    """The parameters in the URL of a request, under names that say which are credentials; ``key`` is an API key."""
+    query = first.split(b" ")[1].partition(b"?")[2].decode("latin-1")
+    return [("api-key" if name == "key" else name, value) for name, value in parse_qsl(query)]
 
 
 def _nothing() -> None:
@@ -187,10 +216,12 @@ def _messages(meets: Meets) -> Steps:
         if not first:
             continue
         headers: dict[str, str] = {}
+        size = len(first)
         while line := (yield from _line(held)):
             name, _, value = line.decode("latin-1").partition(":")
             headers[name.strip().lower()] = value.strip()
-            if len(headers) > MOST_FIELDS:
+            size += len(line)
+            if len(headers) > MOST_FIELDS or size > MOST_HEAD:
                 raise _LostError
         body, bodyless, over = meets(first, headers)
         if not bodyless and "chunked" in headers.get("transfer-encoding", "").lower():
@@ -201,12 +232,14 @@ def _messages(meets: Meets) -> Steps:
                 pass
         elif not bodyless:
             yield from _content(held, _size(headers.get("content-length", "0").encode(), 10), body)
+        if body is not None:
+            body.ended = True
         over()
 
 
 def _line(held: bytearray) -> Generator[None, bytes, bytes]:
     while (end := held.find(b"\n")) < 0:
-        if len(held) > MOST_LINE:
+        if len(held) > MOST_HEAD:
             raise _LostError
         held += yield
     line = bytes(held[:end])

@@ -100,6 +100,7 @@ class Outcome(enum.StrEnum):
     def fails_run(self) -> bool:
         """True if a single verdict with this outcome makes the run exit with status 1.
 
+        ``fail`` of a MAY clause does not: nothing promises what it asks for.
         ``error`` does: a suite that failed has not judged.
         ``unsupported`` and ``untestable`` do not: the target never declared the capability, or could not be seeded,
         so nothing was judged; both are counted and listed.

@@ -156,8 +156,8 @@ class Report:
     ``complete`` is false if the run was cut short. ``silent`` are chosen clauses that no case gave anything to
     observe. ``checks`` say on which cases of the corpus each clause was judged. ``broke`` are tracebacks of the
     suite's own defects, ``broke_on`` the cases on which they occurred, in the same order. ``remarks`` concern the
-    target as a whole. ``profiles`` are the parts of the service, for a server. ``causes`` group the deviations that
-    fail the run, those to repair first at the beginning. ``service`` says how many clauses the service itself has
+    target as a whole. ``profiles`` are the parts of the service, for a server. ``causes`` group the failures, those
+    to repair first at the beginning. ``service`` says how many clauses the service itself has
     confirmed, for a run on a server. ``combinations`` are the pairs and triples of features that scenarios covered.
     ``readers`` say what each reader gave, if a clause on readers was chosen.
     ``questions`` are the verdicts on a reader, conformance before robustness; other runs have none.

@@ -32,7 +32,7 @@ SUMMARY_BYTES: Final = 500_000
 
 
 def annotation_commands(report: Report) -> list[str]:
-    """The annotation commands for what fails the run: at most ten, then one with the number of others.
+    """The annotation commands for what failed: at most ten, then one with the number of others.
 
     A cause has one, on the first of its deviations: the others follow from it.
     """
@@ -46,7 +46,7 @@ def annotation_commands(report: Report) -> list[str]:
 
 
 def _failing(report: Report) -> Iterator[tuple[CauseResult | None, list[DeviationResult]]]:
-    """What fails the run by cause; what is of no cause, MUST before SHOULD before MAY."""
+    """What failed, by cause; what is of no cause, MUST before SHOULD before MAY."""
     levels = list(Level)
     for cause, items in report.grouped(_FAIL):
         yield cause, items if cause is not None else sorted(items, key=lambda item: levels.index(item.level))
@@ -84,7 +84,7 @@ def append_summary(result: Result, path: Path) -> None:
 
 
 def step_summary(report: Report) -> str:
-    """``report`` as Markdown: the verdict, the clauses by chapter, and what fails the run."""
+    """``report`` as Markdown: the verdict, the clauses by chapter, and what failed."""
     return "\n".join(_summary(report)) + "\n\n"
 
 

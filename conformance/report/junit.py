@@ -80,7 +80,7 @@ def _judged(test: ET.Element, result: Result, case: CaseJudged, verdicts: Sequen
     if worst is Outcome.PASS:
         return ""
     shown = [one for one in verdicts if (one.outcome.fails_run if worst.fails_run else one.outcome is worst)]
-    shown.sort(key=lambda one: RANK.index(one.outcome))
+    shown.sort(key=lambda one: (_is_optional(one), RANK.index(one.outcome)))
     entries = list(dict.fromkeys(entry for verdict in shown for entry in _entries(verdict, often)))
     if (more := len(entries) - MOST_FINDINGS) > 0:
         entries[MOST_FINDINGS:] = [f"and {many(more, 'more finding')}"]
@@ -90,9 +90,14 @@ def _judged(test: ET.Element, result: Result, case: CaseJudged, verdicts: Sequen
     text = "\n\n".join([*entries, f"replay: {replay_command(result, case)}"])
     if not worst.fails_run:
         return _add(test, "skipped", worst.value, message, text)
-    if worst is Outcome.FAIL and not any(is_binding(one.clause) for one in shown):
+    if all(map(_is_optional, shown)):
         return _add(test, "skipped", "optional", message, text)
     return _add(test, "error" if worst is Outcome.ERROR else "failure", worst.value, message, text)
+
+
+def _is_optional(verdict: Verdict) -> bool:
+    """True for the failure of a MAY clause, which fails no run."""
+    return verdict.outcome is Outcome.FAIL and not is_binding(verdict.clause)
 
 
 def _entries(verdict: Verdict, often: Frequencies) -> Iterator[str]:

@@ -127,7 +127,7 @@ def _others(result: Result) -> Iterator[str]:
         *(f"unexpected pass: {item.clause}: {item.text}" for item in result.listed(Outcome.UNEXPECTED_PASS)),
         *(f"{problem.kind.value}: {problem.text}" for problem in result.problems),
     ]
-    if result.fails and not lines and not result.failed:
+    if result.fails and not lines and result.failed == result.optional:
         lines = [f"not judged in {many(len(item.cases), 'case')}: {item.text}" for item in result.not_judged]
     if lines:
         yield ""

@@ -111,13 +111,15 @@ def print_report(console: Console, result: Result) -> None:
 
 def _title(console: Console, title: str, count: int, style: str) -> None:
     console.print()
-    console.print(Text(f"{title.upper()} ({count})", f"bold {style}"))
+    console.print(Text(f"{title.upper()} ({count})", f"bold {style}".rstrip()))
 
 
 def _print_failed(console: Console, result: Result) -> None:
     if not result.failed:
         return
-    _title(console, "failed", len(result.failed), "red")
+    # A run that passes has failures of MAY clauses alone.
+    title, style = ("failed", "red") if result.fails else ("optional", "")
+    _title(console, title, len(result.failed), style)
     for number, cause in enumerate(causes(result), 1):
         parts = (*cause.own, *cause.echoes)
         if len(parts) > 1 or cause.blocks:

@@ -297,9 +297,9 @@ async def _copy(
     with contextlib.suppress(OSError):  # a side that hangs up ends its direction
         while data := await reader.read(PIECE):
             passed = data if requests is None else requests.take(data)
-            if seen is not None:
-                seen(passed)
             writer.write(passed)
+            if seen is not None:  # before anything that answers these bytes is read
+                seen(passed)
             await writer.drain()
             if requests is not None and requests.refused:
                 return

@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from conformance.contract.clause import load_chapters
 from conformance.engine.outcomes import (
     WHOLE_CASE,
     answer_that,
@@ -217,6 +218,21 @@ def test_a_death_that_a_clause_saw_is_not_counted_twice() -> None:
     refined = refine(CASE, exchange, [failing("a", "calls.end", "no status")], lambda: (Outcome.CRASH, "died"))
 
     assert [verdict.outcome for verdict in refined] == [Outcome.CRASH]
+
+
+def test_the_failure_of_a_may_clause_hides_no_death_and_no_refusal() -> None:
+    """It fails no run, so that the run would pass although the target died or refused what it must serve."""
+    load_chapters()
+    optional = failing("a", "session.trace-id-is-echoed", "absent")
+    refusal = Verdict("a", "rows.none-is-missing", Outcome.REFUSED, reason="call 0, ReadRows: ended in UNKNOWN")
+    on_call = dataclasses.replace(optional, findings=(dataclasses.replace(optional.findings[0], call=0),))
+    exchange = sample_exchange("a", sample_call())
+
+    refined = refine(CASE, exchange, [optional], lambda: (Outcome.REFUSED, "ended in UNKNOWN"))
+    kept = refine(CASE, exchange, [on_call, refusal], lambda: FINE)
+
+    assert refined[1:] == [Verdict("a", WHOLE_CASE, Outcome.REFUSED, reason="ended in UNKNOWN")]
+    assert kept == [on_call, refusal]
 
 
 def test_a_case_that_shows_nothing_is_untestable_and_says_so() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.contract.clause import load_chapters
+from conformance.contract.wholecase import WHOLE_CASE
 from conformance.engine.events import CaseJudged, CounterexampleSaved, Evidence, Line, RunEnded
 from conformance.engine.result import fold, worst
 from conformance.records import Outcome, Verdict
@@ -120,6 +121,8 @@ def test_the_failure_of_a_may_clause_fails_no_run() -> None:
     assert not result.fails
     assert [item.clause for item in result.optional] == [optional]
     assert verdict_line(result).endswith("1 MAY clause not met")
+    refused = Verdict("b", WHOLE_CASE, Outcome.REFUSED, reason="ended in UNKNOWN")
+    assert fold([started(optional), judged("a", failing("a", optional, "absent")), judged("b", refused), END]).fails
 
 
 def test_a_log_that_breaks_off_is_incomplete_and_fails() -> None:

@@ -122,6 +122,8 @@ def test_a_read_travels() -> None:
         ({"maxResults": 2}, True),
         ({"maxResults": 1}, False),
         ({"queryResultsFormat": "STRUCT_ENCODING"}, False),
+        ({"queryResultsFormat": ["ARROW"]}, False),
+        ({"queryResultsFormat": {}, "arrowSerializationOptions": [], "maxResults": {}, "query": []}, False),
     ],
 )
 def test_which_requests_get_a_recorded_answer(asked: dict[str, Any], same: bool) -> None:  # noqa: FBT001

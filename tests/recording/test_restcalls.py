@@ -10,7 +10,7 @@ import pytest
 
 from conformance.recording.journal import Ended
 from conformance.recording.keeping import Bounds, Kept, Metadata
-from conformance.recording.restcalls import RestCalls
+from conformance.recording.restcalls import MOST_OPEN, RestCalls
 from conformance.records import Call
 
 QUERY = b'{"query": "SELECT 1"}'
@@ -26,6 +26,7 @@ class Journal:
         self.bounds = Bounds(call=1000, together=10_000)
         self.passed: Counter[str] = Counter()
         self.calls: list[Call] = []
+        self.kept: list[Kept] = []
 
     def keep_query(self, sent: Metadata) -> Kept:
         """The place for a call."""
@@ -33,6 +34,7 @@ class Journal:
 
     def end(self, kept: Kept, ended: Ended) -> None:
         """A call has ended."""
+        self.kept.append(kept)
         self.calls.append(
             kept.call(status=ended.status, details=ended.details, end=ended.end, initial=(), trailers=(), seconds=0.0)
         )
@@ -58,6 +60,7 @@ def follow(asked: bytes, answered: bytes, size: int = 10_000) -> Journal:
         for start in range(0, len(data), size):
             take(data[start : start + size])
     calls.ended()
+    assert journal.bounds.used == sum(kept.size for kept in journal.kept), "the memory of bodies is given back"
     return journal
 
 
@@ -108,6 +111,35 @@ def test_credentials_are_masked() -> None:
     assert secret not in call.responses[0]
 
 
+def test_credentials_in_the_url_are_masked() -> None:
+    """An API key, or a token, wherever the server repeats it."""
+    asked = ASKED.replace(b"?", b"?key=AIza-a-long-key&access_token=ya29.a-long-token&")
+    answered = message(b"HTTP/1.1 400 Bad Request", b"key AIza-a-long-key, token ya29.a-long-token")
+    (call,) = follow(message(asked, QUERY), answered).calls
+
+    assert "AIza" not in call.details
+    assert "ya29" not in call.details
+
+
+def test_an_answer_before_the_end_of_its_request() -> None:
+    """A query of which a part came is not recorded as if that were all."""
+    journal = Journal()
+    calls = RestCalls(journal)  # type: ignore[arg-type]  # as much of a journal as it needs
+    asked = message(ASKED, QUERY)
+    calls.asked(asked[:-3])
+    calls.answered(message(b"HTTP/1.1 413 Too Large", b"{}"))
+    calls.asked(asked[-3:])
+
+    assert (journal.calls, journal.passed, journal.bounds.used) == ([], {"jobs.query": 1}, 0)
+
+
+def test_requests_without_answers_are_bounded() -> None:
+    """A client that asks on and on gets its bytes passed on, and no memory."""
+    journal = follow(message(ASKED, QUERY) * (MOST_OPEN + 1), b"")
+
+    assert journal.passed == {"jobs.query": MOST_OPEN + 1}
+
+
 @pytest.mark.parametrize(
     "answered",
     [
@@ -121,6 +153,7 @@ def test_credentials_are_masked() -> None:
         message(OK, gzip.compress(b"x" * 1001), b"Content-Encoding: gzip"),
         b"x" * 70_000,
         b"HTTP/1.1 200 OK\r\n" + b"".join(b"a%d: b\r\n" % number for number in range(1002)),
+        b"HTTP/1.1 200 OK\r\n" + b"".join(b"a%d: %s\r\n" % (number, b"b" * 999) for number in range(66)),
     ],
 )
 def test_what_cannot_be_followed_is_counted(answered: bytes) -> None:

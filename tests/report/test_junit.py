@@ -6,6 +6,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from conformance.contract.clause import load_chapters
+from conformance.contract.wholecase import WHOLE_CASE
 from conformance.engine.events import RunEnded
 from conformance.engine.result import Result, fold
 from conformance.records import Finding, Outcome, Verdict
@@ -100,6 +102,23 @@ def test_a_case_that_shows_nothing_is_skipped() -> None:
     skipped = cases(result)["a"].find("skipped")
     assert skipped is not None
     assert skipped.get("type") == "not-observed"
+
+
+def test_the_failure_of_a_may_clause_is_skipped_unless_more_fails_on_the_case() -> None:
+    """It fails no run; what does on the same case is named first."""
+    load_chapters()
+    optional = ("session.trace-id-is-echoed", "errors.message-says-something")
+    alone, refused, unexpected = (failing(case, optional[0], "absent") for case in "abc")
+    result = run_of(
+        *(alone, refused, unexpected),
+        Verdict("b", WHOLE_CASE, Outcome.REFUSED, reason="ended in UNKNOWN"),
+        Verdict("c", optional[1], Outcome.UNEXPECTED_PASS, reason="it passes"),
+    )
+
+    assert counts(result) == {"tests": "3", "failures": "2", "errors": "0", "skipped": "1"}
+    assert cases(result)["a"][0].get("type") == "optional"
+    assert str(failure_of(result, "b").get("message")).startswith(f"{WHOLE_CASE}: ended in UNKNOWN")
+    assert str(failure_of(result, "c").get("message")).startswith(optional[1])
 
 
 def test_a_failure_says_what_was_required_and_how_to_see_it_again() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 
+from conformance.engine.fates import Fate
 from conformance.engine.proof import Trial
 from conformance.engine.prove import Proof
-from conformance.protocols.storage_read.engine.systematic import Fate
 from conformance.report.proof import as_json, as_text
 
 GOOD = Trial("batch.empty", {"framing.batch-not-empty": ("a", "b")}, kills=("framing.batch-not-empty",))
