@@ -143,7 +143,8 @@ def _is_moved(call: Call) -> bool:
 
 
 def _is_unserved(call: Call) -> bool:
-    return call.end is CallEnd.COMPLETE and call.status == "UNAVAILABLE"
+    # A read that breaks off after some rows is no such call: what came would not be judged.
+    return call.end is CallEnd.COMPLETE and call.status == "UNAVAILABLE" and not call.responses
 
 
 def _delay(call: Call) -> float | None:

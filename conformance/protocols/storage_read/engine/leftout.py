@@ -68,16 +68,17 @@ def left(case: Case) -> frozenset[str]:
 def without(case: Case, names: Collection[str]) -> Case | None:
     """The case with these options as in a plain request; None if it is not known what a session then yields.
 
-    Without splits, it is without the reads of their children too; None if another read was made at the same time.
+    Without splits, it is without the reads of their children too; None if another read is made at the same time as one.
     """
     options = [one for one in _OPTIONS if one.name in names]
     whole = _SPLIT in names
     steps = [_reset(step, options) for step in case.steps if not (whole and _is_of_split(step))]
     known = [step for step in steps if step is not None]
-    if len(known) < len(steps) or any(
-        isinstance(step, ReadRows) and step.alongside and not isinstance(before, ReadRows)
-        for before, step in itertools.pairwise(known)
-    ):
+    together = whole and any(
+        isinstance(step, ReadRows) and step.alongside and _is_of_split(before) and not _is_of_split(step)
+        for before, step in itertools.pairwise(case.steps)
+    )
+    if together or len(known) < len(steps):
         return None
     return dataclasses.replace(case, steps=tuple(known))
 
