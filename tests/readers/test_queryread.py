@@ -15,13 +15,13 @@ from conformance.contain.channel import Frame
 from conformance.contract.queryview import StorageView
 from conformance.engine.corpus import load_corpus
 from conformance.generate import materialise
+from conformance.protocols.storage_read.reference.hosted import storage_target
 from conformance.readers import ReaderPool
 from conformance.readers.compare import reported
 from conformance.readers.fullread import FullRead
 from conformance.readers.plugin import held_tables, reads_of
 from conformance.readers.queryread import RecordedQuery, job_in, query_reads
 from conformance.records import Case, Exchange, Reading, ReadingOutcome
-from conformance.reference.hosted import storage_target
 from tests.fixtures import ROOT
 
 READER = "bigquery.query-arrow"
