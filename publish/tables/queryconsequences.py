@@ -40,8 +40,9 @@ def _page(report: Mapping[str, Any]) -> Iterator[str]:
     yield f"{len(clients)} paths and {len(situations)} mutants of the reference. {report['cells']} cells are measured\n"
     yield f"{report['rounds']} times each, and the rounds differ in {report['unequal']} of them;\n"
     yield f"{len(clients) * len(situations) - report['cells']} cells are not measured.\n\n"
-    yield "A mutant is the reference with one fault. For each clause, the matrix has the first mutant that was made\n"
-    yield "for it and that a client sees in a query without options: what it answers to `jobs.query` or to a read of\n"
-    yield "the stream differs from what the reference answers. Faults of an option that a query names, such as a\n"
-    yield "codec or the size of a page, take no part. Each client asks the mutant itself, and not a recording.\n\n"
+    yield "A mutant is the reference with one fault. The matrix has each mutant that a client sees in a query without\n"
+    yield "options: what it answers to `jobs.query` or to a read of the stream differs from what the reference\n"
+    yield "answers. Each row names the first clause for which the mutant was made. Faults of an option that a query\n"
+    yield "names, such as a codec or the size of a page, take no part. Each client asks the mutant itself, and not a\n"
+    yield "recording.\n\n"
     yield from matrix(report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 import pytest
@@ -56,3 +57,12 @@ def test_a_format_that_is_ignored_loses_every_row(path: str, pool: QueryPool) ->
     (one,) = query_mutated([MUTANTS["query-results.format-ignored"]], load_corpus())
 
     assert made_of(path, pool, one.asked) is Consequence.LOSS
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("path", PATHS)
+def test_a_result_of_one_page_without_a_batch_is_lost(path: str, pool: QueryPool) -> None:
+    """Rows behind a page would come from the stream, whose read then begins at its first row."""
+    asked = dataclasses.replace(healthy(load_corpus(), "query-results.one-page"), mutant="query-results.no-batch")
+
+    assert made_of(path, pool, asked) is Consequence.LOSS

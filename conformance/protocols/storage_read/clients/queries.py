@@ -3,9 +3,9 @@
 Which mutants are put before clients is a rule, and no list. A mutant whose first clause is one on query results takes
 part if a client sees it: what it answers to a query without options, and to the reads of the stream of the query's job,
 differs from what the reference answers. The queries are those of the cases that were made for the clauses that the
-mutant kills, then that of :data:`PLAIN`, and the first that shows a difference is the situation. For each clause the
-first mutant that was made for it and that a client sees takes part. So a defect that shows only if a query names a
-codec or the size of a page takes no part: which options a client sets is its own affair.
+mutant kills, then that of :data:`PLAIN`, and the first that shows a difference is the situation. So a defect that shows
+only if a query names a codec or the size of a page takes no part: which options a client sets is its own affair.
+Several mutants of one clause all take part, because a client that repairs one may lose rows by another.
 
 The client asks the mutant itself and no recording: it may ask for jobs and pages that no case asks for, and a recording
 would answer these with an error that is not the mutant's.
@@ -89,10 +89,9 @@ def query_mutated(mutants: Iterable[Mutant], cases: Mapping[str, Case]) -> Itera
     probes = [one for case in cases.values() if (one := _probe(case)) is not None]
     known = {one.id: one for one in probes}
     reference = functools.cache(lambda name: _healthy(known[name]))
-    clauses: set[str] = set()
     for mutant in mutants:
         clause = mutant.kills[0]
-        if clause.partition(".")[0] != CHAPTER or clause in clauses or mutant.process or mutant.service is None:
+        if clause.partition(".")[0] != CHAPTER or mutant.process or mutant.service is None:
             continue
         named = [one for one in probes if any(matches(each, one.clauses) for each in mutant.kills)]
         for case in (*named, known[PLAIN]):
@@ -100,7 +99,6 @@ def query_mutated(mutants: Iterable[Mutant], cases: Mapping[str, Case]) -> Itera
             asked = reference(case.id)
             if _digest(exchange) != asked.digest:
                 title = f"the server has a defect, and answers the query of the case {case.id}: {mutant.fault}"
-                clauses.add(clause)
                 made = dataclasses.replace(
                     asked,
                     id=f"mutant.{mutant.name}",
@@ -113,9 +111,9 @@ def query_mutated(mutants: Iterable[Mutant], cases: Mapping[str, Case]) -> Itera
                 break
 
 
-def healthy(cases: Mapping[str, Case]) -> QuerySet:
-    """The query of :data:`PLAIN`, which the reference answers."""
-    case = _probe(cases[PLAIN])
+def healthy(cases: Mapping[str, Case], name: str = PLAIN) -> QuerySet:
+    """The query of a case, which the reference answers."""
+    case = _probe(cases[name])
     assert case is not None, "it has a query"
     return _healthy(case)
 

@@ -26,9 +26,11 @@ def test_a_mutant_is_put_to_the_query_of_its_clause() -> None:
     assert one.asked.expected.num_rows == 11
 
 
-def test_a_clause_has_one_mutant() -> None:
-    """The first that was made for a clause takes part."""
-    assert list(found(IGNORED, "query-results.empty-objects")) == [IGNORED]
+def test_every_mutant_of_a_clause_takes_part() -> None:
+    """A client may repair one of them alone."""
+    both = found("query-results.job-without-location", "query-results.optional-job-always")
+
+    assert [one.clause for one in both.values()] == ["query-results.job-is-named"] * 2
 
 
 def test_an_order_is_compared_where_the_query_names_one() -> None:
