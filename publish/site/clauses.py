@@ -10,6 +10,7 @@ from conformance.contract.wholecase import EXPLAINED, WHOLE_CASE
 from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
+from conformance.readers.ipc.adapters import QUERY_RESULTS
 from conformance.records import Level
 from conformance.reference.proven import proven_mutants
 from conformance.report.html import clause_anchor
@@ -51,6 +52,7 @@ def write_clauses(site: Site, published: Published) -> None:
             anchor=clause_anchor(clause.id),
             cases=[case for case in cases if matches(clause.id, case.clauses)],
             mutants=sorted(killers.get(clause.id, ())),
+            matrix="queries" if clause.id.startswith(f"{QUERY_RESULTS}.") else "index",
             measured=measured(harmed[clause.id], clause.id) if clause.id in harmed else "",
         )
     grouped = itertools.groupby(shown, lambda clause: clause.chapter)
