@@ -17,8 +17,10 @@ HERE: Final = Path(__file__).parent
 
 _LISTS: Final = ("sources", "build", "command", "needs")
 _TEXTS: Final = ("name", "title", "language")
-_FILES: Final = ("adapter.toml", "client.toml", "flight.toml")
-"""The kinds of program: one reads and writes Arrow IPC data, the others read with a client of BigQuery or of Flight."""
+_FILES: Final = ("adapter.toml", "client.toml", "flight.toml", "query-results.toml")
+"""The kinds of program: one reads and writes Arrow IPC data, the others read with a client of BigQuery or of Flight.
+The last asks for the results of queries in Arrow.
+"""
 _OF_READERS: Final = ("package", "paths", "tls", "patience")
 """The keys of a ``client.toml`` that say what the program can read; ``conformance.readers.programs`` checks them."""
 

@@ -6,6 +6,7 @@ command                             makes
 ``python -m publish.emulators``     reports on servers and serializers, and their matrices
 ``python -m publish.ipc``           reports on readers and writers of Arrow IPC, and their matrices
 ``python -m publish.clients``       ``reports/clients.json``: what BigQuery clients make of faults
+``python -m publish.queryclients``  ``reports/query-clients.json``: what clients of query results make of faults
 ``python -m publish.flightclients`` ``reports/flight-clients.json``: what Flight clients make of faults
 ``python -m publish.untrusted``     ``reports/untrusted.json``: what gets through each call that reads Arrow data
 ``python -m publish.dialects``      ``publish/dialects.json``: what engines answer to wrong readings of restrictions

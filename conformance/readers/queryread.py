@@ -6,6 +6,7 @@ Source: https://bigquery.googleapis.com/discovery/v1/apis/bigquery/v2/rest, ``Qu
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -18,9 +19,22 @@ from conformance.contract.queryview import ARROW_FIELDS, arrow_in, name_in
 from conformance.readers.fullread import FullRead, RecordedStream
 from conformance.records import Call, CallEnd, Case, Exchange, ReadResult, RunQuery
 
-__all__ = ["QUERY", "RecordedQuery", "job_in", "job_of", "query_reads", "recorded_queries", "results_of"]
+__all__ = [
+    "QUERY",
+    "SUCCESS",
+    "RecordedQuery",
+    "job_in",
+    "job_of",
+    "query_reads",
+    "recorded_queries",
+    "refused_queries",
+    "results_of",
+]
 
 QUERY: Final = "jobs.query"
+SUCCESS: Final = 200
+_REFUSED: Final = re.compile(r"HTTP ([45][0-9]{2}) (.*)", re.DOTALL)
+"""The status of a call that ended in an error of HTTP, as drivers and the proxy record it, and the body."""
 _STREAM: Final = re.compile(r"projects/[^/]+/locations/[^/]+/jobs/([^/]+)/streams/_default")
 _PLAIN: Final = frozenset({"", "QUERY_RESULTS_FORMAT_UNSPECIFIED", "STRUCT_ENCODING"})
 
@@ -30,12 +44,13 @@ class RecordedQuery:
     """A query with the body of its request and of its answer, which are JSON objects.
 
     ``alone`` is True if it answers every query for the same format: a client that judges one full read writes the
-    statement and chooses the options itself.
+    statement and chooses the options itself. ``status`` is that of HTTP.
     """
 
     request: bytes
     answer: bytes
     alone: bool = False
+    status: int = SUCCESS
 
     @property
     def arrow(self) -> bool:
@@ -61,9 +76,10 @@ class RecordedQuery:
         return self.job or str(_parsed(self.request).get("query", ""))
 
     def state(self) -> dict[str, Any]:
-        """What was asked and in which job it ran, as JSON."""
+        """What was asked and in which job it ran, as JSON; of one that was refused, the status too."""
         asked = _parsed(self.request)
-        return {"query": asked.get("query", ""), "results": asked.get("queryResultsFormat", ""), "job": self.job}
+        made = {"query": asked.get("query", ""), "results": asked.get("queryResultsFormat", ""), "job": self.job}
+        return made if self.status == SUCCESS else made | {"status": self.status}
 
     def resource(self) -> dict[str, Any]:
         """Its job as jobs.get answers: done, with the text of the query.
@@ -97,6 +113,20 @@ def recorded_queries(exchange: Exchange) -> Iterator[tuple[Call, RecordedQuery]]
     for call in exchange.calls:
         if call.method == QUERY and _complete(call) and call.responses and _parsed(call.responses[0]):
             yield call, RecordedQuery(call.request, call.responses[0])
+
+
+def refused_queries(exchange: Exchange) -> Iterator[RecordedQuery]:
+    """The queries of an exchange that ended in an error of HTTP, with its body.
+
+    Of a body that is no JSON object, or too long to be kept, the text is the message of an error in its place.
+    """
+    for call in exchange.calls:
+        said = _REFUSED.fullmatch(call.details) if call.method == QUERY and call.end is CallEnd.COMPLETE else None
+        if said is not None and call.status != "OK":
+            status, body = int(said[1]), said[2].encode()
+            if not _parsed(body):
+                body = json.dumps({"error": {"code": status, "message": said[2]}}).encode()
+            yield RecordedQuery(call.request, body, status=status)
 
 
 def job_of(call: Call) -> str:

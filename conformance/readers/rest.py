@@ -98,8 +98,8 @@ Tables: TypeAlias = Callable[[str, str, str], RestTable | None]
 class Queries(Protocol):
     """Recorded queries."""
 
-    def queried(self, body: Mapping[str, Any], /) -> bytes | None:
-        """The recorded answer of jobs.query to a request with this body; None if none was recorded."""
+    def queried(self, body: Mapping[str, Any], /) -> tuple[int, bytes] | None:
+        """The status and the recorded answer of jobs.query to a request with this body; None if none was recorded."""
 
     def job(self, name: str, /) -> Body | None:
         """The job with this id of a recorded query, as jobs.get answers; None if none was recorded."""
@@ -131,7 +131,7 @@ def answer(tables: Tables, method: str, target: str, body: bytes, queries: Queri
     if method == "POST" and url.path.rpartition("/")[2] == "token":
         return 200, {"access_token": "replay", "token_type": "Bearer", "expires_in": 3600, "id_token": "replay"}
     if queries is not None and (recorded := _recorded(queries, method, url.path, body)) is not None:
-        return 200, recorded
+        return recorded
     for verb, path, handler in _ROUTES:
         found = path.fullmatch(url.path)
         if found is not None and verb == method:
@@ -141,13 +141,14 @@ def answer(tables: Tables, method: str, target: str, body: bytes, queries: Queri
     return 400, _error(f"not recorded: {method} {url.path}")
 
 
-def _recorded(queries: Queries, method: str, path: str, body: bytes) -> Body | None:
+def _recorded(queries: Queries, method: str, path: str, body: bytes) -> tuple[int, Body] | None:
     """The recorded answer of jobs.query, and jobs.get of its job, which is done."""
     if method == "POST" and _QUERIES.fullmatch(path):
         answered = queries.queried(_parsed(body))
-        return None if answered is None else _parsed(answered)
+        return None if answered is None else (answered[0], _parsed(answered[1]))
     named = _JOBS.fullmatch(path) if method == "GET" else None
-    return None if named is None else queries.job(unquote(named[2]))
+    job = None if named is None else queries.job(unquote(named[2]))
+    return None if job is None else (200, job)
 
 
 def _parsed(body: bytes) -> Body:

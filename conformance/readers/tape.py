@@ -22,7 +22,7 @@ from google.protobuf.message import DecodeError
 from conformance import wire
 from conformance.contract import proto
 from conformance.readers.fullread import FullRead
-from conformance.readers.queryread import RecordedQuery, job_in, recorded_queries
+from conformance.readers.queryread import SUCCESS, RecordedQuery, job_in, recorded_queries, refused_queries
 from conformance.readers.rest import RestTable
 from conformance.records import Call, CallEnd, Case, Column, Exchange, MetadataEntry
 
@@ -220,10 +220,14 @@ class Tapes:
                 return found
         return None
 
-    def queried(self, body: Mapping[str, Any]) -> bytes | None:
-        """The recorded answer of jobs.query to a request with this body; None if none was recorded."""
+    def queried(self, body: Mapping[str, Any]) -> tuple[int, bytes] | None:
+        """The recorded answer of jobs.query to a request with this body, and its status; None if none was recorded.
+
+        An error is the answer if no success was recorded: a client that asks again gets what came then.
+        """
         queries = (tape.query for tape in self._tapes if tape.query is not None)
-        return next((query.answer for query in queries if query.answers(body)), None)
+        found = [(query.status, query.answer) for query in queries if query.answers(body)]
+        return min(found, key=lambda answer: answer[0] != SUCCESS, default=None)
 
     def job(self, name: str) -> dict[str, Any] | None:
         """The job with this id of a recorded query, as jobs.get answers; None if none was recorded."""
@@ -262,10 +266,12 @@ def tapes_of(case: Case, exchange: Exchange) -> tuple[Tape, ...]:
 
 
 def _queries_of(exchange: Exchange, reads: Mapping[str, Sequence[tuple[int, Call]]]) -> Iterator[Tape]:
-    """The recorded queries, each with the streams of its job, whatever location their names have."""
+    """The recorded queries, each with the streams of its job, whatever location their names have, and the errors."""
     for _, query in recorded_queries(exchange):
         names = [name for name in reads if query.job and job_in(name) == query.job]
         yield Tape("", b"", b"", OK, tuple(_stream(name, reads[name]) for name in names), query=query)
+    for query in refused_queries(exchange):
+        yield Tape("", b"", b"", OK, (), query=query)
 
 
 def _parses(method: str, request: bytes) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from conformance.protocol import plugin
+from conformance.readers.queryread import SUCCESS
 from conformance.readers.rest import Queries, RestTable
 from conformance.readers.tape import Answer, NotRecordedError
 from conformance.recording.methods import protocol_of
@@ -130,10 +131,13 @@ class Shelf:
             raise NotRecordedError(f"{said}; GET /replay/exchanges of the REST port lists what is")
         return held, held.answers.answer(method, key, request)
 
-    def queried(self, body: Mapping[str, Any]) -> bytes | None:
-        """The recorded answer of jobs.query to a request with this body; None if none was recorded."""
+    def queried(self, body: Mapping[str, Any]) -> tuple[int, bytes] | None:
+        """The recorded answer of jobs.query to a request with this body, and its status; None if none was recorded.
+
+        An error is the answer if no recording has a success.
+        """
         found = (queries.queried(body) for queries in self._queries())
-        return next((answer for answer in found if answer is not None), None)
+        return min(filter(None, found), key=lambda answer: answer[0] != SUCCESS, default=None)
 
     def job(self, name: str) -> dict[str, Any] | None:
         """The job with this id of a recorded query, as jobs.get answers; None if none was recorded."""

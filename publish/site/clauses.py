@@ -10,6 +10,7 @@ from conformance.contract.wholecase import EXPLAINED, WHOLE_CASE
 from conformance.disk.files import data_file
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
+from conformance.readers.ipc.adapters import QUERY_RESULTS
 from conformance.records import Level
 from conformance.reference.proven import proven_mutants
 from conformance.report.html import clause_anchor
@@ -35,8 +36,8 @@ def write_clauses(site: Site, published: Published) -> None:
     for mutant in proven_mutants().values():
         for killed in mutant.kills:
             killers.setdefault(killed, []).append(mutant.name)
-    consequences = published.loaded("clients.json")
-    harmed = {row.get("clause") for row in consequences["situations"]}
+    reports = [published.loaded(name) for name in ("clients.json", "query-clients.json")]
+    harmed = {row["clause"]: report for report in reports for row in report["situations"] if "clause" in row}
     shown = [clause for clause in (*all_clauses().values(), EXPLAINED[WHOLE_CASE]) if clause.id in site.clauses]
     for clause in shown:
         cells = published.entries.get(clause.id, ())
@@ -51,7 +52,8 @@ def write_clauses(site: Site, published: Published) -> None:
             anchor=clause_anchor(clause.id),
             cases=[case for case in cases if matches(clause.id, case.clauses)],
             mutants=sorted(killers.get(clause.id, ())),
-            measured=measured(consequences, clause.id) if clause.id in harmed else "",
+            matrix="queries" if clause.id.startswith(f"{QUERY_RESULTS}.") else "index",
+            measured=measured(harmed[clause.id], clause.id) if clause.id in harmed else "",
         )
     grouped = itertools.groupby(shown, lambda clause: clause.chapter)
     failing = {

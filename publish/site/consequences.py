@@ -130,13 +130,18 @@ def _classes(row: Mapping[str, Any], path: str) -> Sequence[Consequence]:
 
 
 def write_clients(site: Site, published: Published) -> list[Mapped]:
-    """Write the heat map of each protocol, and the page of each client."""
+    """Write the heat map of each protocol and of query results, and the page of each client."""
     made = [
         Mapped("index", "Faulty servers and BigQuery clients", published.loaded("clients.json")),
+        Mapped("queries", "Faulty servers and clients of query results", published.loaded("query-clients.json")),
         Mapped("flight", "Faulty servers and Flight clients", published.loaded("flight-clients.json")),
     ]
-    between = [("Storage Read clients", "clients/index.html"), ("Flight clients", "clients/flight.html")]
-    for mapped, data in zip(made, ("clients.json", "flight-clients.json"), strict=True):
+    between = [
+        ("Storage Read clients", "clients/index.html"),
+        ("query results", "clients/queries.html"),
+        ("Flight clients", "clients/flight.html"),
+    ]
+    for mapped, data in zip(made, ("clients.json", "query-clients.json", "flight-clients.json"), strict=True):
         shared = {"mapped": mapped, "kinds": _legend(), "path": clause_path, "has": site.clauses}
         crumbs = [*between, ("these measurements as JSON", f"clients/{data}")]
         site.write(f"clients/{data}", (published.reports / data).read_bytes())

@@ -27,6 +27,7 @@ CONFIGURED: Final = Path(__file__).with_name("mkdocs.yml")
 LEFT_OUT: Final[Mapping[str, str]] = {
     "docs/clauses.md": "clauses/index.html",
     "docs/consequences.md": "clients/index.html",
+    "docs/query-consequences.md": "clients/queries.html",
     "docs/flight-consequences.md": "clients/flight.html",
 }
 """The guides that the site has as pages of its own."""
@@ -35,6 +36,7 @@ _MOVED: Final[Mapping[str, str]] = {
     "reports/README.md": "servers/index.html",
     "reports": "index.html",
     "reports/clients.json": "clients/index.html",
+    "reports/query-clients.json": "clients/queries.html",
     "reports/flight-clients.json": "clients/flight.html",
     "reports/drift.json": "drift/index.html",
 }

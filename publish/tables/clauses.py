@@ -14,7 +14,7 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
 from conformance.records import Case, Level
 from conformance.reference.proven import proven_mutants
-from publish.tables import consequences
+from publish.tables import consequences, queryconsequences
 
 __all__ = ["NAME", "text"]
 
@@ -29,7 +29,8 @@ _HEAD: Final = """\
 
 {count} clauses in {chapters} chapters: {must} MUST, {should} SHOULD, {may} MAY.
 Ids are permanent ([stability](stability.md)). *Breaks* says what goes wrong for which client, if that is known.
-*Measured* are the paths of clients that a mutant of the clause harms, from [the matrix](consequences.md).
+*Measured* are the paths of clients that a mutant of the clause harms, from [the matrix](consequences.md) and
+[that of query results](query-consequences.md).
 *Cases* are there to observe the clause; if none is named, every case with such bytes or calls observes it.
 *Mutants* are implementations on which the clause must fail (`conformance prove`).
 `conformance explain ID` prints the same.
@@ -48,7 +49,7 @@ counts once for each:
 def text() -> str:
     """The content of the file."""
     clauses = list(all_clauses().values())
-    report = consequences.load()
+    reports = (consequences.load(), queryconsequences.load())
     cases = sorted(load_corpus(data_file("cases"), None).values(), key=lambda case: case.id)
     chapters = [(name, list(members)) for name, members in itertools.groupby(clauses, lambda each: each.chapter)]
     counts = {level.value: sum(each.level is level for each in clauses) for level in Level}
@@ -57,7 +58,9 @@ def text() -> str:
     parts = [_HEAD.format(count=len(clauses), chapters=len(chapters), evidence=evidence, **counts), *lines]
     for name, members in chapters:
         parts.append(f"\n## {name}\n")
-        parts += [line for each in members for line in _entry(each, cases, consequences.measured(report, each.id))]
+        for each in members:
+            found = "; ".join(filter(None, (consequences.measured(report, each.id) for report in reports)))
+            parts += _entry(each, cases, found)
     return "".join(parts)
 
 

@@ -5,6 +5,7 @@ Nothing on the page is written by hand: the rule and the classes are the docstri
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -65,15 +66,15 @@ def measured(report: Mapping[str, Any], clause: str) -> str:
     """What clients make of a server that breaks the clause, in a sentence without unharmed clients; empty if the matrix
     has no mutant of the clause, or if it harms nobody.
     """
-    row = next((one for one in report["situations"] if one.get("clause") == clause), None)
-    found: dict[str, dict[str, list[str]]] = {}
-    for client, cell in row["cells"].items() if row is not None else ():
+    rows = (row for row in report["situations"] if row.get("clause") == clause)
+    found: dict[str, dict[str, dict[str, None]]] = {}
+    for client, cell in itertools.chain.from_iterable(row["cells"].items() for row in rows):
         classes = classes_of(cell)
         if set(classes) <= {Consequence.UNHARMED, Consequence.UNABLE}:
             continue
         name, _, path = client.partition(".")
         title = f"{name} {version_of(report, client)}"
-        found.setdefault(title, {}).setdefault(" or ".join(classes), []).append(path)
+        found.setdefault(title, {}).setdefault(" or ".join(classes), {})[path] = None
     return "; ".join(
         f"{title}: " + ", ".join(f"{kind} ({', '.join(paths)})" for kind, paths in kinds.items())
         for title, kinds in found.items()
@@ -91,7 +92,8 @@ def _page(report: Mapping[str, Any]) -> Iterator[str]:
     yield "# What clients make of faulty servers\n\n"
     yield "`python -m publish.clients` puts each path of each client before servers that have one fault each, and\n"
     yield "`python -m publish.refresh` writes this page from [`reports/clients.json`](../reports/clients.json).\n"
-    yield "`tox -e clients` does both. [clients.md](clients.md) explains clients and paths.\n\n"
+    yield "`tox -e clients` does both. [clients.md](clients.md) explains clients and paths, and\n"
+    yield "[query-consequences.md](query-consequences.md) is the matrix of clients that read query results.\n\n"
     yield f"{len(clients)} paths, {mutants} mutants of the reference and {len(situations) - mutants} plans.\n"
     yield f"{report['cells']} cells are measured {report['rounds']} times each, and the rounds differ in\n"
     yield f"{report['unequal']} of them; {len(clients) * len(situations) - report['cells']} cells are not measured.\n"

@@ -279,3 +279,27 @@ def test_a_recorded_query_is_answered_with_the_stream_of_its_job(server: Replay,
     assert rows(channel, name, 4) == ([2, 1, 3], "OK")
     assert rows(channel, name) == ([], "FAILED_PRECONDITION")
     assert {"query": "SELECT 1", "results": "ARROW", "job": "j"} in server.shelf.all()[-1].state()["queries"]
+
+
+def test_a_recorded_error_of_a_query_is_answered_with_its_status(server: Replay) -> None:
+    """With its body, or with what was kept of it; a success of the same query comes before it."""
+    error = {"error": {"code": 403, "message": "no", "errors": [{"reason": "accessDenied"}]}}
+    texts = {"SELECT 1": f"HTTP 403 {json.dumps(error)}", "SELECT 2": "HTTP 503 <html>", "SELECT 3": "HTTP 503 {}"}
+    bodies = {text: json.dumps({"query": text}).encode() for text in texts}
+    refused = [
+        Call(0, "", "jobs.query", bodies[text], (), status="UNKNOWN", details=said) for text, said in texts.items()
+    ]
+    later = Call(0, "", "jobs.query", bodies["SELECT 3"], (b'{"jobComplete": true}',), status="OK")
+    server.shelf.put(held(case(), of_calls(later), name="later"))
+    server.shelf.put(held(case(), of_calls(*refused), name="refused"))
+
+    answers = [http(server, "POST", "/projects/p/queries", {"query": text}) for text in texts]
+
+    assert answers == [
+        (403, error),
+        (503, {"error": {"code": 503, "message": "<html>"}}),
+        (200, {"jobComplete": True}),
+    ]
+    refusals = server.shelf.get("refused")
+    assert refusals is not None
+    assert [one["status"] for one in refusals.state()["queries"]] == [403, 503, 503]

@@ -27,6 +27,7 @@ from conformance.readers.ipc.info import Unavailable
 
 __all__ = [
     "NAME",
+    "QUERY_RESULTS",
     "RECORD",
     "VARIABLE",
     "Adapter",
@@ -47,6 +48,8 @@ VARIABLE: Final = "CONFORMANCE_ADAPTERS"
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 """The name of an adapter, and of a path of a client."""
 RECORD: Final = "built.json"
+QUERY_RESULTS: Final = "query-results"
+"""In place of a protocol, for clients that ask for the results of queries in Arrow: they read no session."""
 
 _PACKAGE: Final = Path(conformance.__file__).parent
 
@@ -77,7 +80,7 @@ class Adapter:
 
 
 def client_file(protocol: str) -> str:
-    """The name of the file that describes a client of a protocol: its keys are the same for all."""
+    """The name of the file that describes a client of a protocol or of query results: its keys are the same for all."""
     return "client.toml" if protocol == DEFAULT_PROTOCOL else f"{protocol}.toml"
 
 
@@ -126,7 +129,9 @@ def build_directory(adapter: Adapter, root: Path | None = None) -> Path:
     made = hashlib.sha256()
     for file in adapter.files:
         made.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
-    for file in (adapter.here / name for name in ("adapter.toml", *map(client_file, protocol_names()))):
+    for file in (
+        adapter.here / name for name in ("adapter.toml", *map(client_file, (*protocol_names(), QUERY_RESULTS)))
+    ):
         if file.is_file():
             made.update(json.dumps(_places(parse_toml(read_text(file)), adapter)).encode())
     return (root or builds()).absolute() / f"{adapter.name}-{made.hexdigest()[:12]}"

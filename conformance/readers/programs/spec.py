@@ -1,6 +1,7 @@
 """The content of a ``client.toml``: the paths by which one client reads, each with the facts about it as a reader.
 
-The file of a client of another protocol than the default one has the name of the protocol, and the same keys.
+The file of a client of another protocol than the default one has the name of the protocol, and the same keys; so has
+``query-results.toml``, the file of a client that asks for the results of queries in Arrow.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.readers.info import LossKind, ReaderInfo, ReaderLoss, Takes
 from conformance.readers.ipc.adapters import (
     NAME,
+    QUERY_RESULTS,
     Adapter,
     AdapterError,
     adapters_directory,
@@ -74,8 +76,11 @@ def load_program(file: Path) -> ClientProgram:
     if not isinstance(paths, dict) or not paths:
         raise AdapterError(f"{file}: expected at least one table [paths.NAME] but got {paths!r}")
     version = ready_version(adapter)
+    takes = Takes.QUERY if file.name == client_file(QUERY_RESULTS) else Takes.SERVER
     infos = {
-        path: dataclasses.replace(_info(f"{file}: paths.{path}", adapter, package, path, given), version=version)
+        path: dataclasses.replace(
+            _info(f"{file}: paths.{path}", adapter, package, path, given), version=version, takes=takes
+        )
         for path, given in paths.items()
     }
     tls = reported.get("tls", False)

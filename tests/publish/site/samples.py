@@ -34,7 +34,7 @@ def small(root: Path) -> Published:
     reader["run"]["target"] = f"{EVIL} 60.1.0"
     reader["deviations"][0]["text"] = EVIL
     (reports / "readers" / "evil.json").write_text(json.dumps(reader), encoding="utf-8")
-    for name in ("clients.json", "flight-clients.json"):
+    for name in ("clients.json", "query-clients.json", "flight-clients.json"):
         clients = loaded(name)
         clients["situations"] = clients["situations"][:6]
         clients["situations"][0]["what"] = EVIL

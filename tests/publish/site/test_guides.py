@@ -25,6 +25,7 @@ CODE = "https://github.com/OWNER/REPO/blob/main"
         ("flight.md", "clauses.md#flight-info", "../clauses/index.html#flight-info"),
         ("faq.md", "clauses.md#errorsbad-parent-is-refused", "../clauses/errors.bad-parent-is-refused.html"),
         ("clients.md", "consequences.md#paths", "../clients/index.html"),
+        ("query-results.md", "query-consequences.md", "../clients/queries.html"),
         ("clients.md", "flight-consequences.md", "../clients/flight.html"),
         ("faq.md", "../CONTRIBUTING.md#releases", f"{CODE}/CONTRIBUTING.md#releases"),
         ("dev/testing.md", "../../tox.ini", f"{CODE}/tox.ini"),

@@ -37,6 +37,7 @@ KINDS: Final = (
     "clauses/framing.schema-without-end-of-stream.html",
     "clauses/reader.survives.html",
     "clients/index.html",
+    "clients/queries.html",
     "clients/flight.html",
     "clients/bigquery-go.html",
     "clients/flight-rust.html",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.readers.info import LossKind
+from conformance.readers.info import LossKind, Takes
 from conformance.readers.ipc.adapters import AdapterError
 from conformance.readers.ipc.info import Unavailable
 from conformance.readers.programs.slot import ProgramSlot, warm_up_read
@@ -33,6 +33,14 @@ def test_each_path_is_a_reader(tmp_path: Path) -> None:
     assert [info.name for info in program.paths.values()] == ["c.a", "c.b"]
     assert program.paths["a"].cannot == {BqType.INTERVAL: "why"}
     assert [(one.kind, one.change) for one in program.paths["a"].losses] == [(BqType.STRING, LossKind.LEADING_MARK)]
+
+
+@pytest.mark.parametrize(("name", "takes"), [("client.toml", Takes.SERVER), ("query-results.toml", Takes.QUERY)])
+def test_the_name_of_the_file_says_what_is_read(tmp_path: Path, name: str, takes: Takes) -> None:
+    """Sessions, or the results of queries."""
+    file = client(tmp_path, HEAD + '[paths.a]\ntitle = "t"\n').rename(tmp_path / name)
+
+    assert load_program(file).paths["a"].takes is takes
 
 
 @pytest.mark.parametrize(

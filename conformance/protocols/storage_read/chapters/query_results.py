@@ -107,7 +107,7 @@ def answer_is_json(query: QueryView) -> Iterator[Violation]:
 @_clause(
     "query-results.page-has-a-schema",
     over=lambda view: [call for call in selects(view) if call.answer is not None],
-    breaks="google-cloud-bigquery 3.47.0 (Python), which reports an error (from its source)",
+    breaks="google-cloud-bigquery 3.47.0 (Python), which reports an error",
 )
 def page_has_a_schema(query: QueryView) -> Iterator[Violation]:
     """The answer has ``arrowSchema.serializedSchema`` in base64, also for a result without rows."""
@@ -140,7 +140,11 @@ def page_has_the_columns(page: Page) -> Iterator[Violation]:
             yield Violation(f"{shown[0]} as column {place}", shown[1], field="arrowSchema")
 
 
-@_clause("query-results.page-has-a-batch", over=answered, breaks="every client")
+@_clause(
+    "query-results.page-has-a-batch",
+    over=answered,
+    breaks="google-cloud-bigquery 3.47.0 (Python): a result of one page has no row, without an error",
+)
 def page_has_a_batch(query: QueryView) -> Iterator[Violation]:
     """The answer has ``arrowRecordBatch.serializedRecordBatch`` in base64 if the page has rows.
 
@@ -196,7 +200,7 @@ def total_is_true(query: QueryView) -> Iterator[Violation]:
 @_clause(
     "query-results.token-says-that-rows-remain",
     over=pages,
-    breaks="google-cloud-bigquery 3.47.0 (Python): only pageToken tells it that rows remain (from its source)",
+    breaks="google-cloud-bigquery 3.47.0 (Python): only pageToken tells it that rows remain",
 )
 def token_says_that_rows_remain(page: Page) -> Iterator[Violation]:
     """The answer has a ``pageToken`` if rows remain behind its page, and none if they do not."""

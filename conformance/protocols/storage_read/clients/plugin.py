@@ -1,4 +1,4 @@
-"""Clients of the Storage Read API."""
+"""The situations of clients that read sessions."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,0 +1,1 @@
+"""Clients of the Storage Read API: situations of sessions, and mutants before clients that read query results."""

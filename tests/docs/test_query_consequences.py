@@ -1,0 +1,75 @@
+"""The consequence matrix of query results: it is whole, and the guide says what was measured."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.clients.consequences import Consequence
+from conformance.engine.corpus import load_corpus
+from conformance.engine.selection import all_clauses
+from conformance.protocols.storage_read.clients.queries import query_mutated
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
+from conformance.readers.ipc.adapters import QUERY_RESULTS
+from conformance.readers.registry import client_readers
+from publish.queryclients import row_of
+from publish.tables import queryconsequences
+from publish.tables.consequences import classes_of
+from tests.fixtures import ROOT
+
+REPORT: Final = queryconsequences.load()
+PATHS: Final = [one["name"] for one in REPORT["clients"]]
+GUIDE: Final = (ROOT / "docs" / "query-results.md").read_text(encoding="utf-8")
+
+
+def bare(row: dict[str, Any]) -> dict[str, Any]:
+    """A row without its cells."""
+    return {name: value for name, value in row.items() if name != "cells"}
+
+
+def by_id(row: dict[str, Any]) -> str:
+    """The name of a situation."""
+    return str(row["id"])
+
+
+def test_rows_are_those_of_the_suite() -> None:
+    """Each mutant that a client sees has a row, with the digest of what it answers now."""
+    now = [row_of(one) for one in query_mutated(MUTANTS.values(), load_corpus())]
+
+    assert sorted(map(bare, REPORT["situations"]), key=by_id) == sorted(now, key=by_id)
+
+
+def test_every_path_is_measured_in_every_row() -> None:
+    """No cell is missing, and no path of the suite."""
+    assert list(client_readers(QUERY_RESULTS)) == PATHS
+    assert [row["id"] for row in REPORT["situations"] if list(row["cells"]) != PATHS] == []
+
+
+def test_the_guide_names_each_path_and_the_number_of_faults() -> None:
+    """With the version that was measured."""
+    assert [name for name in PATHS if f"`{name}`" not in GUIDE] == []
+    assert f"{len(REPORT['situations'])} mutants" in GUIDE
+    assert {one["version"] for one in REPORT["clients"]} == {"3.47.0"}
+
+
+def test_the_guide_names_each_silent_loss() -> None:
+    """A user of the client does not see them."""
+    harmed = {
+        row["clause"]
+        for row in REPORT["situations"]
+        if any(Consequence.LOSS in classes_of(cell) for cell in row["cells"].values())
+    }
+
+    assert [clause for clause in sorted(harmed) if f"`{clause}`" not in GUIDE] == []
+
+
+def test_a_sentence_about_a_client_names_no_source_in_place_of_a_measurement() -> None:
+    """Where the matrix shows that the client is harmed, the clause says so of the version that was measured."""
+    harmless = {Consequence.UNHARMED, Consequence.UNABLE}
+    harmed = {
+        row["clause"]
+        for row in REPORT["situations"]
+        if any(not set(classes_of(cell)) <= harmless for cell in row["cells"].values())
+    }
+    told = {name: all_clauses()[name].breaks for name in harmed}
+
+    assert [name for name, breaks in told.items() if "3.47.0" in breaks and "from its source" in breaks] == []

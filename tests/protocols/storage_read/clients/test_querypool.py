@@ -1,0 +1,84 @@
+"""A client of query results is put before a server of its own, and its rows are compared with those of the result."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.clients import programs
+from conformance.clients.consequences import Consequence, Measurements, Measuring
+from conformance.engine.corpus import load_corpus
+from conformance.protocols.storage_read.clients.queries import query_mutated
+from conformance.protocols.storage_read.clients.querypool import QueryPool
+from conformance.protocols.storage_read.reference.mutants import MUTANTS
+from conformance.readers.info import ReaderInfo, Takes
+from conformance.readers.ipc.adapters import Adapter
+from conformance.readers.ipc.info import Hello
+from conformance.readers.ipc.job import JobAnswer, JobOutcome
+from conformance.readers.ipc.protocol import PROTOCOL
+from conformance.readers.programs.spec import ClientProgram
+from conformance.wire import PlainTable
+
+NAME = "hasty.to-arrow"
+
+
+class _Hasty:
+    """In place of a process: a client that gives a table without rows wherever it gets an answer."""
+
+    def __init__(self, name: str, *_: object) -> None:
+        self.name = name
+        self.asked: list[Mapping[str, Any]] = []
+
+    def hello(self) -> Hello:
+        return Hello("hasty", "Hasty", "Python", "1", (), (), paths=("to-arrow",))
+
+    def ready(self) -> object:
+        return self
+
+    def fetch(self, job: str, request: Mapping[str, Any], *, times: float = 1.0) -> JobAnswer:
+        PROTOCOL.encode({"id": 1, **request})
+        body = json.dumps({"query": request["query"], "queryResultsFormat": "ARROW"}).encode()
+        url = f"{request['rest']}/bigquery/v2/projects/{request['project']}/queries"
+        try:
+            with urllib.request.urlopen(urllib.request.Request(url, body)) as answer:
+                json.load(answer)
+        except urllib.error.HTTPError as error:
+            return JobAnswer(job, self.name, JobOutcome.REFUSED, error_class="HTTP", error_text=str(error.code))
+        return JobAnswer(job, self.name, JobOutcome.ROWS, PlainTable((), (), 0))
+
+    def close(self) -> None:
+        """No process is there."""
+
+
+@pytest.mark.parametrize(
+    ("mutant", "found", "text"),
+    [
+        ("query-results.format-ignored", Consequence.LOSS, "no row of 11"),
+        ("query-results.refused", Consequence.REFUSED, "HTTP: 400"),
+        ("query-results.batch-for-a-statement", Consequence.UNHARMED, ""),
+    ],
+)
+def test_what_a_client_makes_of_a_mutant(
+    mutant: str, found: Consequence, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The mutant answers the client itself, in the form of the protocol of programs."""
+    monkeypatch.setattr(programs, "ProgramRunner", _Hasty)
+    info = ReaderInfo(NAME, "a client", "", Takes.QUERY)
+    hasty = ClientProgram(Adapter("hasty", "Hasty", "Python", tmp_path), "", {"to-arrow": info}, direct=("none",))
+    (one,) = query_mutated([MUTANTS[mutant]], load_corpus())
+
+    with (
+        Measurements(tmp_path / "measured.jsonl") as into,
+        Measuring[Any]({"hasty": hasty}, [NAME], into, pool=QueryPool, rounds=1) as measuring,
+    ):
+        measuring.measure([one.asked])
+
+    (made,) = into.all
+    assert (made.client, made.situation, made.consequence, made.text) == (NAME, one.asked.id, found, text)
+    assert made.digest == one.asked.digest
