@@ -105,6 +105,16 @@ def test_a_clean_run_has_no_list_of_failures() -> None:
     assert "Failed" not in visible(html(clean))
 
 
+def test_a_run_that_passes_lists_failures_of_may_clauses_as_optional() -> None:
+    """They fail no run, and nothing on its page says that anything failed."""
+    optional, kept = "session.trace-id-is-echoed", "session.names-differ"
+    verdicts = (failing("a", optional, "absent"), passing("a", kept))
+    page = visible(html(document(fold([started(optional, kept), judged("a", *verdicts), RunEnded(1.0)]))))
+
+    assert "Optional" in page
+    assert "Failed" not in page
+
+
 def test_the_badge_counts_must_clauses_that_hold() -> None:
     """Red where one fails, green where all hold, grey where nothing was judged."""
     good = document(fold([started("rows.once"), judged("a", passing("a", "rows.once")), RunEnded(1.0)]))
