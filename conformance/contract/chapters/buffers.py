@@ -53,12 +53,12 @@ rule_clauses(bodies, ANY_BATCH,
 # Streams and files are not asked: their readers are, by the vectors that have such buffers.
 rule_clauses(bodies, MESSAGES,
     should("buffers.empty-frame", Rule.COMPRESSION_EMPTY_WITHOUT_FRAME,
-      "pyarrow 26.0.1 and nanoarrow 0.9.0 refuse it in LZ4: `Lz4 compressed input contains less than one frame`;"
-      " Polars 2.1.0 and arro3 0.9.1 read it, and each of them reads it in ZSTD",
+      "pyarrow 26.0.1 (`Lz4 compressed input contains less than one frame`) and nanoarrow 0.9.0 refuse it in LZ4;"
+      " Polars 2.1.0 and arro3 0.9.1 read it, and all four read it in ZSTD",
       """A compressed buffer without values has no bytes at all, the length -1 alone, or a frame.
 
-      A length of 0 with nothing behind it is neither a frame nor what the length -1 stands for. arrow-java 19.0.0
-      writes it (https://github.com/apache/arrow-java/pull/1248).
+      The format does not define a length of 0 without a frame. arrow-java 19.0.0 writes it
+      (https://github.com/apache/arrow-java/pull/1248).
       """),
 )
 # fmt: on
