@@ -27,7 +27,7 @@ from benchmarks.judge_bytes import BARS, big, in_turns, shown, small
 from conformance.contract.clause import CLAUSES, PROFILES, load_chapters
 from conformance.contract.judge import Judge, judge
 from conformance.contract.mapping import arrow_schema
-from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.records import BqType, Call, Case, Column, Exchange, Mode, Outcome, Table
 
 SMALL: Final[tuple[Column, ...]] = (
@@ -109,7 +109,7 @@ def main() -> int:
     judging = Judge(clause for clause in CLAUSES.values() if PROFILES[0] in clause.profiles)
 
     def ids(case: Case, exchange: Exchange, table: pa.Table) -> None:
-        judging(View(case, exchange, table))
+        judging(view_of(case, exchange, table))
 
     verdicts = judge(*next(unseen(1, renamed=False)))
     if {verdict.outcome for verdict in verdicts} != {Outcome.PASS}:

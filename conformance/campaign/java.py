@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from conformance.campaign.commits import files_of
 from conformance.campaign.layout import SCHEMAS, RunFiles, Stage
 from conformance.campaign.rejudging import stored_exchange
-from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.generate import materialise
 from conformance.readers.compare import reported
 from conformance.readers.fullread import FullRead, full_reads
@@ -153,7 +153,7 @@ def _readings(reader: JavaReader, layout: RunFiles) -> Iterator[tuple[int, Readi
     for file in files_of(layout, Stage.DRIVE):
         for row in pq.ParquetFile(file).read().to_pylist():
             case, exchange = stored_exchange(layout.root, row)
-            held = held_tables(View(case, exchange, materialise(case.table)))
+            held = held_tables(view_of(case, exchange, materialise(case.table)))
             readings = [reader.read(whole) for whole in full_reads(case, exchange) if whole.label in held]
             for reading in reported(readings, held, readers={INFO.name: INFO}):
                 yield row["index"], reading

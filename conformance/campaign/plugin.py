@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import pyarrow as pa
 
@@ -25,8 +25,9 @@ def _never(_view: View) -> bool:
 class CampaignPlugin:
     """A protocol in a campaign.
 
-    ``messages`` gives the Arrow bytes of an exchange, without names that a server chooses at random, and ``tables`` the
-    rows that came, by a label; neither has what a second run may answer in another way. ``has_exact_rows`` is True if
+    ``messages`` gives the Arrow bytes of an exchange, by the view of the protocol and without names that a server
+    chooses at random, and ``tables`` the rows that came, by a label; neither has what a second run may answer in
+    another way. ``has_exact_rows`` is True if
     it is known that these are the rows of the case, so that they need not be compared.
 
     ``options`` gives those of a case as ``NAME=VALUE``, and ``drawn_options`` the values of each that are drawn;
@@ -36,9 +37,9 @@ class CampaignPlugin:
 
     LAYER: ClassVar[str] = "campaign"
 
-    messages: Callable[[View], list[bytes]]
-    tables: Callable[[View], Mapping[str, pa.Table]]
-    has_exact_rows: Callable[[View], bool] = _never
+    messages: Callable[[Any], list[bytes]]
+    tables: Callable[[Any], Mapping[str, pa.Table]]
+    has_exact_rows: Callable[[Any], bool] = _never
     options: Callable[[Case], list[str]]
     drawn_options: Mapping[str, Sequence[str]]
     never_together: frozenset[Pair] = frozenset()

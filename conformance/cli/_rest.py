@@ -7,7 +7,7 @@ from pathlib import Path
 from conformance.cli._group import Unusable
 from conformance.cli._reading import read_named
 from conformance.contain.parse import ForeignJsonError, parse_object
-from conformance.contract.queryview import ARROW_FIELDS, arrow_in
+from conformance.contract.jobanswer import ARROW_FIELDS, arrow_in
 
 __all__ = ["read_page"]
 

@@ -48,11 +48,10 @@ def _histories(file: Path) -> Iterator[tuple[str, History]]:
     if is_history(file):
         yield "", read_history(file)
         return
-    from conformance.contract.histories import observed  # noqa: PLC0415  # a history needs no Arrow
-    from conformance.engine.recorded import read_recorded  # noqa: PLC0415  # as above
+    from conformance.engine.recorded import read_recorded  # noqa: PLC0415  # a history needs no Arrow
 
     recorded = read_recorded(file)
-    seen = [(view.case.id, one.history) for view in recorded.views() if (one := observed(view)) is not None]
+    seen = [(view.case.id, one) for view in recorded.views() if (one := view.history()) is not None]
     if not seen:
         cases = many(len(recorded.exchanges), "case")
         raise Unusable(f"{file}: expected a case with sessions over rows with a row_id, got none in {cases}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from conformance.contract.clause import Violation
-from conformance.contract.subjects import every_call, once_per_view
-from conformance.contract.view import View
+from conformance.contract.subjects import every_call
+from conformance.contract.view import View, once_per_view
 from conformance.wire.protobuf import read_protobuf
 from conformance.wire.protobufmessages import ProtobufReading
 from conformance.wire.protobufrules import ProtobufRule

@@ -162,7 +162,7 @@ class AspectSelector(Protocol):
 
 S = TypeVar("S", bound=Subject)
 Check = Callable[[S], Iterable[Violation]]
-Selector = Callable[["View"], Sequence[S]]
+Selector = Callable[[Any], Sequence[S]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,6 @@ from typing import ClassVar, TypeAlias
 
 import pyarrow as pa
 
-from conformance.contract.plainview import PlainView
 from conformance.contract.profilerow import ProfileRow
 from conformance.contract.view import View
 from conformance.records import Case, Exchange, Reading
@@ -33,6 +32,6 @@ class ContractPlugin:
 
     profile: str
     core: str
-    view: MakesView = PlainView
+    view: MakesView = View
     rows: tuple[ProfileRow, ...] = ()
     has_types: bool = False

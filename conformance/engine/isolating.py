@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from conformance.contract.view import SessionView, View
+from conformance.contract.view import View
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.causes import Cause, causes
 from conformance.engine.events import CaseJudged, CauseIsolated, RunStarted, SuiteBroke
@@ -194,5 +194,4 @@ def _skipped(view: View) -> set[object]:
 def _streams(view: View) -> dict[object, int]:
     """The number of streams of each session, by its step."""
     places = _places(view)
-    sessions = (call for call in view.calls if isinstance(call, SessionView))
-    return {places[one.raw.step]: len(one.session.streams) for one in sessions if one.session is not None}
+    return {places[step]: count for step, count in view.stream_counts().items()}

@@ -21,6 +21,7 @@ from conformance.contract.view import View
 from conformance.contract.viewing import view_of
 from conformance.generate import materialise
 from conformance.protocol import plugin
+from conformance.readers.plugin import reads_of
 from conformance.records import Case, Outcome, Reading, ReadingOutcome, Verdict
 from conformance.targets import Target, open_target
 from conformance.targets.spec import SerializerSpec, TargetKind, TargetSpec
@@ -127,8 +128,7 @@ class Owed:
 
 
 def _readings(view: View) -> Iterator[Reading]:
-    """The readings of two readers that agree, of each stream that readers would read."""
-    labels = {read.session.step.label for read in view.reads if read.whole and read.session is not None}
-    for label in labels or (view.exchange.calls[0].label for _ in view.serialized_schemas):
+    """The readings of two readers that agree, of everything that readers would read."""
+    for label in {read.label for read in reads_of(view.case, view.exchange, view)}:
         for reader in ("one", "other"):
             yield Reading(reader, view.case.id, label, ReadingOutcome.TABLE, camp="one")

@@ -205,8 +205,8 @@ def reported(
 ) -> list[Reading]:
     """The readings of one exchange with their differences, and with the group of readers that agree (the camp).
 
-    ``held`` has the rows that each full stream contains, by label (:func:`conformance.readers.held.held_tables`); a
-    reading whose label is not in it stays unchanged.
+    ``held`` has the rows that each full stream contains, by label
+    (:func:`conformance.readers.plugin.held_tables`); a reading whose label is not in it stays unchanged.
     """
     readings = list(readings)
     clean: set[Hashable] = set()

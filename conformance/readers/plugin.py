@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import pyarrow as pa
 
@@ -27,13 +27,14 @@ class FindsReads(Protocol):
 class ReadersPlugin:
     """A protocol for readers: ``reads`` finds what they can read, and ``held`` the rows that the bytes of each hold.
 
-    ``methods`` are the bare names of its methods by the full ones, as gRPC spells them.
+    ``held`` is given the view of the protocol. ``methods`` are the bare names of its methods by the full ones, as gRPC
+    spells them.
     """
 
     LAYER: ClassVar[str] = "readers"
 
     reads: FindsReads
-    held: Callable[[View], Mapping[str, pa.Table]]
+    held: Callable[[Any], Mapping[str, pa.Table]]
     methods: Mapping[str, str]
 
 

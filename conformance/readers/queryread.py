@@ -15,7 +15,7 @@ from typing import Any, Final
 from conformance import wire
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contract import proto
-from conformance.contract.queryview import ARROW_FIELDS, arrow_in, name_in
+from conformance.contract.jobanswer import ARROW_FIELDS, arrow_in, name_in
 from conformance.readers.fullread import FullRead, RecordedStream
 from conformance.records import Call, CallEnd, Case, Exchange, ReadResult, RunQuery
 

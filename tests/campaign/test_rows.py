@@ -6,6 +6,7 @@ import pytest
 from conformance.campaign import rows
 from conformance.contract.judge import Judged
 from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.records import BqType, Call, Case, Column, Exchange, Json, Mode, Outcome, Table, Verdict
 
 
@@ -20,7 +21,7 @@ def serialized(values: list[int], expected: list[int]) -> View:
         Call(0, "s", "SerializeSchema", b"", (schema.serialize().to_pybytes(),)),
         Call(1, "batch/0", "SerializeBatch", b"", (batch.serialize().to_pybytes(),)),
     )
-    return View(case, Exchange("c", "t", calls), pa.table({"a": pa.array(expected, pa.int64())}))
+    return view_of(case, Exchange("c", "t", calls), pa.table({"a": pa.array(expected, pa.int64())}))
 
 
 def test_the_digest_of_the_case_own_values_is_zero() -> None:

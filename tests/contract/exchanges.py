@@ -16,10 +16,12 @@ import pyarrow as pa
 
 from conformance.contract import mapping, proto
 from conformance.contract.clause import CLAUSES, Clause, load_chapters
-from conformance.contract.comparing.expected import expected_columns, expected_rows, project
+from conformance.contract.comparing.expected import expected_columns, project
 from conformance.contract.judge import judge
-from conformance.contract.view import SessionView, View
+from conformance.contract.viewing import view_of
 from conformance.generate.materialise import materialise
+from conformance.protocols.storage_read.contract.expected import expected_rows
+from conformance.protocols.storage_read.contract.view import SessionView
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import (
     BqType,
@@ -202,7 +204,7 @@ class Obedient:
         """Fill in the session of an answer, and remember the rows of its streams."""
         columns = expected_columns(self.case.table.columns, step.selected_fields)
         assert columns is not None
-        view = View(self.case, self.freeze(self.answers), self.table)
+        view = view_of(self.case, self.freeze(self.answers), self.table)
         rows = expected_rows(view, SessionView(view, len(self.answers) - 1, view.exchange.calls[-1]))
         table = project(self.table.take(pa.array(list(rows), pa.int64())), columns)
         session = proto.ReadSession()

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract.judge import judge
-from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.engine.outcomes import refine
 from conformance.generate import materialise
 from conformance.records import (
@@ -69,7 +69,7 @@ def test_only_clauses_on_bytes_have_a_subject() -> None:
 
 def test_the_batches_are_judged_under_the_session_that_named_their_stream() -> None:
     """A proxy knows no labels; the stream's name joins both."""
-    view = View(PLANLESS, by_a_client(exchanged()), pa.table({}))
+    view = view_of(PLANLESS, by_a_client(exchanged()), pa.table({}))
 
     assert [batch.arrow() is not None for batch in view.batches] == [True]
 
@@ -96,7 +96,7 @@ def test_a_refusal_is_no_failure_of_the_server() -> None:
     exchange = by_a_client(exchanged())
     refused = dataclasses.replace(exchange.calls[0], status="NOT_FOUND", responses=())
     exchange = dataclasses.replace(exchange, calls=(refused,))
-    view = View(PLANLESS, exchange, pa.table({}))
+    view = view_of(PLANLESS, exchange, pa.table({}))
 
     (verdict,) = refine(PLANLESS, exchange, [], view.reason_not_judged)
 
@@ -110,6 +110,6 @@ def test_a_death_is_one_whoever_asked(end: CallEnd, outcome: Outcome) -> None:
     died = dataclasses.replace(exchange.calls[0], status="", end=end, responses=())
     exchange = dataclasses.replace(exchange, calls=(died,))
 
-    (verdict,) = refine(PLANLESS, exchange, [], View(PLANLESS, exchange, pa.table({})).reason_not_judged)
+    (verdict,) = refine(PLANLESS, exchange, [], view_of(PLANLESS, exchange, pa.table({})).reason_not_judged)
 
     assert verdict.outcome is outcome

@@ -16,6 +16,7 @@ from conformance.contract.ipc.judging import ipc_clauses
 from conformance.contract.ipc.view import IpcView
 from conformance.contract.judge import Judge, judge, judge_view
 from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.engine.outcomes import WHOLE_CASE, refine
 from conformance.generate import materialise
 from conformance.protocols.storage_read.engine.substituted import _serialized, _served
@@ -56,7 +57,7 @@ def flood(responses: int) -> Exchange:
 
 def judged(exchange: Exchange, budget: Budget, clauses: Sequence[str] = ()) -> list[Verdict]:
     """The verdicts under a budget."""
-    view = View(CASE, exchange, ROWS)
+    view = view_of(CASE, exchange, ROWS)
     view.budget = budget
     return judge_view(view, [CLAUSES[name] for name in clauses] if clauses else CLAUSES.values())
 
@@ -112,7 +113,7 @@ def test_a_million_responses_are_one_finding() -> None:
 
 def test_nothing_beyond_the_budget_passes() -> None:
     """There is one finding and what depends on it."""
-    judged = Judge(CLAUSES.values())(View(CASE, flood(1_000_000), ROWS))
+    judged = Judge(CLAUSES.values())(view_of(CASE, flood(1_000_000), ROWS))
 
     assert judged.passed == ()
     assert list(judged.others) == judge(CASE, flood(1_000_000), ROWS)
@@ -122,7 +123,7 @@ def test_where_the_telling_clause_is_not_asked_nothing_passes() -> None:
     """Each clause says why it was not judged, and the case as a whole has failed."""
     verdicts = judged(flood(99), Budget(responses=0, spare=0), ["rows.none-is-missing", "types.int64"])
 
-    view = View(CASE, flood(99), ROWS)
+    view = view_of(CASE, flood(99), ROWS)
     view.budget = Budget(responses=0, spare=0)
     refined = refine(CASE, view.exchange, verdicts, view.reason_not_judged)
     assert [(one.clause, one.outcome) for one in refined] == [
@@ -142,7 +143,7 @@ class TestSchemas:
         exchange = _with_schemas([SCHEMA] * 50)
 
         assert STANDARD.of_schemas(exchange, []) is None
-        assert View(CASE, exchange, ROWS).excess is None
+        assert view_of(CASE, exchange, ROWS).excess is None
         assert _excess(exchange, len(SCHEMA)) is None
 
     def test_one_that_is_too_large_is_told_of_its_call(self) -> None:
@@ -163,7 +164,7 @@ class TestSchemas:
 
     def test_a_serializers_schema_counts_too(self) -> None:
         """Where no call was made, each clause says that it was not judged."""
-        view = View(CASE, _serialized(CASE, SCHEMA, [BATCH]), ROWS)
+        view = view_of(CASE, _serialized(CASE, SCHEMA, [BATCH]), ROWS)
         view.budget = Budget(schemas=1)
 
         verdicts = judge_view(view, [CLAUSES["types.int64"], CLAUSES[EXCESS_CLAUSE]])
@@ -177,7 +178,7 @@ class TestSchemas:
 def test_only_the_call_that_exceeds_the_budget_is_blamed() -> None:
     """The calls after the excess are not judged, and break nothing."""
     large = _with_schemas([schema_message(pa.schema([pa.field("x" * 10_000, pa.int64())])).encode()])
-    view = View(CASE, dataclasses.replace(large, calls=(*large.calls, *SERVED.calls[1:])), ROWS)
+    view = view_of(CASE, dataclasses.replace(large, calls=(*large.calls, *SERVED.calls[1:])), ROWS)
     view.budget = Budget(schemas=5000)
 
     (verdict,) = judge_view(view, [CLAUSES[EXCESS_CLAUSE]])
@@ -187,7 +188,7 @@ def test_only_the_call_that_exceeds_the_budget_is_blamed() -> None:
 
 
 def _rows_beyond(exchange: Exchange) -> Excess | None:
-    view = View(CASE, exchange, ROWS)
+    view = view_of(CASE, exchange, ROWS)
     view.budget = Budget(rows=0)
     return view.excess
 
@@ -209,7 +210,7 @@ def _with_payloads(payloads: list[bytes], inflated: int = 0) -> Exchange:
 
 
 def _excess(exchange: Exchange, schemas: int) -> Excess | None:
-    view = View(CASE, exchange, ROWS)
+    view = view_of(CASE, exchange, ROWS)
     view.budget = Budget(schemas=schemas)
     return view.excess
 
@@ -265,7 +266,7 @@ class TestRows:
         nothing = pa.RecordBatch.from_struct_array(pa.array([{}] * 1008, pa.struct([])))
         exchange = _served(CASE, schema_message(nothing.schema).encode(), [nothing])
 
-        excess = View(CASE, exchange, ROWS).excess
+        excess = view_of(CASE, exchange, ROWS).excess
 
         assert excess is not None
         assert "1008 rows or more" in excess.observed
@@ -284,7 +285,7 @@ class TestDecompressedBytes:
 
     def test_batches_share_the_bound(self) -> None:
         """The first takes most of it, and the second is not decompressed."""
-        view = View(CASE, _with_payloads([self.BOMB, self.BOMB]), ROWS)
+        view = view_of(CASE, _with_payloads([self.BOMB, self.BOMB]), ROWS)
         view.budget = Budget(rows=1_000_000, inflated=1_000_000)
 
         verdicts = judge_view(view, CLAUSES.values())
@@ -296,7 +297,7 @@ class TestDecompressedBytes:
         """The declared size is enough to refuse it."""
         plain = batch_message(_zeros(100_000)).encode()
         payload = pa.Codec("lz4_raw").compress(plain, asbytes=True)
-        view = View(CASE, _with_payloads([payload], len(plain)), ROWS)
+        view = view_of(CASE, _with_payloads([payload], len(plain)), ROWS)
         view.budget = Budget(inflated=1000)
 
         assert view.excess is not None
@@ -304,7 +305,7 @@ class TestDecompressedBytes:
 
     def test_more_than_lz4_can_express_is_no_such_excess(self) -> None:
         """The number is wrong, and its own clause reports it."""
-        view = View(CASE, _with_payloads([batch_message(BATCH).encode()], 1 << 50), ROWS)
+        view = view_of(CASE, _with_payloads([batch_message(BATCH).encode()], 1 << 50), ROWS)
 
         assert view.excess is None
 
@@ -365,7 +366,7 @@ class TestWork:
         """The outcome is the same for every judge and every time."""
         costs = []
         for _ in range(2):
-            view = View(CASE, flood(20), ROWS)
+            view = view_of(CASE, flood(20), ROWS)
             judge_view(view, CLAUSES.values())
             costs.append(view.work)
 

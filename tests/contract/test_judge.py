@@ -12,7 +12,7 @@ import pytest
 
 from conformance.contract.clause import CLAUSES, Clause, Violation, clause, load_chapters
 from conformance.contract.judge import Judge, Judged, judge, judge_view
-from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.records import BqType, Call, CallEnd, Case, Column, Exchange, Mode, Outcome, Table, Verdict
 from conformance.reference.serializer import REFERENCE
 from tests.engine.samples import CallSubject, sample_call, sample_clause
@@ -170,7 +170,7 @@ def test_a_clause_is_itself_and_no_other() -> None:
 def test_what_passes_is_told_by_its_id_alone() -> None:
     """A caller that wants all verdicts gets them in the order of the clauses."""
     judging = Judge(CLAUSES.values())
-    view = View(CASE, exchange(rows(n=[1, 2, 3])), rows())
+    view = view_of(CASE, exchange(rows(n=[1, 2, 3])), rows())
 
     judged = judging(view)
 
@@ -184,11 +184,11 @@ def test_a_judged_view_is_freed_at_once() -> None:
     """A view and all that was read for it go with the last reference to it: nothing waits for the cyclic collector."""
     judging = Judge(CLAUSES.values())
     table, written = rows(), exchange(rows())
-    judging(View(CASE, written, table))
+    judging(view_of(CASE, written, table))
     gc.collect()
     gc.disable()
     try:
-        judging(View(CASE, written, table))
+        judging(view_of(CASE, written, table))
         assert gc.collect() == 0
     finally:
         gc.enable()
@@ -196,7 +196,7 @@ def test_a_judged_view_is_freed_at_once() -> None:
 
 def test_the_size_of_the_table_is_not_summed_up_for_a_batch_that_is_not_compressed() -> None:
     """Only what is compressed has a size to compare it with."""
-    view = View(CASE, exchange(rows()), rows())
+    view = view_of(CASE, exchange(rows()), rows())
 
     Judge(CLAUSES.values())(view)
 
@@ -230,7 +230,7 @@ def test_a_clause_that_a_clean_facet_does_not_show_is_asked_where_the_case_names
 def test_a_view_that_is_given_up_is_judged_no_further() -> None:
     """Neither in the middle of the subjects of a clause, nor by the next clauses."""
     seen: list[int] = []
-    view = View(CASE, Exchange("c", "x", (Call(0, "", "CreateReadSession", b"", ()),)), rows())
+    view = view_of(CASE, Exchange("c", "x", (Call(0, "", "CreateReadSession", b"", ()),)), rows())
     view.given_up = lambda: "enough" if len(seen) >= 2 else ""
 
     def check(subject: int) -> list[Violation]:

@@ -14,8 +14,8 @@ from conformance.contract.ipc.judging import ipc_clauses, judge_ipc
 from conformance.contract.ipc.view import IpcView
 from conformance.contract.judge import Judge, judge, judge_view
 from conformance.contract.raised import ClauseRaised, reason_of, remembered_property, sound
-from conformance.contract.subjects import once_per_view
-from conformance.contract.view import View
+from conformance.contract.view import View, once_per_view
+from conformance.contract.viewing import view_of
 from conformance.records import BqType, Call, CallEnd, Column, Level, Outcome, Table, Verdict
 from conformance.wire import Kind
 from tests.contract.test_judge import CASE, exchange, rows
@@ -84,7 +84,7 @@ def raising(error: BaseException) -> Callable[[Thing], Iterator[Violation]]:
 
 def judged(*clauses: Clause) -> list[Verdict]:
     """The verdicts of these clauses on a clean exchange."""
-    return judge_view(View(NAMED, exchange(rows()), rows()), clauses)
+    return judge_view(view_of(NAMED, exchange(rows()), rows()), clauses)
 
 
 def outcomes(verdicts: Sequence[Verdict]) -> dict[str, Outcome]:
@@ -144,7 +144,7 @@ def test_what_a_facet_hides_is_no_pass() -> None:
     aspect = Aspect(raises=True)
     clauses = (made("x.a", fine), made("x.b", raising(ValueError("no"))), made("x.c", fine, Over(aspect)))
 
-    judged = Judge(clauses)(View(NAMED, exchange(rows()), rows()))
+    judged = Judge(clauses)(view_of(NAMED, exchange(rows()), rows()))
 
     assert judged.passed == ("x.a",)
     assert outcomes(judged.others) == {"x.b": Outcome.ERROR, "x.c": Outcome.ERROR}
@@ -152,7 +152,7 @@ def test_what_a_facet_hides_is_no_pass() -> None:
 
 def test_an_obstacle_that_raises_costs_the_clause_that_asked() -> None:
     """A named clause without subjects asks why it was not judged."""
-    spoilt = View(NAMED, exchange(rows()), rows())
+    spoilt = view_of(NAMED, exchange(rows()), rows())
     spoilt.reason_not_judged = lambda: 1 // 0  # type: ignore[method-assign]
     none = Over(Aspect(raises=False), lambda _view: [])
 
@@ -179,7 +179,7 @@ def test_one_check_of_columns_does_not_stop_the_others(monkeypatch: pytest.Monke
     clauses = [broken, CLAUSES["types.int64"], CLAUSES["values.int64"], CLAUSES["body.node-count"]]
     unseen = dataclasses.replace(CASE, table=Table((*CASE.table.columns, Column("new", BqType.BOOL))[:3], rows=()))
 
-    verdicts = judge_view(View(unseen, exchange(rows()), rows()), clauses)
+    verdicts = judge_view(view_of(unseen, exchange(rows()), rows()), clauses)
 
     assert outcomes(verdicts) == {
         "x.a": Outcome.ERROR,
@@ -203,7 +203,7 @@ def test_a_selector_raises_to_everybody_and_is_asked_once() -> None:
         asked.append(1)
         raise MemoryError
 
-    view = View(CASE, exchange(rows()), rows())
+    view = view_of(CASE, exchange(rows()), rows())
     for _ in range(3):
         with pytest.raises(MemoryError):
             select(view)
@@ -302,7 +302,7 @@ class TestReason:
 
     def test_the_traceback_is_kept_for_the_log(self) -> None:
         """Once, however many clauses it cost."""
-        view = View(NAMED, exchange(rows()), rows())
+        view = view_of(NAMED, exchange(rows()), rows())
 
         judge_view(view, [made("x.a", raising(ValueError("no")))])
 

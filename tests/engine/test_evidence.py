@@ -10,6 +10,7 @@ import pytest
 from conformance.contract.clause import Clause, Violation
 from conformance.contract.judge import judge_view
 from conformance.contract.view import BatchBytes, SchemaBytes, View
+from conformance.contract.viewing import view_of
 from conformance.engine.annotated import MAX_LINES, annotate, hex_lines
 from conformance.engine.events import Evidence
 from conformance.engine.evidence import gather
@@ -39,7 +40,7 @@ def serialized(schema: bytes, *batches: bytes) -> View:
     """The view of a serializer's exchange."""
     calls = [Call(0, "", "SerializeSchema", b"", (schema,))]
     calls += [Call(0, "", "SerializeBatch", b"", (batch,)) for batch in batches]
-    return View(CASE, Exchange("a", "fake", tuple(calls)), pa.table({"a": [1, None, 3]}))
+    return view_of(CASE, Exchange("a", "fake", tuple(calls)), pa.table({"a": [1, None, 3]}))
 
 
 def evidence_of(view: View) -> list[Evidence]:
@@ -69,7 +70,7 @@ def test_a_clean_exchange_has_no_evidence() -> None:
 
 def test_equal_findings_are_shown_once() -> None:
     """The bytes of the first are enough."""
-    view = View(sample_case("a"), sample_exchange("a", sample_call(responses=(bytes(64),))), pa.table({}))
+    view = view_of(sample_case("a"), sample_exchange("a", sample_call(responses=(bytes(64),))), pa.table({}))
     verdict = failing("a", "x.y", "3 messages", "4 messages", "none")
     findings = tuple(
         type(finding)(finding.clause, finding.required, finding.observed, 0, 0, "", 16, 20)
@@ -112,7 +113,7 @@ def test_the_subjects_of_a_clause_are_made_once_for_all_of_its_findings() -> Non
 def test_of_two_messages_in_one_response_the_one_at_fault_is_shown() -> None:
     """A response may carry a schema and a batch; the clause has its finding for one of them."""
     server = Obedient(case_of(CreateSession(), ReadRows()), response_rows=10)
-    view = View(server.case, server.freeze(server.run()), server.table)
+    view = view_of(server.case, server.freeze(server.run()), server.table)
 
     def check(message: SchemaBytes | BatchBytes) -> Iterator[Violation]:
         if isinstance(message, BatchBytes):
@@ -127,7 +128,7 @@ def test_of_two_messages_in_one_response_the_one_at_fault_is_shown() -> None:
 
 def test_evidence_that_cannot_be_had_costs_its_own_finding() -> None:
     """The other findings have theirs; the exception is reported as a defect of the suite."""
-    view = View(sample_case("a"), sample_exchange("a", sample_call(responses=(bytes(64),))), pa.table({}))
+    view = view_of(sample_case("a"), sample_exchange("a", sample_call(responses=(bytes(64),))), pa.table({}))
 
     def broken(_: View) -> Sequence[BatchBytes]:
         raise KeyError("of ours")
@@ -156,7 +157,7 @@ def test_the_bytes_of_a_finding_are_those_of_its_response(
     call: int | None, response: int | None, of: str | None
 ) -> None:
     """Without a response, they are those of the call's first; what is not there is not shown."""
-    view = View(sample_case("a"), sample_exchange("a", sample_call(responses=(bytes(4), bytes(8)))), pa.table({}))
+    view = view_of(sample_case("a"), sample_exchange("a", sample_call(responses=(bytes(4), bytes(8)))), pa.table({}))
     finding = Finding("x.y", "something", "nothing", call, response, "", 0, 4)
 
     shown = gather(view, [Verdict("a", "x.y", Outcome.FAIL, (finding,))], {}).evidence

@@ -13,7 +13,7 @@ import grpc
 import pyarrow as pa
 import pytest
 
-from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.engine.casestep import CaseStep
 from conformance.engine.events import CaseJudged, Event, ExchangeRecorded, RunEnded
 from conformance.engine.log import LogError, LogWriter, read_log
@@ -216,7 +216,7 @@ def test_a_storage_read_target_does_not_support_a_case_of_flight() -> None:
 
 def test_a_refused_handshake_of_the_driver_is_shown() -> None:
     """A call in which nobody said anything but the status."""
-    shown = list(transcript(View(FLIGHT_CASE, FLIGHT_EXCHANGE, pa.table({}))))
+    shown = list(transcript(view_of(FLIGHT_CASE, FLIGHT_EXCHANGE, pa.table({}))))
 
     assert shown[:4] == [
         "exchange of case flight.words with fake, in flight",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.engine.events import CaseShape, Request
 from conformance.engine.requests import requests_of, shape_of
 from conformance.generate import materialise
@@ -27,7 +27,7 @@ from tests.engine.samples import sample_call, sample_case
 def requests(step: CreateSession, *calls: Call) -> tuple[Request, ...]:
     """The requests of a case with one session that ended in these calls."""
     case = dataclasses.replace(sample_case("a"), steps=(step, ReadRows()))
-    return requests_of(View(case, Exchange("a", "fake", calls), materialise(case.table)))
+    return requests_of(view_of(case, Exchange("a", "fake", calls), materialise(case.table)))
 
 
 def test_a_request_asks_for_its_options_from_the_general_to_the_special() -> None:

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract import proto
-from conformance.contract.view import View
 from conformance.contract.viewing import view_of
 from conformance.engine.transcript import transcript
 from conformance.protocol import protocol_names
@@ -21,7 +20,7 @@ SCHEMA = pa.schema([pa.field("a", pa.int64())]).serialize().to_pybytes()
 def lines(*calls: Call) -> list[str]:
     """The transcript of ``calls``."""
     exchange = Exchange("a", "fake", calls, project="p", dataset="d", table="t", skipped_steps=(1,))
-    return list(transcript(View(sample_case("a"), exchange, pa.table({}))))
+    return list(transcript(view_of(sample_case("a"), exchange, pa.table({}))))
 
 
 def create_session() -> Call:
@@ -81,7 +80,7 @@ def test_a_refusal_shows_status_and_trailers() -> None:
 
 def test_a_case_that_was_not_put_to_the_target_says_why() -> None:
     """There is nothing else to show."""
-    view = View(sample_case("a"), sample_exchange("a", untestable="cannot seed"), pa.table({}))
+    view = view_of(sample_case("a"), sample_exchange("a", untestable="cannot seed"), pa.table({}))
 
     assert list(transcript(view)) == ["exchange of case a with fake", "  not put to the target: cannot seed"]
 

@@ -25,6 +25,7 @@ import conformance
 from conformance.contract.clause import CLAUSES, PROFILES, load_chapters
 from conformance.contract.judge import Judge
 from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.engine.casestep import CaseStep, CaseWork
 from conformance.engine.corpus import load_corpus
 from conformance.engine.events import CaseJudged
@@ -44,12 +45,12 @@ MARGIN: Final = 1.1
 """How much of a ceiling a count may be: a clause more is no regression."""
 
 CEILINGS: Final[Mapping[str, int]] = {
-    "_globs.py": 525,
-    "contract": 8677,
-    "engine": 2_320,
+    "_globs.py": 527,
+    "contract": 7781,
+    "engine": 2_344,
     "generate": 336,
     "protocol.py": 4,
-    "protocols": 536,
+    "protocols": 1636,
     "records": 128,
     "targets": 4,
     "wire": 2330,
@@ -192,7 +193,7 @@ def test_the_bytes_of_a_batch_are_copied_once() -> None:
     judge = Judge([one for one in CLAUSES.values() if PROFILES[0] in one.profiles])
     tracemalloc.start()
     try:
-        judged = judge(View(case, exchange, table))
+        judged = judge(view_of(case, exchange, table))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -19,13 +19,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from conformance.contract.comparing.expected import visible_rows
-from conformance.contract.histories import observed
-from conformance.contract.view import ReadView, View
+from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.engine.owed import reference_target
 from conformance.generate import draw_scenario, materialise
 from conformance.history import AnomalyKind, Append, Create, End, History, HistoryCall, RowsRead, Split, check
+from conformance.protocols.storage_read.contract.expected import visible_rows
 from conformance.protocols.storage_read.contract.histories import histories
+from conformance.protocols.storage_read.contract.rowhistory import observed
+from conformance.protocols.storage_read.contract.view import ReadView
 from conformance.protocols.storage_read.model import Deviation, DeviationKind, SessionHistory, StreamRead, deviations
 from conformance.protocols.storage_read.model import Split as SplitMade
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
@@ -322,7 +324,7 @@ def _campaign_driven(count: int, said: Counter[str], wrong: list[str]) -> None:
             for index in range(share):
                 case = draw_scenario(1000 + number, index)
                 table = materialise(case.table)
-                sessions = list(driven(case, View(case, target.drive(case, table), table)))
+                sessions = list(driven(case, view_of(case, target.drive(case, table), table)))
                 said.update(_said(session) for session in sessions if session.read)
                 wrong += [f"{name or 'reference'}: {text}" for text in disagreements(sessions)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.engine.owed import reference_target
 from conformance.generate import draw_scenario, materialise
 from conformance.protocols.storage_read.model import Deviation, DeviationKind
@@ -34,7 +34,7 @@ def test_model_and_checker_agree_on_the_reference_and_its_mutants(name: str | No
         for index in range(24):
             case = draw_scenario(7, index)
             table = materialise(case.table)
-            sessions = list(driven(case, View(case, target.drive(case, table), table)))
+            sessions = list(driven(case, view_of(case, target.drive(case, table), table)))
             wrong += disagreements(sessions)
             broken += sum(bool(session.found and session.anomalies) for session in sessions)
 

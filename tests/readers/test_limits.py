@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.readers import READERS
 from conformance.readers.limits import excused
 from conformance.records import CANNOT, Reading, ReadingOutcome
@@ -26,7 +27,7 @@ def sent(
     serializer = VARIATIONS[encoder].serializer if encoder else Serializer()
     batch = pa.RecordBatch.from_struct_array(table.to_struct_array().combine_chunks())
     batches = [serializer.serialize_batch(batch, codec)]
-    return View(case(), serialized(*batches, schema=serializer.serialize_schema(table.schema)), table)
+    return view_of(case(), serialized(*batches, schema=serializer.serialize_schema(table.schema)), table)
 
 
 def ended(view: View, outcome: ReadingOutcome = CRASH, *, reader: str = DATAFRAME) -> Reading:

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from conformance.contain.channel import Frame
-from conformance.contract.queryview import StorageView
 from conformance.engine.corpus import load_corpus
 from conformance.generate import materialise
+from conformance.protocols.storage_read.contract.queryview import QueriesView
 from conformance.protocols.storage_read.reference.hosted import storage_target
 from conformance.readers import ReaderPool
 from conformance.readers.compare import reported
@@ -51,7 +51,7 @@ def readings(name: str, mutant: str | None = None) -> list[Reading]:
         found = pool.read(case, exchange)
     if any(one.error_text.startswith("not installed") for one in found):
         pytest.skip(found[0].error_text)
-    return reported(found, held_tables(StorageView(case, exchange, materialise(case.table))))
+    return reported(found, held_tables(QueriesView(case, exchange, materialise(case.table))))
 
 
 @pytest.mark.parametrize("name", ["plain", "one-page", "codec-lz4", "no-rows"])

@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 
 from conformance.contract.clause import Violation, clause
 from conformance.contract.sources import IPC_FORMAT, PYTHON_CLIENT
-from conformance.contract.subjects import once_per_view
-from conformance.contract.view import View
+from conformance.contract.view import View, once_per_view
 from conformance.records import Reading, ReadingOutcome
 
 

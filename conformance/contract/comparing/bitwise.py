@@ -10,8 +10,7 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.comparing.declarations import Declarations, declared
-from conformance.contract.subjects import once_per_view
-from conformance.contract.view import View
+from conformance.contract.view import View, once_per_view
 
 __all__ = ["bit_for_bit"]
 

@@ -14,11 +14,9 @@ from typing import Final
 
 from conformance import wire
 from conformance.contract.clause import MAX_FINDINGS, Violation, clause
-from conformance.contract.comparing.expected import expected_columns
 from conformance.contract.raised import Raised, attempt, raise_or_give
 from conformance.contract.sources import Sources
-from conformance.contract.subjects import once_per_view
-from conformance.contract.view import SchemaBytes, View
+from conformance.contract.view import DeclaredSchema, View, once_per_view
 from conformance.records import BqType, Column, Level, Mode
 
 __all__ = ["ColumnPair", "Declared", "Layer", "UnpairedFields", "about_columns", "declared"]
@@ -208,31 +206,18 @@ def _pairing(columns: Sequence[Column], schema: wire.Schema, *, selected: bool) 
 
 @once_per_view
 def declared(view: View) -> list[Declared]:
-    """Return every schema for known columns: of a serializer, of a session, of a read whose session has none.
-
-    A session that the target had to refuse is left out: the clause on its refusal reports that it was created.
-    """
-    found = [_declared(schema, view.case.table.columns) for schema in view.serialized_schemas]
-    for session in view.sessions:
-        if "OK" not in session.expected_codes:
-            continue
-        columns = expected_columns(view.case.table.columns, session.step.selected_fields)
-        schemas = [session.schema]
-        if session.schema is None:
-            schemas = [response.schema for read in session.reads for response in read.responses[:1]]
-        selected = bool(session.step.selected_fields)
-        found += [_declared(schema, columns, selected=selected) for schema in schemas]
+    """Return every readable schema for known columns."""
+    found = map(_declared, view.declared_schemas())
     return [one for one in found if one is not None]
 
 
-def _declared(
-    schema: SchemaBytes | None, columns: Sequence[Column] | None, *, selected: bool = False
-) -> Declared | None:
-    if schema is None or columns is None or schema.message.schema is None:
+def _declared(one: DeclaredSchema) -> Declared | None:
+    schema, fields = one.schema, one.schema.message.schema
+    if fields is None:
         return None
     if any(fault.rule.startswith("flatbuf.string") for fault in schema.faults):  # its names could not be read
         return None
-    return Declared(schema.call, schema.response, _pairing(columns, schema.message.schema, selected=selected))
+    return Declared(schema.call, schema.response, _pairing(one.columns, fields, selected=one.selected))
 
 
 class DeclaredAspect:

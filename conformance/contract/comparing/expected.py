@@ -1,10 +1,10 @@
-"""The expected columns and rows of a session, computed from the case alone.
+"""The part of a table that a selection of fields describes, computed from the case alone.
 
 Nothing here comes from a target, and nothing here judges; :mod:`.matching` compares rows.
 
 Sources: ``TableReadOptions.selected_fields`` in
 https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/stream.proto (the order comes
-from the table, nested leaves by dotted path, naming a STRUCT takes all of it) and ``TableModifiers.snapshot_time``.
+from the table, nested leaves by dotted path, naming a STRUCT takes all of it).
 """
 
 from __future__ import annotations
@@ -15,19 +15,9 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from conformance.contract import mapping
-from conformance.contract.comparing.cells import take
-from conformance.contract.subjects import before_each_step, queried
-from conformance.contract.view import SessionView, View
 from conformance.records import BqType, Column, Mode
 
-__all__ = [
-    "expected_columns",
-    "expected_rows",
-    "expected_table",
-    "has_columns",
-    "project",
-    "visible_rows",
-]
+__all__ = ["expected_columns", "project"]
 
 
 def expected_columns(columns: Sequence[Column], selected_fields: Iterable[str]) -> tuple[Column, ...] | None:
@@ -95,45 +85,3 @@ def _project_struct(array: pa.StructArray, columns: Sequence[Column]) -> pa.Stru
     arrays = [_project_array(array.field(index), column) for index, column in zip(positions, columns, strict=True)]
     fields = [mapping.arrow_field(column) for column in columns]
     return pa.StructArray.from_arrays(arrays, fields=fields, mask=array.is_null())
-
-
-def has_columns(session: SessionView) -> bool:
-    """True if the table has every field that the session's step selects."""
-    return expected_columns(session.view.case.table.columns, session.step.selected_fields) is not None
-
-
-def visible_rows(view: View, session: SessionView) -> range:
-    """Return the rows that the table had when the session was created, or at its snapshot time.
-
-    A table that was made again has the rows that were inserted since. The result of a query has the rows that its
-    table had then.
-    """
-    asked = queried(view, session.raw.step)
-    step = session.raw.step if asked is None else asked
-    steps = before_each_step(view)
-    then = steps[0 if session.step.snapshot else min(step, len(steps) - 1)]
-    return range(then.first, then.end)
-
-
-def expected_rows(view: View, session: SessionView) -> Sequence[int]:
-    """Return the rows that the session has to yield, as indices into the case's table, in no order."""
-    given = session.step.expect.rows
-    return visible_rows(view, session) if given is None else given
-
-
-def expected_table(view: View, session: SessionView) -> pa.Table:
-    """Return the rows that the session has to yield, with the columns that it selects, in no order; computed once.
-
-    Raises:
-        ValueError: the session selects a column that the table does not have.
-    """
-    return view.once(("expected_table", session.index), lambda: _expected_table(view, session))
-
-
-def _expected_table(view: View, session: SessionView) -> pa.Table:
-    columns = expected_columns(view.case.table.columns, session.step.selected_fields)
-    if columns is None:
-        raise ValueError(f"call {session.index}: expected known columns, got {session.step.selected_fields}")
-    rows = expected_rows(view, session)
-    part = view.table.slice(rows.start, len(rows)) if isinstance(rows, range) else take(view.table, rows)
-    return part if columns == view.case.table.columns else project(part, columns)

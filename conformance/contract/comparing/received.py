@@ -34,11 +34,8 @@ from conformance.contract.comparing.differences import (
     identical,
     pair_rows,
 )
-from conformance.contract.comparing.expected import expected_columns
 from conformance.contract.comparing.matching import fingerprints
-from conformance.contract.comparing.sessions import SessionRead, whole_sessions
-from conformance.contract.subjects import once_per_view
-from conformance.contract.view import View
+from conformance.contract.view import View, once_per_view
 from conformance.records import BqType, Column, Mode
 from conformance.wire import schema_to_arrow
 
@@ -304,14 +301,11 @@ def compared(view: View) -> list[Compared]:
         for one in serialized(view)
         if one.expected.num_rows == one.got.num_rows > 0
     ]
-    if view.sessions:
-        found += [_session(read, columns) for read in whole_sessions(view) if read.got.num_rows > 0]
-    return found
-
-
-def _session(read: SessionRead, columns: Sequence[Column]) -> Compared:
-    chosen = expected_columns(columns, read.session.step.selected_fields) or ()
-    return Compared(read.call, chosen, (read.expected, read.got), ordered=False, exact=False)
+    return found + [
+        Compared(read.call, read.columns, (read.expected, read.got), ordered=False, exact=False)
+        for read in view.read_tables()
+        if read.got.num_rows > 0
+    ]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

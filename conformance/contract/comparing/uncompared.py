@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from conformance.contract.comparing.bitwise import bit_for_bit
 from conformance.contract.comparing.received import compared
-from conformance.contract.subjects import once_per_view
-from conformance.contract.view import BatchBytes, View
+from conformance.contract.view import BatchBytes, View, once_per_view
 
 __all__ = ["Loose", "leaves", "outside"]
 

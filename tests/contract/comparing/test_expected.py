@@ -6,16 +6,8 @@ import pyarrow as pa
 import pytest
 
 from conformance.contract import mapping
-from conformance.contract.comparing.expected import (
-    expected_columns,
-    expected_rows,
-    expected_table,
-    project,
-    visible_rows,
-)
-from conformance.contract.view import View
-from conformance.records import AppendRows, BqType, Case, Column, CreateSession, Expect, Mode
-from tests.contract.exchanges import Obedient, case_of
+from conformance.contract.comparing.expected import expected_columns, project
+from conformance.records import BqType, Column, Mode
 
 LINES = Column(
     "Lines",
@@ -86,36 +78,3 @@ def test_a_projection_of_a_part_is_the_part_of_the_projection() -> None:
     assert columns is not None
 
     assert project(TABLE.slice(1), columns).to_pylist() == project(TABLE, columns).to_pylist()[1:]
-
-
-def sessions(case: Case) -> View:
-    """The view of what an obedient server answers."""
-    server = Obedient(case)
-    return View(case, server.freeze(server.run()), server.table)
-
-
-def test_appended_rows_are_visible_to_later_sessions_only() -> None:
-    """The seed has the rows that AppendRows steps do not append; each session sees the rows from before it."""
-    view = sessions(
-        case_of(
-            CreateSession(label="a"),
-            AppendRows(2),
-            CreateSession(label="b"),
-            AppendRows(3),
-            CreateSession(label="c"),
-            CreateSession(label="d", snapshot="before-append"),
-        )
-    )
-
-    assert [len(visible_rows(view, session)) for session in view.sessions] == [5, 7, 10, 5]
-
-
-def test_expected_rows_are_the_cases_or_all_that_are_visible() -> None:
-    """Rows written in the case win; they and the selected fields make the table, once."""
-    step = CreateSession(selected_fields=("name",), row_restriction="id > 7", expect=Expect(rows=(8, 9)))
-    view = sessions(case_of(step, CreateSession()))
-
-    assert expected_rows(view, view.sessions[0]) == (8, 9)
-    assert expected_table(view, view.sessions[0]).to_pylist() == [{"name": "name 8"}, {"name": "name 9"}]
-    assert expected_table(view, view.sessions[0]) is expected_table(view, view.sessions[0])
-    assert expected_table(view, view.sessions[1]).num_rows == 10

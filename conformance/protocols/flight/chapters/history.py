@@ -16,8 +16,7 @@ from conformance.contain.text import many
 from conformance.contract.clause import Role, Violation, clause
 from conformance.contract.comparing.matching import match_rows, show_row
 from conformance.contract.sources import STATUS_CODES, Inferred, Sources
-from conformance.contract.subjects import once_per_view
-from conformance.contract.view import View
+from conformance.contract.view import View, once_per_view
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.decoding import Poll
 from conformance.protocols.flight.contract.histories import PutAndRead, histories, is_history

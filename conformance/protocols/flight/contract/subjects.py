@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from conformance.contract.comparing.matching import shape
 from conformance.contract.raised import remembered_property
-from conformance.contract.subjects import once_per_view
-from conformance.contract.view import View
+from conformance.contract.view import View, once_per_view
 from conformance.protocols.flight.contract.decoding import read_data
 from conformance.protocols.flight.contract.view import FlightCall, FlightView, GetView, InfoSeen, gave_up
 from conformance.protocols.flight.records import DoExchange, DoPut, FlightMethod

@@ -4,16 +4,16 @@ from typing import Final
 
 from conformance.campaign.plugin import CampaignPlugin
 from conformance.contract.comparing.received import compared
-from conformance.contract.view import View
 from conformance.protocols.storage_read.campaign.coverage import DRAWN, every_pair, options, pairs_met
-from conformance.readers.held import held_sessions
+from conformance.protocols.storage_read.contract.view import StorageView
+from conformance.protocols.storage_read.readers.held import held_sessions
 
 
-def _messages(view: View) -> list[bytes]:
+def _messages(view: StorageView) -> list[bytes]:
     return [schema.data for schema in view.schemas] + [batch.data for batch in view.batches]
 
 
-def _has_exact_rows(view: View) -> bool:
+def _has_exact_rows(view: StorageView) -> bool:
     found = compared(view)
     return bool(found) and all(one.clean and one.got.num_columns == view.table.num_columns for one in found)
 

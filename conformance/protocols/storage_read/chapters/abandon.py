@@ -12,11 +12,13 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
-from conformance.contract.comparing.sessions import SessionRead, whole_sessions
-from conformance.contract.comparing.violations import exactly
 from conformance.contract.sources import JAVA_LIVE_TEST, STORAGE_PROTO, Inferred
-from conformance.contract.subjects import after_abandoned, is_child, once_per_view, read_feature, served, valid_reads
-from conformance.contract.view import CallView, ReadView, View
+from conformance.contract.subjects import after_abandoned
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_sessions
+from conformance.protocols.storage_read.contract.subjects import is_child, read_feature, served, valid_reads
+from conformance.protocols.storage_read.contract.view import ReadView, StorageCall, StorageView
+from conformance.protocols.storage_read.contract.violations import exactly
 from conformance.records import CallEnd
 
 SOURCES: Final = (Inferred(STORAGE_PROTO), JAVA_LIVE_TEST)
@@ -25,19 +27,19 @@ BREAKS: Final = "every client of a server that others use: its capacity is used 
 
 
 @once_per_view
-def _later(view: View) -> list[CallView]:
+def _later(view: StorageView) -> list[StorageCall]:
     return [call for call in view.calls if after_abandoned(call) and call.raw.end is not CallEnd.CANCELLED]
 
 
 @clause("abandon.later-calls-end-in-time", over=_later, source=SOURCES, breaks=BREAKS)
-def later_calls_end_in_time(call: CallView) -> Iterator[Violation]:
+def later_calls_end_in_time(call: StorageCall) -> Iterator[Violation]:
     """After reads were abandoned, calls end within their deadline: no thread, slot or lock stays occupied."""
     if call.raw.end is CallEnd.DEADLINE:
         yield Violation("a status", f"no status by the deadline, after {many(len(call.raw.responses), 'response')}")
 
 
 @clause("abandon.server-lives-on", over=_later, source=SOURCES, breaks=BREAKS)
-def server_lives_on(call: CallView) -> Iterator[Violation]:
+def server_lives_on(call: StorageCall) -> Iterator[Violation]:
     """After reads were abandoned, the server still runs: a cancelled call does not end the process."""
     if call.raw.end is CallEnd.CRASH:
         yield Violation("a status", f"the server died or hung up: {call.raw.details}")

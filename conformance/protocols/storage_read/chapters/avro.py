@@ -12,13 +12,13 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.contract.clause import AtCall, Violation, clause
-from conformance.contract.comparing.expected import expected_rows, has_columns
 from conformance.contract.sources import JAVA_LIVE_TEST, ROW_COUNTERS, STORAGE_PROTO
-from conformance.contract.subjects import created, once_per_view
-from conformance.contract.view import ReadView, SessionView, View
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.dataformats import AVRO
+from conformance.protocols.storage_read.contract.expected import expected_rows, has_columns
+from conformance.protocols.storage_read.contract.subjects import created
+from conformance.protocols.storage_read.contract.view import ReadView, SessionView, StorageView
 
-AVRO: Final = 1
-"""The number of AVRO in the enum DataFormat."""
 RESUMING: Final = "every client that reads Avro and resumes after a lost connection repeats or loses rows"
 
 
@@ -38,13 +38,13 @@ class CountedRead(AtCall):
     rows: int
 
 
-def _sessions(view: View) -> list[SessionView]:
+def _sessions(view: StorageView) -> list[SessionView]:
     """Return the sessions in Avro; of a sample, nobody knows the number of rows."""
     asked = ((session, session.request.read_session) for session in created(view))
     return [
         session
         for session, wanted in asked
-        if wanted.data_format == AVRO and not wanted.read_options.HasField("sample_percentage")
+        if wanted.data_format == AVRO.number and not wanted.read_options.HasField("sample_percentage")
     ]
 
 
@@ -54,7 +54,7 @@ def _whole(session: SessionView) -> dict[str, ReadView]:
 
 
 @once_per_view
-def _counted_sessions(view: View) -> list[CountedSession]:
+def _counted_sessions(view: StorageView) -> list[CountedSession]:
     found = []
     for session in _sessions(view):
         whole, names = _whole(session), [stream.name for stream in session.session.streams]
@@ -64,7 +64,7 @@ def _counted_sessions(view: View) -> list[CountedSession]:
 
 
 @once_per_view
-def _counted_reads(view: View) -> list[CountedRead]:
+def _counted_reads(view: StorageView) -> list[CountedRead]:
     found: list[CountedRead] = []
     for session in _sessions(view):
         rows = {stream: read.row_count for stream, read in _whole(session).items()}

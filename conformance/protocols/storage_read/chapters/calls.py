@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from conformance.contain.text import many
 from conformance.contract.clause import ANY_SERVER, Violation, clause
 from conformance.contract.sources import ENDLESS_READ, GRPC, RECORDED, STORAGE_PROTO, Inferred
-from conformance.contract.subjects import after_abandoned, every_call, once_per_view
-from conformance.contract.view import CallView, View
+from conformance.contract.subjects import after_abandoned, every_call
+from conformance.contract.view import CallView, once_per_view
+from conformance.protocols.storage_read.contract.view import StorageView
 from conformance.records import CallEnd
 
 
 @once_per_view
-def _calls(view: View) -> list[CallView]:
+def _calls(view: StorageView) -> list[CallView]:
     return [call for call in every_call(view) if not after_abandoned(call)]
 
 

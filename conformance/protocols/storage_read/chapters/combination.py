@@ -26,9 +26,9 @@ from conformance.contract.sources import (
     STORAGE_PROTO,
     Sources,
 )
-from conformance.contract.subjects import once_per_view
-from conformance.contract.view import ReadView, View
+from conformance.contract.view import once_per_view
 from conformance.protocols.storage_read.contract.histories import History, histories
+from conformance.protocols.storage_read.contract.view import ReadView, StorageView
 from conformance.protocols.storage_read.model import Deviation, DeviationKind
 from conformance.records import Level
 
@@ -55,7 +55,7 @@ def _deviates(
                 required, observed = words(history, deviation)
                 yield Violation(required, observed, call=deviation.call)
 
-    def over(view: View) -> list[History]:
+    def over(view: StorageView) -> list[History]:
         return [history for history in histories(view) if when(history)]
 
     clause(clause_id, over=once_per_view(over), source=source, breaks=breaks, level=level, says=says)(check)

@@ -14,9 +14,6 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
-from conformance.contract.comparing.sessions import SessionRead, whole_sessions
-from conformance.contract.comparing.violations import exactly
-from conformance.contract.endings import refuses, serves
 from conformance.contract.sources import (
     ARROW_PROTO,
     CAPTURED,
@@ -27,8 +24,24 @@ from conformance.contract.sources import (
     STREAM_PROTO,
     Sources,
 )
-from conformance.contract.subjects import feature, once_per_view, read_feature, refused_as, valid_reads, valid_sessions
-from conformance.contract.view import CallView, ReadView, ResponseView, SessionView, View
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.endings import refuses, serves
+from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_sessions
+from conformance.protocols.storage_read.contract.subjects import (
+    feature,
+    read_feature,
+    refused_as,
+    valid_reads,
+    valid_sessions,
+)
+from conformance.protocols.storage_read.contract.view import (
+    ReadView,
+    ResponseView,
+    SessionView,
+    StorageCall,
+    StorageView,
+)
+from conformance.protocols.storage_read.contract.violations import exactly
 from conformance.records import Level
 
 WORTHWHILE: Final = 1 << 10
@@ -37,15 +50,15 @@ there.
 """
 
 
-def _with_feature(name: Feature) -> Callable[[View], list[CallView]]:
-    def select(view: View) -> list[CallView]:
-        sessions: list[CallView] = [session for session in valid_sessions(view) if feature(session) is name]
+def _with_feature(name: Feature) -> Callable[[StorageView], list[StorageCall]]:
+    def select(view: StorageView) -> list[StorageCall]:
+        sessions: list[StorageCall] = [session for session in valid_sessions(view) if feature(session) is name]
         return sessions + [read for read in valid_reads(view) if read.offset == 0 and read_feature(read) is name]
 
     return select
 
 
-def _session(call: CallView) -> SessionView:
+def _session(call: StorageCall) -> SessionView:
     session = call.session if isinstance(call, ReadView) else call
     assert isinstance(session, SessionView)
     return session
@@ -78,7 +91,7 @@ class Asked:
 
 
 @once_per_view
-def _batches(view: View) -> list[Asked]:
+def _batches(view: StorageView) -> list[Asked]:
     found = []
     for read in view.reads:
         for response in read.responses:
@@ -93,7 +106,7 @@ def _batches(view: View) -> list[Asked]:
 def _is_applied(clause_id: str, codec: str, source: Sources) -> None:
     """Register the clause that one codec is applied if it was requested."""
 
-    def select(view: View) -> list[Asked]:
+    def select(view: StorageView) -> list[Asked]:
         asked = (batch for batch in _batches(view) if batch.asked == codec)
         return [batch for batch in asked if batch.codec or batch.size > WORTHWHILE]
 
@@ -147,7 +160,7 @@ def none_without_asking(batch: Asked) -> Iterator[Violation]:
 def _rows_are_the_same(clause_id: str, name: Feature, source: Sources, says: str, breaks: str) -> None:
     """Register the clause that one kind of compression changes no row."""
 
-    def select(view: View) -> list[SessionRead]:
+    def select(view: StorageView) -> list[SessionRead]:
         return [whole for whole in whole_sessions(view) if whole.feature is name]
 
     clause(clause_id, over=select, source=source, breaks=breaks, says=says)(exactly)
@@ -168,7 +181,7 @@ serves("compression.payload-request-is-served", _with_feature(Feature.RESPONSE_C
 
 
 @once_per_view
-def _payloads(view: View) -> list[ResponseView]:
+def _payloads(view: StorageView) -> list[ResponseView]:
     """Return the responses with rows of sessions that requested compressed payloads."""
     return [
         response
@@ -180,7 +193,7 @@ def _payloads(view: View) -> list[ResponseView]:
 
 
 @once_per_view
-def _sized(view: View) -> list[ResponseView]:
+def _sized(view: StorageView) -> list[ResponseView]:
     return [response for response in _payloads(view) if response.message.HasField("uncompressed_byte_size")]
 
 
@@ -211,7 +224,7 @@ def payload_size_is_positive_or_minus_one(response: ResponseView) -> Iterator[Vi
 def payload_has_its_size(response: ResponseView) -> Iterator[Violation]:
     """A payload with a positive ``uncompressed_byte_size`` is one raw LZ4 block of exactly that many bytes."""
     size = response.message.uncompressed_byte_size
-    decompressed = _lz4_block_size(response.message.arrow_record_batch.serialized_record_batch)
+    decompressed = _lz4_block_size(response.sent)
     if decompressed != size:
         observed = (
             "bytes that are no LZ4 block" if decompressed is None else f"an LZ4 block of {many(decompressed, 'byte')}"

@@ -12,7 +12,6 @@ from typing import Final
 
 from conformance.contain.text import many, safe
 from conformance.contract.clause import Violation, clause
-from conformance.contract.endings import refuses
 from conformance.contract.sources import (
     BAD_FILTER,
     BAD_PARENT,
@@ -31,9 +30,12 @@ from conformance.contract.sources import (
     Inferred,
     Sources,
 )
-from conformance.contract.subjects import answered, once_per_view, refused_as, to_refuse
-from conformance.contract.view import CallView, ReadView, SessionView, SplitView, View
+from conformance.contract.subjects import answered
+from conformance.contract.view import once_per_view
 from conformance.protocols.storage_read.chapters.restriction import BAD_RESTRICTIONS
+from conformance.protocols.storage_read.contract.endings import refuses
+from conformance.protocols.storage_read.contract.subjects import refused_as, to_refuse
+from conformance.protocols.storage_read.contract.view import ReadView, SessionView, SplitView, StorageCall, StorageView
 from conformance.records import CreateSession, Level
 
 RETRYABLE: Final = frozenset(
@@ -46,7 +48,7 @@ RETRYABLE: Final = frozenset(
 
 
 @once_per_view
-def _refusals(view: View) -> list[CallView]:
+def _refusals(view: StorageView) -> list[StorageCall]:
     """Return the refusals of calls that had to be refused, or that the contract permits a server to refuse."""
     open_ones = [call for call in view.calls if answered(call) and "OK" in call.expected_codes[:-1]]
     return [call for call in (*to_refuse(view), *open_ones) if call.raw.status != "OK"]
@@ -58,7 +60,7 @@ def _refusals(view: View) -> list[CallView]:
     source=PERMANENT_AS_UNKNOWN,
     breaks="python-bigquery-storage treats UNKNOWN as a lost connection and resumes without end (from its source)",
 )
-def permanent_one_is_not_unknown(call: CallView) -> Iterator[Violation]:
+def permanent_one_is_not_unknown(call: StorageCall) -> Iterator[Violation]:
     """A request that can never succeed does not end in UNKNOWN, the code of an unclassified error."""
     if call.raw.status == "UNKNOWN":
         yield Violation("a status other than UNKNOWN", f"UNKNOWN: {call.raw.details}")
@@ -70,14 +72,14 @@ def permanent_one_is_not_unknown(call: CallView) -> Iterator[Violation]:
     source=RPC_CODES,
     breaks="Go, Node and Java clients retry until their deadline of minutes or hours (from their source)",
 )
-def permanent_one_is_not_retryable(call: CallView) -> Iterator[Violation]:
+def permanent_one_is_not_retryable(call: StorageCall) -> Iterator[Violation]:
     """A request that can never succeed does not end in a code on which clients retry."""
     if call.raw.status in RETRYABLE:
         yield Violation(_codes(call), f"{call.raw.status}: {call.raw.details}")
 
 
 @clause("errors.message-says-something", over=_refusals, source=ERROR_GUIDE, level=Level.MAY)
-def message_says_something(call: CallView) -> Iterator[Violation]:
+def message_says_something(call: StorageCall) -> Iterator[Violation]:
     """A refusal has a message for people: a bare code does not show them what was wrong."""
     if not call.raw.details.strip():
         yield Violation("a message", f"{call.raw.status} without a message")
@@ -89,13 +91,13 @@ def message_says_something(call: CallView) -> Iterator[Violation]:
     source=(Inferred(STORAGE_PROTO), MEASURED),
     breaks="clients that pass on rows as they arrive",
 )
-def refused_read_has_no_rows(call: CallView) -> Iterator[Violation]:
+def refused_read_has_no_rows(call: StorageCall) -> Iterator[Violation]:
     """A read that is refused delivers no response before its final status."""
     if call.raw.responses:
         yield Violation("no responses", f"{many(len(call.raw.responses), 'response')} before {call.raw.status}")
 
 
-def _codes(call: CallView) -> str:
+def _codes(call: StorageCall) -> str:
     return " or ".join(call.expected_codes)
 
 
@@ -158,18 +160,18 @@ refuses("errors.split-of-unknown-stream-is-refused", refused_as("split-unknown-s
 # fmt: on
 
 
-def _table(call: CallView) -> str:
+def _table(call: StorageCall) -> str:
     return str(call.request.read_session.table)
 
 
-def _stream(call: CallView) -> str:
+def _stream(call: StorageCall) -> str:
     return call.stream if isinstance(call, ReadView) else ""
 
 
 # --- codes ----------------------------------------------------------------------------------------
 
 
-def _classified(*reasons: str) -> Callable[[View], list[CallView]]:
+def _classified(*reasons: str) -> Callable[[StorageView], list[StorageCall]]:
     """Return a selector of refusals for one of ``reasons`` with a code that blames the request.
 
     A server that has no splits says so whatever the request is: such a refusal is for another reason.
@@ -189,7 +191,7 @@ def _has_its_code(
 ) -> None:
     """Register the clause that refusals for one of ``reasons`` have a code that the contract permits."""
 
-    def check(call: CallView) -> Iterator[Violation]:
+    def check(call: StorageCall) -> Iterator[Violation]:
         if call.raw.status not in call.expected_codes:
             yield Violation(_codes(call), f"{call.raw.status}: {call.raw.details}")
 
@@ -249,7 +251,7 @@ _has_its_code("errors.unrecorded-refusal-has-a-fitting-code",
     level=Level.MAY,
     breaks="no program; people lose time",
 )
-def unknown_column_is_named(call: CallView) -> Iterator[Violation]:
+def unknown_column_is_named(call: StorageCall) -> Iterator[Violation]:
     """The refusal of unknown columns names one of them, as the service does."""
     assert isinstance(call, SessionView)
     known = {column.name.casefold() for column in call.view.case.table.columns}
@@ -265,7 +267,7 @@ def unknown_column_is_named(call: CallView) -> Iterator[Violation]:
     level=Level.MAY,
     breaks="no program; people lose time",
 )
-def missing_table_is_named(call: CallView) -> Iterator[Violation]:
+def missing_table_is_named(call: StorageCall) -> Iterator[Violation]:
     """The refusal of a table that does not exist names it, as the service does.
 
     Where its dataset does not exist either, the name of the dataset is enough.

@@ -16,8 +16,6 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.closed import Feature
-from conformance.contract.comparing.sessions import whole_sessions
-from conformance.contract.histories import Observed, observed
 from conformance.contract.sources import (
     BEAM_SOURCE,
     GUIDE,
@@ -29,10 +27,13 @@ from conformance.contract.sources import (
     Inferred,
     Sources,
 )
-from conformance.contract.subjects import appended_rows, once_per_view
-from conformance.contract.view import View
+from conformance.contract.view import once_per_view
 from conformance.history import Anomaly, AnomalyKind, RowsRead
 from conformance.history.texts import show_call
+from conformance.protocols.storage_read.contract.rowhistory import Observed, observed
+from conformance.protocols.storage_read.contract.sessions import whole_sessions
+from conformance.protocols.storage_read.contract.subjects import appended_rows
+from conformance.protocols.storage_read.contract.view import StorageView
 from conformance.records import CallEnd, Level
 
 PARALLEL: Final = "Spark and Beam (from their source), whose workers read the streams of a session at different times"
@@ -61,7 +62,7 @@ class _Witnesses:
 
 
 @once_per_view
-def _groups(view: View) -> list[_Witnesses]:
+def _groups(view: StorageView) -> list[_Witnesses]:
     """Return the groups of reads that other chapters compare."""
     everything = frozenset(AnomalyKind)
     whole: dict[str, int] = {}
@@ -90,7 +91,7 @@ def _groups(view: View) -> list[_Witnesses]:
     return found
 
 
-def _is_reported(view: View, seen: Observed, anomaly: Anomaly) -> bool:
+def _is_reported(view: StorageView, seen: Observed, anomaly: Anomaly) -> bool:
     """True if another chapter compares the reads of an anomaly's witness; that on sessions needs no read."""
     calls = seen.history.calls
     reads = {seen.places[index] for index in anomaly.witness if isinstance(calls[index], RowsRead)}
@@ -104,7 +105,7 @@ def _is_reported(view: View, seen: Observed, anomaly: Anomaly) -> bool:
 
 
 @once_per_view
-def _combined(view: View) -> Observed | None:
+def _combined(view: StorageView) -> Observed | None:
     """Return the history of the exchange if it combines reads that no other chapter compares."""
     seen = observed(view) if view.exchange.driven else None
     if seen is None:
@@ -113,8 +114,8 @@ def _combined(view: View) -> Observed | None:
     return None if any(reads <= group.calls for group in _groups(view)) else seen
 
 
-def _observations(kind: AnomalyKind) -> Callable[[View], list[Observation]]:
-    def select(view: View) -> list[Observation]:
+def _observations(kind: AnomalyKind) -> Callable[[StorageView], list[Observation]]:
+    def select(view: StorageView) -> list[Observation]:
         seen = _combined(view)
         if seen is None:
             return []

@@ -16,9 +16,6 @@ import numpy as np
 from conformance.contain.text import many
 from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.closed import OffsetPlace
-from conformance.contract.comparing.sessions import rows_of
-from conformance.contract.comparing.violations import first_read, responses_with_schema, schema_differs
-from conformance.contract.endings import beyond_its_end
 from conformance.contract.sources import (
     JAVA_LIVE_TEST,
     MEASURED,
@@ -28,17 +25,20 @@ from conformance.contract.sources import (
     Inferred,
     Sources,
 )
-from conformance.contract.subjects import (
-    answered,
+from conformance.contract.subjects import answered
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.endings import beyond_its_end
+from conformance.protocols.storage_read.contract.sessions import rows_of
+from conformance.protocols.storage_read.contract.subjects import (
     full_reads,
     is_child,
-    once_per_view,
     outlived,
     refused,
     refused_as,
     served,
 )
-from conformance.contract.view import CallView, ReadView, ResponseView, View
+from conformance.protocols.storage_read.contract.view import ReadView, ResponseView, StorageCall, StorageView
+from conformance.protocols.storage_read.contract.violations import first_read, responses_with_schema, schema_differs
 from conformance.records import Level
 
 REPEATS: Final = (
@@ -58,7 +58,7 @@ class Resumed(AtCall):
 
 
 @once_per_view
-def resumed(view: View) -> list[Resumed]:
+def resumed(view: StorageView) -> list[Resumed]:
     """Return every answered read of a session's stream from an offset above zero whose full stream was read too.
 
     A refusal after what may have ended the session says nothing of the offset.
@@ -84,15 +84,15 @@ def _place(offset: int, whole: ReadView, rows: int) -> OffsetPlace:
     return OffsetPlace.BOUNDARY if offset in boundaries else OffsetPlace.INSIDE
 
 
-def _at(*places: OffsetPlace) -> Callable[[View], list[Resumed]]:
+def _at(*places: OffsetPlace) -> Callable[[StorageView], list[Resumed]]:
     return lambda view: [resume for resume in resumed(view) if resume.place in places]
 
 
-def _reached_at(*places: OffsetPlace) -> Callable[[View], list[Resumed]]:
+def _reached_at(*places: OffsetPlace) -> Callable[[StorageView], list[Resumed]]:
     return lambda view: [resume for resume in _at(*places)(view) if resume.read.ok or resume.read.reached]
 
 
-def _ok_at(*places: OffsetPlace) -> Callable[[View], list[Resumed]]:
+def _ok_at(*places: OffsetPlace) -> Callable[[StorageView], list[Resumed]]:
     return lambda view: [resume for resume in _at(*places)(view) if resume.read.ok]
 
 
@@ -198,7 +198,7 @@ def beyond_the_end_has_its_code(resume: Resumed) -> Iterator[Violation]:
     source=Inferred(STORAGE_PROTO),
     level=Level.SHOULD,
 )
-def negative_is_refused(call: CallView) -> Iterator[Violation]:
+def negative_is_refused(call: StorageCall) -> Iterator[Violation]:
     """A read from a negative offset is refused.
 
     The answer of the service is not recorded, and no client is known that sends one. A server that treats the offset

@@ -13,11 +13,8 @@ import pyarrow as pa
 
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature, Paths
-from conformance.contract.comparing.expected import expected_columns, has_columns
+from conformance.contract.comparing.expected import expected_columns
 from conformance.contract.comparing.matching import row_hashes, shape
-from conformance.contract.comparing.sessions import SessionRead, whole_or_refused, whole_sessions
-from conformance.contract.comparing.violations import selection_differs
-from conformance.contract.endings import refuses
 from conformance.contract.sources import (
     JAVA_LIVE_TEST,
     LIVE_TESTS,
@@ -30,8 +27,14 @@ from conformance.contract.sources import (
     Inferred,
     Sources,
 )
-from conformance.contract.subjects import answered, created, feature, isolates, once_per_view, refused_as, served
-from conformance.contract.view import CallView, SessionView, View
+from conformance.contract.subjects import answered
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.endings import refuses
+from conformance.protocols.storage_read.contract.expected import has_columns
+from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_or_refused, whole_sessions
+from conformance.protocols.storage_read.contract.subjects import created, feature, isolates, refused_as, served
+from conformance.protocols.storage_read.contract.view import SessionView, StorageCall, StorageView
+from conformance.protocols.storage_read.contract.violations import selection_differs
 from conformance.records import Column, Level
 from conformance.wire import Field
 
@@ -63,7 +66,7 @@ def _spelt(columns: Sequence[Column], path: Sequence[str]) -> bool:
 
 
 @once_per_view
-def _projected(view: View) -> list[SessionView]:
+def _projected(view: StorageView) -> list[SessionView]:
     """Return answered requests for known columns that may be served and whose distinctive feature is a projection."""
     return [
         session
@@ -76,11 +79,11 @@ def _projected(view: View) -> list[SessionView]:
     ]
 
 
-def _selecting(*kinds: Paths) -> Callable[[View], list[SessionView]]:
+def _selecting(*kinds: Paths) -> Callable[[StorageView], list[SessionView]]:
     return lambda view: [session for session in _projected(view) if paths_of(session) in kinds]
 
 
-def _made(*kinds: Paths) -> Callable[[View], list[SessionView]]:
+def _made(*kinds: Paths) -> Callable[[StorageView], list[SessionView]]:
     """Return a selector of the sessions with a readable schema that select such fields, whatever else they ask for."""
     return lambda view: [
         session
@@ -105,7 +108,7 @@ def _names(session: SessionView) -> tuple[list[str], list[str]]:
 _BY_NAME: Final = (Paths.MERGED, Paths.NESTED, Paths.RECORD, Paths.PLAIN)
 
 
-def _whole_by_name(view: View) -> list[SessionRead]:
+def _whole_by_name(view: StorageView) -> list[SessionRead]:
     made = {session.index for session in _made(*_BY_NAME)(view)}
     return [whole for whole in whole_sessions(view) if whole.session.index in made]
 
@@ -245,7 +248,7 @@ def a_name_twice_gives_no_column_twice(session: SessionView) -> Iterator[Violati
         yield Violation(f"the columns {wanted}, or a refusal", f"the columns {came}", field="arrow_schema")
 
 
-def _selected(call: CallView) -> list[str]:
+def _selected(call: StorageCall) -> list[str]:
     assert isinstance(call, SessionView)
     return list(call.step.selected_fields)
 
@@ -303,7 +306,7 @@ def _values(table: pa.Table, field: pa.Field) -> tuple[Hashable, bytes]:
     source=JAVA_LIVE_TEST,
     breaks="Trino and Spark, which push filters down on columns that they do not select (from their source)",
 )
-def filter_may_use_other_columns(subject: SessionRead | CallView) -> Iterator[Violation]:
+def filter_may_use_other_columns(subject: SessionRead | StorageCall) -> Iterator[Violation]:
     """A restriction may use columns that are not selected: the rows are those that it selects from the table."""
     if isinstance(subject, SessionRead):
         yield from selection_differs(subject)

@@ -21,7 +21,11 @@ from conformance.contain.text import many
 from conformance.contract.bytefields import BatchBytes
 from conformance.contract.clause import Violation, clause
 from conformance.contract.comparing.matching import common, comparable, match_rows, row_hashes, show_row
-from conformance.contract.comparing.results import (
+from conformance.contract.jobanswer import name_in
+from conformance.contract.sources import DISCOVERY, JOB_STREAMS, PYTHON_QUERIES, QUERY_PAGES, STORAGE_PROTO, Sources
+from conformance.protocols.storage_read.chapters.compression import CODECS, WORTHWHILE
+from conformance.protocols.storage_read.contract.queryview import QueriesView, QueryView, ResultView
+from conformance.protocols.storage_read.contract.results import (
     NO_ROWS,
     Page,
     ResultRead,
@@ -34,11 +38,7 @@ from conformance.contract.comparing.results import (
     selects,
     served_results,
 )
-from conformance.contract.comparing.violations import fields_differ
-from conformance.contract.queryview import QueryView, ResultView, StorageView, name_in
-from conformance.contract.sources import DISCOVERY, JOB_STREAMS, PYTHON_QUERIES, QUERY_PAGES, STORAGE_PROTO, Sources
-from conformance.contract.view import View
-from conformance.protocols.storage_read.chapters.compression import CODECS, WORTHWHILE
+from conformance.protocols.storage_read.contract.violations import fields_differ
 from conformance.records import Level, QueryStatement
 
 Check: TypeAlias = Callable[[Any], Iterable[Violation]]
@@ -51,9 +51,11 @@ LOSES_ALL: Final = (
 def _registering(source: Sources) -> Callable[..., Callable[[Check], Check]]:
     """Return what registers a clause with this source, on servers that declare to answer queries in Arrow."""
 
-    def register(clause_id: str, *, over: Callable[[View], Sequence[Any]], **more: Any) -> Callable[[Check], Check]:
-        def of_queries(view: View) -> Sequence[Any]:
-            return over(view) if isinstance(view, StorageView) and view.judges_results else ()
+    def register(
+        clause_id: str, *, over: Callable[[QueriesView], Sequence[Any]], **more: Any
+    ) -> Callable[[Check], Check]:
+        def of_queries(view: QueriesView) -> Sequence[Any]:
+            return over(view) if isinstance(view, QueriesView) and view.judges_results else ()
 
         return clause(clause_id, over=of_queries, **{"source": source, **more})
 

@@ -11,12 +11,13 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import Selector, Violation, clause
 from conformance.contract.closed import Feature
-from conformance.contract.comparing.sessions import SessionRead, whole_sessions
-from conformance.contract.comparing.violations import exactly
-from conformance.contract.endings import serves
 from conformance.contract.sources import LARGE_RESPONSES, STORAGE_PROTO, Inferred, Sources
-from conformance.contract.subjects import is_child, once_per_view, read_feature, valid_reads
-from conformance.contract.view import ReadView, ResponseView, View
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.endings import serves
+from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_sessions
+from conformance.protocols.storage_read.contract.subjects import is_child, read_feature, valid_reads
+from conformance.protocols.storage_read.contract.view import ReadView, ResponseView, StorageView
+from conformance.protocols.storage_read.contract.violations import exactly
 from conformance.records import Level
 
 MAX_RESPONSE: Final = 128 << 20
@@ -31,18 +32,18 @@ LARGE: Final = (STORAGE_PROTO, LARGE_RESPONSES)
 """A row and a response may have 128 MB, says the proto; a response of 6.3 MB was reported."""
 
 
-def _is_wide(view: View) -> bool:
+def _is_wide(view: StorageView) -> bool:
     return bool(view.table.num_rows and view.table.nbytes / view.table.num_rows >= WIDE_ROW)
 
 
 @once_per_view
-def _large_reads(view: View) -> list[ReadView]:
+def _large_reads(view: StorageView) -> list[ReadView]:
     reads = (read for read in valid_reads(view) if read.offset == 0 and not is_child(read))
     return [read for read in reads if read_feature(read) is Feature.LARGE]
 
 
 @once_per_view
-def _large_sessions(view: View) -> list[SessionRead]:
+def _large_sessions(view: StorageView) -> list[SessionRead]:
     return [whole for whole in whole_sessions(view) if whole.feature is Feature.LARGE]
 
 
@@ -68,7 +69,7 @@ _arrive("responses.many-rows-arrive", lambda view: [] if _is_wide(view) else _la
 
 
 @once_per_view
-def _payloads(view: View) -> list[ResponseView]:
+def _payloads(view: StorageView) -> list[ResponseView]:
     return [response for read in view.reads for response in read.responses if response.message is not None]
 
 
@@ -80,13 +81,13 @@ def _payloads(view: View) -> list[ResponseView]:
 )
 def stay_within_128_mb(response: ResponseView) -> Iterator[Violation]:
     """The rows of a response take at most 128 MB, the limit that clients set on their channels."""
-    size = len(response.message.arrow_record_batch.serialized_record_batch)
+    size = len(response.sent)
     if size > MAX_RESPONSE:
         yield Violation(f"at most {MAX_RESPONSE} bytes", many(size, "byte"), field="arrow_record_batch")
 
 
 @once_per_view
-def _divisible(view: View) -> list[ReadView]:
+def _divisible(view: StorageView) -> list[ReadView]:
     """Return the reads of small rows whose responses together exceed ``ONE_RESPONSE``."""
     reads = (read for read in _large_reads(view) if read.ok and not _is_wide(view))
     return [read for read in reads if sum(map(len, read.raw.responses)) > ONE_RESPONSE]

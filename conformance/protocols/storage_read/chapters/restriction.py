@@ -18,10 +18,6 @@ from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature, Form
 from conformance.contract.comparing.cells import one_array
-from conformance.contract.comparing.expected import expected_rows, visible_rows
-from conformance.contract.comparing.sessions import SessionRead, whole_or_refused
-from conformance.contract.comparing.violations import selection_differs, unwanted_rows
-from conformance.contract.endings import refuses
 from conformance.contract.sources import (
     BAD_FILTER,
     GUIDE,
@@ -37,8 +33,13 @@ from conformance.contract.sources import (
     STREAM_PROTO,
     Sources,
 )
-from conformance.contract.subjects import once_per_view, refused_as, served
-from conformance.contract.view import CallView, ReadView, SessionView, View
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.endings import refuses
+from conformance.protocols.storage_read.contract.expected import expected_rows, visible_rows
+from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_or_refused
+from conformance.protocols.storage_read.contract.subjects import refused_as, served
+from conformance.protocols.storage_read.contract.view import ReadView, SessionView, StorageCall, StorageView
+from conformance.protocols.storage_read.contract.violations import selection_differs, unwanted_rows
 from conformance.records import Level
 
 INVALID: Final = (STREAM_PROTO, BAD_FILTER)
@@ -92,14 +93,14 @@ def form_of(session: SessionView) -> Form:
 
 # --- valid restrictions ---------------------------------------------------------------------------
 
-Subject: TypeAlias = SessionRead | CallView
+Subject: TypeAlias = SessionRead | StorageCall
 """A restricted session whose streams were read in full, or a refused valid request for one, or a refused read of
 one.
 """
 
 
 @once_per_view
-def _restricted(view: View) -> list[Subject]:
+def _restricted(view: StorageView) -> list[Subject]:
     return whole_or_refused(view, Feature.RESTRICTION)
 
 
@@ -109,7 +110,7 @@ def _session(subject: Subject) -> SessionView:
     return session
 
 
-def _of_form(form: Form) -> Callable[[View], list[Subject]]:
+def _of_form(form: Form) -> Callable[[StorageView], list[Subject]]:
     return lambda view: [subject for subject in _restricted(view) if form_of(_session(subject)) is form]
 
 
@@ -178,7 +179,7 @@ _selected_by("restriction.nothing-selected", Form.NOTHING, SQL_WHERE,
 
 
 @once_per_view
-def _with_nulls_outside(view: View) -> list[SessionRead]:
+def _with_nulls_outside(view: StorageView) -> list[SessionRead]:
     return [whole for whole in _restricted(view) if isinstance(whole, SessionRead) and _with_null(whole.session)]
 
 
@@ -201,7 +202,7 @@ def null_is_not_true(whole: SessionRead) -> Iterator[Violation]:
 # --- restrictions to refuse -----------------------------------------------------------------------
 
 
-def _text(call: CallView) -> str:
+def _text(call: StorageCall) -> str:
     assert isinstance(call, SessionView)
     return f"the restriction {call.step.row_restriction!r}"
 
@@ -226,7 +227,7 @@ BAD_RESTRICTIONS: Final = (
 
 
 @once_per_view
-def _read_under_bad_restrictions(view: View) -> list[SessionView]:
+def _read_under_bad_restrictions(view: StorageView) -> list[SessionView]:
     return [call for call in refused_as(*BAD_RESTRICTIONS)(view) if isinstance(call, SessionView)]
 
 

@@ -15,8 +15,6 @@ from conformance.contract.answers import malformed
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
 from conformance.contract.comparing.matching import show_row
-from conformance.contract.comparing.sessions import SessionRead, whole_sessions
-from conformance.contract.comparing.violations import first_read, responses_with_schema, rows_differ, schema_differs
 from conformance.contract.sources import (
     BEAM_SOURCE,
     GUIDE,
@@ -31,17 +29,25 @@ from conformance.contract.sources import (
     STREAMS_BUNDLED,
     STRICT_CLIENT,
 )
-from conformance.contract.subjects import (
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.dataformats import FORMATS
+from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_sessions
+from conformance.protocols.storage_read.contract.subjects import (
     OPEN_OPTIONS,
     full_reads,
     is_child,
-    once_per_view,
     read_feature,
     served,
     valid_reads,
     was_split,
 )
-from conformance.contract.view import ReadView, ResponseView, View
+from conformance.protocols.storage_read.contract.view import ReadView, ResponseView, StorageView
+from conformance.protocols.storage_read.contract.violations import (
+    first_read,
+    responses_with_schema,
+    rows_differ,
+    schema_differs,
+)
 from conformance.records import AppendRows, Level
 
 SLACK: Final = 1e-9
@@ -70,17 +76,17 @@ def read_is_served(read: ReadView) -> Iterator[Violation]:
 
 
 @once_per_view
-def _responses(view: View) -> list[ResponseView]:
+def _responses(view: StorageView) -> list[ResponseView]:
     return [response for read in view.reads for response in read.responses]
 
 
 @once_per_view
-def _decoded(view: View) -> list[ResponseView]:
+def _decoded(view: StorageView) -> list[ResponseView]:
     return [response for response in _responses(view) if response.message is not None]
 
 
 @once_per_view
-def _with_rows(view: View) -> list[ResponseView]:
+def _with_rows(view: StorageView) -> list[ResponseView]:
     """Return the responses whose batch could be decoded."""
     return [r for r in _decoded(view) if r.batch is not None and r.batch.arrow() is not None]
 
@@ -123,9 +129,9 @@ def payload_is_of_the_format(response: ResponseView) -> Iterator[Violation]:
     """The rows of a response are in the data format of the session, whatever other formats the server supports."""
     assert response.read.session is not None
     asked = response.read.session.request.read_session.data_format
-    wanted = {1: "avro_rows", 2: "arrow_record_batch"}.get(asked)
-    if wanted is not None and response.message.WhichOneof("rows") != wanted:
-        yield Violation(wanted, str(response.message.WhichOneof("rows")), field="rows")
+    wanted = FORMATS.get(asked)
+    if wanted is not None and response.format is not wanted:
+        yield Violation(wanted.rows_field, str(response.message.WhichOneof("rows")), field="rows")
 
 
 @clause(
@@ -228,7 +234,7 @@ def schema_is_the_sessions(response: ResponseView) -> Iterator[Violation]:
 
 
 @once_per_view
-def _with_progress(view: View) -> list[ResponseView]:
+def _with_progress(view: StorageView) -> list[ResponseView]:
     return [r for r in _decoded(view) if r.message.HasField("stats") and r.message.stats.HasField("progress")]
 
 
@@ -288,7 +294,7 @@ def _is_in_order(start: float, end: float) -> bool:
 
 
 @once_per_view
-def _one_after_another(view: View) -> list[ResponseView]:
+def _one_after_another(view: StorageView) -> list[ResponseView]:
     """Return the responses after the first of a read of all rows, if they and those before them report an order."""
     found = []
     for response in _with_progress(view):
@@ -334,7 +340,7 @@ def throttling_is_a_percentage(response: ResponseView) -> Iterator[Violation]:
 
 
 @once_per_view
-def _plain_sessions(view: View) -> list[SessionRead]:
+def _plain_sessions(view: StorageView) -> list[SessionRead]:
     return [whole for whole in whole_sessions(view) if whole.feature in OPEN_OPTIONS and view.table.num_rows]
 
 
@@ -429,7 +435,7 @@ def _came(read: ReadView, row: int) -> str:
 # --- reading again --------------------------------------------------------------------------------
 
 
-def _rereads(view: View, *, together: bool) -> list[ReadView]:
+def _rereads(view: StorageView, *, together: bool) -> list[ReadView]:
     """Return reads of a full stream that was fully read before, and neither split nor followed by AppendRows since."""
     appends = [index for index, step in enumerate(view.case.steps) if isinstance(step, AppendRows)]
     return [
@@ -442,7 +448,7 @@ def _rereads(view: View, *, together: bool) -> list[ReadView]:
     ]
 
 
-def _select_rereads(*, together: bool) -> Callable[[View], list[ReadView]]:
+def _select_rereads(*, together: bool) -> Callable[[StorageView], list[ReadView]]:
     return once_per_view(lambda view: _rereads(view, together=together))
 
 

@@ -15,11 +15,7 @@ from conformance.contain.text import many
 from conformance.contract.answers import malformed
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
-from conformance.contract.comparing.expected import expected_rows, has_columns
 from conformance.contract.comparing.matching import show_row
-from conformance.contract.comparing.sessions import SessionRead, whole_sessions
-from conformance.contract.comparing.violations import later_rows, unwanted_rows
-from conformance.contract.endings import serves
 from conformance.contract.sources import (
     EXPIRED_SESSION,
     GUIDE,
@@ -34,8 +30,15 @@ from conformance.contract.sources import (
     STRICT_CLIENT,
     TIMESTAMP_MESSAGE,
 )
-from conformance.contract.subjects import answered, created, feature, once_per_view, valid_sessions
-from conformance.contract.view import CallView, SessionView, View
+from conformance.contract.subjects import answered
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.dataformats import FORMATS, format_of_schema
+from conformance.protocols.storage_read.contract.endings import serves
+from conformance.protocols.storage_read.contract.expected import expected_rows, has_columns
+from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_sessions
+from conformance.protocols.storage_read.contract.subjects import created, feature, valid_sessions
+from conformance.protocols.storage_read.contract.view import SessionView, StorageCall, StorageView
+from conformance.protocols.storage_read.contract.violations import later_rows, unwanted_rows
 from conformance.records import CreateSession, Level
 
 NAME: Final = re.compile(r"projects/([^/]+)/locations/([^/]+)/sessions/([^/]+)")
@@ -47,7 +50,7 @@ LIFETIME_SLACK: Final = 900
 
 
 def _with_feature(*features: Feature) -> Any:
-    def select(view: View) -> list[SessionView]:
+    def select(view: StorageView) -> list[SessionView]:
         return [session for session in valid_sessions(view) if feature(session) in features]
 
     return select
@@ -97,7 +100,7 @@ serves("session.query-result-is-served", _with_feature(Feature.QUERY_RESULT), (G
 
 
 @once_per_view
-def _granted(view: View) -> list[SessionView]:
+def _granted(view: StorageView) -> list[SessionView]:
     return [session for session in view.sessions if session.ok and "OK" in session.expected_codes]
 
 
@@ -145,7 +148,7 @@ def name_is_in_the_parent(session: SessionView) -> Iterator[Violation]:
 
 
 @once_per_view
-def _several_sessions(view: View) -> list[SessionView]:
+def _several_sessions(view: StorageView) -> list[SessionView]:
     return created(view)[1:]
 
 
@@ -163,7 +166,7 @@ def names_differ(session: SessionView) -> Iterator[Violation]:
 
 
 @once_per_view
-def _by_name(view: View) -> dict[str, list[SessionView]]:
+def _by_name(view: StorageView) -> dict[str, list[SessionView]]:
     found: dict[str, list[SessionView]] = {}
     for session in created(view):
         found.setdefault(session.session.name, []).append(session)
@@ -171,7 +174,7 @@ def _by_name(view: View) -> dict[str, list[SessionView]]:
 
 
 @once_per_view
-def _with_streams(view: View) -> list[SessionView]:
+def _with_streams(view: StorageView) -> list[SessionView]:
     return [session for session in created(view) if session.session.streams]
 
 
@@ -287,7 +290,7 @@ def _seconds_left(session: SessionView) -> float:
 
 
 @once_per_view
-def _expiring(view: View) -> list[SessionView]:
+def _expiring(view: StorageView) -> list[SessionView]:
     return [session for session in created(view) if session.session.HasField("expire_time")]
 
 
@@ -366,9 +369,9 @@ def carries_a_schema(session: SessionView) -> Iterator[Violation]:
 )
 def schema_is_of_the_format(session: SessionView) -> Iterator[Violation]:
     """The kind of the session's schema is that of the requested format: Arrow for ARROW, Avro for AVRO."""
-    wanted = {1: "avro_schema", 2: "arrow_schema"}.get(session.request.read_session.data_format)
-    if wanted is not None and session.session.WhichOneof("schema") != wanted:
-        yield Violation(wanted, str(session.session.WhichOneof("schema")), field="schema")
+    wanted = FORMATS.get(session.request.read_session.data_format)
+    if wanted is not None and format_of_schema(session.session) is not wanted:
+        yield Violation(wanted.schema_field, str(session.session.WhichOneof("schema")), field="schema")
 
 
 # --- streams --------------------------------------------------------------------------------------
@@ -404,14 +407,14 @@ def streams_stay_below_a_thousand(session: SessionView) -> Iterator[Violation]:
 # --- options that a server may lack ---------------------------------------------------------------
 
 
-Asked: TypeAlias = SessionRead | CallView
+Asked: TypeAlias = SessionRead | StorageCall
 """A session with an option that a server may lack, whose streams were read in full, or its refusal."""
 
 
-def _asking(asks: Callable[[CreateSession], object]) -> Callable[[View], list[Asked]]:
+def _asking(asks: Callable[[CreateSession], object]) -> Callable[[StorageView], list[Asked]]:
     """Return a selector of the sessions with an option that a server honours or refuses, and of their refusals."""
 
-    def select(view: View) -> list[Asked]:
+    def select(view: StorageView) -> list[Asked]:
         sessions = [one for one in view.sessions if feature(one) is Feature.OFFERED_OR_NOT and asks(one.step)]
         calls = [call for session in sessions for call in (session, *session.reads)]
         refused = [call for call in calls if answered(call) and not call.ok]
@@ -486,7 +489,7 @@ def snapshot_time_is_not_ignored(asked: Asked) -> Iterator[Violation]:
 
 
 @once_per_view
-def _with_rows(view: View) -> list[SessionView]:
+def _with_rows(view: StorageView) -> list[SessionView]:
     sure = [s for s in created(view) if feature(s) is not Feature.SAMPLE]
     return [s for s in sure if has_columns(s) and expected_rows(view, s)]
 
@@ -510,7 +513,7 @@ def rows_have_a_stream(session: SessionView) -> Iterator[Violation]:
 
 
 @once_per_view
-def _whole_of_empty_tables(view: View) -> list[SessionRead]:
+def _whole_of_empty_tables(view: StorageView) -> list[SessionRead]:
     if view.table.num_rows:
         return []
     without_streams = [SessionRead(session, ()) for session in created(view) if not session.session.streams]

@@ -13,11 +13,7 @@ import pyarrow as pa
 from conformance.contain.text import many
 from conformance.contract.clause import Violation, clause
 from conformance.contract.closed import Feature
-from conformance.contract.comparing.expected import expected_rows, visible_rows
 from conformance.contract.comparing.matching import show_row
-from conformance.contract.comparing.sessions import SessionRead, whole_sessions
-from conformance.contract.comparing.violations import first_read, later_rows, rows_differ, rows_that_came
-from conformance.contract.endings import refuses
 from conformance.contract.sources import (
     GUIDE,
     JAVA_LIVE_TEST,
@@ -27,23 +23,27 @@ from conformance.contract.sources import (
     STREAM_PROTO,
     STRICT_CLIENT,
 )
-from conformance.contract.subjects import (
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.endings import refuses
+from conformance.protocols.storage_read.contract.expected import expected_rows, visible_rows
+from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_sessions
+from conformance.protocols.storage_read.contract.subjects import (
     before_each_step,
     created,
     feature,
     full_reads,
-    once_per_view,
     refused_as,
     served,
     valid_sessions,
 )
-from conformance.contract.view import ReadView, SessionView, View
+from conformance.protocols.storage_read.contract.view import ReadView, SessionView, StorageView
+from conformance.protocols.storage_read.contract.violations import first_read, later_rows, rows_differ, rows_that_came
 from conformance.records import AppendRows, Level
 
 BREAKS: Final = "Spark and Beam (from their source): their workers read streams minutes after the session was created"
 
 
-def _appends_before(view: View, step: int) -> int:
+def _appends_before(view: StorageView, step: int) -> int:
     steps = before_each_step(view)
     return steps[min(step, len(steps) - 1)].appends
 
@@ -54,7 +54,7 @@ def _read_around_an_append(whole: SessionRead) -> bool:
 
 
 @once_per_view
-def _made_before(view: View) -> list[SessionRead]:
+def _made_before(view: StorageView) -> list[SessionRead]:
     """Return the sessions without a snapshot time that were read after an append, all streams at one time."""
     return [
         whole
@@ -66,7 +66,7 @@ def _made_before(view: View) -> list[SessionRead]:
 
 
 @once_per_view
-def _made_after(view: View) -> list[SessionRead]:
+def _made_after(view: StorageView) -> list[SessionRead]:
     """Return the sessions without a snapshot time that were created after an append."""
     return [
         whole
@@ -76,7 +76,7 @@ def _made_after(view: View) -> list[SessionRead]:
 
 
 @once_per_view
-def _read_in_parts(view: View) -> list[SessionRead]:
+def _read_in_parts(view: StorageView) -> list[SessionRead]:
     """Return the sessions of which one stream was read before an append and another after it."""
     wholes = whole_sessions(view)
     return [whole for whole in wholes if feature(whole.session) is Feature.APPEND and _read_around_an_append(whole)]
@@ -129,7 +129,7 @@ def table_made_again_is_new(whole: SessionRead) -> Iterator[Violation]:
 
 
 @once_per_view
-def _reread_after_an_append(view: View) -> list[ReadView]:
+def _reread_after_an_append(view: StorageView) -> list[ReadView]:
     return [
         read
         for read in full_reads(view)

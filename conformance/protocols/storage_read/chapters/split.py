@@ -15,34 +15,34 @@ import numpy as np
 from conformance.contain.text import many
 from conformance.contract.answers import malformed
 from conformance.contract.clause import AtCall, Violation, clause
-from conformance.contract.comparing.sessions import rows_of
-from conformance.contract.comparing.violations import rows_differ
-from conformance.contract.endings import beyond_its_end
 from conformance.contract.offers import may_be_absent
 from conformance.contract.sources import BEAM_SOURCE, ENDLESS_SPLITS, PROTOBUF, RECORDED, STORAGE_PROTO
-from conformance.contract.subjects import (
-    answered,
+from conformance.contract.subjects import answered
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.endings import beyond_its_end
+from conformance.protocols.storage_read.contract.sessions import rows_of
+from conformance.protocols.storage_read.contract.subjects import (
     is_child,
-    once_per_view,
     refused,
     refused_as,
     served,
     valid_reads,
     was_split,
 )
-from conformance.contract.view import CallView, ReadView, SplitView, View
+from conformance.protocols.storage_read.contract.view import ReadView, SplitView, StorageCall, StorageView
+from conformance.protocols.storage_read.contract.violations import rows_differ
 from conformance.records import Level
 
 GOES_ON: Final = "Beam, which goes on with the parent if its reader has passed the split point (from its source)"
 
 
 @once_per_view
-def _valid(view: View) -> list[SplitView]:
+def _valid(view: StorageView) -> list[SplitView]:
     return [split for split in view.splits if answered(split) and split.expected_codes == ("OK",)]
 
 
 @once_per_view
-def _answers(view: View) -> list[SplitView]:
+def _answers(view: StorageView) -> list[SplitView]:
     return [split for split in _valid(view) if split.answer is not None]
 
 
@@ -52,7 +52,7 @@ def children_of(split: SplitView) -> tuple[str, str]:
 
 
 @once_per_view
-def _divided(view: View) -> list[SplitView]:
+def _divided(view: StorageView) -> list[SplitView]:
     """Return the splits that gave two children."""
     return [split for split in _answers(view) if all(children_of(split))]
 
@@ -130,7 +130,7 @@ class Family(AtCall):
     remainder: ReadView
 
 
-def _full_read_of(view: View, stream: str) -> ReadView | None:
+def _full_read_of(view: StorageView, stream: str) -> ReadView | None:
     """Return the first full read of a stream, own or child, whose rows could be decoded."""
     return next(
         (read for read in view.reads if read.stream == stream and read.whole and rows_of(read) is not None), None
@@ -138,12 +138,12 @@ def _full_read_of(view: View, stream: str) -> ReadView | None:
 
 
 @once_per_view
-def families(view: View) -> list[Family]:
+def families(view: StorageView) -> list[Family]:
     """Return every split whose parent and both children were read in full."""
     return _families(view, _divided(view))
 
 
-def _families(view: View, splits: Iterable[SplitView]) -> list[Family]:
+def _families(view: StorageView, splits: Iterable[SplitView]) -> list[Family]:
     found = []
     for split in splits:
         parent, primary, remainder = (_full_read_of(view, n) for n in (split.request.name, *children_of(split)))
@@ -182,7 +182,7 @@ def _count(read: ReadView) -> int:
 
 
 @once_per_view
-def _honoured_or_not(view: View) -> list[Family | SplitView]:
+def _honoured_or_not(view: StorageView) -> list[Family | SplitView]:
     """Return the splits that a server may lack: those of a parent with all rows of the table, and those that gave no
     children. If the parent lacks rows itself, nothing is known of its children.
     """
@@ -264,8 +264,8 @@ class ChildResumed(AtCall):
     rows: int
 
 
-def _resumed_children(*, beyond: bool) -> Callable[[View], list[ChildResumed]]:
-    def select(view: View) -> list[ChildResumed]:
+def _resumed_children(*, beyond: bool) -> Callable[[StorageView], list[ChildResumed]]:
+    def select(view: StorageView) -> list[ChildResumed]:
         found = []
         for read in view.reads:
             if is_child(read) and read.offset > 0 and answered(read):
@@ -340,7 +340,7 @@ class Chain(AtCall):
 
 
 @once_per_view
-def _chains(view: View) -> list[Chain]:
+def _chains(view: StorageView) -> list[Chain]:
     """Return the chains of splits that are longer than their first parent has rows, or that ended in an empty
     answer.
     """
@@ -398,7 +398,7 @@ def splitting_ends(chain: Chain) -> Iterator[Violation]:
     source=STORAGE_PROTO,
     level=Level.SHOULD,
 )
-def fraction_outside_is_refused(call: CallView) -> Iterator[Violation]:
+def fraction_outside_is_refused(call: StorageCall) -> Iterator[Violation]:
     """A fraction below 0, or of 1 and more, is refused: the value has to be strictly between 0 and 1.
 
     A client without the argument sends 0; the service's answer to it is not known, so it is not judged.
@@ -412,7 +412,7 @@ def fraction_outside_is_refused(call: CallView) -> Iterator[Violation]:
     source=STORAGE_PROTO,
     level=Level.SHOULD,
 )
-def fraction_that_is_no_number_is_refused(call: CallView) -> Iterator[Violation]:
+def fraction_that_is_no_number_is_refused(call: StorageCall) -> Iterator[Violation]:
     """The fraction NaN is refused: it is not between 0 and 1, although no comparison finds it outside.
 
     A client sends it if it divides 0 rows by 0. The answer of the service is not recorded.

@@ -26,8 +26,8 @@ import pyarrow as pa
 from conformance._globs import matches
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contract.clients import Situation
-from conformance.contract.queryview import CAPABILITY, StorageView
 from conformance.generate import materialise
+from conformance.protocols.storage_read.contract.queryview import CAPABILITY, QueriesView
 from conformance.protocols.storage_read.reference.catalogue import Catalogue
 from conformance.protocols.storage_read.reference.hosted import storage_target
 from conformance.protocols.storage_read.reference.server import ReferenceServer, service_of
@@ -147,7 +147,7 @@ def _query(case: Case) -> RunQuery:
 def _healthy(case: Case) -> QuerySet:
     exchange, _ = _driven("", case)
     query = _query(case)
-    held = held_tables(StorageView(case, exchange, materialise(case.table)))
+    held = held_tables(QueriesView(case, exchange, materialise(case.table)))
     return QuerySet(
         id=case.id,
         kind=Situation.HEALTHY,

@@ -13,11 +13,13 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.contract.clause import AtCall
-from conformance.contract.comparing.expected import expected_table, has_columns
 from conformance.contract.comparing.matching import common, row_hashes
-from conformance.contract.comparing.sessions import rows_of
-from conformance.contract.subjects import answered, created, once_per_view, outlived
-from conformance.contract.view import ReadView, SessionView, SplitView, View
+from conformance.contract.subjects import answered
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.expected import expected_table, has_columns
+from conformance.protocols.storage_read.contract.sessions import rows_of
+from conformance.protocols.storage_read.contract.subjects import created, outlived
+from conformance.protocols.storage_read.contract.view import ReadView, SessionView, SplitView, StorageView
 from conformance.protocols.storage_read.model import Deviation, SessionHistory, Split, StreamRead, deviations
 from conformance.records import CallEnd
 from conformance.records.together import groups
@@ -43,7 +45,7 @@ class History(AtCall):
 
 
 @once_per_view
-def histories(view: View) -> list[History]:
+def histories(view: StorageView) -> list[History]:
     """Return each session of a scenario, of known columns, that was read or has no streams; none of other cases."""
     if not any(name.startswith(CHAPTER) for name in view.case.clauses):
         return []
@@ -127,7 +129,7 @@ def _concurrent(one: ReadView, other: ReadView) -> bool:
 
 
 @once_per_view
-def _groups(view: View) -> dict[int, int]:
+def _groups(view: StorageView) -> dict[int, int]:
     """Return the first step of the group for each step whose calls are made at the same time as those of others."""
     return {index: group[0] for group in groups(view.case.steps) for index in group[1:]}
 

@@ -4,11 +4,11 @@ from typing import Final
 
 from conformance.contract.clause import PROFILES
 from conformance.contract.plugin import ContractPlugin
-from conformance.contract.queryview import StorageView
 from conformance.protocols.storage_read.contract.profiles import STORAGE_ROWS
+from conformance.protocols.storage_read.contract.serverview import ServerView
 
 PLUGIN: Final = ContractPlugin(
-    view=StorageView,
+    view=ServerView,
     profile=PROFILES[0],
     core="of Storage Read, sessions, whole and resumed reads, several streams and refusals",
     rows=STORAGE_ROWS,

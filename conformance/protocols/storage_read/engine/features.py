@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from conformance.contract.closed import Paths
-from conformance.contract.subjects import LARGE_BYTES, after_abandoned, appended_rows, is_child
-from conformance.contract.view import CallView, ReadView, SessionView, SplitView
+from conformance.contract.subjects import after_abandoned
+from conformance.contract.view import CallView
 from conformance.engine.plugin import RequestShape
+from conformance.protocols.storage_read.contract.subjects import LARGE_BYTES, appended_rows, is_child
+from conformance.protocols.storage_read.contract.view import ReadView, SessionView, SplitView
 from conformance.records import CreateSession
 
 __all__ = ["features_of"]

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contract import proto
-from conformance.contract.queryview import name_in
+from conformance.contract.jobanswer import name_in
 from conformance.contract.rpcstatus import STATUS_OF_HTTP
 from conformance.records import ROW_ID, Call, CallEnd, QueryStatement, ReadResult, RunQuery
 from conformance.targets.names import Names

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.records import CreateSession, Expect, Outcome, ReadRows, SplitStream, Step
 from tests.contract.exchanges import (
     Deviation,
@@ -158,7 +158,7 @@ def test_a_server_without_splits_says_so_with_a_fitting_code(*, has_splits: bool
     server = Obedient(case_of(CreateSession(), *steps))
     answers = server.run()
     split(answers, len(steps) - 1).refuse("UNIMPLEMENTED")
-    view = View(server.case, server.freeze(answers), server.table)
+    view = view_of(server.case, server.freeze(answers), server.table)
 
     found = failed(verdicts(server.case, lambda a: split(a, len(steps) - 1).refuse("UNIMPLEMENTED")))
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pytest
 
-from conformance.contract.histories import observed
-from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.history import AnomalyKind, Append, Create, End, RowsRead, Split
+from conformance.protocols.storage_read.contract.rowhistory import observed
 from conformance.records import (
     AppendRows,
     BqType,
@@ -89,7 +89,7 @@ def history_of(case: Case, spoil: Spoil = lambda _: None, *, streams: int = 1) -
     server = Obedient(case, streams=streams)
     answers = server.run()
     spoil(answers)
-    seen = observed(View(case, server.freeze(answers), server.table))
+    seen = observed(view_of(case, server.freeze(answers), server.table))
     assert seen is not None
     return seen.history.calls
 
@@ -165,7 +165,7 @@ def test_a_table_without_ids_has_no_history() -> None:
     case = Case("hand.history", "made by hand", Table(COLUMNS[1:], recipe=Recipe(rows=ROWS)), (CreateSession(),))
     server = Obedient(case)
 
-    assert observed(View(case, server.freeze(server.run()), server.table)) is None
+    assert observed(view_of(case, server.freeze(server.run()), server.table)) is None
 
 
 def test_what_other_chapters_compare_is_not_reported_twice() -> None:

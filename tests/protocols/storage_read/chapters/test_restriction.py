@@ -8,7 +8,7 @@ import pytest
 from conformance.contract import proto
 from conformance.contract.closed import Form
 from conformance.contract.comparing.matching import show_row
-from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.protocols.storage_read.chapters.restriction import BAD_RESTRICTIONS, form_of
 from conformance.records import BqType, Column, CreateSession, Expect, Json, Outcome, ReadRows, Table
 from tests.contract.exchanges import Answer, Deviation, Obedient, Spoil, case_of, create, prove, read, session, verdicts
@@ -134,7 +134,7 @@ def test_each_form_is_known_by_its_text(form: Form) -> None:
     """A restriction is asked about by the clause on its own form."""
     case = FORMS[form][1]
     server = Obedient(case)
-    view = View(case, server.freeze(server.run()), server.table)
+    view = view_of(case, server.freeze(server.run()), server.table)
 
     assert form_of(view.sessions[0]) is form
 
@@ -143,7 +143,7 @@ def test_words_in_quotes_are_no_words() -> None:
     """A literal that holds LIKE, IN and AND makes no restriction of those forms."""
     case = where("name = 'like in and or not'", 1)
     server = Obedient(case)
-    view = View(case, server.freeze(server.run()), server.table)
+    view = view_of(case, server.freeze(server.run()), server.table)
 
     assert form_of(view.sessions[0]) is Form.COMPARISON
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.contract.histories import observed
-from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.engine.corpus import load_corpus
 from conformance.engine.owed import reference_target
 from conformance.generate import materialise
 from conformance.history import AnomalyKind
+from conformance.protocols.storage_read.contract.rowhistory import observed
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 
 MADE = {name: mutant.kills[0] for name, mutant in MUTANTS.items() if name.startswith("history.")}
@@ -35,7 +35,7 @@ def test_a_mutant_is_proven_by_at_most_six_calls(name: str) -> None:
         for case in CASES:
             if MADE[name] in case.clauses:
                 table = materialise(case.table)
-                seen = observed(View(case, target.drive(case, table), table))
+                seen = observed(view_of(case, target.drive(case, table), table))
                 assert seen is not None
                 found = seen.judgement.anomalies
                 sizes += [

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from conformance.contract.subjects import appended_rows, once_per_view, queried
-from conformance.contract.view import CallView, ReadView, SessionView, SplitView, View
+from conformance.contract.view import once_per_view
 from conformance.history import Append, Create, End, History, HistoryCall, HistoryJudgement, RowsRead, Split, check
+from conformance.protocols.storage_read.contract.subjects import appended_rows, queried
+from conformance.protocols.storage_read.contract.view import ReadView, SessionView, SplitView, StorageCall, StorageView
 from conformance.records import ROW_ID, AppendRows, CallEnd, ReadRows, is_row_id
 
 __all__ = ["Observed", "observed"]
@@ -26,7 +27,7 @@ class Observed:
     the index of each row in the table.
     """
 
-    def __init__(self, view: View, ids: Sequence[int]) -> None:
+    def __init__(self, view: StorageView, ids: Sequence[int]) -> None:
         made = list(_Calls(view, ids))
         self.history = History(tuple(call for _, call in made))
         self.places = tuple(place for place, _ in made)
@@ -35,7 +36,7 @@ class Observed:
 
 
 @once_per_view
-def observed(view: View) -> Observed | None:
+def observed(view: StorageView) -> Observed | None:
     """Return the history of an exchange; None if its rows have no ids, or no session was asked for."""
     if not view.served_sessions or not any(map(is_row_id, view.case.table.columns)):
         return None
@@ -51,7 +52,7 @@ class _Calls:
     Streams get the names that the steps use, each with the number of its call if the name was used before.
     """
 
-    def __init__(self, view: View, ids: Sequence[int]) -> None:
+    def __init__(self, view: StorageView, ids: Sequence[int]) -> None:
         self._view = view
         self._ids = ids
         self._clock = itertools.count()
@@ -104,7 +105,7 @@ class _Calls:
         self._streams[key] = name
         return name
 
-    def _made(self, call: CallView, when: tuple[int, int]) -> HistoryCall | None:
+    def _made(self, call: StorageCall, when: tuple[int, int]) -> HistoryCall | None:
         if isinstance(call, SessionView):
             return self._create(call, when)
         if isinstance(call, SplitView):
@@ -180,7 +181,7 @@ class _Calls:
         return RowsRead(*when, stream, rows, call.offset, ended)
 
 
-def _end(call: CallView) -> End:
+def _end(call: StorageCall) -> End:
     if call.raw.end is CallEnd.COMPLETE:
         return End.OK if call.ok else End.REFUSED
     return End.CUT if call.raw.end is CallEnd.CANCELLED else End.UNKNOWN

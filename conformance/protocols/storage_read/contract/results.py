@@ -9,9 +9,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.contract.queryview import QueryView, ResultView, StorageView
-from conformance.contract.subjects import once_per_view
-from conformance.contract.view import View
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.queryview import QueriesView, QueryView, ResultView
 from conformance.records import ROW_ID, QueryStatement
 from conformance.wire.arrow import DecodingError, schema_to_arrow
 
@@ -74,17 +73,17 @@ class ResultRead:
         return self.read.view.table.slice(0, 0) if page is None else page
 
 
-def queries(view: View) -> Sequence[QueryView]:
+def queries(view: QueriesView) -> Sequence[QueryView]:
     """Return the calls of jobs.query."""
-    return view.queries if isinstance(view, StorageView) else ()
+    return view.queries if isinstance(view, QueriesView) else ()
 
 
-def results(view: View) -> Sequence[ResultView]:
+def results(view: QueriesView) -> Sequence[ResultView]:
     """Return the reads of the streams of queries' jobs."""
-    return view.results if isinstance(view, StorageView) else ()
+    return view.results if isinstance(view, QueriesView) else ()
 
 
-def selects(view: View) -> list[QueryView]:
+def selects(view: QueriesView) -> list[QueryView]:
     """Return the queries for rows in Arrow that have to be served, but for those that still run."""
     return [
         call
@@ -96,12 +95,12 @@ def selects(view: View) -> list[QueryView]:
     ]
 
 
-def answered(view: View) -> list[QueryView]:
+def answered(view: QueriesView) -> list[QueryView]:
     """Return those whose answer has fields of Arrow."""
     return [call for call in selects(view) if call.has_arrow]
 
 
-def pages(view: View) -> list[Page]:
+def pages(view: QueriesView) -> list[Page]:
     """Return the pages that can be decoded."""
     found = ((call, page_of(call)) for call in answered(view) if call.schema is not None)
     return [Page(call, rows) for call, rows in found if rows is not None]
@@ -124,14 +123,14 @@ def _without_rows(query: QueryView) -> pa.Table | None:
         return None
 
 
-def served_results(view: View) -> list[ResultView]:
+def served_results(view: QueriesView) -> list[ResultView]:
     """Return the reads of the streams of queries' jobs that have to be served, if the answer had Arrow."""
     found = (read for read in results(view) if "OK" in read.expected_codes)
     return [read for read in found if read.query is not None and read.query.has_arrow]
 
 
 @once_per_view
-def came(view: View) -> list[ResultRead]:
+def came(view: QueriesView) -> list[ResultRead]:
     """Return those that ended in OK and can be decoded."""
     by_query = {page.call: page for page in pages(view)}
     first: dict[str, ResultRead] = {}

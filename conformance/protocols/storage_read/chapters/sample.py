@@ -14,21 +14,21 @@ from typing import Final
 from conformance.contain.text import many
 from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.closed import Feature
-from conformance.contract.comparing.sessions import SessionRead, rows_of, whole_sessions
-from conformance.contract.endings import refuses, serves
 from conformance.contract.sources import STREAM_PROTO, TABLE_SAMPLING, Inferred
-from conformance.contract.subjects import (
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.endings import refuses, serves
+from conformance.protocols.storage_read.contract.sessions import SessionRead, rows_of, whole_sessions
+from conformance.protocols.storage_read.contract.subjects import (
     OPEN_OPTIONS,
     created,
     feature,
     is_child,
-    once_per_view,
     read_feature,
     refused_as,
     valid_reads,
     valid_sessions,
 )
-from conformance.contract.view import CallView, ReadView, SessionView, View
+from conformance.protocols.storage_read.contract.view import ReadView, SessionView, StorageCall, StorageView
 from conformance.records import Level
 
 ALL: Final = 100
@@ -36,8 +36,8 @@ ALL: Final = 100
 
 
 @once_per_view
-def _requests(view: View) -> list[CallView]:
-    sessions: list[CallView] = [session for session in valid_sessions(view) if feature(session) is Feature.SAMPLE]
+def _requests(view: StorageView) -> list[StorageCall]:
+    sessions: list[StorageCall] = [session for session in valid_sessions(view) if feature(session) is Feature.SAMPLE]
     reads = (read for read in valid_reads(view) if read.offset == 0 and not is_child(read))
     return sessions + [read for read in reads if read_feature(read) is Feature.SAMPLE]
 
@@ -52,7 +52,7 @@ class Sampled(AtCall):
 
 
 @once_per_view
-def _samples(view: View) -> list[Sampled]:
+def _samples(view: StorageView) -> list[Sampled]:
     """Return the samples of tables that were read without a sample too: what all sessions get wrong is not theirs."""
     asked = [session for session in created(view) if feature(session) is Feature.SAMPLE]
     plain = (whole for whole in whole_sessions(view) if whole.feature in OPEN_OPTIONS) if asked else ()
@@ -71,7 +71,7 @@ def _rows(whole: SessionRead) -> Counter[int] | None:
     return Counter(row for rows in known for row in rows) if len(known) == len(reads) else None
 
 
-def _percentage(call: CallView) -> str:
+def _percentage(call: StorageCall) -> str:
     session = call.session if isinstance(call, ReadView) else call
     assert isinstance(session, SessionView)
     return f"sample_percentage {session.step.sample_percentage:g}"

@@ -4,8 +4,8 @@ from typing import Final
 
 from conformance.contract import proto
 from conformance.contract.view import View
+from conformance.protocols.storage_read.readers.held import held_sessions
 from conformance.readers.fullread import FullRead, full_reads
-from conformance.readers.held import held_sessions
 from conformance.readers.plugin import ReadersPlugin
 from conformance.readers.queryread import query_reads
 from conformance.records import Case, Exchange

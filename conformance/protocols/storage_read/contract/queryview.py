@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance import wire
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
+from conformance.contract.jobanswer import ARROW_FIELDS, arrow_in
 from conformance.contract.raised import remembered_property
-from conformance.contract.view import CallView, ReadView, View
+from conformance.protocols.storage_read.contract.view import ReadView, StorageCall, StorageView
 from conformance.records import Call, ReadResult, RunQuery, Step
 
-__all__ = ["ARROW_FIELDS", "QueryView", "ResultView", "StorageView", "arrow_in", "name_in"]
+__all__ = ["CAPABILITY", "QueriesView", "QueryView", "ResultView"]
 
-_LINE_ENDS: Final = {ord("\r"): None, ord("\n"): None}
 CAPABILITY: Final = "query-results"
 """What a server declares that answers queries in Arrow."""
 
-ARROW_FIELDS: Final = (("arrowSchema", "serializedSchema"), ("arrowRecordBatch", "serializedRecordBatch"))
-"""Where an answer has its Arrow messages: the schema, and the rows of its page."""
 
-
-def arrow_in(answer: Mapping[str, Any], field: tuple[str, str]) -> bytes | None:
-    """The message at one of :data:`ARROW_FIELDS`; None if the answer has none there.
-
-    Raises:
-        ValueError: The text is not base64.
-    """
-    part = answer.get(field[0])
-    text = part.get(field[1]) if isinstance(part, dict) else None
-    # MIME's line ends are no part of the data, and readers pass over them.
-    return base64.b64decode(text.translate(_LINE_ENDS), validate=True) if isinstance(text, str) else None
-
-
-def name_in(value: object) -> str:
-    """A name in an answer; empty if it is none, or if no request can have it: a lone half of a pair of UTF-16."""
-    name = value if isinstance(value, str) else ""
-    return "" if any("\ud800" <= character <= "\udfff" for character in name) else name
-
-
-class QueryView(CallView):
+class QueryView(StorageCall):
     """A call of jobs.query: its request and its answer are JSON objects."""
 
-    view: StorageView
+    view: QueriesView
     step: RunQuery
 
     @remembered_property
@@ -127,7 +105,7 @@ class QueryView(CallView):
 class ResultView(ReadView):
     """A ReadRows call on the stream of a query's job."""
 
-    view: StorageView
+    view: QueriesView
     step: ReadResult  # type: ignore[assignment]  # another step makes the same call
 
     @property
@@ -151,18 +129,18 @@ class ResultView(ReadView):
         return None
 
 
-class StorageView(View):
+class QueriesView(StorageView):
     """What the clauses on servers of Storage Read see. The clauses on sessions see no call about a query."""
 
     @remembered_property
-    def served(self) -> tuple[CallView, ...]:
+    def served(self) -> tuple[StorageCall, ...]:
         """The calls to the server, in order, whichever party made them; those about queries have views of their own."""
         about_queries = {call.index: call for call in (*self.queries, *self.results)}
         found = {call.index: call for call in super().served} | about_queries
         return tuple(found[index] for index in sorted(found))
 
     @property
-    def calls(self) -> tuple[CallView, ...]:
+    def calls(self) -> tuple[StorageCall, ...]:
         """The calls about sessions that carry out a step."""
         return tuple(call for call in super().calls if not isinstance(call, QueryView | ResultView))
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from conformance.contract.clause import Selector, Violation, clause
 from conformance.contract.sources import Sources
-from conformance.contract.subjects import refused, served
-from conformance.contract.view import CallView, ReadView
+from conformance.protocols.storage_read.contract.subjects import refused, served
+from conformance.protocols.storage_read.contract.view import ReadView, StorageCall
 from conformance.records import Level
 
 __all__ = ["beyond_its_end", "refuses", "serves"]
@@ -22,7 +22,7 @@ __all__ = ["beyond_its_end", "refuses", "serves"]
 class Ending:
     """One way in which calls have to end; calling it registers a clause that requires this end."""
 
-    check: Callable[[CallView, str], Iterator[Violation]]
+    check: Callable[[StorageCall, str], Iterator[Violation]]
 
     def __call__(
         self,
@@ -41,7 +41,7 @@ class Ending:
         ``says`` is the explanation of the clause.
         """
 
-        def check(call: CallView) -> Iterator[Violation]:
+        def check(call: StorageCall) -> Iterator[Violation]:
             return self.check(call, request if isinstance(request, str) else request(call))
 
         clause(clause_id, over=over, source=source, level=level, breaks=breaks, says=says)(check)

@@ -13,20 +13,20 @@ import pyarrow as pa
 
 from conformance.contract.closed import Feature
 from conformance.contract.comparing.differences import identical
-from conformance.contract.comparing.expected import expected_table, has_columns
 from conformance.contract.comparing.matching import Hashes, RowMatch, match_rows, row_hashes
-from conformance.contract.subjects import (
+from conformance.contract.subjects import after_abandoned
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.expected import expected_table, has_columns
+from conformance.protocols.storage_read.contract.subjects import (
     OPEN_OPTIONS,
-    after_abandoned,
     created,
     feature,
     full_reads,
-    once_per_view,
     read_feature,
     valid_reads,
     valid_sessions,
 )
-from conformance.contract.view import CallView, ReadView, SessionView, View
+from conformance.protocols.storage_read.contract.view import ReadView, SessionView, StorageCall, StorageView
 
 __all__ = ["SessionRead", "rows_of", "whole_or_refused", "whole_sessions"]
 
@@ -104,7 +104,7 @@ def _concatenated(batches: list[pa.RecordBatch], like: pa.Table) -> pa.Table:
 
 
 @once_per_view
-def whole_sessions(view: View) -> list[SessionRead]:
+def whole_sessions(view: StorageView) -> list[SessionRead]:
     """Return every session of known columns that has streams, if all of these were read in full and under one
     schema.
     """
@@ -124,7 +124,7 @@ def whole_sessions(view: View) -> list[SessionRead]:
     return found
 
 
-def whole_or_refused(view: View, name: Feature) -> list[SessionRead | CallView]:
+def whole_or_refused(view: StorageView, name: Feature) -> list[SessionRead | StorageCall]:
     """Return the fully read sessions of one feature, and the valid requests for them or reads of them that failed."""
     wholes = [whole for whole in whole_sessions(view) if whole.feature is name]
     requests = [session for session in valid_sessions(view) if feature(session) is name and not session.ok]

@@ -11,19 +11,20 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from conformance.contract.comparing.expected import has_columns
 from conformance.contract.comparing.received import serialized
-from conformance.contract.comparing.results import ResultRead, came, pages
-from conformance.contract.comparing.sessions import whole_sessions
-from conformance.contract.subjects import created
-from conformance.contract.view import SessionView, View
+from conformance.protocols.storage_read.contract.expected import has_columns
+from conformance.protocols.storage_read.contract.queryview import QueriesView
+from conformance.protocols.storage_read.contract.results import ResultRead, came, pages
+from conformance.protocols.storage_read.contract.sessions import whole_sessions
+from conformance.protocols.storage_read.contract.subjects import created
+from conformance.protocols.storage_read.contract.view import SessionView
 from conformance.readers.fullread import SERIALIZER
 from conformance.wire import DecodingError, schema_to_arrow
 
 __all__ = ["held_sessions"]
 
 
-def held_sessions(view: View) -> Mapping[str, pa.Table]:
+def held_sessions(view: QueriesView) -> Mapping[str, pa.Table]:
     """The rows of each session that was read as a whole, of each query's result, and of a serializer's messages.
 
     They are found by the labels of readings.
@@ -44,7 +45,7 @@ def held_sessions(view: View) -> Mapping[str, pa.Table]:
     return held | _held_results(view)
 
 
-def _held_results(view: View) -> dict[str, pa.Table]:
+def _held_results(view: QueriesView) -> dict[str, pa.Table]:
     """The rows of each query's result: those of the page, and behind it those of the stream of its job."""
     behind = {read.query.index: read.rows for read in reversed(came(view)) if _is_behind(read)}
     held = {}

@@ -10,8 +10,8 @@ import pytest
 
 from conformance.contract.clause import Violation
 from conformance.contract.comparing.matching import match_rows
-from conformance.contract.comparing.received import SessionRead
-from conformance.contract.comparing.violations import _contents, exactly
+from conformance.protocols.storage_read.contract.sessions import SessionRead
+from conformance.protocols.storage_read.contract.violations import _contents, exactly
 from conformance.wire import Field, read_schema
 
 

@@ -12,11 +12,13 @@ import pyarrow as pa
 
 from conformance.contain.text import many
 from conformance.contract.clause import Violation
-from conformance.contract.comparing.expected import expected_columns, expected_rows, project, visible_rows
+from conformance.contract.comparing.expected import expected_columns, project
 from conformance.contract.comparing.matching import match_rows, show_row
-from conformance.contract.comparing.sessions import SessionRead, rows_of
-from conformance.contract.subjects import full_reads, once_per_view
-from conformance.contract.view import ReadView, ResponseView, View
+from conformance.contract.view import once_per_view
+from conformance.protocols.storage_read.contract.expected import expected_rows, visible_rows
+from conformance.protocols.storage_read.contract.sessions import SessionRead, rows_of
+from conformance.protocols.storage_read.contract.subjects import full_reads
+from conformance.protocols.storage_read.contract.view import ReadView, ResponseView, StorageView
 from conformance.wire import Field, Schema
 
 __all__ = [
@@ -42,7 +44,7 @@ def first_read(read: ReadView) -> ReadView:
 
 
 @once_per_view
-def _first_reads(view: View) -> dict[str, ReadView]:
+def _first_reads(view: StorageView) -> dict[str, ReadView]:
     return {read.stream: read for read in reversed(full_reads(view))}
 
 
@@ -140,7 +142,7 @@ def _shown(text: str) -> str:
 # --- schemas --------------------------------------------------------------------------------------
 
 
-def responses_with_schema(view: View, *, resumed: bool) -> list[ResponseView]:
+def responses_with_schema(view: StorageView, *, resumed: bool) -> list[ResponseView]:
     """Return the responses with a readable schema whose session has one too; of resumed reads or of the others."""
     return [
         response
