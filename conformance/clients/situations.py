@@ -17,6 +17,7 @@ import pyarrow as pa
 from conformance.contract import proto
 from conformance.contract.clients import Situation
 from conformance.contract.view import View
+from conformance.formats.messages import ARROW
 from conformance.generate import materialise
 from conformance.readers.fullread import FullRead, RecordedStream, full_reads
 from conformance.readers.info import ReaderInfo
@@ -267,7 +268,7 @@ def numbers(
     request.read_session.table = _TABLE
     request.read_session.data_format = proto.DATA_FORMAT["ARROW"]
     session = proto.ReadSession(name=_SESSION, table=_TABLE, data_format=proto.DATA_FORMAT["ARROW"])
-    session.arrow_schema.serialized_schema = _schema_message()
+    ARROW.put_schema(session, _schema_message())
     session.estimated_row_count = sum(responses) * rows
     streams = []
     for number, count in enumerate(responses):
@@ -283,10 +284,9 @@ def numbers(
 
 def _response(data: bytes, rows: int, *, first: bool) -> bytes:
     message = proto.ReadRowsResponse(row_count=rows)
-    message.arrow_record_batch.serialized_record_batch = data
-    message.arrow_record_batch.row_count = rows
+    ARROW.put_rows(message, data, deprecated_count=rows)
     if first:
-        message.arrow_schema.serialized_schema = _schema_message()
+        ARROW.put_schema(message, _schema_message())
     encoded: bytes = message.SerializeToString()
     return encoded
 

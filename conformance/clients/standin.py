@@ -18,6 +18,7 @@ import grpc
 import pyarrow as pa
 
 from conformance.contract import proto
+from conformance.formats.messages import ARROW
 from conformance.wire import plain_table
 
 __all__ = ["FAULTS", "StandinFault"]
@@ -83,7 +84,7 @@ class WrongRead:
             if self.fault != "silent":
                 raise
             return pa.table({})
-        schema = pa.ipc.read_schema(pa.py_buffer(session.arrow_schema.serialized_schema))
+        schema = pa.ipc.read_schema(pa.py_buffer(ARROW.schema_in(session) or b""))
         batches = [batch for stream in session.streams for batch in self.stream(stream.name, schema)]
         table = pa.Table.from_batches(batches, schema)
         if not table.num_rows:
@@ -99,7 +100,7 @@ class WrongRead:
         while True:
             try:
                 for response in self.responses(name, offset):
-                    batch = self.decoded(response.arrow_record_batch.serialized_record_batch, schema)
+                    batch = self.decoded(ARROW.rows_in(response) or b"", schema)
                     offset += response.row_count
                     found += [] if batch is None else [batch]
                 break

@@ -16,6 +16,7 @@ from google.protobuf.message import DecodeError
 
 from conformance.contain.channel import Frame
 from conformance.contract import proto
+from conformance.formats.messages import ARROW
 from conformance.records import (
     Call,
     CallEnd,
@@ -225,14 +226,14 @@ def _serialized(case: Case, exchange: Exchange) -> Iterator[FullRead]:
     request.read_session.table = _WRAPPED_TABLE
     request.read_session.data_format = proto.DATA_FORMAT["ARROW"]
     session = proto.ReadSession(name=_WRAPPED_SESSION, table=_WRAPPED_TABLE, data_format=proto.DATA_FORMAT["ARROW"])
-    session.arrow_schema.serialized_schema = schemas[0]
+    ARROW.put_schema(session, schemas[0])
     session.streams.add(name=stream)
     responses = []
     for index, batch in enumerate(batches):
         response = proto.ReadRowsResponse(row_count=_rows(case) if len(batches) == 1 else 0)
-        response.arrow_record_batch.serialized_record_batch = batch
+        ARROW.put_rows(response, batch)
         if index == 0:
-            response.arrow_schema.serialized_schema = schemas[0]
+            ARROW.put_schema(response, schemas[0])
         responses.append(response.SerializeToString())
     yield FullRead(
         case_id=case.id,

@@ -12,6 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.contract import proto
+from conformance.formats.messages import ARROW
 from conformance.readers.fullread import FullRead
 
 __all__ = ["Messages", "NoMessage", "messages", "stream_bytes"]
@@ -45,25 +46,24 @@ def messages(read: FullRead) -> Messages:
     """
     if read.bare is not None:
         return Messages(*read.bare)
-    schema = proto.ReadSession.FromString(read.session).arrow_schema.serialized_schema
+    schema = ARROW.schema_in(proto.ReadSession.FromString(read.session))
     batches = []
     for stream in read.streams:
         for index, data in enumerate(stream.responses):
             response = proto.ReadRowsResponse.FromString(data)
-            schema = schema or response.arrow_schema.serialized_schema
-            if response.WhichOneof("rows") != "arrow_record_batch":
+            schema = schema or ARROW.schema_in(response)
+            stored = ARROW.rows_in(response)
+            if stored is None:
                 raise NoMessage(f"expected an Arrow record batch in response {index} of {stream.name}, got none")
             # Without a request for a codec, clients take the payload as it stands, whatever size is declared.
-            stored: bytes = response.arrow_record_batch.serialized_record_batch
-            batches.append(_inflated(response) if read.asks_response_compression else stored)
+            batches.append(_inflated(response, stored) if read.asks_response_compression else stored)
     if not schema:
         raise NoMessage("expected an Arrow schema in the session or in a response, got none")
     return Messages(schema, tuple(batches))
 
 
-def _inflated(response: Any) -> bytes:
+def _inflated(response: Any, data: bytes) -> bytes:
     """The batch message, after undoing whole-response compression (``uncompressed_byte_size`` > 0: raw LZ4)."""
-    data: bytes = response.arrow_record_batch.serialized_record_batch
     size = response.uncompressed_byte_size if response.HasField("uncompressed_byte_size") else 0
     if size <= 0:
         return data

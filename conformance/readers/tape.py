@@ -21,6 +21,7 @@ from google.protobuf.message import DecodeError
 
 from conformance import wire
 from conformance.contract import proto
+from conformance.formats.messages import ARROW
 from conformance.readers.fullread import FullRead
 from conformance.readers.queryread import SUCCESS, RecordedQuery, job_in, recorded_queries, refused_queries
 from conformance.readers.rest import RestTable
@@ -353,7 +354,7 @@ def _rows_in(response: bytes) -> int:
     except DecodeError:
         return 0
     counted = int(message.row_count)
-    payload = message.arrow_record_batch.serialized_record_batch
+    payload = ARROW.rows_in(message) or b""
     if message.HasField("uncompressed_byte_size") and message.uncompressed_byte_size > 0:
         return counted
     lengths = wire.batch_lengths(payload)

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from conformance.contain.text import many, safe, unknown
 from conformance.contract import proto
+from conformance.formats.messages import ARROW
 from conformance.readers.tape import Ending, Tape, TapeStream
 from conformance.records import BqType, Column, Fault, Mode, to_json
 from conformance.reference.serializer import REFERENCE
@@ -182,7 +183,7 @@ def recording_of(test: RetryTest, number: str) -> Held:
     request.read_session.table, request.read_session.data_format = table, arrow
     session = proto.ReadSession(name=f"projects/{PROJECT}/locations/us/sessions/{number}", table=table)
     session.data_format = arrow
-    session.arrow_schema.serialized_schema = schema
+    ARROW.put_schema(session, schema)
     session.expire_time.FromSeconds(int(time.time()) + EXPIRES)
     session.estimated_row_count = test.streams * RESPONSES * ROWS
     streams = []
@@ -199,10 +200,10 @@ def _response(schema: bytes, stream: int, index: int) -> bytes:
     first = (stream * RESPONSES + index) * ROWS
     batch = pa.record_batch([pa.array(range(first, first + ROWS), pa.int64())], schema=_SCHEMA)
     response = proto.ReadRowsResponse(row_count=ROWS)
-    response.arrow_record_batch.serialized_record_batch = REFERENCE.serialize_batch(batch)
+    ARROW.put_rows(response, REFERENCE.serialize_batch(batch))
     response.stats.progress.at_response_start = index / RESPONSES
     response.stats.progress.at_response_end = (index + 1) / RESPONSES
     if index == 0:
-        response.arrow_schema.serialized_schema = schema
+        ARROW.put_schema(response, schema)
     data: bytes = response.SerializeToString()
     return data

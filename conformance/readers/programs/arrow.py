@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.contract.mapping import arrow_schema
+from conformance.formats.messages import ARROW
 from conformance.readers.fullread import FullRead
 from conformance.wire import DecodingError, PlainTable, read_schema, schema_to_arrow
 
@@ -26,10 +27,10 @@ def sent_schema(read: FullRead) -> pa.Schema:
     from google.protobuf.message import DecodeError  # noqa: PLC0415  # as the import of proto does, in the pool only
 
     try:
-        data = proto.ReadSession.FromString(read.session).arrow_schema.serialized_schema
+        data = ARROW.schema_in(proto.ReadSession.FromString(read.session))
         responses = (proto.ReadRowsResponse.FromString(one) for stream in read.streams for one in stream.responses[:1])
-        data = data or next((one.arrow_schema.serialized_schema for one in responses), b"")
-        found = read_schema(data).schema
+        data = data or next(map(ARROW.schema_in, responses), None)
+        found = read_schema(data or b"").schema
         if found is not None:
             return _nullable(schema_to_arrow(found))
     except (DecodeError, DecodingError):

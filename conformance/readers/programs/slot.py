@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from conformance.contain.errors import CannotStart
 from conformance.contract import proto
+from conformance.formats.messages import ARROW
 from conformance.readers.fullread import FullRead, RecordedStream
 from conformance.readers.ipc.info import Unavailable
 from conformance.readers.ipc.job import LIMIT, MEMORY, JobAnswer, JobOutcome, Limits
@@ -161,11 +162,11 @@ def warm_up_read() -> FullRead:
     request.read_session.table = table
     request.read_session.data_format = proto.DATA_FORMAT["ARROW"]
     made = proto.ReadSession(name=session, table=table, data_format=proto.DATA_FORMAT["ARROW"])
-    made.arrow_schema.serialized_schema = batch.schema.serialize().to_pybytes()
+    ARROW.put_schema(made, batch.schema.serialize().to_pybytes())
     made.streams.add(name=f"{session}/streams/0")
     response = proto.ReadRowsResponse(row_count=1)
-    response.arrow_schema.serialized_schema = batch.schema.serialize().to_pybytes()
-    response.arrow_record_batch.serialized_record_batch = batch.serialize().to_pybytes()
+    ARROW.put_schema(response, batch.schema.serialize().to_pybytes())
+    ARROW.put_rows(response, batch.serialize().to_pybytes())
     return FullRead(
         case_id="warm-up",
         label="warm-up",

@@ -14,7 +14,7 @@ from conformance.contain.text import many
 from conformance.contract.clause import AtCall, Violation, clause
 from conformance.contract.sources import JAVA_LIVE_TEST, ROW_COUNTERS, STORAGE_PROTO
 from conformance.contract.view import once_per_view
-from conformance.protocols.storage_read.contract.dataformats import AVRO
+from conformance.formats.messages import AVRO
 from conformance.protocols.storage_read.contract.expected import expected_rows, has_columns
 from conformance.protocols.storage_read.contract.subjects import created
 from conformance.protocols.storage_read.contract.view import ReadView, SessionView, StorageView

@@ -30,7 +30,7 @@ from conformance.contract.sources import (
     STRICT_CLIENT,
 )
 from conformance.contract.view import once_per_view
-from conformance.protocols.storage_read.contract.dataformats import FORMATS
+from conformance.formats.messages import FORMATS
 from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_sessions
 from conformance.protocols.storage_read.contract.subjects import (
     OPEN_OPTIONS,

@@ -32,7 +32,7 @@ from conformance.contract.sources import (
 )
 from conformance.contract.subjects import answered
 from conformance.contract.view import once_per_view
-from conformance.protocols.storage_read.contract.dataformats import FORMATS, format_of_schema
+from conformance.formats.messages import FORMATS, format_of_schema
 from conformance.protocols.storage_read.contract.endings import serves
 from conformance.protocols.storage_read.contract.expected import expected_rows, has_columns
 from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_sessions

@@ -17,7 +17,7 @@ from conformance.contract.budget import Excess
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
-from conformance.protocols.storage_read.contract.dataformats import ARROW, AVRO, DataFormat, format_of_rows
+from conformance.formats.messages import ARROW, AVRO, DataFormat, format_of_rows
 from conformance.records import CreateSession, ReadRows, SplitStream
 
 if TYPE_CHECKING:

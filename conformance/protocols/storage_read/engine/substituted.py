@@ -18,6 +18,7 @@ from conformance.contract.clause import PROFILES, Clause
 from conformance.contract.judge import Judge
 from conformance.contract.viewing import view_of
 from conformance.engine.fates import Fate
+from conformance.formats.messages import ARROW
 from conformance.generate import materialise
 from conformance.protocols.storage_read.reference.substitution import Substitution, substitutions
 from conformance.protocols.storage_read.targets.messages import create_request, read_request
@@ -75,10 +76,10 @@ def _served(case: Case, schema: bytes, batches: list[pa.RecordBatch]) -> Exchang
     session.CopyFrom(proto.CreateReadSessionRequest.FromString(asked).read_session)
     session.name = _SESSION
     session.expire_time.FromMicroseconds(_NOW + _SIX_HOURS)
-    session.arrow_schema.serialized_schema = schema
+    ARROW.put_schema(session, schema)
     stream = session.streams.add(name=f"{_SESSION}/streams/a").name
     responses = [_response(batch) for batch in batches]
-    responses[0].arrow_schema.serialized_schema = schema
+    ARROW.put_schema(responses[0], schema)
     answers = tuple(response.SerializeToString() for response in responses)
     calls = (
         Call(0, step.label, "CreateReadSession", asked, (session.SerializeToString(),)),
@@ -89,5 +90,5 @@ def _served(case: Case, schema: bytes, batches: list[pa.RecordBatch]) -> Exchang
 
 def _response(batch: pa.RecordBatch) -> proto.ReadRowsResponse:
     response = proto.ReadRowsResponse(row_count=batch.num_rows)
-    response.arrow_record_batch.serialized_record_batch = batch_message(batch).encode()
+    ARROW.put_rows(response, batch_message(batch).encode())
     return response

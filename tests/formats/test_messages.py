@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.contract import proto
-from conformance.protocols.storage_read.contract.dataformats import (
+from conformance.formats.messages import (
     ARROW,
     AVRO,
     FORMATS,
@@ -33,6 +33,19 @@ def test_arrow_and_avro_are_found_where_the_proto_has_them() -> None:
     assert (AVRO.schema_in(avro), AVRO.rows_in(avro)) == (b"{}", b"rows")
     assert (ARROW.schema_in(avro), AVRO.rows_in(arrow)) == (None, None)
     assert (format_of_schema(empty), format_of_rows(empty)) == (None, None)
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=lambda form: form.name)
+def test_what_is_put_into_a_message_is_found_there(form: DataFormat) -> None:
+    """Schema, rows and the deprecated count of them, whether the field is a text or bytes."""
+    message = proto.ReadRowsResponse()
+    form.put_schema(message, b"{}")
+    form.put_rows(message, b"rows", deprecated_count=3)
+
+    again = proto.ReadRowsResponse.FromString(message.SerializeToString())
+
+    assert (form.schema_in(again), form.rows_in(again)) == (b"{}", b"rows")
+    assert getattr(again, form.rows_field).row_count == 3
 
 
 def test_bytes_that_are_no_message_have_neither() -> None:

@@ -1,4 +1,4 @@
-"""The forms in which a session sends its rows, and where the messages of Storage Read have schema and rows of each.
+"""Where the messages of Storage Read have the schema and the rows of each data format.
 
 Source: ``DataFormat`` and ``ReadSession.schema`` in
 https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/stream.proto, and
@@ -39,6 +39,22 @@ class DataFormat:
             return None
         value: bytes = getattr(getattr(message, self.rows_field), self.rows_bytes)
         return value
+
+    def put_schema(self, message: Any, data: bytes) -> None:
+        """Set the schema of a ReadSession or ReadRowsResponse.
+
+        Raises:
+            UnicodeDecodeError: the field of this form is a text, and the bytes are none.
+        """
+        field = getattr(message, self.schema_field)
+        is_text = isinstance(getattr(field, self.schema_text), str)
+        setattr(field, self.schema_text, data.decode() if is_text else data)
+
+    def put_rows(self, message: Any, data: bytes, deprecated_count: int = 0) -> None:
+        """Set the rows of a ReadRowsResponse, and their deprecated count beside them."""
+        field = getattr(message, self.rows_field)
+        setattr(field, self.rows_bytes, data)
+        field.row_count = deprecated_count
 
 
 ARROW: Final = DataFormat(
