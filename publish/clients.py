@@ -1,8 +1,8 @@
 """Makes the consequence matrix: what each path of each client makes of each fault, measured twice.
 
 It builds the clients that can be built here, puts each of their paths before the plans of faults, the broken bytes and
-the mutants of the reference (:mod:`conformance.clients.mutated` has the rule), and writes ``reports/clients.json``.
-Each measurement is kept in a file as soon as it is made, and the command goes on where it ended. Outcomes that differ
+the mutants of the reference (:mod:`conformance.protocols.storage_read.clients.mutated` has the rule), and writes
+``reports/clients.json``. Each measurement is kept in a file as soon as it is made, and the command goes on where it ended. Outcomes that differ
 between the rounds are results of their own. ``python -m publish.refresh`` makes the page from the JSON file.
 
 The report that is there counts as measured, too: a cell is measured again if the client has another version, or if the
@@ -28,16 +28,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import conformance
-from conformance.clients.consequences import Consequence, Measured, Measurements, Measuring, Suite, served_digest
-from conformance.clients.mutated import Mutated, mutated
-from conformance.clients.pool import ClientPool
-from conformance.clients.situations import Set, faulty
+from conformance.clients.consequences import Consequence, Measured, Measurements, Measuring, Suite
 from conformance.disk.files import write_whole
 from conformance.engine.corpus import load_corpus
 from conformance.engine.provenance import Identity
 from conformance.engine.selection import all_clauses
 from conformance.engine.session import STATE
 from conformance.engine.started import surroundings
+from conformance.protocols.storage_read.clients.mutated import Mutated, mutated, served_digest
+from conformance.protocols.storage_read.clients.pool import ClientPool
+from conformance.protocols.storage_read.clients.situations import Set, faulty
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.readers.info import ReaderInfo
 from conformance.readers.programs.spec import ClientProgram

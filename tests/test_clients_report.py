@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from conformance.clients.consequences import UNKNOWN, Consequence, Measured, Suite, served_digest
-from conformance.clients.situations import Set, faulty
+from conformance.clients.consequences import UNKNOWN, Consequence, Measured, Suite
 from conformance.protocols.flight.clients.situations import unusual
+from conformance.protocols.storage_read.clients.mutated import served_digest
+from conformance.protocols.storage_read.clients.situations import Set, faulty
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from publish.clients import ROUNDS, by_chapter, published, report, row_of
 from publish.flightclients import row_of as flight_row_of

@@ -24,8 +24,6 @@ from typing import Any, Final, Generic, Protocol, Self, TypeVar
 import pyarrow as pa
 
 from conformance.clients.comparing import Compared
-from conformance.clients.mutated import served_digest
-from conformance.clients.pool import ClientPool
 from conformance.clients.task import Situated
 from conformance.contain.text import safe
 from conformance.disk.files import naming, read_whole
@@ -40,7 +38,7 @@ from conformance.records import ReadingOutcome, RecordError, from_json, to_json
 from conformance.records.base import record
 from conformance.wire import PlainTable
 
-__all__ = ["Consequence", "Measured", "Measurements", "Measuring", "Suite", "consequence", "served_digest"]
+__all__ = ["Consequence", "Measured", "Measurements", "Measuring", "Suite", "consequence"]
 
 SHOWN: Final = 240
 """The most characters of a client's text that are kept."""
@@ -123,7 +121,7 @@ class MeasuredPool(Protocol[S]):
 
     def hello(self, name: str) -> Hello: ...  # as above
 
-    def put(self, name: str, asked: S) -> tuple[S, str]: ...  # see ClientPool
+    def put(self, name: str, asked: S) -> tuple[S, str]: ...  # see the pools of the protocols
 
     def served_digest(self, asked: S) -> str: ...  # as above
 
@@ -247,7 +245,7 @@ class Measuring(Generic[S]):
         names: Sequence[str],
         into: Measurements,
         *,
-        pool: Callable[..., Any] = ClientPool,
+        pool: Callable[..., Any],
         rounds: int = 2,
         seconds: float = 5.0,
         suite: Suite = UNKNOWN,

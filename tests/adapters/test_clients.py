@@ -8,14 +8,14 @@ import pytest
 
 from adapters.building import find, reason_not_built
 from adapters.spec import shipped
-from conformance.clients.pool import ClientPool
-from conformance.clients.situations import Set, faulty
 from conformance.clients.task import ClientTask, client_clauses
 from conformance.engine.events import CaseJudged
+from conformance.protocols.storage_read.clients.pool import ClientPool
+from conformance.protocols.storage_read.clients.situations import Set, faulty
 from conformance.readers.ipc.job import JobOutcome
 from conformance.readers.programs.spec import shipped_programs
 from conformance.records import Outcome
-from tests.clients.healthy import healthy
+from tests.protocols.storage_read.clients.healthy import healthy
 
 pytestmark = pytest.mark.slow(env="adapters")
 

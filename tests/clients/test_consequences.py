@@ -11,12 +11,12 @@ from typing import Any, Final, Self
 import pytest
 
 from conformance.clients.consequences import Consequence, Measured, Measurements, Measuring, Suite
-from conformance.clients.pool import ClientPool
-from conformance.clients.situations import Set, faulty
 from conformance.disk.locks import InUseError
-from tests.clients.healthy import healthy
-from tests.clients.standins import reader_of, standins
+from conformance.protocols.storage_read.clients.pool import ClientPool
+from conformance.protocols.storage_read.clients.situations import Set, faulty
 from tests.patience import LONG
+from tests.protocols.storage_read.clients.healthy import healthy
+from tests.protocols.storage_read.clients.standins import reader_of, standins
 
 INTERRUPTED = "interrupted.unavailable.stream-0.after-1"
 REFUSED = "refused.permission-denied.after-1"
@@ -65,6 +65,7 @@ def measuring(into: Measurements, fault: str, *, seconds: float = LONG, **more: 
     """What measures the stand-in with a fault."""
     if fault in HARMLESS:
         more["pool"] = lambda _programs, names, **_: View(*names)
+    more.setdefault("pool", ClientPool)
     return Measuring(standins(fault), [reader_of(fault)], into, seconds=seconds, **more)
 
 
@@ -201,7 +202,7 @@ def test_a_client_that_is_not_here_is_said_once(tmp_path: Path) -> None:
     gone = dataclasses.replace(program, paths={"other": other})
 
     with Measurements(tmp_path / "measured") as into:
-        made: Measuring[Set] = Measuring({"standin": gone}, ["standin.other"], into, rounds=1)
+        made: Measuring[Set] = Measuring({"standin": gone}, ["standin.other"], into, pool=ClientPool, rounds=1)
         with made:
             made.measure(asked)
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 import pytest
 
 from conformance.clients.consequences import Consequence
-from conformance.clients.situations import faulty
 from conformance.engine.selection import all_clauses
+from conformance.protocols.storage_read.clients.situations import faulty
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.readers.registry import client_readers
 from publish.tables import consequences

@@ -17,7 +17,7 @@ from typing import Any, Final
 import grpc
 import pyarrow as pa
 
-from conformance.clients.standin import StandinFault
+from conformance.clients.standinfault import StandinFault
 from conformance.protocols.flight.clients.streams import encoded
 from conformance.protocols.flight.clients.uploads import UPLOADED
 from conformance.protocols.flight.contract.decoding import message_of, read_data, read_info, read_poll

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Final
 
 from conformance.clients.plugin import ClientsPlugin
-from conformance.clients.pool import ClientPool
-from conformance.clients.situations import Set, faulty, of_case
 from conformance.engine.corpus import load_corpus
 from conformance.engine.owed import reference_target
 from conformance.generate import materialise
+from conformance.protocols.storage_read.clients.pool import ClientPool
+from conformance.protocols.storage_read.clients.situations import Set, faulty, of_case
 
 
 def _situations(corpus: Path, selected: Callable[[str], bool]) -> Iterator[Set]:

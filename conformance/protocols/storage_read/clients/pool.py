@@ -9,10 +9,10 @@ from typing import Any, Final, Self
 
 from conformance.clients.backend import NAME, request_of
 from conformance.clients.comparing import Compared, answer_of, compared_with
-from conformance.clients.mutated import served_digest
 from conformance.clients.programs import ProgramPool
-from conformance.clients.situations import Set, put_to
 from conformance.contract.clients import ClientRead, Situation
+from conformance.protocols.storage_read.clients.mutated import served_digest
+from conformance.protocols.storage_read.clients.situations import Set, put_to
 from conformance.readers.info import ReaderInfo
 from conformance.readers.ipc.info import Hello, Unavailable
 from conformance.readers.ipc.job import JobAnswer

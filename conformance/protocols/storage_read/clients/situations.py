@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.contract.clients import Situation
-from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.formats.messages import ARROW
 from conformance.generate import materialise
 from conformance.readers.fullread import FullRead, RecordedStream, full_reads
@@ -97,7 +97,7 @@ def put_to(info: ReaderInfo, asked: Set) -> tuple[Set, str]:
 
 def of_case(case: Case, exchange: Exchange) -> Iterator[Set]:
     """The healthy situations of a case as a correct server answers it, one for each session that is read whole."""
-    held = held_tables(View(case, exchange, materialise(case.table)))
+    held = held_tables(view_of(case, exchange, materialise(case.table)))
     for read in full_reads(case, exchange):
         size = sum(len(response) for stream in read.streams for response in stream.responses)
         if read.label not in held or size > LARGEST:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from conformance.clients.situations import ROWS, Set, numbers
 from conformance.contract.clients import Situation
+from conformance.protocols.storage_read.clients.situations import ROWS, Set, numbers
 
 
 def healthy() -> Set:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from conformance.clients.standin import FAULTS, answer
+from conformance.protocols.storage_read.clients.standin import FAULTS, answer
 from conformance.readers.info import ReaderInfo, Takes
 from conformance.readers.ipc.adapters import Adapter
 from conformance.readers.programs.spec import ClientProgram

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.clients.consequences import served_digest
-from conformance.clients.mutated import INTERRUPTED, RACES, Mutated, mutated
 from conformance.contract import proto
 from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import all_clauses
+from conformance.protocols.storage_read.clients.mutated import INTERRUPTED, RACES, Mutated, mutated, served_digest
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.readers.registry import client_readers
 from conformance.wire import read_schema

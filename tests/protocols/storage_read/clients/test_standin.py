@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from conformance.clients.pool import ClientPool
-from conformance.clients.situations import Set, faulty
-from conformance.clients.standin import FAULTS
 from conformance.clients.task import ClientTask, client_clauses
 from conformance.contract.clients import Situation
 from conformance.engine.events import CaseJudged
+from conformance.protocols.storage_read.clients.pool import ClientPool
+from conformance.protocols.storage_read.clients.situations import Set, faulty
+from conformance.protocols.storage_read.clients.standin import FAULTS
 from conformance.records import Outcome, Verdict
-from tests.clients.healthy import healthy
-from tests.clients.standins import reader_of, standins
 from tests.patience import LONG
+from tests.protocols.storage_read.clients.healthy import healthy
+from tests.protocols.storage_read.clients.standins import reader_of, standins
 from tests.studies import sample
 
 CHOSEN = (

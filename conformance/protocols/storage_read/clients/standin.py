@@ -1,8 +1,8 @@
 """A correct client in Python, and wrong ones: the mutants of the clauses on clients.
 
-``python -m conformance.clients.standin`` speaks the protocol of ``conformance/readers/ipc/protocol.schema.json``. With
-the name of a fault of :data:`FAULTS` as its argument, it has that fault and no other. It uses grpc and pyarrow alone,
-so that it needs no client library.
+``python -m conformance.protocols.storage_read.clients.standin`` speaks the protocol of
+``conformance/readers/ipc/protocol.schema.json``. With the name of a fault of :data:`FAULTS` as its argument, it has
+that fault and no other. It uses grpc and pyarrow alone, so that it needs no client library.
 """
 
 from __future__ import annotations
@@ -11,33 +11,21 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import grpc
 import pyarrow as pa
 
+from conformance.clients.standinfault import StandinFault
 from conformance.contract import proto
 from conformance.formats.messages import ARROW
 from conformance.wire import plain_table
 
-__all__ = ["FAULTS", "StandinFault"]
+__all__ = ["FAULTS"]
 
 SECONDS: Final = 30.0
 ATTEMPTS: Final = 5
 """Calls for one stream that end with UNAVAILABLE in a row, before the client gives up."""
-
-
-@dataclass(frozen=True, slots=True)
-class StandinFault:
-    """A wrong client: ``says`` what it does, ``kills`` the clause that has to fail, and ``also`` those that fail with
-    it.
-    """
-
-    says: str
-    kills: str
-    also: tuple[str, ...] = ()
-
 
 WHOLE: Final = "client.interrupted-is-whole-or-error"
 FAULTS: Final[Mapping[str, StandinFault]] = {

@@ -27,12 +27,12 @@ import pyarrow as pa
 from google.protobuf.message import DecodeError
 
 from conformance._globs import matches
-from conformance.clients.situations import LARGEST, Set
 from conformance.contract import proto
 from conformance.contract.clients import Situation
-from conformance.contract.view import View
+from conformance.contract.viewing import view_of
 from conformance.engine.owed import reference_target
 from conformance.generate import materialise
+from conformance.protocols.storage_read.clients.situations import LARGEST, Set
 from conformance.readers.fullread import FullRead, full_reads
 from conformance.readers.info import ReaderInfo
 from conformance.readers.plugin import held_tables
@@ -223,7 +223,7 @@ class _Probes:
         read = reads[0]
         if not _askable(read):
             return None
-        held = held_tables(View(case, exchange, table))
+        held = held_tables(view_of(case, exchange, table))
         size = sum(len(response) for stream in read.streams for response in stream.responses)
         if read.label not in held or size > LARGEST or tape.request != read.request:
             return None
