@@ -123,12 +123,12 @@ class Cursor:
         start = self.at
         length = self.long(path, "length")
         begin, end = self.at, self.at + length
+        if self.regions is not None:
+            self.show(start, path, f"length of the {part}", many(length, "byte"))
         if length < 0:
             raise self.stop(AvroRule.LENGTH_NEGATIVE, start, path, f"a length of {length}")
         if end > self.size:
             observed = f"a length of {length}, and {many(self.size - begin, 'byte')} after it"
             raise self.stop(AvroRule.LENGTH_BEYOND, start, path, observed)
-        if self.regions is not None:
-            self.show(start, path, f"length of the {part}", many(length, "byte"))
         self.at = end
         return self.data[begin:end]
