@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import conformance.contain
 import conformance.contract
 import conformance.engine
+import conformance.formats
 import conformance.protocols
 import conformance.records
 import conformance.report
@@ -40,6 +41,7 @@ def _dataclasses() -> Iterator[type]:
         conformance.contain,
         conformance.contract,
         conformance.engine,
+        conformance.formats,
         conformance.protocols,
         conformance.records,
         conformance.report,

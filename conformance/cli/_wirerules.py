@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from conformance.formats.avro import AvroRule
 from conformance.report.layout import flowed, paint
 from conformance.wire.faults import Rule, Severity, WireRule
 from conformance.wire.protobufrules import Permitted, ProtobufRule
@@ -20,7 +21,7 @@ _BINDING: Final = {
 
 def wire_rule(name: str) -> WireRule | None:
     """The rule on bytes with this name, if there is one."""
-    return next((rule for rule in itertools.chain(Rule, ProtobufRule, Permitted) if rule.value == name), None)
+    return next((rule for rule in itertools.chain(Rule, ProtobufRule, Permitted, AvroRule) if rule.value == name), None)
 
 
 def facts_of_rule(rule: WireRule) -> Mapping[str, str]:

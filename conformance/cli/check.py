@@ -1,4 +1,7 @@
-"""``conformance check``: judge Arrow data from files, without any server: streams, files, tensors, bare messages."""
+"""``conformance check``: judge data from files, without any server.
+
+Arrow streams, files, tensors and bare messages; rows in Avro.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from typing import Final
 
 import click
 
+from conformance.cli._avro import check_avro
 from conformance.cli._group import Unusable
 from conformance.cli._ipcfiles import Checked, Refused, check_file, counted, counting, refuse_foreign, show, unjudged
 from conformance.cli._options import EXISTING, json_flag, level_option
@@ -54,6 +58,25 @@ KEPT: Final = 2
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     help="The JSON answer of a query with its rows in Arrow; both of its messages are judged.",
 )
+@click.option(
+    "--avro-schema",
+    metavar="FILE",
+    type=EXISTING,
+    help="The schema of a session in Avro (avro_schema.schema).",
+)
+@click.option(
+    "--avro-rows",
+    metavar="FILE",
+    type=EXISTING,
+    multiple=True,
+    help="Rows of a response in Avro (serialized_binary_rows), read by --avro-schema; may be repeated.",
+)
+@click.option(
+    "--row-count",
+    metavar="N",
+    type=click.IntRange(0),
+    help="The rows that the response with --avro-rows declares (row_count).",
+)
 @click.option("--kind", type=click.Choice([kind.value for kind in Kind]), help="The kind of FILE; detected by default.")
 @click.option("--profile", type=click.Choice(PROFILES), help="The clauses to judge by; by default those for the kind.")
 @level_option
@@ -69,6 +92,9 @@ def command(
     schema_file: Path | None,
     batch_files: tuple[Path, ...],
     rest_file: Path | None,
+    avro_schema: Path | None,
+    avro_rows: tuple[Path, ...],
+    row_count: int | None,
     kind: str | None,
     profile: str | None,
     level: str,
@@ -76,6 +102,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Judge Arrow data from files: IPC streams, IPC files, tensors, or messages as a Storage Read client gets them.
+    With --avro-schema, judge the Avro schema of a session, and rows in Avro.
 
     FILE is a file, a directory, a pattern such as 'out/**/*.arrow', or `-` for standard input. With several files, each
     has its line, a total follows, and the exit status is the worst of all.
@@ -85,14 +112,19 @@ def command(
     gzip -dc data.arrows.gz | conformance check -
     conformance check --schema schema.bin --batch 0.bin --batch 1.bin
     conformance check --rest answer.json
+    conformance check --avro-schema schema.json --avro-rows rows.bin --row-count 10
 
     \b
     Exit status: 0 no findings, 1 findings or clauses that could not be judged, 2 a file holds no message.
     """  # noqa: D301  # click wants the character, not the escape
     for dispute in current(today()):
         click.echo(f"{dispute.clause} is not judged: {dispute.text}", err=True)
-    if sum((bool(files), bool(schema_file or batch_files), bool(rest_file))) > 1:
-        raise click.UsageError("expected one of FILE, --schema with --batch, and --rest, got several")
+    avro = avro_schema or avro_rows or row_count is not None
+    if sum(map(bool, (files, schema_file or batch_files, rest_file, avro))) > 1:
+        raise click.UsageError("expected one of FILE, --schema with --batch, --rest, and --avro-schema, got several")
+    if avro:
+        _refuse_clauses(profile=profile, kind=kind, writer=writer)
+        sys.exit(0 if _check_avro(avro_schema, avro_rows, row_count, as_json=as_json) else 1)
     if files:
         _check_files(files, kind, profile, Level(level), writer=writer, as_json=as_json)
         return
@@ -156,6 +188,27 @@ def _show(results: Iterable[Checked | Refused], *, as_json: bool) -> None:
     else:
         for line in (line for one in results for line in one.lines()):
             show(line)
+
+
+# --- Avro ---------------------------------------------------------------------------------------------
+
+
+def _refuse_clauses(**options: str | bool | None) -> None:
+    """Refuse options that select clauses: rows in Avro are judged by the rules of their bytes."""
+    given = [name for name, value in options.items() if value]
+    level = click.get_current_context().get_parameter_source("level")
+    if level is not click.core.ParameterSource.DEFAULT:
+        given.append("level")
+    if given:
+        raise click.UsageError(f"expected --avro-schema without --{given[0]}, which selects clauses on Arrow data")
+
+
+def _check_avro(schema: Path | None, rows: tuple[Path, ...], row_count: int | None, *, as_json: bool) -> bool:
+    if schema is None:
+        raise click.UsageError("expected --avro-schema with --avro-rows and --row-count, got rows without a schema")
+    if row_count is not None and len(rows) != 1:
+        raise click.UsageError(f"expected --row-count with one --avro-rows, got {len(rows)}")
+    return check_avro(schema, rows, row_count, as_json=as_json)
 
 
 # --- bare messages ------------------------------------------------------------------------------------

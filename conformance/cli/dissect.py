@@ -1,4 +1,4 @@
-"""``conformance dissect``: the meaning of every byte of Arrow data."""
+"""``conformance dissect``: the meaning of every byte of Arrow data, or of rows in Avro."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import click
 
+from conformance.cli._avro import binds, rows_dissected
 from conformance.cli._group import Unusable
 from conformance.cli._ipcfiles import counting, has_message, no_message, values_of
 from conformance.cli._options import EXISTING, json_flag
@@ -87,6 +88,18 @@ _TITLES: Final = " or ".join(map(title_of, _PROTOCOLS))
     help="FILE is the JSON answer of a query with its rows in Arrow: annotate this message of it.",
 )
 @click.option(
+    "--avro-schema",
+    metavar="FILE",
+    type=EXISTING,
+    help="FILE has rows in Avro (serialized_binary_rows): annotate them by this schema (avro_schema.schema).",
+)
+@click.option(
+    "--row-count",
+    metavar="N",
+    type=click.IntRange(0),
+    help="The number of rows in FILE, with --avro-schema; by default as many as there are.",
+)
+@click.option(
     "--dump",
     "dumped",
     multiple=True,
@@ -109,6 +122,8 @@ def command(
     kind: str | None,
     message_name: str | None,
     rest_part: str | None,
+    avro_schema: Path | None,
+    row_count: int | None,
     dumped: tuple[str, ...],
     as_json: bool,
     width: int | None,
@@ -124,10 +139,16 @@ def command(
     conformance dissect batch.bin --schema schema.bin
     conformance dissect table.arrow --dump footer --dump schema
     conformance dissect response.bin --message NAME
+    conformance dissect rows.bin --avro-schema schema.json
 
     \b
     Exit status: 0 no faults, 1 faults, 2 the file is empty, cannot be read, or has another format.
     """  # noqa: D301  # click wants the character, not the escape
+    if avro_schema is not None or row_count is not None:
+        arrow = {"schema": schema_file, "kind": kind, "message": message_name, "rest": rest_part, "dump": dumped}
+        dissection = _avro(file, avro_schema, row_count, [name for name, value in arrow.items() if value])
+        _write(dissection, [], width, (), binds, as_json=as_json)
+        sys.exit(1 if any(map(binds, dissection.faults)) else 0)
     schema_data, schema = b"", None
     if rest_part is None:
         data = read_named(file)
@@ -162,15 +183,35 @@ def command(
     rules = {rule for verdict in failed for rule in all_clauses()[verdict.clause].rules}
     # No clause is about a protobuf message alone, so there the rules decide.
     strict = bool(rules) or message_name is not None
+    _write(dissection, findings, width, only, lambda fault: _breaks(fault, rules, strict=strict), as_json=as_json)
+    broken = any(_breaks(fault, rules, strict=strict) for fault in dissection.faults)
+    sys.exit(1 if failed or (broken and message_name is not None) else 0)
+
+
+def _avro(file: Path, schema: Path | None, row_count: int | None, others: Sequence[str]) -> Dissection:
+    """The dump of rows in Avro; ``others`` are the options for Arrow data that were given."""
+    if schema is None:
+        raise Unusable("--row-count: expected --avro-schema to go with it, got none")
+    if others:
+        raise Unusable(f"--avro-schema: expected rows in Avro, got --{others[0]} as well; omit one of them")
+    return rows_dissected(file, schema, row_count)
+
+
+def _write(
+    dissection: Dissection,
+    findings: Sequence[Finding],
+    width: int | None,
+    only: Collection[SectionKind],
+    breaks: Callable[[Fault], bool],
+    *,
+    as_json: bool,
+) -> None:
     if as_json:
         made = dissection.to_json(only=only) | {"findings": [values_of(finding) for finding in findings]}
         click.echo(json.dumps(made, indent=1, ensure_ascii=False))
     else:
         here = columns()
-        width = width or (here if here < UNBOUNDED else WIDTH)
-        _print(dissection, findings, width, only, lambda fault: _breaks(fault, rules, strict=strict))
-    broken = any(_breaks(fault, rules, strict=strict) for fault in dissection.faults)
-    sys.exit(1 if failed or (broken and message_name is not None) else 0)
+        _print(dissection, findings, width or (here if here < UNBOUNDED else WIDTH), only, breaks)
 
 
 def _of_page(file: Path, part: str) -> tuple[bytes, bytes, Schema | None]:

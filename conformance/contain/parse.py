@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Callable
 from typing import Any, Final
 
-__all__ = ["DEPTH", "VALUES", "ForeignJsonError", "parse_json", "parse_object", "parse_toml"]
+__all__ = ["DEPTH", "VALUES", "ForeignJsonError", "parse_json", "parse_object", "parse_strictly", "parse_toml"]
 
 DEPTH: Final = 256
 """Levels of arrays and objects: BigQuery nests 15 levels, and a BigQuery schema in JSON has about twice as many."""
@@ -47,17 +47,55 @@ def parse_json(
     Raises:
         ForeignJsonError: The bytes are not JSON, nest deeper than ``depth`` levels or have more than ``values`` values.
     """
+    _bound(data, depth=depth, values=values)
+    try:
+        return json.loads(data, parse_int=numbers, parse_float=numbers)
+    except (ValueError, RecursionError) as error:
+        raise _no_json(data, error) from None
+
+
+def parse_strictly(text: str, repeated: Callable[[str], None], *, depth: int = DEPTH, values: int = VALUES) -> Any:
+    """The value in ``text``, by the grammar of RFC 8259 alone: no NaN, no Infinity, no byte order mark.
+
+    ``repeated`` is called with each key that an object has again; the last value counts.
+
+    Raises:
+        ForeignJsonError: As from :func:`parse_json`.
+    """
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in made:
+                repeated(key)
+            made[key] = value
+        return made
+
+    data = text.encode(errors="surrogatepass")
+    _bound(data, depth=depth, values=values)
+    try:
+        return json.loads(text, object_pairs_hook=members, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        raise _no_json(data, error) from None
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _no_json(data: bytes, error: Exception) -> ForeignJsonError:
+    said = str(error).partition(":")[0]
+    return ForeignJsonError(f"expected JSON but got {_short(data)} ({said})")
+
+
+def _bound(data: bytes, *, depth: int, values: int) -> None:
+    """Raise :class:`ForeignJsonError` if ``data`` exceeds a limit."""
     # Two counts in C are enough for nearly every document; only a suspicious one is scanned token by token.
     suspicious = data.count(b"[") + data.count(b"{") > depth or data.count(b",") >= values
     # A value has two texts at most. More are not taken out all at once: what is between them would be objects, too.
     many_texts = data.count(b'"') > 4 * min(values, VALUES)
     if suspicious and (many_texts or not _is_plain(data, depth=depth, values=values)):
         _check(data, depth=depth, values=values)
-    try:
-        return json.loads(data, parse_int=numbers, parse_float=numbers)
-    except (ValueError, RecursionError) as error:
-        said = str(error).partition(":")[0]
-        raise ForeignJsonError(f"expected JSON but got {_short(data)} ({said})") from None
 
 
 def parse_object(data: bytes, *, depth: int = DEPTH, values: int = VALUES) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from conformance.wire.closed import BufferRole, Layout
 from conformance.wire.layout import Op
 from conformance.wire.types import Type, TypeKind
 
-__all__ = ["preview", "preview_values", "shorten"]
+__all__ = ["date_text", "decimal_text", "moment_text", "preview", "preview_values", "shorten"]
 
 SHOWN: Final = 6
 """The number of values shown of a buffer."""
@@ -119,14 +119,15 @@ def _value(made: Type, width: int) -> Callable[[memoryview], str]:
 
 
 _NUMBERS: Final[dict[TypeKind, Callable[[Type, int], str]]] = {
-    TypeKind.DECIMAL: lambda made, value: _decimal(value, made.scale),
-    TypeKind.DATE: lambda made, value: _date(value, made.unit),
-    TypeKind.TIMESTAMP: lambda made, value: _moment(value, _TICKS[made.unit]),
-    TypeKind.TIME: lambda made, value: _moment(value, _TICKS[made.unit], skip=len("1970-01-01T")),
+    TypeKind.DECIMAL: lambda made, value: decimal_text(value, made.scale),
+    TypeKind.DATE: lambda made, value: date_text(value, made.unit),
+    TypeKind.TIMESTAMP: lambda made, value: moment_text(value, _TICKS[made.unit]),
+    TypeKind.TIME: lambda made, value: moment_text(value, _TICKS[made.unit], skip=len("1970-01-01T")),
 }
 
 
-def _decimal(value: int, scale: int) -> str:
+def decimal_text(value: int, scale: int) -> str:
+    """The decimal with these digits, ``scale`` of them after the point."""
     digits, sign = str(abs(value)), "-" if value < 0 else ""
     # A hostile scale would make a text of any length.
     if scale <= 0 or scale > 100:
@@ -135,14 +136,16 @@ def _decimal(value: int, scale: int) -> str:
     return f"{sign}{digits[:-scale]}.{digits[-scale:]}"
 
 
-def _date(value: int, unit: str) -> str:
+def date_text(value: int, unit: str) -> str:
+    """The date that is so many units after 1970-01-01; outside of the years 1 to 9999, the number."""
     try:
         return (_EPOCH + dt.timedelta(**{_DATES[unit]: value})).date().isoformat()
     except OverflowError:
         return str(value)
 
 
-def _moment(ticks: int, per_second: int, *, skip: int = 0) -> str:
+def moment_text(ticks: int, per_second: int, *, skip: int = 0) -> str:
+    """The date and time of day so many ticks after 1970-01-01, without its first ``skip`` characters."""
     seconds, rest = divmod(ticks, per_second)
     try:
         moment = (_EPOCH + dt.timedelta(seconds=seconds)).isoformat()

@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 
 from conformance.contain import parse
-from conformance.contain.parse import ForeignJsonError, parse_json, parse_object, parse_toml
+from conformance.contain.parse import ForeignJsonError, parse_json, parse_object, parse_strictly, parse_toml
 
 
 def test_a_value_is_parsed() -> None:
@@ -133,3 +133,18 @@ def test_a_toml_key_of_many_parts_is_refused(key: str) -> None:
 def test_toml_with_points_is_read() -> None:
     """In keys of a few parts, in texts and in numbers."""
     assert parse_toml('a.b = "1.2.3"\nc = 1.5') == {"a": {"b": "1.2.3"}, "c": 1.5}
+
+
+def test_strict_parsing_names_each_key_that_comes_again() -> None:
+    """In any object; the last value counts."""
+    again: list[str] = []
+
+    assert parse_strictly('{"a": 1, "b": {"c": 1, "c": 2}, "a": 3}', again.append) == {"a": 3, "b": {"c": 2}}
+    assert again == ["c", "a"]
+
+
+@pytest.mark.parametrize("text", ["NaN", "[-Infinity]", "\ufeff{}", "{\0", "", "[" * 300, "\ud800"])
+def test_strict_parsing_takes_nothing_but_json(text: str) -> None:
+    """The standard library reads the first three, from bytes or from a text."""
+    with pytest.raises(ForeignJsonError, match="expected JSON"):
+        parse_strictly(text, str)

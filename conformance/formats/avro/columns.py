@@ -1,0 +1,32 @@
+"""The columns into which rows are decoded: one object for each type of the schema, with its values in order.
+
+Values are dense: below a nullable type, only the slots that are not null have a value, so that a row costs no more
+than its bytes. ``minimum`` is the least number of bytes of a value, and ``free`` the number of values in it that take
+no bytes and that no count in the bytes announces.
+"""
+
+from __future__ import annotations
+
+import abc
+
+from conformance.formats.avro.cursor import Cursor
+
+__all__ = ["AvroColumn"]
+
+
+class AvroColumn(abc.ABC):
+    """The values of one type of the schema; ``path`` is the field path of the type."""
+
+    minimum: int = 1
+    free: int = 0
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    @abc.abstractmethod
+    def read(self, cursor: Cursor) -> None:
+        """Read one value; raises :class:`~conformance.formats.avro.cursor.StopReading` if that is not possible."""
+
+    @abc.abstractmethod
+    def cut(self, count: int) -> None:
+        """Forget all but the first ``count`` values: a row that is not complete leaves parts of it."""
