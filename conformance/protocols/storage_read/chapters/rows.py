@@ -30,7 +30,7 @@ from conformance.contract.sources import (
     STRICT_CLIENT,
 )
 from conformance.contract.view import once_per_view
-from conformance.formats.messages import FORMATS
+from conformance.formats.messages import ARROW, FORMATS
 from conformance.protocols.storage_read.contract.sessions import SessionRead, whole_sessions
 from conformance.protocols.storage_read.contract.subjects import (
     OPEN_OPTIONS,
@@ -87,8 +87,8 @@ def _decoded(view: StorageView) -> list[ResponseView]:
 
 @once_per_view
 def _with_rows(view: StorageView) -> list[ResponseView]:
-    """Return the responses whose batch could be decoded."""
-    return [r for r in _decoded(view) if r.batch is not None and r.batch.arrow() is not None]
+    """Return the responses whose rows could be decoded."""
+    return [response for response in _decoded(view) if response.decoded() is not None]
 
 
 @clause("rows.response-is-a-message", over=_responses, source=(PROTOBUF, STORAGE_PROTO))
@@ -142,10 +142,10 @@ def payload_is_of_the_format(response: ResponseView) -> Iterator[Violation]:
 )
 def every_batch_has_rows(response: ResponseView) -> Iterator[Violation]:
     """The record batch of a response has at least one row; a stream without rows has no responses."""
-    assert response.batch is not None
-    batch = response.batch.arrow()
+    batch = response.decoded()
     if batch is not None and not batch.num_rows:
-        yield Violation("at least one row", "a record batch of length 0", field="arrow_record_batch")
+        empty = "a record batch of length 0" if response.format is ARROW else "rows in Avro of 0 bytes"
+        yield Violation("at least one row", empty, field=response.message.WhichOneof("rows"))
 
 
 @clause(
@@ -158,21 +158,23 @@ def every_batch_has_rows(response: ResponseView) -> Iterator[Violation]:
     ),
 )
 def row_count_is_true(response: ResponseView) -> Iterator[Violation]:
-    """The ``row_count`` of a response is the number of rows in its record batch.
+    """The ``row_count`` of a response is the number of rows in it.
 
     Clients sum the counts to know where to resume after a lost connection.
     """
-    assert response.batch is not None
-    batch = response.batch.arrow()
+    batch = response.decoded()
     if batch is not None and response.row_count != batch.num_rows:
         yield Violation(f"row_count {batch.num_rows}", f"row_count {response.row_count}", field="row_count")
 
 
-@clause("rows.deprecated-count-is-zero-or-true", over=_with_rows, source=(RECORDED, STRICT_CLIENT))
+@clause(
+    "rows.deprecated-count-is-zero-or-true",
+    over=lambda view: [response for response in _with_rows(view) if response.format is ARROW],
+    source=(RECORDED, STRICT_CLIENT),
+)
 def deprecated_count_is_zero_or_true(response: ResponseView) -> Iterator[Violation]:
     """The deprecated ``arrow_record_batch.row_count`` is 0, as the service sends it, or the number of rows."""
-    assert response.batch is not None
-    batch, count = response.batch.arrow(), response.message.arrow_record_batch.row_count
+    batch, count = response.decoded(), response.message.arrow_record_batch.row_count
     if batch is not None and count not in (0, batch.num_rows):
         yield Violation(f"row_count 0 or {batch.num_rows}", f"row_count {count}", field="arrow_record_batch.row_count")
 

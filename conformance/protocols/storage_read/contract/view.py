@@ -18,10 +18,13 @@ from conformance.contract.bytefields import BatchBytes, SchemaBytes
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
 from conformance.formats.messages import ARROW, AVRO, DataFormat, format_of_rows
+from conformance.protocols.storage_read.contract.avrobytes import AvroRowsBytes, AvroSchemaBytes
 from conformance.records import CreateSession, ReadRows, SplitStream
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message as Proto
+
+    from conformance.formats.avro import AvroSchema
 
 __all__ = ["ReadView", "ResponseView", "SessionView", "SplitView", "StorageCall", "StorageView"]
 
@@ -84,6 +87,12 @@ class SessionView(StorageCall):
         return None if data is None else SchemaBytes(self.index, None, data, "session")
 
     @remembered_property
+    def avro_schema(self) -> AvroSchemaBytes | None:
+        """The session's Avro schema, None if the session has none."""
+        data = AVRO.schema_in(self.session)
+        return None if data is None else AvroSchemaBytes(self.index, None, data)
+
+    @remembered_property
     def reads(self) -> tuple[ReadView, ...]:
         """The ReadRows calls on streams of this session, in order."""
         return tuple(read for read in self.view.reads if read.session is self)
@@ -108,6 +117,12 @@ class ResponseView:
         """The Arrow schema in this response, None if it has none."""
         data = ARROW.schema_in(self.message)
         return None if data is None else SchemaBytes(self.call, self.response, data, "response")
+
+    @remembered_property
+    def avro_schema(self) -> AvroSchemaBytes | None:
+        """The Avro schema in this response, None if it has none."""
+        data = AVRO.schema_in(self.message)
+        return None if data is None else AvroSchemaBytes(self.call, self.response, data)
 
     @property
     def format(self) -> DataFormat | None:
@@ -174,6 +189,21 @@ class ResponseView:
             return None
         return BatchBytes(self.call, self.response, self.payload, self.read.schema, self.read.view.decompression)
 
+    @remembered_property
+    def avro_rows(self) -> AvroRowsBytes | None:
+        """The rows in Avro of this response, read under the schema of its session or read; None if there are none, or
+        no readable schema.
+        """
+        schema = self.read.avro_schema if self.format is AVRO else None
+        if schema is None or self.payload is None:
+            return None
+        return AvroRowsBytes(self.call, self.response, self.payload, schema)
+
+    def decoded(self) -> pa.RecordBatch | None:
+        """The rows of this response as the suite decodes them, of whichever form; None if it cannot."""
+        rows = self.batch if self.format is ARROW else self.avro_rows
+        return None if rows is None else rows.arrow()
+
 
 class ReadView(StorageCall):
     """A ReadRows call."""
@@ -216,6 +246,15 @@ class ReadView(StorageCall):
                 return bytes_.message.schema
         return None
 
+    @remembered_property
+    def avro_schema(self) -> AvroSchema | None:
+        """The Avro schema that the rows of this read have to fit: the session's, else the first response's."""
+        own = self.responses[0].avro_schema if self.responses else None
+        for bytes_ in (self.session.avro_schema if self.session else None, own):
+            if bytes_ is not None and bytes_.schema is not None:
+                return bytes_.schema
+        return None
+
     @property
     def whole(self) -> bool:
         """True if the stream was read from row 0 to a status OK."""
@@ -242,7 +281,7 @@ class ReadView(StorageCall):
 
     @property
     def rows_came(self) -> int:
-        """The number of rows in the responses, or the declared one if a response cannot be decoded as Arrow."""
+        """The number of rows in the responses, or the declared one if a response cannot be decoded."""
         return self.row_count if self.batches is None else sum(batch.num_rows for batch in self.batches)
 
     @remembered_property
@@ -252,7 +291,7 @@ class ReadView(StorageCall):
         for response in self.responses:
             if response.message is not None and response.message.WhichOneof("rows") is None:
                 continue
-            batch = response.batch.arrow() if response.batch is not None else None
+            batch = response.decoded()
             if batch is None:
                 return None
             decoded.append(batch)
@@ -365,6 +404,19 @@ class StorageView(View):
         found = [response.batch for read in self.served_reads for response in read.responses]
         return [*super().batches, *(batch for batch in found if batch is not None)]
 
+    @remembered_property
+    def avro_schemas(self) -> list[AvroSchemaBytes]:
+        """The Avro schemas in the exchange, of sessions and of responses."""
+        found = [session.avro_schema for session in self.served_sessions]
+        found += [response.avro_schema for read in self.served_reads for response in read.responses]
+        return [schema for schema in found if schema is not None]
+
+    @remembered_property
+    def avro_rows(self) -> list[AvroRowsBytes]:
+        """The rows in Avro of every response that has some under a readable schema."""
+        found = [response.avro_rows for read in self.served_reads for response in read.responses]
+        return [rows for rows in found if rows is not None]
+
     def _excess_of_sizes(self) -> Excess | None:
         declared = [(one.call, one.inflated) for read in self.served_reads for one in read.responses]
         return self.budget.of_inflated(declared, self.inflation or 0) if declared else None
@@ -385,6 +437,12 @@ class StorageView(View):
                 if words := response.unreadable:
                     yield f"call {response.call}, response {response.response}: {words}"
         yield from self._unreadable_batches()
+        for schema in self.avro_schemas:
+            if schema.schema is None:
+                yield f"call {schema.call}: the bytes of an Avro schema cannot be read"
+        for rows in self.avro_rows:
+            if rows.arrow() is None:
+                yield f"call {rows.call}, response {rows.response}: the bytes of rows in Avro cannot be decoded"
 
     def _is_open(self, index: int) -> bool:
         """True if a call may end in a status that its step does not name.
