@@ -8,10 +8,12 @@ no bytes and that no count in the bytes announces.
 from __future__ import annotations
 
 import abc
+from typing import Any
 
 from conformance.formats.avro.cursor import Cursor
+from conformance.formats.avro.types import AvroPrimitive
 
-__all__ = ["AvroColumn"]
+__all__ = ["AvroColumn", "LeafColumn"]
 
 
 class AvroColumn(abc.ABC):
@@ -30,3 +32,16 @@ class AvroColumn(abc.ABC):
     @abc.abstractmethod
     def cut(self, count: int) -> None:
         """Forget all but the first ``count`` values: a row that is not complete leaves parts of it."""
+
+
+class LeafColumn(AvroColumn):
+    """The values of a primitive type, in order."""
+
+    def __init__(self, path: str, type_: AvroPrimitive) -> None:
+        super().__init__(path)
+        self.type = type_
+        self.values: list[Any] = []
+
+    def cut(self, count: int) -> None:
+        """Forget all but the first values."""
+        del self.values[count:]

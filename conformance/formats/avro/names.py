@@ -14,12 +14,14 @@ from conformance.formats.avro.types import PRIMITIVES
 __all__ = ["field_name", "full_name", "path_below", "qualified"]
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LONGEST_NAME: Final = 1024
+"""Characters of a full name: each record in another one may inherit its namespace, however long that is."""
 _LONGEST: Final = 200
 """Characters kept of a path: a schema may nest long names, and each type has its path."""
 
 
 def full_name(attributes: Mapping[str, Any], enclosing: str, report: Reporter) -> tuple[str, str]:
-    """The full name of a record and its namespace; both empty if it has no name.
+    """The full name of a record and its namespace; both empty if it has no name, or one that is too long.
 
     A dot in the name makes it a full name, and the attribute ``namespace`` then does not count.
     """
@@ -30,13 +32,17 @@ def full_name(attributes: Mapping[str, Any], enclosing: str, report: Reporter) -
     dotted = "." in name
     if dotted:
         namespace, _, name = name.rpartition(".")
+    full = qualified(name, namespace)
+    if len(full) > _LONGEST_NAME:
+        report(AvroRule.NAME_LONG, "name", f"a full name of {len(full)} characters")
+        return "", ""
     if not _NAME.fullmatch(name):
         report(AvroRule.NAME_ILLEGAL, "name", f"the name {name!r}")
     if (namespace or dotted) and not all(_NAME.fullmatch(part) for part in namespace.split(".")):
         report(AvroRule.NAMESPACE_ILLEGAL, "namespace", f"the namespace {namespace!r}")
     if name in PRIMITIVES:
         report(AvroRule.NAME_RESERVED, "name", f"a record with the name {name}")
-    return qualified(name, namespace), namespace
+    return full, namespace
 
 
 def field_name(attributes: Mapping[str, Any], report: Reporter) -> str:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from conformance.contain.text import many
-from conformance.formats.avro.columns import AvroColumn
+from conformance.formats.avro.columns import AvroColumn, LeafColumn
 from conformance.formats.avro.cursor import Cursor
-from conformance.formats.avro.leaves import leaf_of
 from conformance.formats.avro.names import path_below
+from conformance.formats.avro.numbers import BooleanColumn, NullColumn, NumberColumn, RealColumn
 from conformance.formats.avro.rules import AvroRule
-from conformance.formats.avro.types import AvroArray, AvroPrimitive, AvroRecord, AvroSchema, AvroType, AvroUnion
+from conformance.formats.avro.sized import DateTimeColumn, DecimalColumn, SizedColumn
+from conformance.formats.avro.types import (
+    AvroArray,
+    AvroPrimitive,
+    AvroRecord,
+    AvroSchema,
+    AvroType,
+    AvroUnion,
+    PrimitiveKind,
+)
 
 __all__ = ["ArrayColumn", "NullableColumn", "RecordColumn", "column_of"]
 
@@ -130,7 +140,29 @@ def column_of(made: AvroType, schema: AvroSchema, path: str = "") -> AvroColumn:
     if isinstance(made, AvroArray):
         return ArrayColumn(path, column_of(made.items, schema, path_below(path, _ITEM)))
     if isinstance(made, AvroPrimitive):
-        return leaf_of(made, path)
+        return _leaf_of(made, path)
     record = schema.record(made)
     children = [column_of(field.type, schema, path_below(path, field.name)) for field in record.fields]
     return RecordColumn(path, record, children)
+
+
+_LEAVES: Final[Mapping[PrimitiveKind, type[LeafColumn]]] = MappingProxyType(
+    {
+        PrimitiveKind.NULL: NullColumn,
+        PrimitiveKind.BOOLEAN: BooleanColumn,
+        PrimitiveKind.INT: NumberColumn,
+        PrimitiveKind.LONG: NumberColumn,
+        PrimitiveKind.FLOAT: RealColumn,
+        PrimitiveKind.DOUBLE: RealColumn,
+        PrimitiveKind.BYTES: SizedColumn,
+        PrimitiveKind.STRING: SizedColumn,
+    }
+)
+
+
+def _leaf_of(made: AvroPrimitive, path: str) -> LeafColumn:
+    if made.logical == "decimal":
+        return DecimalColumn(path, made)
+    if made.logical == "datetime":
+        return DateTimeColumn(path, made)
+    return _LEAVES[made.kind](path, made)

@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from conformance.contain.text import many
-from conformance.formats.avro.columns import AvroColumn
+from conformance.formats.avro.columns import AvroColumn, LeafColumn
 from conformance.formats.avro.datum import AvroRowsReading
-from conformance.formats.avro.leaves import DecimalColumn, LeafColumn
 from conformance.formats.avro.mapped import avro_arrow_schema, corresponds
 from conformance.formats.avro.nested import ArrayColumn, NullableColumn, RecordColumn
+from conformance.formats.avro.sized import DecimalColumn
 from conformance.formats.avro.types import PrimitiveKind
 from conformance.wire.arrow import UndecodableError, UnsupportedHereError
 

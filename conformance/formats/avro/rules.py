@@ -111,6 +111,8 @@ class AvroRule(WireRule):
         "types nest at most 64 deep; the columns of BigQuery nest 15 deep")
     SIZE = ("avro-schema.size", _N, _LIMITS,
         "a row has at most 100000 types, with each reference in full; a table has at most 10000 columns")
+    NAME_LONG = ("avro-schema.name-long", _N, _LIMITS,
+        "a full name has at most 1024 characters; the name of a column of BigQuery has at most 300")
 
     # --- the rows: numbers, lengths, branches --------------------------------------------------------
 

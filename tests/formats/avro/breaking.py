@@ -98,6 +98,7 @@ SCHEMAS: Final[Mapping[AvroRule, str]] = {
     AvroRule.DECIMAL_SCALE: text_of(decimal(9, 10)),
     AvroRule.DECIMAL_WIDE: text_of(decimal(78)),
     AvroRule.DEPTH: text_of(_deep(64)),
+    AvroRule.NAME_LONG: json.dumps(record(name="r" * 1025)),
     AvroRule.SIZE: text_of(_doubled(20)),
 }
 """The schemas; the rules on rows have their own table."""

@@ -14,8 +14,9 @@ from hypothesis import given
 
 from conformance.contract.mapping import arrow_schema
 from conformance.formats.avro import avro_arrow_schema, avro_to_arrow, read_avro_rows, read_avro_schema
+from conformance.generate.materialise import materialise
 from conformance.protocols.storage_read.reference.avro import AvroWriter
-from conformance.records import BqType, Column, Mode
+from conformance.records import BqType, Column, Mode, Recipe, Table, ValueProfile
 from conformance.wire import UndecodableError, UnsupportedHereError
 from tests.fixtures import real_bigquery
 from tests.formats.avro.breaking import array, decimal, record, schema_of, zigzag
@@ -26,7 +27,7 @@ COLUMNS = (
     Column("p", BqType.NUMERIC, precision=5, scale=2),
     *(
         Column(f"r{place}", BqType.RANGE, range_of=kind)
-        for place, kind in enumerate([BqType.DATE, BqType.DATETIME] * 2)
+        for place, kind in enumerate([BqType.DATE, BqType.DATETIME, BqType.TIMESTAMP] * 2)
     ),
     Column("s", BqType.RECORD, Mode.NULLABLE, fields=(Column("x", BqType.INT64), Column("y", BqType.STRING))),
     Column("l", BqType.RECORD, Mode.REPEATED, fields=(Column("x", BqType.JSON, Mode.REPEATED),)),
@@ -69,6 +70,25 @@ def test_the_types_are_those_of_the_mapping() -> None:
     made = avro_arrow_schema(schema.schema)
 
     assert made.equals(arrow_schema(COLUMNS), check_metadata=False)
+
+
+@pytest.mark.parametrize("profile", [profile for profile in ValueProfile if profile is not ValueProfile.WIDE])
+def test_the_rows_of_a_case_come_back(profile: ValueProfile) -> None:
+    """The extremes of every type, as the reference sends them, are clean and give the table of the case."""
+    columns = [column for column in COLUMNS if column.type is not BqType.INTERVAL]  # which the reference stores apart
+    table = materialise(Table(tuple(columns), recipe=Recipe(rows=40, seed=5, values=profile)))
+    writer = AvroWriter(columns)
+    schema = read_avro_schema(writer.schema).schema
+    assert schema is not None
+
+    (batch,) = table.to_batches()
+    reading = read_avro_rows(writer.rows(batch), schema, table.num_rows)
+
+    assert [str(fault) for fault in reading.faults] == []
+    made = avro_to_arrow(reading, arrow_schema(columns))
+    assert made.schema.equals(table.schema, check_metadata=True)
+    for column, sent, found in zip(columns, batch, made, strict=True):
+        assert _same(found.to_pylist(), sent.to_pylist()), column.name
 
 
 def test_a_name_that_is_no_text_gets_another() -> None:

@@ -25,7 +25,7 @@ NOT_UNDERSTOOD = frozenset(
         *(AvroRule.SCHEMA_JSON, AvroRule.SCHEMA_FORM, AvroRule.ROOT, AvroRule.TYPE_MISSING, AvroRule.TYPE_UNKNOWN),
         *(AvroRule.NAME_UNDEFINED, AvroRule.NAME_MISSING, AvroRule.NAME_REDEFINED, AvroRule.FIELDS_MISSING),
         *(AvroRule.ITEMS_MISSING, AvroRule.UNION_NESTED, AvroRule.UNION_REPEATED, AvroRule.UNION_BRANCHES),
-        *(AvroRule.RECURSION, AvroRule.DEPTH, AvroRule.SIZE),
+        *(AvroRule.RECURSION, AvroRule.DEPTH, AvroRule.SIZE, AvroRule.NAME_LONG),
     }
 )
 """The rules without which nobody knows what the bytes of a row mean."""

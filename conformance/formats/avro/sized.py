@@ -1,0 +1,111 @@
+"""The columns of texts, bytes, decimals and DATETIMEs: a length, as many bytes, and what these bytes have to be."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import Any, Final
+
+from conformance.contain.text import many
+from conformance.formats.avro.columns import LeafColumn
+from conformance.formats.avro.cursor import Cursor
+from conformance.formats.avro.rules import AvroRule
+from conformance.formats.avro.types import AvroPrimitive, PrimitiveKind
+from conformance.wire.closed import RegionKind
+from conformance.wire.preview import decimal_text, shorten
+
+__all__ = ["DateTimeColumn", "DecimalColumn", "SizedColumn"]
+
+_SHOWN: Final = 24
+"""Bytes of a value that an observation or the dump shows."""
+_BITS: Final = 256
+"""Bits of the widest decimal: those of a BIGNUMERIC."""
+_EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # a civil time has no zone
+_MICROSECOND: Final = dt.timedelta(microseconds=1)
+_DATETIME: Final = re.compile(rb"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,6}))?")
+
+
+class SizedColumn(LeafColumn):
+    """Bytes and texts, kept as bytes; a text that is not UTF-8 cannot be read, and is empty."""
+
+    def __init__(self, path: str, type_: AvroPrimitive) -> None:
+        super().__init__(path, type_)
+        self.noun = "text" if type_.kind is PrimitiveKind.STRING else "bytes"
+
+    def read(self, cursor: Cursor) -> None:
+        """Read a length and as many bytes."""
+        raw = cursor.sized(self.path, self.noun)
+        start = cursor.at - len(raw)
+        if cursor.regions is not None and raw:
+            cursor.show(start, self.path, self.noun, self.shown(raw), RegionKind.STRING)
+        self.values.append(self.value(cursor, start, raw))
+
+    def shown(self, raw: bytes) -> str:
+        """The value in the dump."""
+        if self.type.kind is PrimitiveKind.STRING:
+            return repr(shorten(raw[: 4 * _SHOWN].decode(errors="replace")))
+        return shorten(raw[:_SHOWN].hex(" ") + ("…" if len(raw) > _SHOWN else ""))
+
+    def value(self, cursor: Cursor, start: int, raw: bytes) -> Any:
+        """The value of the bytes at ``start``."""
+        if self.type.kind is PrimitiveKind.STRING and not raw.isascii():
+            try:
+                raw.decode()
+            except UnicodeDecodeError as error:
+                wrong = raw[error.start : error.start + _SHOWN].hex(" ")
+                observed = f"{wrong} at byte {error.start} of a text of {many(len(raw), 'byte')}"
+                cursor.report(AvroRule.UTF8, start, self.path, observed)
+                cursor.unreadable += 1
+                return b""
+        return raw
+
+
+class DateTimeColumn(SizedColumn):
+    """DATETIMEs, as microseconds since 1970; a text that is no DATETIME cannot be read, and is 0."""
+
+    def value(self, cursor: Cursor, start: int, raw: bytes) -> Any:
+        """The microseconds of the text at ``start``."""
+        if found := _DATETIME.fullmatch(raw):
+            *parts, fraction = found.groups()
+            try:
+                moment = dt.datetime(*map(int, parts))  # type: ignore[arg-type]  # noqa: DTZ001  # no zone, on purpose
+            except ValueError:
+                pass
+            else:
+                return (moment - _EPOCH) // _MICROSECOND + int((fraction or b"").ljust(6, b"0"))
+        observed = repr(shorten(raw[: 4 * _SHOWN].decode(errors="replace")))
+        cursor.report(AvroRule.DATETIME_TEXT, start, self.path, f"the text {observed}")
+        cursor.unreadable += 1
+        return 0
+
+
+class DecimalColumn(SizedColumn):
+    """Decimals, as integers without their point; one that exceeds 256 bits cannot be read, and is 0."""
+
+    def __init__(self, path: str, type_: AvroPrimitive) -> None:
+        super().__init__(path, type_)
+        self.noun = "decimal"
+        self.bound = 10**type_.precision
+
+    def shown(self, raw: bytes) -> str:
+        """The number, unless it is much too long."""
+        value = int.from_bytes(raw, "big", signed=True)
+        return decimal_text(value, self.type.scale) if value.bit_length() < _BITS else super().shown(raw)
+
+    def value(self, cursor: Cursor, start: int, raw: bytes) -> Any:
+        """The unscaled integer in the bytes at ``start``; its width is the writer's choice."""
+        if not raw:
+            cursor.report(AvroRule.DECIMAL_EMPTY, start, self.path, "a decimal without bytes")
+            return 0
+        value = int.from_bytes(raw, "big", signed=True)
+        if -self.bound < value < self.bound:
+            return value
+        fits = value.bit_length() < _BITS
+        digits = many(len(str(abs(value))), "digit") if fits else f"more than {_BITS} bits"
+        observed = f"a decimal of {digits} with a precision of {self.type.precision}"
+        cursor.report(AvroRule.DECIMAL_DIGITS, start, self.path, observed)
+        # Decimals of 128 bits are kept if they fit, although they have too many digits.
+        if value.bit_length() < (128 if self.type.precision <= 38 else _BITS):
+            return value
+        cursor.unreadable += 1
+        return 0
