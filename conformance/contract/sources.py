@@ -279,6 +279,18 @@ READ_STATS: Final = "https://arrow.apache.org/docs/python/generated/pyarrow.ipc.
 LZ4_FRAME: Final = "https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md"
 """The frames in which LZ4-compressed buffers arrive."""
 
+AVRO_SPEC: Final = "https://avro.apache.org/docs/1.12.0/specification/"
+"""The Avro format: schemas in JSON, and the binary encoding of datums."""
+
+AVRO_GUIDE: Final = "https://cloud.google.com/bigquery/docs/reference/storage#avro_schema_details"
+"""The Avro type of each type of BigQuery."""
+
+AVRO_NAMES: Final = "https://github.com/apache/beam/issues/26318"
+"""A reader that refuses a schema in which two records have one name."""
+
+AVRO_NAMESPACE: Final = "https://github.com/goccy/bigquery-emulator/issues/221"
+"""A reader that refuses a schema whose namespace has a hyphen, as ids of projects have."""
+
 OBSERVED_TYPES: Final = "https://github.com/airbytehq/airbyte"
 """A decoder whose tests have the Arrow types that the service returned in September 2026."""
 
@@ -297,12 +309,13 @@ _BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
         ),
         EvidenceKind.MEASURED: (MEASURED, NO_RESPONSE, RUST_CLIENT),
         EvidenceKind.NORMATIVE: (
-            "https://arrow.apache.org/docs/format/", "https://github.com/apache/arrow/blob/main/format/",
-            "https://flatbuffers.dev/", "https://protobuf.dev/", "https://www.rfc-editor.org/rfc/", GRPC, LZ4_FRAME,
-            STATUS_CODES,
+            "https://arrow.apache.org/docs/format/", "https://avro.apache.org/docs/",
+            "https://flatbuffers.dev/", "https://github.com/apache/arrow/blob/main/format/", "https://protobuf.dev/",
+            "https://www.rfc-editor.org/rfc/", GRPC, LZ4_FRAME, STATUS_CODES,
         ),
         EvidenceKind.CLIENT: (
-            "https://github.com/apache/arrow/blob/main/cpp/", BEAM_SOURCE, ENDLESS_READ, ENDLESS_SPLITS, GO_CLIENT,
+            "https://github.com/apache/arrow/blob/main/cpp/", AVRO_NAMES, AVRO_NAMESPACE, BEAM_SOURCE,
+            ENDLESS_READ, ENDLESS_SPLITS, GO_CLIENT,
             JAVA_RETRIES, JOB_STREAMS, NESTED_PRUNING, NODE_CLIENT, PAYLOAD_CODEC, PERMANENT_AS_UNKNOWN, PYTHON_CLIENT,
             PYTHON_QUERIES, QUERY_PAGES, ROWS_LOST,
             ROW_COUNTERS, SELECTED_NAMES, STREAMS_BUNDLED, STRICT_CLIENT,

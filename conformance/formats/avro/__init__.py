@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from conformance.formats.avro.datum import AvroRowsReading, read_avro_rows
 from conformance.formats.avro.dissect import dissect_avro
-from conformance.formats.avro.mapped import avro_arrow_schema
+from conformance.formats.avro.mapped import avro_arrow_schema, avro_arrow_type
 from conformance.formats.avro.rows import avro_to_arrow
 from conformance.formats.avro.rules import AvroRule
 from conformance.formats.avro.schema import AvroSchemaReading, read_avro_schema
@@ -51,6 +51,7 @@ __all__ = [
     "AvroUnion",
     "PrimitiveKind",
     "avro_arrow_schema",
+    "avro_arrow_type",
     "avro_to_arrow",
     "dissect_avro",
     "read_avro_rows",

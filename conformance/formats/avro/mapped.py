@@ -24,7 +24,7 @@ from conformance.formats.avro.types import (
     PrimitiveKind,
 )
 
-__all__ = ["avro_arrow_schema", "corresponds", "is_interval"]
+__all__ = ["avro_arrow_schema", "avro_arrow_type", "corresponds", "is_interval"]
 
 _ITEM: Final = "item"
 _DIGITS: Final = 76
@@ -90,16 +90,17 @@ def _all_correspond(derived: pa.DataType, wanted: pa.DataType) -> bool:
 
 
 def _field(field: AvroField, schema: AvroSchema) -> pa.Field:
-    made = _type(field.type, schema)
+    made = avro_arrow_type(field.type, schema)
     name = field.name.encode(errors="backslashreplace").decode()  # JSON may escape half a character
     return pa.field(name, made, nullable=isinstance(field.type, AvroUnion) or pa.types.is_null(made))
 
 
-def _type(made: AvroType, schema: AvroSchema) -> pa.DataType:
+def avro_arrow_type(made: AvroType, schema: AvroSchema) -> pa.DataType:
+    """The Arrow type of a value, without what says that it may be null."""
     if isinstance(made, AvroUnion):
-        return _type(made.value, schema)
+        return avro_arrow_type(made.value, schema)
     if isinstance(made, AvroArray):
-        return pa.list_(pa.field(_ITEM, _type(made.items, schema), nullable=True))
+        return pa.list_(pa.field(_ITEM, avro_arrow_type(made.items, schema), nullable=True))
     if isinstance(made, AvroPrimitive):
         return _primitive(made)
     record = schema.record(made)

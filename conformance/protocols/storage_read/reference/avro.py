@@ -69,16 +69,24 @@ class AvroWriter:
 
     def __init__(self, columns: Sequence[Column], *, display_names: bool = False) -> None:
         self._columns = tuple(columns)
-        tree = _Tree(display_names=display_names).record("__root__", columns)
-        self.schema = json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
-        self._parsed = fastavro.parse_schema(tree)
+        self.tree = self.declare(_Tree(display_names=display_names).record("__root__", columns))
+        self.schema = json.dumps(self.tree, ensure_ascii=False, separators=(",", ":"))
+        self._parsed = fastavro.parse_schema(self.tree)
+
+    def declare(self, tree: dict[str, Any]) -> dict[str, Any]:
+        """The schema by which rows are written, as JSON; here the right one."""
+        return tree
 
     def rows(self, batch: pa.RecordBatch) -> bytes:
         """The datums of the rows (in stored form, with exactly the columns) one after another."""
         sink = io.BytesIO()
         for row in batch.to_pylist():
-            fastavro.schemaless_writer(sink, self._parsed, _datum(row, self._columns))
+            self.write_row(sink, _datum(row, self._columns))
         return sink.getvalue()
+
+    def write_row(self, sink: io.BytesIO, datum: Mapping[str, Any]) -> None:
+        """Write one row, given as the values of Avro by the names of its fields."""
+        fastavro.schemaless_writer(sink, self._parsed, datum)
 
 
 class _Tree:

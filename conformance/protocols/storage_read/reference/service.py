@@ -195,13 +195,19 @@ class Service(Queries):
         """The schema as a session keeps it: bytes for ARROW, a writer for AVRO."""
         if asked.data_format != proto.DATA_FORMAT["AVRO"]:
             return self.encode_schema(self.served_schema(columns)), None
-        from conformance.protocols.storage_read.reference.avro import AvroNameError, AvroWriter  # noqa: PLC0415  # or without Avro
+        from conformance.protocols.storage_read.reference.avro import AvroNameError  # noqa: PLC0415  # or without Avro
 
         options = asked.read_options.avro_serialization_options
         try:
-            return b"", AvroWriter(columns, display_names=options.enable_display_name_attribute)
+            return b"", self.avro_writer(columns, display_names=options.enable_display_name_attribute)
         except AvroNameError as error:
             self.refuse(Reason.AVRO_NAME, name=error)
+
+    def avro_writer(self, columns: Sequence[Column], *, display_names: bool) -> AvroWriter:
+        """What writes the schema and the rows of a session in AVRO."""
+        from conformance.protocols.storage_read.reference.avro import AvroWriter  # noqa: PLC0415  # or without Avro
+
+        return AvroWriter(columns, display_names=display_names)
 
     def name_session(self, parent: str) -> str:
         """A fresh session name under the parent project."""

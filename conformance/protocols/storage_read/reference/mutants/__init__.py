@@ -16,6 +16,8 @@ import pyarrow as pa
 from conformance.protocol import merged
 from conformance.protocols.storage_read.reference.mutants import (  # noqa: F401  # each registers its mutants
     avro,
+    avro_rows,
+    avro_schemas,
     behaviour,
     combinations,
     compressions,

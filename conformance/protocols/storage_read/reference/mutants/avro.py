@@ -14,7 +14,10 @@ from conformance.protocols.storage_read.reference.session import Stream
 @behaviour_mutant(
     "avro.counts-once-more",
     kills="avro.counts-are-the-rows",
-    also={"avro.offset-leaves-the-rest": "where a read has fewer responses than the full stream, its sum is another"},
+    also={
+        "avro.offset-leaves-the-rest": "where a read has fewer responses than the full stream, its sum is another",
+        "rows.row-count-is-true": "the count is compared with the rows of the response too",
+    },
 )
 class CountsOnceMore(Service):
     """The row_count of a response in Avro is one more than its rows."""
@@ -25,7 +28,11 @@ class CountsOnceMore(Service):
         return answer
 
 
-@behaviour_mutant("avro.offset-counts-from-one", kills="avro.offset-leaves-the-rest")
+@behaviour_mutant(
+    "avro.offset-counts-from-one",
+    kills="avro.offset-leaves-the-rest",
+    also={"offsets.*": "the rows are compared with those of the whole read too"},
+)
 class OffsetCountsFromOne(Service):
     """An offset into a stream in Avro counts from one: the row before it comes too."""
 

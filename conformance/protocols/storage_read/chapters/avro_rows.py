@@ -1,0 +1,54 @@
+"""Rows in Avro: the datums of consecutive rows, with nothing before, between and behind them.
+
+Every byte is read by the schema of the session (:mod:`conformance.formats.avro`). How many rows there are, and which
+values they have, is judged by the chapters on rows and values, as it is for Arrow.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.contract.clause import PROFILES
+from conformance.contract.rules import must, rule_clauses, should
+from conformance.contract.sources import AVRO_GUIDE, AVRO_SPEC, CAPTURED, SERVICE_TESTS
+from conformance.contract.view import once_per_view
+from conformance.formats.avro import AvroRule
+from conformance.protocols.storage_read.contract.avrobytes import AvroRowsBytes
+from conformance.protocols.storage_read.contract.view import StorageView
+
+SERVER: Final = PROFILES[:1]
+BY_THE_SPEC: Final = (AVRO_SPEC, CAPTURED)
+_LOST: Final = (
+    AvroRule.ROW_TRUNCATED, AvroRule.VARINT_TRUNCATED, AvroRule.FIXED_TRUNCATED, AvroRule.LENGTH_BEYOND,
+)  # fmt: skip
+
+
+@once_per_view
+def _rows(view: StorageView) -> list[AvroRowsBytes]:
+    return view.avro_rows if view.exchange.driven else []
+
+
+# fmt: off
+rule_clauses(_rows, SERVER,
+    must("avro.rows-are-whole", _LOST,
+      "google-cloud-bigquery-storage 2.43.0 (Python): such a row is left out, without an error",
+      "The bytes of a response end with the end of a row: no row is cut, and none goes on in the next response.",
+      source=BY_THE_SPEC),
+    must("avro.numbers-have-their-width", (
+      AvroRule.VARINT_TOO_LONG, AvroRule.VARINT_OVERFLOW, AvroRule.INT_RANGE), source=BY_THE_SPEC),
+    should("avro.numbers-are-minimal", AvroRule.VARINT_NOT_MINIMAL,
+      says="A number takes no more bytes than its value needs: writers make no others."),
+    must("avro.booleans-are-0-or-1", AvroRule.BOOLEAN, source=BY_THE_SPEC),
+    must("avro.lengths-are-not-negative", AvroRule.LENGTH_NEGATIVE, source=BY_THE_SPEC),
+    must("avro.branches-exist", AvroRule.UNION_BRANCH, source=BY_THE_SPEC),
+    must("avro.blocks-are-as-declared", (AvroRule.BLOCK_COUNT, AvroRule.BLOCK_SIZE), source=BY_THE_SPEC),
+    must("avro.texts-are-utf-8", AvroRule.UTF8, source=BY_THE_SPEC),
+    must("avro.days-and-times-exist", (
+      AvroRule.DATE_RANGE, AvroRule.TIME_RANGE, AvroRule.TIMESTAMP_RANGE),
+      says="Dates, times of day and timestamps are within the ranges of BigQuery's types.",
+      source=(AVRO_GUIDE, CAPTURED)),
+    must("avro.datetimes-are-texts-of-their-form", AvroRule.DATETIME_TEXT,
+      source=(AVRO_GUIDE, CAPTURED, SERVICE_TESTS)),
+    must("avro.decimals-fit", (AvroRule.DECIMAL_EMPTY, AvroRule.DECIMAL_DIGITS), source=BY_THE_SPEC),
+)
+# fmt: on
