@@ -94,8 +94,8 @@ class AvroRule(WireRule):
 
     # --- the schema: logical types -------------------------------------------------------------------
 
-    LOGICAL_UNKNOWN = ("avro-schema.logical-type-unknown", _N, _GUIDE,
-        "a logical type is one that BigQuery maps its types to; readers ignore others")
+    LOGICAL_UNKNOWN = ("avro-schema.logical-type-unknown", _N, _LOGICAL,
+        "a logical type is one that BigQuery is known to use; readers ignore others, and it may use more")
     LOGICAL_BASE = ("avro-schema.logical-type-base", _V, _LOGICAL,
         "a logical type annotates the type that its definition names")
     DECIMAL_PRECISION = ("avro-schema.decimal-precision", _V, _DECIMAL,
@@ -176,7 +176,7 @@ class AvroRule(WireRule):
     @property
     def of_service(self) -> bool:
         """True if BigQuery's documents, its protocol or a capture of its bytes say it, and not Avro's specification."""
-        return self.severity is _N and self.source not in (_LIMITS, _PRIMITIVES, f"{_JSON}#section-4")
+        return self.source in (_GUIDE, _CAPTURE, _PROTO) or self.source.startswith(_TYPES)
 
     @property
     def binds(self) -> bool:
