@@ -162,6 +162,8 @@ class AvroRule(WireRule):
         "a DATETIME is the text YYYY-MM-DDTHH:MM:SS, with at most 6 digits after a point, and exists in the calendar")
     DECIMAL_EMPTY = ("avro-rows.decimal-empty", _V, _DECIMAL,
         "a decimal has at least one byte, as every number in two's complement")
+    DECIMAL_RANGE = ("avro-rows.decimal-range", _N, f"{_TYPES}#decimal_types",
+        "a BIGNUMERIC has at most 256 bits, which leaves out most numbers of 77 digits")
     DECIMAL_DIGITS = ("avro-rows.decimal-digits", _V, _DECIMAL,
         "a decimal has at most as many digits as its precision")
 
