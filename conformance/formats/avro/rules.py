@@ -62,7 +62,7 @@ class AvroRule(WireRule):
     TYPE_UNMAPPED = ("avro-schema.type-unmapped", _N, _GUIDE,
         "a type is one to which BigQuery maps its types: not float, map, enum, fixed, or null alone")
     NAME_UNDEFINED = ("avro-schema.name-undefined", _V, _NAMES,
-        "the definition of a full name stands before its use")
+        "a full name is defined before it is used")
     NAME_MISSING = ("avro-schema.name-missing", _V, _NAMES,
         "a record and a field have a name, which is not empty")
     NAME_ILLEGAL = ("avro-schema.name-illegal", _V, _NAMES,
@@ -88,7 +88,7 @@ class AvroRule(WireRule):
     UNION_BRANCHES = ("avro-schema.union-branches", _N, _CAPTURE,
         "a union has two branches: null, and the type of a NULLABLE column")
     UNION_NULL_FIRST = ("avro-schema.union-null-first", _N, _CAPTURE,
-        "null is the first branch of a union, so that the byte 00 stands for NULL")
+        "null is the first branch of a union, so that the byte 00 means NULL")
     RECURSION = ("avro-schema.recursion", _N, _GUIDE,
         "a record does not contain itself; no type of BigQuery does")
 
