@@ -54,6 +54,8 @@ def avro_to_arrow(reading: AvroRowsReading, wanted: pa.Schema | None = None) -> 
     made = [
         _array(column, field.type, reading.rows, None) for column, field in zip(reading.columns, schema, strict=True)
     ]
+    if not made:  # from no arrays, a batch of no rows would be made
+        return pa.RecordBatch.from_struct_array(pa.Array.from_buffers(pa.struct([]), reading.rows, [None]))
     return pa.RecordBatch.from_arrays(made, schema=schema)
 
 

@@ -62,7 +62,7 @@ class AvroRule(WireRule):
     TYPE_UNMAPPED = ("avro-schema.type-unmapped", _N, _GUIDE,
         "a type is one to which BigQuery maps its types: not float, map, enum, fixed, or null alone")
     NAME_UNDEFINED = ("avro-schema.name-undefined", _V, _NAMES,
-        "the definition of a full name stands before its use")
+        "a full name is defined before it is used")
     NAME_MISSING = ("avro-schema.name-missing", _V, _NAMES,
         "a record and a field have a name, which is not empty")
     NAME_ILLEGAL = ("avro-schema.name-illegal", _V, _NAMES,
@@ -88,14 +88,14 @@ class AvroRule(WireRule):
     UNION_BRANCHES = ("avro-schema.union-branches", _N, _CAPTURE,
         "a union has two branches: null, and the type of a NULLABLE column")
     UNION_NULL_FIRST = ("avro-schema.union-null-first", _N, _CAPTURE,
-        "null is the first branch of a union, so that the byte 00 stands for NULL")
+        "null is the first branch of a union, so that the byte 00 means NULL")
     RECURSION = ("avro-schema.recursion", _N, _GUIDE,
         "a record does not contain itself; no type of BigQuery does")
 
     # --- the schema: logical types -------------------------------------------------------------------
 
-    LOGICAL_UNKNOWN = ("avro-schema.logical-type-unknown", _N, _GUIDE,
-        "a logical type is one that BigQuery maps its types to; readers ignore others")
+    LOGICAL_UNKNOWN = ("avro-schema.logical-type-unknown", _N, _LOGICAL,
+        "a logical type is one that BigQuery is known to use; readers ignore others, and it may use more")
     LOGICAL_BASE = ("avro-schema.logical-type-base", _V, _LOGICAL,
         "a logical type annotates the type that its definition names")
     DECIMAL_PRECISION = ("avro-schema.decimal-precision", _V, _DECIMAL,
@@ -162,6 +162,8 @@ class AvroRule(WireRule):
         "a DATETIME is the text YYYY-MM-DDTHH:MM:SS, with at most 6 digits after a point, and exists in the calendar")
     DECIMAL_EMPTY = ("avro-rows.decimal-empty", _V, _DECIMAL,
         "a decimal has at least one byte, as every number in two's complement")
+    DECIMAL_RANGE = ("avro-rows.decimal-range", _N, f"{_TYPES}#decimal_types",
+        "a BIGNUMERIC has at most 256 bits, which leaves out most numbers of 77 digits")
     DECIMAL_DIGITS = ("avro-rows.decimal-digits", _V, _DECIMAL,
         "a decimal has at most as many digits as its precision")
 
@@ -176,7 +178,7 @@ class AvroRule(WireRule):
     @property
     def of_service(self) -> bool:
         """True if BigQuery's documents, its protocol or a capture of its bytes say it, and not Avro's specification."""
-        return self.severity is _N and self.source not in (_LIMITS, _PRIMITIVES, f"{_JSON}#section-4")
+        return self.source in (_GUIDE, _CAPTURE, _PROTO) or self.source.startswith(_TYPES)
 
     @property
     def binds(self) -> bool:

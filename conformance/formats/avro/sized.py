@@ -80,12 +80,13 @@ class DateTimeColumn(SizedColumn):
 
 
 class DecimalColumn(SizedColumn):
-    """Decimals, as integers without their point; one that exceeds 256 bits cannot be read, and is 0."""
+    """Decimals, as integers without their point; one with more bits than its Arrow type cannot be read, and is 0."""
 
     def __init__(self, path: str, type_: AvroPrimitive) -> None:
         super().__init__(path, type_)
         self.noun = "decimal"
         self.bound = 10**type_.precision
+        self.room = 1 << (127 if type_.precision <= 38 else _BITS - 1)
 
     def shown(self, raw: bytes) -> str:
         """The number, unless it is much too long."""
@@ -98,14 +99,13 @@ class DecimalColumn(SizedColumn):
             cursor.report(AvroRule.DECIMAL_EMPTY, start, self.path, "a decimal without bytes")
             return 0
         value = int.from_bytes(raw, "big", signed=True)
-        if -self.bound < value < self.bound:
+        fits, exact = -self.room <= value < self.room, -self.bound < value < self.bound
+        if fits and exact:
             return value
-        fits = value.bit_length() < _BITS
-        digits = many(len(str(abs(value))), "digit") if fits else f"more than {_BITS} bits"
-        observed = f"a decimal of {digits} with a precision of {self.type.precision}"
-        cursor.report(AvroRule.DECIMAL_DIGITS, start, self.path, observed)
-        # Decimals of 128 bits are kept if they fit, although they have too many digits.
-        if value.bit_length() < (128 if self.type.precision <= 38 else _BITS):
+        shown = many(len(str(abs(value))), "digit") if value.bit_length() <= _BITS else f"more than {_BITS} bits"
+        rule = AvroRule.DECIMAL_RANGE if exact else AvroRule.DECIMAL_DIGITS
+        cursor.report(rule, start, self.path, f"a decimal of {shown} with a precision of {self.type.precision}")
+        if fits:
             return value
         cursor.unreadable += 1
         return 0

@@ -124,6 +124,7 @@ ROWS: Final[Mapping[AvroRule, tuple[tuple[Any, ...], str, int | None]]] = {
     AvroRule.TIMESTAMP_RANGE: ((logical("long", "timestamp-micros"),), "fe" + "ff" * 8 + "01", None),
     AvroRule.DATETIME_TEXT: ((logical("string", "datetime"),), "00", None),
     AvroRule.DECIMAL_EMPTY: ((decimal(1),), "00", None),
+    AvroRule.DECIMAL_RANGE: ((decimal(77),), "42 00 80" + "00" * 31, None),
     AvroRule.DECIMAL_DIGITS: ((decimal(1),), "02 0a", None),
     AvroRule.ROWS_MISSING: (("long",), "02", 2),
     AvroRule.ROWS_BEHIND: (("long",), "02 02", 1),

@@ -11,7 +11,7 @@ from conformance.formats.avro import AvroRule, avro_to_arrow, read_avro_rows
 from tests.formats.avro.breaking import ROWS, array, decimal, logical, record, schema_of, zigzag
 
 MOMENT: Final = dt.datetime
-UNREADABLE = {AvroRule.UTF8, AvroRule.INT_RANGE, AvroRule.DATETIME_TEXT}
+UNREADABLE = {AvroRule.UTF8, AvroRule.INT_RANGE, AvroRule.DATETIME_TEXT, AvroRule.DECIMAL_RANGE}
 
 
 def rows_of(data: str, *types: Any, count: int | None = None) -> list[Any]:
@@ -115,6 +115,16 @@ def test_the_ends_of_a_range_are_in_it_and_their_neighbours_not(kind: Any, low: 
     assert shown == [low, high]
 
 
+def test_an_int_has_32_bits() -> None:
+    """The numbers after its last ones have more."""
+    data = b"".join(map(zigzag, [-(1 << 31), (1 << 31) - 1, -(1 << 31) - 1, 1 << 31]))
+
+    reading = read_avro_rows(data, schema_of("int"))
+
+    assert [fault.path for fault in reading.faults] == ["row 2, a", "row 3, a"]
+    assert {fault.rule for fault in reading.faults} == {AvroRule.INT_RANGE}
+
+
 def _number(value: Any) -> int:
     """A date in days, a time or a date and time in microseconds."""
     if isinstance(value, dt.time):
@@ -180,6 +190,13 @@ def test_a_hostile_count_of_items_ends_at_once(count: int) -> None:
     for items in ("long", record(name="s")):
         reading = read_avro_rows(zigzag(count) + b"\x02\x02", schema_of(array(items)))
         assert [fault.rule for fault in reading.faults][-1] in (AvroRule.BLOCK_COUNT, AvroRule.ITEMS_LIMIT)
+
+
+def test_a_count_beyond_the_bytes_says_how_many_there_are() -> None:
+    """The bytes after the count, which have no room for the items."""
+    (fault,) = read_avro_rows(bytes.fromhex("06 02 00"), schema_of(array("double"))).faults
+
+    assert fault.observed == "3 items, and 2 bytes after the count"
 
 
 def test_rows_without_bytes_end() -> None:

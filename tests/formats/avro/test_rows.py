@@ -217,6 +217,25 @@ def test_another_schema_than_wanted_is_said(wanted: pa.Schema) -> None:
         avro_to_arrow(read_avro_rows(b"\x00", schema_of(array("long"))), wanted)
 
 
+def test_a_batch_without_columns_has_its_rows() -> None:
+    """As many as the response declares."""
+    assert avro_to_arrow(read_avro_rows(b"", schema_of(), 3)).num_rows == 3
+
+
+@pytest.mark.parametrize(("precision", "bits"), [(38, 127), (77, 255)])
+def test_a_decimal_with_too_many_digits_is_kept_while_it_fits(precision: int, bits: int) -> None:
+    """Its fault names the digits; Arrow has room for it up to the last bit."""
+    values = [(1 << bits) - 1, -(1 << bits) + 1, 1 << bits]
+    data = b"".join(bytes([66]) + value.to_bytes(33, "big", signed=True) for value in values)
+
+    kept = read_avro_rows(data[: 2 * 34], schema_of(decimal(precision)))
+
+    width = (bits + 1) // 8
+    raw = avro_to_arrow(kept)[0].buffers()[1].to_pybytes()
+    assert [int.from_bytes(raw[at : at + width], "little", signed=True) for at in (0, width)] == values[:2]
+    assert read_avro_rows(data, schema_of(decimal(precision))).unreadable == 1
+
+
 def test_values_without_an_arrow_form_are_not_invented() -> None:
     """A batch with something else in their place would be compared with the expected rows."""
     with pytest.raises(UndecodableError, match="1 value cannot be read"):

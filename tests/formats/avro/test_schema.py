@@ -107,6 +107,16 @@ def test_a_name_is_unknown_before_its_definition() -> None:
     assert (fault.rule, fault.path) == (AvroRule.TYPE_UNKNOWN, "a")
 
 
+@pytest.mark.parametrize(
+    ("name", "said"), [({}, "no name"), ({"name": ""}, "the name ''"), ({"name": 1}, "the name 1")]
+)
+def test_a_missing_name_is_told_from_an_empty_one(name: dict[str, object], said: str) -> None:
+    """And from something that is no text."""
+    (fault,) = read_avro_schema(json.dumps({"type": "record", "fields": [], **name})).faults
+
+    assert (fault.rule, fault.observed) == (AvroRule.NAME_MISSING, said)
+
+
 def test_a_fault_names_column_and_attribute() -> None:
     """The path leads through records and arrays."""
     inner = {"type": "record", "name": "s", "fields": [{"name": "price", "type": decimal("9")}]}
@@ -147,6 +157,28 @@ def test_every_type_of_a_wide_table_is_read() -> None:
 
     assert reading.faults == ()
     assert reading.schema is not None
+
+
+def test_a_decimal_without_a_scale_has_none() -> None:
+    """The scale is optional in Avro, and 0 by default."""
+    made = schema_of(logical("bytes", "decimal", precision=5)).root.fields[0].type
+
+    assert made == AvroPrimitive(PrimitiveKind.BYTES, "decimal", "", 5, 0)
+
+
+@pytest.mark.parametrize(("arrays", "understood"), [(62, True), (63, False)])
+def test_types_nest_64_deep(arrays: int, *, understood: bool) -> None:
+    """A record, its arrays and a value; also through a reference."""
+    kind: object = "s"
+    for _ in range(arrays - 1):
+        kind = array(kind)
+    named = read_avro_schema(text_of(record("long", name="s"), kind))
+    kind = "long"
+    for _ in range(arrays):
+        kind = array(kind)
+    whole = read_avro_schema(text_of(kind))
+
+    assert [reading.schema is not None for reading in (named, whole)] == [understood, understood]
 
 
 def test_references_do_not_multiply_without_end() -> None:
