@@ -19,9 +19,11 @@ from conformance.contract.clause import CLAUSES, Clause, load_chapters
 from conformance.contract.comparing.expected import expected_columns, project
 from conformance.contract.judge import judge
 from conformance.contract.viewing import view_of
+from conformance.formats.messages import AVRO
 from conformance.generate.materialise import materialise
 from conformance.protocols.storage_read.contract.expected import expected_rows
 from conformance.protocols.storage_read.contract.view import SessionView
+from conformance.protocols.storage_read.reference.avro import AvroWriter
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import (
     BqType,
@@ -78,9 +80,6 @@ Spoil = Callable[[list[Answer]], None]
 """A minimal deviation: changes the answers of an obedient server in place."""
 
 
-AVRO_SCHEMA: Final = '{"type": "record", "name": "__root__", "fields": []}'
-
-
 def message_of(batch: pa.RecordBatch, codec: str = "") -> bytes:
     """A record batch as one encapsulated message; ``codec`` is ``LZ4_FRAME``, ``ZSTD`` or empty."""
     options = pa.ipc.IpcWriteOptions(compression={"": None, "LZ4_FRAME": "lz4", "ZSTD": "zstd"}[codec])
@@ -99,12 +98,9 @@ def responses_of(
     buffers: str = "",
     payload: str = "",
     schema: bool = True,
-    avro: bool = False,
+    avro: AvroWriter | None = None,
 ) -> list[Any]:
-    """The responses of a full read: ``response_rows`` rows each, the schema in the first.
-
-    Nobody decodes ``avro``: its rows are any bytes.
-    """
+    """The responses of a full read: ``response_rows`` rows each, the schema in the first; ``avro`` writes the rows."""
     found = []
     for start in range(0, table.num_rows, response_rows):
         batch = pa.Table.slice(table, start, response_rows).combine_chunks().to_batches()[0]
@@ -117,9 +113,9 @@ def responses_of(
         response.stats.progress.at_response_start = start / table.num_rows
         response.stats.progress.at_response_end = (start + batch.num_rows) / table.num_rows
         if avro:
-            response.avro_rows.serialized_binary_rows = b"\x02" * batch.num_rows
+            response.avro_rows.serialized_binary_rows = avro.rows(batch)
             if not start:
-                response.avro_schema.schema = AVRO_SCHEMA
+                response.avro_schema.schema = avro.schema
         elif schema and not start:
             response.arrow_schema.serialized_schema = table.schema.serialize().to_pybytes()
         found.append(response)
@@ -213,7 +209,7 @@ class Obedient:
         session.expire_time.FromMicroseconds(NOW + 6 * 3600 * 1_000_000)
         session.estimated_row_count = table.num_rows
         if step.data_format == "AVRO":
-            session.avro_schema.schema = AVRO_SCHEMA
+            session.avro_schema.schema = AvroWriter(columns).schema
         else:
             session.arrow_schema.serialized_schema = mapping.arrow_schema(columns).serialize().to_pybytes()
         count = min(step.max_stream_count or self._limit, self._limit, table.num_rows)
@@ -241,7 +237,7 @@ class Obedient:
                 asked = self._owners[name].request.read_session
                 owner = asked.read_options
                 answer.coding = {
-                    "avro": asked.data_format == proto.DATA_FORMAT["AVRO"],
+                    "avro": AvroWriter(self.case.table.columns) if asked.data_format == AVRO.number else None,
                     "buffers": ("", "LZ4_FRAME", "ZSTD")[owner.arrow_serialization_options.buffer_compression],
                     "payload": "LZ4" if owner.response_compression_codec else "",
                 }
@@ -305,7 +301,7 @@ def verdicts(case: Case, spoil: Spoil | None = None, *, streams: int = 1, respon
 ROOT: Final = Path(__file__).resolve().parents[2]
 
 CHAPTERS: Final = frozenset(
-    {"abandon", "avro", "calls", "compression", "encoding", "errors", "history", "offsets", "projection", "responses",
+    {"abandon", "avro", "avro_rows", "avro_schema", "calls", "compression", "encoding", "errors", "history", "offsets", "projection", "responses",
      "restriction", "rows", "sample", "session", "snapshot", "split"}
 )  # fmt: skip
 """The modules of the chapters on calls; the others are on bytes."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 import bisect
 import dataclasses
 import itertools
+import json
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import grpc
 import pyarrow as pa
@@ -23,17 +24,29 @@ from sqlglot import exp
 from conformance._protobuftables import WireType
 from conformance.contract import proto
 from conformance.contract.rpcstatus import TRAILER, retry_status
-from conformance.contract.sources import DISCOVERY, MISSING_TABLE, PROTOBUF, PYTHON_QUERIES, STORAGE_PROTO, STREAM_PROTO
+from conformance.contract.sources import (
+    AVRO_SPEC,
+    DISCOVERY,
+    MISSING_TABLE,
+    PROTOBUF,
+    PYTHON_QUERIES,
+    STORAGE_PROTO,
+    STREAM_PROTO,
+)
 from conformance.protocols.storage_read.reference import restriction
 from conformance.protocols.storage_read.reference.catalogue import Catalogue, Snapshot, TableId
 from conformance.protocols.storage_read.reference.queries import RunOfQuery
 from conformance.protocols.storage_read.reference.service import DEFAULT_STREAMS, MAX_STREAMS, Service
 from conformance.protocols.storage_read.reference.session import Session, Stream
 from conformance.protocols.storage_read.reference.sql import NODES, Interpreter, SqlError, Value
-from conformance.records import BqType
+from conformance.protocols.storage_read.reference.zigzag import zigzag
+from conformance.records import BqType, Column, Mode
 from conformance.reference.freedom import ServiceVariation, registering
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.wire.protobuf import read_protobuf
+
+if TYPE_CHECKING:
+    from conformance.protocols.storage_read.reference.avro import AvroWriter
 
 __all__ = ["SERVICE_VARIATIONS"]
 
@@ -315,3 +328,63 @@ class StillRunning(Service):
 
     def plain_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
         return self.arrow_answer(project, asked)
+
+
+# --- Avro -----------------------------------------------------------------------------------------
+
+
+@_variation("avro.schema-is-spaced", AVRO_SPEC)
+class SchemaIsSpaced(Service):
+    """The Avro schema has line ends, another order of keys, and a text for whoever reads it."""
+
+    def put_schema(self, answer: Any, session: Session) -> None:
+        super().put_schema(answer, session)
+        if session.avro is not None:
+            tree = json.loads(answer.avro_schema.schema) | {"doc": "The rows of a table."}
+            answer.avro_schema.schema = json.dumps(tree, indent=2, sort_keys=True)
+
+
+@_variation("avro.records-have-other-names", AVRO_SPEC)
+class RecordsHaveOtherNames(Service):
+    """The records of nested columns are named by other numbers, in a namespace."""
+
+    def put_schema(self, answer: Any, session: Session) -> None:
+        super().put_schema(answer, session)
+        if session.avro is not None:
+            answer.avro_schema.schema = answer.avro_schema.schema.replace('"name":"__s_', '"name":"nested.part_')
+
+
+class _WritesCells(Service):
+    """A service that writes values of Avro in another legal way."""
+
+    def avro_writer(self, columns: Sequence[Column], *, display_names: bool) -> AvroWriter:
+        from conformance.protocols.storage_read.reference.mutants.avrowriters import FieldWriter  # noqa: PLC0415  # fastavro
+
+        return FieldWriter(columns, display_names=display_names, cell=self.cell)
+
+    def cell(self, column: Column, value: Any, right: bytes) -> bytes:
+        """The bytes of a value of a column."""
+        raise NotImplementedError
+
+
+@_variation("avro.blocks-have-sizes", AVRO_SPEC)
+class BlocksHaveSizes(_WritesCells):
+    """An array is a block whose negative count is followed by its size in bytes."""
+
+    def cell(self, column: Column, value: Any, right: bytes) -> bytes:
+        if column.mode is not Mode.REPEATED or not value:
+            return right
+        items = right[len(zigzag(len(value))) : -1]
+        return zigzag(-len(value)) + zigzag(len(items)) + items + right[-1:]
+
+
+@_variation("avro.decimals-are-short", AVRO_SPEC)
+class DecimalsAreShort(_WritesCells):
+    """A NUMERIC has no more bytes than its value needs."""
+
+    def cell(self, column: Column, value: Any, right: bytes) -> bytes:
+        if column.type is not BqType.NUMERIC or column.mode is Mode.REPEATED or value is None:
+            return right
+        number = int.from_bytes(value, "big", signed=True)
+        short = number.to_bytes((number.bit_length() + 8) // 8, "big", signed=True)
+        return right[: len(right) - len(value) - 1] + zigzag(len(short)) + short

@@ -10,6 +10,7 @@ import pyarrow as pa
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import Service
 from conformance.protocols.storage_read.reference.session import Stream
+from conformance.protocols.storage_read.reference.zigzag import zigzag
 from conformance.records import BqType, Column, Mode
 
 if TYPE_CHECKING:
@@ -18,15 +19,6 @@ if TYPE_CHECKING:
 _OTHER_VALUES: Final = {"values.*": "the value is another one"}
 _BRANCH: Final = 1
 """The bytes of a union's branch, which a NULLABLE value has before its own."""
-
-
-def _zigzag(value: int) -> bytes:
-    """A long as Avro writes it."""
-    rest, made = (value << 1) ^ (value >> 63), bytearray()
-    while rest > 0x7F:
-        made.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    return bytes([*made, rest])
 
 
 class _ChangesCells(Service):
@@ -73,7 +65,7 @@ class DatesAreWide(_ChangesCells):
     """A DATE has more bits than an int."""
 
     def value(self, column: Column, _value: Any, right: bytes) -> bytes:
-        return _zigzag(1 << 40) if column.type is BqType.DATE else right
+        return zigzag(1 << 40) if column.type is BqType.DATE else right
 
 
 @behaviour_mutant("avro.true-is-2", kills="avro.booleans-are-0-or-1")
@@ -89,7 +81,7 @@ class LengthsBelow0(_ChangesCells):
     """The length of a text is negative."""
 
     def value(self, column: Column, _value: Any, right: bytes) -> bytes:
-        return _zigzag(-1) + right[1:] if column.type is BqType.STRING else right
+        return zigzag(-1) + right[1:] if column.type is BqType.STRING else right
 
 
 @behaviour_mutant("avro.null-is-branch-2", kills="avro.branches-exist")
@@ -97,7 +89,7 @@ class NullIsBranch2(_ChangesCells):
     """NULL is a third branch of the union, which has two."""
 
     def cell(self, column: Column, value: Any, right: bytes) -> bytes:
-        return _zigzag(2) if value is None and column.mode is Mode.NULLABLE else right
+        return zigzag(2) if value is None and column.mode is Mode.NULLABLE else right
 
 
 @behaviour_mutant("avro.block-sizes-wrong", kills="avro.blocks-are-as-declared")
@@ -107,8 +99,8 @@ class BlockSizesWrong(_ChangesCells):
     def cell(self, column: Column, value: Any, right: bytes) -> bytes:
         if column.mode is not Mode.REPEATED or not value:
             return right
-        items = right[len(_zigzag(len(value))) : -1]
-        return _zigzag(-len(value)) + _zigzag(len(items) + 1) + items + right[-1:]
+        items = right[len(zigzag(len(value))) : -1]
+        return zigzag(-len(value)) + zigzag(len(items) + 1) + items + right[-1:]
 
 
 @behaviour_mutant("avro.texts-in-latin-1", kills="avro.texts-are-utf-8")
@@ -124,7 +116,7 @@ class MidnightIs24(_ChangesCells):
     """A TIME is 24 hours after midnight."""
 
     def value(self, column: Column, _value: Any, right: bytes) -> bytes:
-        return _zigzag(86_400_000_000) if column.type is BqType.TIME else right
+        return zigzag(86_400_000_000) if column.type is BqType.TIME else right
 
 
 @behaviour_mutant("avro.datetimes-with-a-blank", kills="avro.datetimes-are-texts-of-their-form")
@@ -140,4 +132,4 @@ class DecimalsAreEmpty(_ChangesCells):
     """A NUMERIC has no bytes."""
 
     def value(self, column: Column, _value: Any, right: bytes) -> bytes:
-        return _zigzag(0) if column.type is BqType.NUMERIC else right
+        return zigzag(0) if column.type is BqType.NUMERIC else right

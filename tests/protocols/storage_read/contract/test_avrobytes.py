@@ -1,0 +1,54 @@
+"""The Avro schema of a session and the rows under it, as clauses see them."""
+
+from __future__ import annotations
+
+from conformance.contract.viewing import view_of
+from conformance.records import CreateSession, ReadRows
+from tests.contract.exchanges import Obedient, case_of, create, read
+
+CASE = case_of(CreateSession(data_format="AVRO"), ReadRows())
+
+
+def test_rows_in_avro_are_those_of_arrow() -> None:
+    """A read gives the rows of the table, whatever form they came in."""
+    server = Obedient(CASE)
+
+    (whole,) = view_of(CASE, server.freeze(server.run()), server.table).reads
+
+    assert whole.batches is not None
+    assert [row for batch in whole.batches for row in batch.to_pylist()] == server.table.to_pylist()
+
+
+def test_a_cut_row_leaves_the_response_unread() -> None:
+    """Rows are decoded if every byte belongs to one; the reason names the response."""
+    server = Obedient(CASE)
+    answers = server.run()
+    rows = read(answers).responses[0].avro_rows
+    rows.serialized_binary_rows = rows.serialized_binary_rows[:-1]
+    view = view_of(CASE, server.freeze(answers), server.table)
+
+    assert view.reads[0].batches is None
+    assert "response 0: the bytes of rows in Avro cannot be decoded" in view.reason_not_judged()[1]
+
+
+def test_without_a_readable_schema_no_row_is_read() -> None:
+    """The schema of a session counts, and the bytes of rows mean nothing without one."""
+    server = Obedient(CASE)
+    answers = server.run()
+    for answer in (create(answers).responses[0], read(answers).responses[0]):
+        answer.avro_schema.schema = "no JSON"
+    view = view_of(CASE, server.freeze(answers), server.table)
+
+    assert view.avro_rows == []
+    assert "an Avro schema cannot be read" in view.reason_not_judged()[1]
+
+
+def test_the_first_response_stands_in_for_a_session_without_a_schema() -> None:
+    """A session whose schema is missing is read by that of its first response, as clients do."""
+    server = Obedient(CASE)
+    answers = server.run()
+    create(answers).responses[0].ClearField("avro_schema")
+
+    (whole,) = view_of(CASE, server.freeze(answers), server.table).reads
+
+    assert whole.batches is not None
