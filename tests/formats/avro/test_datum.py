@@ -192,6 +192,21 @@ def test_a_hostile_count_of_items_ends_at_once(count: int) -> None:
         assert [fault.rule for fault in reading.faults][-1] in (AvroRule.BLOCK_COUNT, AvroRule.ITEMS_LIMIT)
 
 
+def test_a_truncated_double_says_how_many_bytes_there_are() -> None:
+    """And nothing at all is a truncated row."""
+    (fault,) = read_avro_rows(bytes(3), schema_of("double")).faults
+
+    assert fault.observed == "3 bytes of a double"
+
+
+def test_values_without_bytes_are_counted_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as the limit are read, one more is not; null counts in each row."""
+    monkeypatch.setattr("conformance.formats.avro.cursor.MAX_FREE", 6)
+
+    assert rules_of("", "null", "null", count=3) == []
+    assert rules_of("", "null", "null", count=4) == [AvroRule.ITEMS_LIMIT]
+
+
 def test_a_count_beyond_the_bytes_says_how_many_there_are() -> None:
     """The bytes after the count, which have no room for the items."""
     (fault,) = read_avro_rows(bytes.fromhex("06 02 00"), schema_of(array("double"))).faults

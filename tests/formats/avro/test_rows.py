@@ -236,6 +236,15 @@ def test_a_decimal_with_too_many_digits_is_kept_while_it_fits(precision: int, bi
     assert read_avro_rows(data, schema_of(decimal(precision))).unreadable == 1
 
 
+def test_offsets_have_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text at the limit has an array, one byte more has none."""
+    monkeypatch.setattr("conformance.formats.avro.rows._LARGEST", 3)
+
+    assert avro_to_arrow(read_avro_rows(b"\x06abc", schema_of("string"))).num_rows == 1
+    with pytest.raises(UnsupportedHereError, match="an offset of 4"):
+        avro_to_arrow(read_avro_rows(b"\x08abcd", schema_of("string")))
+
+
 def test_values_without_an_arrow_form_are_not_invented() -> None:
     """A batch with something else in their place would be compared with the expected rows."""
     with pytest.raises(UndecodableError, match="1 value cannot be read"):

@@ -181,6 +181,23 @@ def test_types_nest_64_deep(arrays: int, *, understood: bool) -> None:
     assert [reading.schema is not None for reading in (named, whole)] == [understood, understood]
 
 
+def test_types_are_counted_with_each_reference_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of the record, two of it again, an array with its items, a union, and the root."""
+    text = text_of(record("long", name="s"), "s", array("long"), ["null", "long"])
+
+    for limit, understood in ((9, True), (8, False)):
+        monkeypatch.setattr("conformance.formats.avro.schema.MAX_TYPES", limit)
+        assert (read_avro_schema(text).schema is not None) == understood
+
+
+@pytest.mark.parametrize("size", [200, 201])
+def test_a_long_path_keeps_its_end(size: int) -> None:
+    """The path of a fault is cut where a schema nests long names."""
+    (fault,) = read_avro_schema(json.dumps(record(name="r") | {"fields": [{"name": "n" * size}]})).faults
+
+    assert fault.path == ("" if size == 200 else "…") + "n" * 200
+
+
 def test_references_do_not_multiply_without_end() -> None:
     """Thousands of records that have each other twice, or once, are refused before anything expands them."""
     for times in (1, 2):
