@@ -288,9 +288,6 @@ AVRO_GUIDE: Final = "https://cloud.google.com/bigquery/docs/reference/storage#av
 AVRO_NAMES: Final = "https://github.com/apache/beam/issues/26318"
 """A reader that refuses a schema in which two records have one name."""
 
-AVRO_NAMESPACE: Final = "https://github.com/goccy/bigquery-emulator/issues/221"
-"""A reader that refuses a schema whose namespace has a hyphen, as ids of projects have."""
-
 OBSERVED_TYPES: Final = "https://github.com/airbytehq/airbyte"
 """A decoder whose tests have the Arrow types that the service returned in September 2026."""
 
@@ -314,7 +311,7 @@ _BEGINNINGS: Final[Mapping[EvidenceKind, tuple[str, ...]]] = MappingProxyType(
             "https://www.rfc-editor.org/rfc/", GRPC, LZ4_FRAME, STATUS_CODES,
         ),
         EvidenceKind.CLIENT: (
-            "https://github.com/apache/arrow/blob/main/cpp/", AVRO_NAMES, AVRO_NAMESPACE, BEAM_SOURCE,
+            "https://github.com/apache/arrow/blob/main/cpp/", AVRO_NAMES, BEAM_SOURCE,
             ENDLESS_READ, ENDLESS_SPLITS, GO_CLIENT,
             JAVA_RETRIES, JOB_STREAMS, NESTED_PRUNING, NODE_CLIENT, PAYLOAD_CODEC, PERMANENT_AS_UNKNOWN, PYTHON_CLIENT,
             PYTHON_QUERIES, QUERY_PAGES, ROWS_LOST,

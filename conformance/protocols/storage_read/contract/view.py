@@ -86,6 +86,10 @@ class SessionView(StorageCall):
         data = ARROW.schema_in(self.session)
         return None if data is None else SchemaBytes(self.index, None, data, "session")
 
+    def asks_for(self, form: DataFormat) -> bool:
+        """True if the request asks for rows in this form."""
+        return bool(self.request.read_session.data_format == form.number)
+
     @remembered_property
     def avro_schema(self) -> AvroSchemaBytes | None:
         """The session's Avro schema, None if the session has none."""
@@ -176,8 +180,7 @@ class ResponseView:
             return "the bytes of a response are no ReadRowsResponse"
         session = self.read.session
         if self.format is AVRO:
-            of_avro = session is None or session.request.read_session.data_format == AVRO.number
-            return "" if of_avro else "the rows of a response are in Avro"
+            return "" if session is None or session.asks_for(AVRO) else "the rows of a response are in Avro"
         return "the bytes of a payload do not decompress" if self.format and self.payload is None else ""
 
     @remembered_property
@@ -406,9 +409,10 @@ class StorageView(View):
 
     @remembered_property
     def avro_schemas(self) -> list[AvroSchemaBytes]:
-        """The Avro schemas in the exchange, of sessions and of responses."""
-        found = [session.avro_schema for session in self.served_sessions]
-        found += [response.avro_schema for read in self.served_reads for response in read.responses]
+        """The Avro schemas of sessions that asked for this format, and of the responses of their reads."""
+        found = [session.avro_schema for session in self.served_sessions if session.asks_for(AVRO)]
+        reads = (read for read in self.served_reads if read.session is None or read.session.asks_for(AVRO))
+        found += [response.avro_schema for read in reads for response in read.responses]
         return [schema for schema in found if schema is not None]
 
     @remembered_property
