@@ -37,6 +37,7 @@ from conformance.formats.avro import (
     AvroUnion,
     avro_arrow_type,
 )
+from conformance.formats.messages import AVRO
 from conformance.protocols.storage_read.contract.avrobytes import AvroSchemaBytes
 from conformance.protocols.storage_read.contract.subjects import created
 from conformance.protocols.storage_read.contract.view import StorageView
@@ -110,7 +111,7 @@ class Declared(AtCall):
 @once_per_view
 def _declared(view: StorageView) -> list[Declared]:
     found = []
-    for session in created(view):
+    for session in (session for session in created(view) if session.asks_for(AVRO)):
         columns = expected_columns(view.case.table.columns, session.step.selected_fields)
         if columns is not None and session.avro_schema is not None and session.avro_schema.schema is not None:
             found.append(Declared(session.index, session.avro_schema.schema, columns))

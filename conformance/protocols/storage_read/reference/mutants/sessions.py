@@ -171,9 +171,10 @@ def negative_estimate(answer: Any, _session: Session) -> None:
 
 
 @session_mutant("session.avro-schema", kills="session.schema-is-of-the-format")
-def avro_schema(answer: Any, _session: Session) -> None:
+def avro_schema(answer: Any, session: Session) -> None:
     """An ARROW session carries an Avro schema."""
-    answer.avro_schema.schema = '{"type":"record","name":"__root__","fields":[]}'
+    if session.avro is None:
+        answer.avro_schema.schema = '{"type":"record","name":"__root__","fields":[]}'
 
 
 @behaviour_mutant("session.max-ignored", kills="session.streams-stay-below-the-maximum")
