@@ -45,13 +45,14 @@ MARGIN: Final = 1.1
 """How much of a ceiling a count may be: a clause more is no regression."""
 
 CEILINGS: Final[Mapping[str, int]] = {
-    "_globs.py": 527,
-    "contract": 7781,
-    "engine": 2_344,
+    "_globs.py": 555,
+    "contract": 8161,
+    "engine": 2_568,
+    "formats": 40,
     "generate": 336,
     "protocol.py": 4,
-    "protocols": 1636,
-    "records": 128,
+    "protocols": 1548,
+    "records": 136,
     "targets": 4,
     "wire": 2330,
     "subjects": 268,

@@ -128,7 +128,7 @@ class ResponseView:
         data = AVRO.schema_in(self.message)
         return None if data is None else AvroSchemaBytes(self.call, self.response, data)
 
-    @property
+    @remembered_property
     def format(self) -> DataFormat | None:
         """The form of the rows; None if there are none."""
         return format_of_rows(self.message)

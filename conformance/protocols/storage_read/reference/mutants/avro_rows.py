@@ -133,3 +133,17 @@ class DecimalsAreEmpty(_ChangesCells):
 
     def value(self, column: Column, _value: Any, right: bytes) -> bytes:
         return zigzag(0) if column.type is BqType.NUMERIC else right
+
+
+@behaviour_mutant(
+    "avro.records-without-branch",
+    kills="avro.rows-are-whole",
+    also={"avro.*": "what follows is read at another place"},
+    defects=("B-93",),
+)
+class RecordsWithoutBranch(_ChangesCells):
+    """A RECORD that is not NULL comes without the branch of its union."""
+
+    def cell(self, column: Column, value: Any, right: bytes) -> bytes:
+        bare = column.type is BqType.RECORD and column.mode is Mode.NULLABLE and value is not None
+        return right[_BRANCH:] if bare else right

@@ -111,6 +111,7 @@ class DecimalsWithoutDigits(_EditsText):
     "avro.project-in-the-namespace",
     kills="avro.names-are-legal",
     also={"avro.root-has-its-name": "the namespace is a part of the full name"},
+    defects=("B-92",),
 )
 class ProjectInTheNamespace(_EditsText):
     """The namespace of the record is the project and the dataset."""
