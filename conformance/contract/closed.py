@@ -77,7 +77,6 @@ class Form(enum.StrEnum):
     it.
     """
 
-    NOTHING = "selects nothing"
     KEYWORD_LITERAL = "a keyword inside a literal"
     KEYWORD_NAME = "a column named like a statement"
     DOUBLE_QUOTED = "a double-quoted literal"

@@ -27,11 +27,11 @@ def test_every_clause_has_a_lie_that_it_tells() -> None:
 
 
 def test_every_clause_is_failed_by_some_lie_alone() -> None:
-    """For each clause but one that follows from another, some deviation fails it and nothing else."""
+    """For each clause but two that judge what another judges too, some deviation fails it and nothing else."""
     shown = {deviation.clause for deviation in deviations()}
     alone = {deviation.clause for deviation in deviations() if not deviation.others}
 
-    assert shown - alone == {"restriction.bad-one-yields-no-rows"}
+    assert shown - alone == {"restriction.bad-one-yields-no-rows", "restriction.nothing-selected"}
 
 
 def test_every_clause_is_named_by_a_case() -> None:

@@ -1,7 +1,8 @@
 """The effect of ``row_restriction``: it selects exactly the rows for which it is TRUE, or it is refused.
 
-One clause judges a valid restriction, chosen by the distinctive feature of its text (:class:`Form`). The rows that
-it selects are written in the case, by hand. The chapter on errors judges the codes of refusals.
+One clause judges a valid restriction, chosen by the distinctive feature of its text (:class:`Form`). If it selects no
+row, a second clause judges that. The rows that it selects are written in the case, by hand. The chapter on errors
+judges the codes of refusals.
 """
 
 from __future__ import annotations
@@ -73,7 +74,6 @@ def form_of(session: SessionView) -> Form:
     upper = {word.upper() for word in words}
     columns = {column.name.casefold() for column in session.view.case.table.columns}
     applies = (
-        (Form.NOTHING, not expected_rows(session.view, session)),
         (Form.KEYWORD_LITERAL, any(_KEYWORDS.search(literal) for literal in literals)),
         (Form.KEYWORD_NAME, any(_KEYWORDS.fullmatch(word) for word in words if word.casefold() in columns)),
         (Form.TEMPORAL, bool(_TEMPORAL.search(restriction))),
@@ -172,9 +172,23 @@ _selected_by("restriction.keyword-as-a-name", Form.KEYWORD_NAME, SQL_KEYWORDS,
 
   A restriction on such a column is not refused because of its name.
   """, breaks="every client of a table with such a column", level=Level.SHOULD)
-_selected_by("restriction.nothing-selected", Form.NOTHING, SQL_WHERE,
-  "A restriction that is TRUE for no row is served, and yields no row.")
 # fmt: on
+
+
+def selects_nothing(session: SessionView) -> bool:
+    """Whether a session has a valid restriction that is TRUE for no row."""
+    return bool(session.step.row_restriction) and not expected_rows(session.view, session)
+
+
+@clause(
+    "restriction.nothing-selected",
+    over=lambda view: [subject for subject in _restricted(view) if selects_nothing(_session(subject))],
+    source=SQL_WHERE,
+    breaks=BREAKS,
+)
+def nothing_selected(subject: Subject) -> Iterator[Violation]:
+    """A restriction that is TRUE for no row is served, and yields no row."""
+    yield from _selects(subject)
 
 
 @once_per_view

@@ -57,7 +57,6 @@ _KILLS: Final[Mapping[str, str]] = {
     "hash-is-no-comment": "restriction.and-or",
     "comment-is-executed": "restriction.and-or",
     "dotted-name-is-a-table": "restriction.nested-field",
-    "literals-are-decimals": "restriction.nothing-selected",
     **dict.fromkeys(("dates-are-texts", "zone-is-dropped", "local-zone"), "restriction.temporal-literal"),
     **dict.fromkeys(("like-ignores-case", "like-has-no-escape"), "restriction.like"),
     "nan-is-null": "restriction.is-null",
@@ -66,8 +65,16 @@ _KILLS: Final[Mapping[str, str]] = {
 }
 """The clause that the case of a reading shows, where it is another than that of comparisons."""
 
+_ALSO: Final[Mapping[str, Mapping[str, str]]] = {
+    "literals-are-decimals": {"restriction.nothing-selected": "the right answer of its case has no row"},
+}
+"""The clauses that the case of a reading shows as well, each with the reason."""
+
 for _name, _reading in READINGS.items():
     _engines = f" So do {', '.join(_reading.engines)}." if _reading.engines else ""
     behaviour_mutant(
-        f"dialect.{_name}", kills=_KILLS.get(_name, "restriction.comparison"), fault=f"{_reading.fault}{_engines}"
+        f"dialect.{_name}",
+        kills=_KILLS.get(_name, "restriction.comparison"),
+        also=_ALSO.get(_name, {}),
+        fault=f"{_reading.fault}{_engines}",
     )(_of_reading(_name))
