@@ -120,7 +120,8 @@ class CauseResult:
 
     ``key`` is the same in every run of a target. ``cases`` are those with one of its own deviations, ``smallest`` the
     smallest of those with the first, and ``replay`` the command that shows it again. ``contrast`` are sentences on what
-    sets its findings apart from what is right in the same run.
+    sets its findings apart from what is right in the same run. ``level`` is the strongest of its own clauses and of its
+    echoes.
     """
 
     key: str
