@@ -74,7 +74,7 @@ class Paths(enum.StrEnum):
 
 class Form(enum.StrEnum):
     """The distinctive feature of a restriction; the first that applies, in this order, decides which clause checks
-    it.
+    it. An operator on columns and literals is checked in any case.
     """
 
     KEYWORD_LITERAL = "a keyword inside a literal"

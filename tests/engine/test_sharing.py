@@ -91,6 +91,35 @@ def test_restrictions_that_are_wrong_under_every_projection_are_one_cause() -> N
     assert cause.clause == PROJECTED
 
 
+DATES, LIST = "restriction.temporal-literal", "restriction.in-list"
+
+
+def test_an_operator_that_is_wrong_on_dates_leads() -> None:
+    """Dates are right with other operators."""
+    (cause,) = found(wrong("a", DATES, BETWEEN), right("b", DATES, COMPARISON), right("c", BETWEEN))
+
+    assert cause.clause == BETWEEN
+    assert [echo.clause for echo in cause.echoes] == [DATES]
+
+
+@pytest.mark.parametrize("other", [(DATES,), (DATES, LIST)])
+def test_an_operand_that_is_wrong_with_several_operators_leads(other: tuple[str, ...]) -> None:
+    """Comparisons have no clause next to that of dates."""
+    (cause,) = found(
+        wrong("a", DATES, BETWEEN), wrong("b", *other), right("c", BETWEEN), right("d", LIST), right("e", DATES)
+    )
+
+    assert cause.clause == DATES
+
+
+def test_an_operator_that_is_wrong_on_an_empty_answer_leads_to_its_operand_and_to_the_answer() -> None:
+    """Three clauses judge the answer, and BETWEEN is what is wrong."""
+    (cause,) = found(wrong("a", DATES, BETWEEN, NOTHING), right("b", DATES, NOTHING), right("c", BETWEEN))
+
+    assert cause.clause == BETWEEN
+    assert [echo.clause for echo in cause.echoes] == [DATES, NOTHING]
+
+
 def test_another_answer_of_the_case_explains_nothing() -> None:
     """Two calls of one case, each with a fault of its own."""
     case = judged("a", fails("a", BETWEEN, WRONG, call=0), fails("a", NOTHING, WRONG, call=2))

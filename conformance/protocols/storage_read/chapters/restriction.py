@@ -1,8 +1,8 @@
 """The effect of ``row_restriction``: it selects exactly the rows for which it is TRUE, or it is refused.
 
-One clause judges a valid restriction, chosen by the distinctive feature of its text (:class:`Form`). If it selects no
-row, a second clause judges that. The rows that it selects are written in the case, by hand. The chapter on errors
-judges the codes of refusals.
+A clause judges a valid restriction by the distinctive feature of its text (:class:`Form`). If that is an operand, such
+as a date, a second clause judges an operator such as BETWEEN; if no row is selected, another one judges that. The rows
+that it selects are written in the case, by hand. The chapter on errors judges the codes of refusals.
 """
 
 from __future__ import annotations
@@ -67,8 +67,12 @@ def _tokens(restriction: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return literals, tuple(match["word"] for match in found if match["word"])
 
 
-def form_of(session: SessionView) -> Form:
-    """Return the distinctive feature of the restriction of a valid request."""
+PREDICATES: Final = (Form.LIKE, Form.BETWEEN, Form.IN, Form.IS_NULL)
+"""Operators of which each has a clause, whatever its operands are."""
+
+
+def forms_of(session: SessionView) -> tuple[Form, ...]:
+    """Return the distinctive feature of the restriction of a valid request, and its operator if that is another one."""
     restriction = session.step.row_restriction
     literals, words = _tokens(restriction)
     upper = {word.upper() for word in words}
@@ -87,7 +91,8 @@ def form_of(session: SessionView) -> Form:
         (Form.LOGIC, bool(upper & {"AND", "OR"})),
         (Form.COMPARISON, True),
     )
-    return next(form for form, applicable in applies if applicable)
+    found = [form for form, applicable in applies if applicable]
+    return tuple(dict.fromkeys((found[0], *[form for form in found if form in PREDICATES][:1])))
 
 
 # --- valid restrictions ---------------------------------------------------------------------------
@@ -110,7 +115,7 @@ def _session(subject: Subject) -> SessionView:
 
 
 def _of_form(form: Form) -> Callable[[View], list[Subject]]:
-    return lambda view: [subject for subject in _restricted(view) if form_of(_session(subject)) is form]
+    return lambda view: [subject for subject in _restricted(view) if form in forms_of(_session(subject))]
 
 
 def _selects(subject: Subject) -> Iterator[Violation]:

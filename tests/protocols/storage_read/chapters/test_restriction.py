@@ -9,7 +9,7 @@ from conformance.contract import proto
 from conformance.contract.closed import Form
 from conformance.contract.comparing.matching import show_row
 from conformance.contract.view import View
-from conformance.protocols.storage_read.chapters.restriction import BAD_RESTRICTIONS, form_of
+from conformance.protocols.storage_read.chapters.restriction import BAD_RESTRICTIONS, forms_of
 from conformance.records import BqType, Column, CreateSession, Expect, Json, Outcome, ReadRows, Table
 from tests.contract.exchanges import (
     Answer,
@@ -158,7 +158,15 @@ def test_each_form_is_known_by_its_text(form: Form) -> None:
     server = Obedient(case)
     view = View(case, server.freeze(server.run()), server.table)
 
-    assert form_of(view.sessions[0]) is form
+    assert forms_of(view.sessions[0])[0] is form
+
+
+def test_an_operator_and_its_operand_are_judged_by_two_clauses() -> None:
+    """BETWEEN may be wrong, or the dates that it compares."""
+    found = passed(verdicts(where("DATE '2020-01-02' BETWEEN DATE '2020-01-01' AND DATE '2020-01-03'", *range(10))))
+
+    restricted = {clause for clause in found if clause.startswith("restriction.")}
+    assert restricted == {"restriction.temporal-literal", "restriction.between"}
 
 
 def test_an_empty_answer_is_judged_by_two_clauses() -> None:
@@ -175,7 +183,7 @@ def test_words_in_quotes_are_no_words() -> None:
     server = Obedient(case)
     view = View(case, server.freeze(server.run()), server.table)
 
-    assert form_of(view.sessions[0]) is Form.COMPARISON
+    assert forms_of(view.sessions[0]) == (Form.COMPARISON,)
 
 
 def test_every_reason_class_of_a_bad_restriction_has_a_clause() -> None:
