@@ -56,6 +56,7 @@ def fails_by(gate: tuple[Path, Gate] | None, result: Result) -> bool:
 def _lines(passage: Passage, path: Path, *, runs: int) -> Iterator[str]:
     yield ""
     yield from _cells("no longer", passage.broken)
+    yield from _cells("optional", passage.of(CellState.OPTIONAL))
     yield from _cells("set aside", passage.of(CellState.ASIDE))
     absent = passage.of(CellState.NOT_HERE)
     for reader in dict.fromkeys(cell.by for cell, _ in absent):
@@ -64,6 +65,7 @@ def _lines(passage: Passage, path: Path, *, runs: int) -> Iterator[str]:
     held, every = len(passage.of(CellState.HELD)), len(passage.cells)
     said = [f"{held} of {many(every, 'cell')} hold" if held != every else f"all {many(every, 'cell')} hold"]
     said += [f"{len(passage.broken)} no longer"] if passage.broken else []
+    said += [f"{len(unmet)} optional"] if (unmet := passage.of(CellState.OPTIONAL)) else []
     said += [f"{len(absent)} not here"] if absent else []
     said += [] if passage.complete else ["the run is incomplete"]
     verdict = "GATE FAILED" if passage.fails else "GATE PASSED"

@@ -26,6 +26,7 @@ from conformance.report.series import Series, series_of
 
 _TITLES: Final = {
     ChangeKind.REGRESSION: "Regressions: passed before, fail now",
+    ChangeKind.NO_LONGER_MET: "MAY clauses no longer met, which is no regression: passed before, fail now",
     ChangeKind.REPAIR: "Repairs: failed before, pass now",
     ChangeKind.NEWLY_JUDGED: "Newly judged: not judged before, or failing on new cases only",
     ChangeKind.NO_LONGER_JUDGED: "No longer judged",
@@ -49,8 +50,8 @@ def command(*, paths: tuple[Path, ...], as_json: bool) -> None:
     conformance diff 1.0.json 1.1.json 1.2.json
 
     \b
-    Exit status: 0 nothing that passed before fails now (of a series: in the last version), 1 regressions,
-    2 unusable input.
+    Exit status: 0 nothing that passed before fails now (of a series: in the last version) but MAY clauses,
+    1 regressions, 2 unusable input.
     """  # noqa: D301  # click wants the character, not the escape
     if len(paths) == 1:
         raise click.UsageError("expected at least two reports, got one")
@@ -89,7 +90,10 @@ def _table(series: Series) -> list[str]:
     repaired = sum(bool(span.repaired) for span in series.spans)
     open_ = f"{len(series.spans) - repaired} not repaired"
     regressions = sum(span.regression for span in series.spans)
+    unmet = sum(span.optional and bool(span.passed) and not span.repaired for span in series.spans)
+    besides = f", and {many(unmet, 'MAY clause')}, which {'is no regression' if unmet == 1 else 'are none'}"
     counts = f"{many(len(series.spans), 'failure')}: {repaired} repaired, {open_}, of which {regressions} passed before"
+    counts += besides if unmet else ""
     return [f"versions  {', '.join(series.versions)}", "", *(lines if series.spans else []), "", counts]
 
 
@@ -134,7 +138,7 @@ def _clause(item: ClauseChange) -> Iterator[str]:
         yield f"      {_flat(item.text)}"
     if item.cases:
         yield f"      on {', '.join(item.cases)}"
-    if item.change is ChangeKind.REGRESSION:
+    if item.change in (ChangeKind.REGRESSION, ChangeKind.NO_LONGER_MET):
         yield f"      {item.replay}"
 
 

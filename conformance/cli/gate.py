@@ -23,8 +23,8 @@ def command(*, paths: tuple[Path, ...], out: Path) -> None:
 
     A cell of a gate is a clause with what it judges: a reader, such as a path of a client, or the target itself. It is
     in the gate if it held in each run. Every other cell is listed with its reason. `conformance run --gate FILE` and
-    `conformance report LOG --gate FILE` fail exactly if a cell of the gate holds no longer; other findings do not
-    fail them.
+    `conformance report LOG --gate FILE` fail exactly if a cell of the gate holds no longer; other findings and the
+    failure of a MAY clause do not fail them.
 
     \b
     conformance run --target mine.toml --log 1.jsonl

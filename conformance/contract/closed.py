@@ -74,10 +74,9 @@ class Paths(enum.StrEnum):
 
 class Form(enum.StrEnum):
     """The distinctive feature of a restriction; the first that applies, in this order, decides which clause checks
-    it.
+    it. An operator on columns and literals is checked in any case.
     """
 
-    NOTHING = "selects nothing"
     KEYWORD_LITERAL = "a keyword inside a literal"
     KEYWORD_NAME = "a column named like a statement"
     DOUBLE_QUOTED = "a double-quoted literal"

@@ -56,9 +56,10 @@ _VALUE: Final = re.compile(r"row #(?:\[#\])*: expected .*")
 class Cause:
     """One thing to fix: the deviations that it is, and what follows from it.
 
-    ``key`` is the same in every run of a target. ``own`` are the deviations on the cases of this cause, ``echoes``
-    those of other clauses that follow from it. ``blocks`` are the clauses that no case judged because of it, or whose
-    passes show nothing because of it (:data:`conformance.engine.standing.SHOWN_WITH`).
+    ``key`` is the same in every run of a target. ``level`` is the strongest of the clauses of the cause and of those
+    that fail because of it, since its repair repairs both. ``own`` are the deviations on the cases of this cause,
+    ``echoes`` those of other clauses that follow from it. ``blocks`` are the clauses that no case judged because of it,
+    or whose passes show nothing because of it (:data:`conformance.engine.standing.SHOWN_WITH`).
     ``smallest`` is the case with the fewest rows, columns and steps of those that show the first of ``own``, ``replay``
     its argument, and ``call`` the call of it that shows that. ``contrast`` says what sets the findings apart from what
     is right in the same run.
@@ -81,6 +82,11 @@ class Cause:
     def clause(self) -> str:
         """The first clause of the cause; the case as a whole only if no clause reports it."""
         return _clause(self.own)
+
+    @property
+    def by_echo(self) -> bool:
+        """True if its level is that of clauses which fail because of it, and its own clauses have a weaker one."""
+        return _strongest(self.own) is not self.level
 
 
 BLOCKED: Final = 10
@@ -123,8 +129,7 @@ def causes(result: Result) -> tuple[Cause, ...]:
         gain = (len(_failing(one)) + BLOCKED * len(one.blocks)) / (2 if matches(one.clause, DRAWN) else 1)
         if any(matches(clause, BOTH.get(one.clause, ())) for clause in failing):
             gain = 0
-        gravest = min(levels.index(level) for level in (one.level, *(_level(part.clause) for part in one.echoes)))
-        return questions.index(asked), gravest, -gain
+        return questions.index(asked), levels.index(one.level), -gain
 
     return tuple(sorted(made, key=order))
 
@@ -246,7 +251,7 @@ class _Grouping:
             key=f"{clause}~{hashlib.sha256(group.basis.encode()).hexdigest()[:4]}",
             title=group.refusal.title if group.refusal is not None else _title(own[0]),
             outcome=min((part.outcome for part in own), key=RANK.index),
-            level=min((_level(part.clause) for part in own), key=list(Level).index),
+            level=_strongest((*own, *echoes)),
             own=own,
             cases=cases,
             smallest=smallest,
@@ -375,6 +380,10 @@ def _clause(own: Sequence[Deviation]) -> str:
 
 def _level(clause: str) -> Level:
     return CLAUSES[clause].level if clause in CLAUSES else Level.MUST
+
+
+def _strongest(parts: Iterable[Deviation]) -> Level:
+    return min((_level(part.clause) for part in parts), key=list(Level).index)
 
 
 def _title(deviation: Deviation) -> str:

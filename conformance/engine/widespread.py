@@ -21,15 +21,13 @@ from conformance.contract.clause import CLAUSES
 from conformance.engine.dependence import RESUMED, ROWS, Symptom
 from conformance.engine.events import CaseJudged
 from conformance.engine.result import NOT_JUDGED, Result
+from conformance.engine.sharing import MOSTLY, led
 from conformance.records import BqType
 
 __all__ = ["DRAWN", "explained"]
 
-MOSTLY: Final = 0.75
-"""The part of the verdicts of a row's causes that have to fail, so that its effects show nothing of their own."""
-
 MEETING: Final = 0.5
-"""As :data:`MOSTLY`, of the cases in which features meet, if the causes fail in no other case."""
+"""As ``MOSTLY``, of the cases in which features meet, if the causes fail in no other case."""
 
 DRAWN: Final = ("combination.*", "history.*")
 """The clauses on drawn histories of calls, which judge again what other chapters judge alone."""
@@ -132,7 +130,7 @@ def explained(result: Result, groups: Mapping[str, Sequence[Symptom]]) -> dict[s
     failing = _failing(groups.values())
     has = {case.case_id: _features(case) for case in result.cases} if failing else {}
     clauses = tuple(CLAUSES)
-    parents: dict[str, str] = {}
+    parents = led(result, groups)
     leads: dict[str, dict[int, str]] = {key: {} for key in groups}
     for row in _TABLE:
         # Which clauses the globs match is asked last: it takes all clauses, and most rows have none that fails.

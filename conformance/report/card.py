@@ -64,7 +64,7 @@ def _head(number: int, cause: Cause, width: int) -> Line:
     more = f", {many(len(cause.cases), 'case')}" if len(cause.cases) > 1 else ""
     more += f", blocks {many(len(cause.blocks), 'clause')}" if cause.blocks else ""
     more += f", {cause.own[0].frequency}" if cause.own[0].frequency else ""
-    level = f"  {cause.level.upper()}{_role(cause)}"
+    level = f"  {cause.level.upper()}{' by an echo' if cause.by_echo else ''}{_role(cause)}"
     name = cut(cause.clause, width - len(f"✗ {number} {level}"))
     head = f"✗ {number} "
     room = width - len(head) - len(name) - len(level) - 2

@@ -2,9 +2,9 @@
 
 A clause that passed on a case and fails on it now is a regression, unless something else that failed on that case is
 repaired: then the failure has come to light, and nobody knows whether it is new. These are not regressions either: a
-clause that the older suite did not have, one that it could not judge, and one that fails only on cases that it did
-not have. An expected failure counts as a failure here, because the targets are compared and not their lists of
-expected failures.
+MAY clause, which nothing promises, a clause that the older suite did not have, one that it could not judge, and one
+that fails only on cases that it did not have. An expected failure counts as a failure here, because the targets are
+compared and not their lists of expected failures.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ class ChangeKind(enum.StrEnum):
 
     REGRESSION = "regression"
     """It passed before and fails now on the same case, on which nothing else was repaired."""
+    NO_LONGER_MET = "no-longer-met"
+    """So does a MAY clause: a change, but no regression."""
     REPAIR = "repair"
     """It failed before and passes now wherever it is judged."""
     NEWLY_JUDGED = "newly-judged"
@@ -95,7 +97,7 @@ class ReportDifference:
 
     @property
     def fails(self) -> bool:
-        """True if any clause fails on a case on which it passed before."""
+        """True if any clause but a MAY clause fails on a case on which it passed before."""
         return bool(self.of(ChangeKind.REGRESSION))
 
 
@@ -137,6 +139,8 @@ def _changes(old: Report, new: Report) -> Iterator[ClauseChange]:
         else:
             fails_on = {case for item in failing for case in item.cases}
             change = _change(then, now, comparable=not fails_on.isdisjoint(passed.on(clause)))
+            if change is ChangeKind.REGRESSION and all(item.optional for item in failing):
+                change = ChangeKind.NO_LONGER_MET
         if change is not None:
             yield _clause_change(change, clause, then, now, failing or _failing(old, clause))
 

@@ -89,9 +89,14 @@ class DeviationResult(Deviation):
     level: Level
 
     @property
+    def optional(self) -> bool:
+        """True if it is the failure of a MAY clause, expected or not; a crash on its case is more than that."""
+        return self.level is Level.MAY and self.outcome in (Outcome.FAIL, Outcome.EXPECTED_FAIL)
+
+    @property
     def fails_run(self) -> bool:
         """True if it alone makes the run fail: the failure of a MAY clause does not."""
-        return self.outcome.fails_run and not (self.outcome is Outcome.FAIL and self.level is Level.MAY)
+        return self.outcome.fails_run and not self.optional
 
     def __post_init__(self) -> None:
         if not self.clauses:
@@ -115,7 +120,8 @@ class CauseResult:
 
     ``key`` is the same in every run of a target. ``cases`` are those with one of its own deviations, ``smallest`` the
     smallest of those with the first, and ``replay`` the command that shows it again. ``contrast`` are sentences on what
-    sets its findings apart from what is right in the same run.
+    sets its findings apart from what is right in the same run. ``level`` is the strongest of its own clauses and of its
+    echoes.
     """
 
     key: str

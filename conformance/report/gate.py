@@ -53,6 +53,8 @@ class CellState(enum.StrEnum):
     MIXED = "mixed"
     """It held in one run and failed in another."""
     FAILED = "failed"
+    OPTIONAL = "optional"
+    """It failed, and is a MAY clause, which nothing promises."""
     CANNOT = "cannot"
     """The reader itself states that it cannot read what it was asked for."""
     NOT_HERE = "not-here"
@@ -135,10 +137,17 @@ class RunView:
         if item.standing in (Standing.HELD, Standing.HELD_WHERE_JUDGED):
             return Judgement(CellState.HELD)
         if item.standing in FAILING:
-            return Judgement(CellState.FAILED, self._observed(clause))
+            return Judgement(self._failed(clause), self._observed(clause))
         if item.standing is Standing.NOT_OFFERED:
             return Judgement(CellState.NOT_OFFERED, "the target does not offer what it is about")
         return Judgement(CellState.NOT_JUDGED, item.reason or self._observed(clause) or "no case showed it")
+
+    def _failed(self, clause: str) -> CellState:
+        """How a clause failed."""
+        failures = [
+            item for item in self.report.deviations if clause in item.clauses and item.outcome not in NOT_JUDGED
+        ]
+        return CellState.OPTIONAL if failures and all(item.optional for item in failures) else CellState.FAILED
 
     def _observed(self, clause: str) -> str:
         """The first deviation of a clause, failures before reasons why it was not judged, with its first case."""
@@ -191,7 +200,8 @@ def reason_of_cell(said: Sequence[Judgement]) -> tuple[CellState, str]:
 
 
 _IN_WORDS: Final = {kind: kind.replace("-", " ") for kind in CellState} | {
-    CellState.CANNOT: "not judged, by its own statement,"
+    CellState.OPTIONAL: "failed, which a MAY clause may,",
+    CellState.CANNOT: "not judged, by its own statement,",
 }
 
 

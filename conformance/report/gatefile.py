@@ -114,8 +114,10 @@ class Passage:
 
     @property
     def broken(self) -> list[tuple[Cell, Judgement]]:
-        """The cells that hold no longer: they failed, or were not judged although their reader is here."""
-        return self.of(*set(CellState) - {CellState.HELD, CellState.NOT_HERE, CellState.ASIDE})
+        """The cells that hold no longer: they failed, or were not judged although their reader is here. The failure of
+        a MAY clause is none of them.
+        """
+        return self.of(*set(CellState) - {CellState.HELD, CellState.OPTIONAL, CellState.NOT_HERE, CellState.ASIDE})
 
     @property
     def fails(self) -> bool:

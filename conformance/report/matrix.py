@@ -59,13 +59,14 @@ class State:
 _HOLDS: Final = State("holds", "✓", Standing.HELD.words)
 _PARTLY: Final = State("partly", "(✓)", Standing.HELD_WHERE_JUDGED.words)
 _FAILS: Final = State("fails", "✗", Standing.FAILED.words)
+_OPTIONAL: Final = State("optional", "○", "fails, but is optional")
 _EXPECTED: Final = State("expected", "◐", Standing.EXPECTED.words)
 _BROKE: Final = State("broke", "!", "the suite broke")
 _BLANK: Final = State("blank", "–", "not judged")  # noqa: RUF001  # a dash for an empty cell
 _SILENT: Final = State("blank", "·", "no case of the run had anything to judge")
 _NOT_OFFERED: Final = State("blank", "∅", "not offered")
 _ABSENT: Final = State("absent", "", "not selected")
-LEGEND: Final = (_HOLDS, _PARTLY, _FAILS, _EXPECTED, _BLANK, _NOT_OFFERED, _SILENT)
+LEGEND: Final = (_HOLDS, _PARTLY, _FAILS, _OPTIONAL, _EXPECTED, _BLANK, _NOT_OFFERED, _SILENT)
 
 
 _STATES: Final = {
@@ -136,6 +137,9 @@ class Implementation:
         """The cell of one clause."""
         state = state_of(self.standings.get(clause_id), self.outcomes.get(clause_id))
         about = [item for item in self.report.deviations if clause_id in item.clauses]
+        failures = [item for item in about if item.outcome not in NOT_JUDGED]
+        if state is _FAILS and failures and all(item.optional for item in failures):
+            state = _OPTIONAL
         mine = [item for item in about if item.outcome == self.outcomes.get(clause_id)]
         others = [item for item in about if item.outcome != self.outcomes.get(clause_id)]
         return Entry(self, clause_id, state, (*mine, *others))
@@ -176,7 +180,7 @@ class MatrixRow:
 
     @property
     def fails_somewhere(self) -> bool:
-        """True if the clause fails in an implementation, expected or not."""
+        """True if the clause fails in an implementation, expected or not, and is not optional."""
         return any(entry.state in (_FAILS, _EXPECTED, _BROKE) for entry in self.entries)
 
     @property
@@ -206,14 +210,14 @@ class Chapter:
     rows: tuple[MatrixRow, ...]
 
     def totals(self) -> tuple[Cell, ...]:
-        """For each implementation, the clauses of this chapter counted by standing."""
+        """For each implementation, the clauses of this chapter counted by standing, but for optional ones that fail."""
         columns = zip(*(row.entries for row in self.rows), strict=True)
         return tuple(sum((_cell(entry) for entry in column), Cell()) for column in columns)
 
 
 def _cell(entry: Entry) -> Cell:
     standing = entry.implementation.standings.get(entry.clause)
-    return Cell() if standing is None else cell_of(standing)
+    return Cell() if standing is None or entry.state is _OPTIONAL else cell_of(standing)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

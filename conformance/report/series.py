@@ -24,7 +24,8 @@ __all__ = ["Series", "Span", "series_of"]
 class Span:
     """A clause that fails from the version ``first`` on, and in ``repaired`` no longer, if any version repaired it.
 
-    ``passed`` is the last version before in which it passed, or empty if none of the series did.
+    ``passed`` is the last version before in which it passed, or empty if none of the series did. ``optional`` says that
+    the failure is that of a MAY clause.
     """
 
     clause: str
@@ -32,11 +33,12 @@ class Span:
     first: str
     repaired: str = ""
     passed: str = ""
+    optional: bool = False
 
     @property
     def regression(self) -> bool:
-        """True if the clause passed in an earlier version and no later version repaired it."""
-        return bool(self.passed) and not self.repaired
+        """True if the clause passed in an earlier version and no later version repaired it, unless it is optional."""
+        return bool(self.passed) and not self.repaired and not self.optional
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Series:
 
     @property
     def fails(self) -> bool:
-        """True if a clause that passed in an earlier version fails and was never repaired."""
+        """True if a clause that passed in an earlier version fails and was never repaired; a MAY clause may."""
         return any(span.regression for span in self.spans)
 
 
@@ -60,14 +62,21 @@ def series_of(reports: Sequence[Report]) -> Series:
     def changes(old: int, new: int) -> dict[str, ChangeKind]:
         return {item.clause: item.change for item in compare(reports[old], reports[new]).clauses}
 
-    failing = [
-        {clause for item in report.deviations if item.outcome in FAILS for clause in item.clauses} for report in reports
-    ]
+    failing = [_failing(report) for report in reports]
     clauses = dict.fromkeys(clause for report in reports for clause in (*report.run.clauses, *report.worst))
     spans = [
-        span for clause in clauses for span in _spans(clause, names, [clause in some for some in failing], changes)
+        span for clause in clauses for span in _spans(clause, names, [some.get(clause) for some in failing], changes)
     ]
     return Series(names, tuple(spans))
+
+
+def _failing(report: Report) -> dict[str, bool]:
+    """The clauses that fail in a report, each with whether all of its failures are optional."""
+    found: dict[str, bool] = {}
+    for item in report.deviations:
+        for clause in item.clauses if item.outcome in FAILS else ():
+            found[clause] = found.get(clause, True) and item.optional
+    return found
 
 
 def _names(reports: Sequence[Report]) -> tuple[str, ...]:
@@ -83,23 +92,42 @@ def _names(reports: Sequence[Report]) -> tuple[str, ...]:
 def _spans(
     clause: str,
     names: Sequence[str],
-    failing: Sequence[bool],
+    failing: Sequence[bool | None],
     changes: Callable[[int, int], dict[str, ChangeKind]],
 ) -> Iterator[Span]:
-    """The spans of one clause; between two failures there is a repair, or they are one span."""
+    """The spans of one clause; between two failures there is a repair, or they are one span.
+
+    ``failing`` has None for each version in which the clause does not fail, else whether its failures are optional.
+    """
     begin = last = -1
-    for at, fails in enumerate(failing):
-        if fails:
+    for at, optional in enumerate(failing):
+        if optional is not None:
             begin, last = (at if begin < 0 else begin), at
         elif begin >= 0 and changes(last, at).get(clause) is ChangeKind.REPAIR:
-            yield Span(clause, level_of(clause), names[begin], names[at], _passed(clause, names, begin, changes))
+            yield _span(clause, names, (begin, last), failing, changes, repaired=names[at])
             begin = -1
     if begin >= 0:
-        yield Span(clause, level_of(clause), names[begin], passed=_passed(clause, names, begin, changes))
+        yield _span(clause, names, (begin, last), failing, changes)
+
+
+def _span(
+    clause: str,
+    names: Sequence[str],
+    ends: tuple[int, int],
+    failing: Sequence[bool | None],
+    changes: Callable[[int, int], dict[str, ChangeKind]],
+    *,
+    repaired: str = "",
+) -> Span:
+    """The span whose first and last failures are at these ``ends``."""
+    first, last = ends
+    optional = all(one is not False for one in failing[first : last + 1])
+    return Span(clause, level_of(clause), names[first], repaired, _passed(clause, names, first, changes), optional)
 
 
 def _passed(clause: str, names: Sequence[str], begin: int, changes: Callable[[int, int], dict[str, ChangeKind]]) -> str:
-    """The last version before ``begin`` in which the clause passed, so that ``begin`` is a regression from it."""
-    earlier = (at for at in reversed(range(begin)) if changes(at, begin).get(clause) is ChangeKind.REGRESSION)
+    """The last version before ``begin`` in which the clause passed, so that ``begin`` fails where that passed."""
+    lost = (ChangeKind.REGRESSION, ChangeKind.NO_LONGER_MET)
+    earlier = (at for at in reversed(range(begin)) if changes(at, begin).get(clause) in lost)
     at = next(earlier, None)
     return "" if at is None else names[at]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Iterable
 from typing import Final
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 from conformance.records import Call, CallEnd, Case
 from conformance.targets.calls import CallBudget
+from conformance.targets.ranges import DAY
 from conformance.targets.spec import Deadlines, Limits, extra_seconds
 
 __all__ = ["OUT_OF_BYTES", "OUT_OF_TIME", "Allowance", "UsedUpError", "call_budget", "unreached"]
@@ -45,7 +47,7 @@ class Allowance:
     ``case_bytes`` the number of bytes that all responses of the case may have.
 
     No call begins beyond the limits of the case, and a call that began has all of its own: otherwise a server would be
-    said to hang because of the calls before.
+    said to hang because of the calls before. One whose responses keep coming has the rest of the case's time.
     """
 
     def __init__(self, budget: CallBudget, *, until: float, case_bytes: int) -> None:
@@ -59,11 +61,12 @@ class Allowance:
         Raises:
             UsedUpError: no further call may be made.
         """
-        if time.monotonic() >= self._until:
+        rest = self._until - time.monotonic()
+        if rest <= 0:
             raise UsedUpError(OUT_OF_TIME)
         if self._bytes <= 0:
             raise UsedUpError(OUT_OF_BYTES)
-        return self._budget
+        return dataclasses.replace(self._budget, longest=max(self._budget.seconds, min(rest, DAY)))
 
     def count(self, call: Call) -> None:
         """Take the responses of a call off what is left.

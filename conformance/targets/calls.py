@@ -18,7 +18,7 @@ import grpc
 from conformance.contain.secrets import masked, masked_bytes
 from conformance.contract import proto
 from conformance.records import Call, CallEnd, GivingUp, MetadataEntry, Turn
-from conformance.targets.cutting import cut_after, leads_to
+from conformance.targets.cutting import Listening, cut_after, leads_to
 from conformance.targets.faulting import Met
 from conformance.targets.instants import WALL, Time
 from conformance.targets.tls import SecureLine
@@ -52,11 +52,15 @@ BROKEN: Final = frozenset({CallEnd.DEADLINE, CallEnd.OVER_BUDGET, CallEnd.CRASH}
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CallBudget:
-    """The limits of one call: its time in seconds, its number of responses, and their bytes."""
+    """The limits of one call: its time in seconds, its number of responses, and their bytes.
+
+    A call with several responses has ``seconds`` for each of them, and ``longest`` for all, but not less.
+    """
 
     seconds: float
     responses: int
     bytes: int
+    longest: float = 0.0
 
     def exceeded(self, count: int, size: int) -> str:
         """In words, that ``count`` responses of ``size`` bytes are too many; "" if they are not.
@@ -203,16 +207,18 @@ class Caller:
         """
         started = self._clock.monotonic()
         stub = self._channel.unary_stream(self._service + call.method, bytes, bytes)
-        seconds = budget.seconds if met is None else met.timeout(budget.seconds)
-        running: Any = stub(call.request, timeout=seconds, metadata=self._headers(routing))
+        listening = Listening(self._channel, budget.seconds, budget.longest)
+        timeout = listening.timeout if met is None else met.timeout(listening.timeout)
+        running: Any = stub(call.request, timeout=timeout, metadata=self._headers(routing))
         responses: list[bytes] = []
         size = 0
         try:
-            with cut_after(self._channel, seconds):
+            with listening.to(running.cancel):
                 while take is None or len(responses) < take:
                     if met is not None and met.comes(len(responses)) and met.ends(running):
                         return self._broken_off(call, running, responses, started, met)
                     data = next(running, None)
+                    listening.heard()
                     if data is None:
                         return self._ended(call, running, tuple(responses), started=started, budget=budget)
                     size += len(data)
@@ -222,7 +228,7 @@ class Caller:
         except grpc.RpcError:
             if met is not None and met.explains(running.code()):
                 return self._broken_off(call, running, responses, started, met)
-            return self._ended(call, running, tuple(responses), started=started, budget=budget)
+            return self._ended(call, running, tuple(responses), started=started, budget=budget, listening=listening)
         finally:
             running.cancel()
         return self._as(call, running, CallEnd.CANCELLED, tuple(responses), started)
@@ -244,16 +250,19 @@ class Caller:
         that the client gave up is CANCELLED, whatever the target says then.
         """
         started = self._clock.monotonic()
-        said = _Said(messages, awaits, leaving, condition=getattr(self._channel, "condition", threading.Condition))
+        listening = Listening(self._channel, budget.seconds, budget.longest)
+        condition = getattr(self._channel, "condition", threading.Condition)
+        said = _Said(messages, awaits, leaving, condition=condition, moves=listening.heard)
         stub = self._channel.stream_stream(self._service + call.method, bytes, bytes)
-        seconds = budget.seconds if leaving is None else leaving.timeout(budget.seconds)
-        running: Any = stub(said, timeout=seconds, metadata=self._headers(""))
+        timeout = listening.timeout if leaving is None else leaving.timeout(listening.timeout)
+        running: Any = stub(said, timeout=timeout, metadata=self._headers(""))
         said.leaves(running.cancel)
         size = 0
         over, taken = "", False
         # The status of the call says the same as the error.
-        with cut_after(self._channel, seconds), contextlib.suppress(grpc.RpcError):
+        with listening.to(running.cancel), contextlib.suppress(grpc.RpcError):
             for data in running:
+                listening.heard()
                 size += len(data)
                 if over := budget.exceeded(len(said.responses) + 1, size):
                     break
@@ -271,7 +280,8 @@ class Caller:
         if leaving is not None and (late or said.left) and not is_lost(running.code(), running.details() or ""):
             details = f"the client gave the call up: {leaving.how}"
             return self._as(call, running, CallEnd.CANCELLED, tuple(said.responses), started, details=details)
-        return self._ended(call, running, tuple(said.responses), started=started, budget=budget)
+        answers = tuple(said.responses)
+        return self._ended(call, running, answers, started=started, budget=budget, listening=listening)
 
     def left_alone(self, call: Call, *, leaving: Leaving, budget: CallBudget) -> Call:
         """Make a server-streaming call, take some responses, and none until the client's own deadline has passed."""
@@ -310,15 +320,25 @@ class Caller:
         return (*routed, *self._credentials().items())
 
     def _ended(
-        self, call: Call, status: grpc.Call, responses: tuple[bytes, ...], *, started: float, budget: CallBudget
+        self,
+        call: Call,
+        status: grpc.Call,
+        responses: tuple[bytes, ...],
+        *,
+        started: float,
+        budget: CallBudget,
+        listening: Listening | None = None,
     ) -> Call:
         """The call with its end: the target's own status, or one that the client library generated."""
         code, details = status.code(), status.details() or ""
-        if (
-            code is grpc.StatusCode.DEADLINE_EXCEEDED
-            and self._clock.monotonic() - started >= budget.seconds - EARLY_SECONDS
-        ):
-            said = f"no end within {budget.seconds:.3g} s, {len(responses)} responses came"
+        if listening is not None and listening.silent and code is not grpc.StatusCode.OK:
+            since = f" since the last of {len(responses)} responses" if responses else ", 0 responses came"
+            said = f"no end within {budget.seconds:.3g} s{since}"
+            return self._as(call, status, CallEnd.DEADLINE, responses, started, details=said)
+        timeout = budget.seconds if listening is None else listening.timeout
+        late = self._clock.monotonic() - started >= timeout - EARLY_SECONDS
+        if code is grpc.StatusCode.DEADLINE_EXCEEDED and late:
+            said = f"no end within {timeout:.3g} s, {len(responses)} responses came"
             return self._as(call, status, CallEnd.DEADLINE, responses, started, details=said)
         if code is grpc.StatusCode.RESOURCE_EXHAUSTED and f"vs. {self._message_limit})" in details:
             return self._over(call, status, responses, started, details)
@@ -371,7 +391,8 @@ _OWN: Final = frozenset({grpc.StatusCode.CANCELLED, grpc.StatusCode.DEADLINE_EXC
 class _Said:
     """The two sides of a call in which the client streams: an iterator of its messages, and what came back.
 
-    ``left`` is True once the client has given the call up. With ``condition``, one thread waits for the other.
+    ``left`` is True once the client has given the call up. With ``condition``, one thread waits for the other;
+    ``moves`` is called for each message.
     """
 
     def __init__(
@@ -381,10 +402,12 @@ class _Said:
         leaving: Leaving | None = None,
         *,
         condition: Callable[[], threading.Condition] = threading.Condition,
+        moves: Callable[[], object] = lambda: None,
     ) -> None:
         self.responses: list[bytes] = []
         self.left = False
         self._leaving = leaving
+        self._moves = moves
         self._cancel: Callable[[], object] | None = None
         self._messages = enumerate(messages)
         self._awaits = awaits
@@ -409,6 +432,7 @@ class _Said:
                 self._leave(self._leaving)
                 raise StopIteration
             for _, message in self._messages:
+                self._moves()
                 self._sent.append(message)
                 self._order.append(Turn.REQUEST)
                 return message

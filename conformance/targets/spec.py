@@ -203,9 +203,9 @@ class SerializerSpec:
 class Deadlines:
     """Time limits in seconds; a run's multiplier stretches all of them.
 
-    ``start`` is the time until the target is ready, ``call`` that of one gRPC call or program request, ``seed`` that of
-    one REST request, and ``case`` that of seeding a case, again that of all its calls, and again that of
-    judging them. Large tables add to ``call`` and ``case``.
+    ``start`` is the time until the target is ready, ``call`` that of one gRPC call or program request, in a stream that
+    between two responses, ``seed`` that of one REST request, and ``case`` that of seeding a case, again that of all its
+    calls, and again that of judging them. Large tables add to ``call`` and ``case``.
     """
 
     start: float = 60.0

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.typed import CASE, conformance_, run
+from tests.engine.samples import failing, passing
+from tests.report.samples import save_report
 
 
 class TestAfterwards:
@@ -138,6 +140,20 @@ class TestReportsSideBySide:
         difference = json.loads(conformance_("diff", "honest.json", "liar.json", "--json").output)
 
         assert [item["change"] for item in difference["clauses"]] == ["regression"]
+
+    def test_a_may_clause_that_is_no_longer_met_ends_in_0(self, tmp_path: Path) -> None:
+        """Two reports list it apart, and a series counts it apart."""
+        may = "session.trace-id-is-echoed"
+        met, unmet = (
+            str(save_report(tmp_path / f"{name}.json", verdict, target=name))
+            for name, verdict in (("met", passing("a", may)), ("unmet", failing("a", may, "no trace_id")))
+        )
+
+        pair, series = conformance_("diff", met, unmet), conformance_("diff", met, met, unmet)
+
+        assert (pair.exit_code, series.exit_code) == (0, 0)
+        assert "MAY clauses no longer met, which is no regression: passed before, fail now (1)" in pair.output
+        assert "of which 0 passed before, and 1 MAY clause, which is no regression" in series.output
 
     def test_a_log_is_no_report(self, reports: Path) -> None:
         """One sentence, status 2."""

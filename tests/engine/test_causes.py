@@ -11,7 +11,7 @@ from conformance.contract.clause import load_chapters
 from conformance.engine.causes import Cause, causes
 from conformance.engine.events import CaseJudged, CaseShape, Request, RunEnded
 from conformance.engine.result import Result, fold
-from conformance.records import Finding, Outcome, Verdict
+from conformance.records import Finding, Level, Outcome, Verdict
 from tests.engine.samples import judged, passing, started
 
 LZ4 = "buffer_compression LZ4_FRAME"
@@ -434,7 +434,8 @@ class TestOrder:
         first, second = found(*others, padded)
 
         assert (first.clause, first.echoes[0].clause) == ("buffers.frame-length", "readers.read-without-error")
-        assert second.clause == "body.padding-zero"
+        assert (first.level, first.by_echo) == (Level.MUST, True)
+        assert (second.clause, second.level, second.by_echo) == ("body.padding-zero", Level.SHOULD, False)
 
     def test_a_fault_in_many_cases_comes_before_one_that_blocks_a_clause(self) -> None:
         """A blocked clause counts as ten cases: otherwise a rare refusal would lead the list of a broken server."""

@@ -46,6 +46,9 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 PLACED_SINCE = frozenset({"rows.response-is-a-message", "session.answer-is-a-session"})
 
+JUDGED_SINCE = frozenset({"restriction.in-list", "restriction.between", "restriction.is-null", "restriction.like"})
+"""The clauses that judge an operator now, whatever its operands are; then another clause judged some of these."""
+
 
 def judged(case: Case, exchange: Exchange) -> list[Verdict]:
     """The verdicts of today under the clauses of then, which are all there."""
@@ -135,9 +138,10 @@ def test_a_stored_exchange_of_a_campaign_has_the_verdicts_of_then(old: Path) -> 
         # Sessions that select fields and ask for something else too are judged by these clauses as well now.
         assert passes >= {clause for clause in then if not clause.startswith("readers.")}
         assert {clause.partition(".")[0] for clause in passes - then} <= {"projection"}
-        assert sorted(_places(one for one in found if one.outcome != "pass")) == sorted(
-            _places(one for one in others.get(row["index"], []) if not one.clause.startswith("readers."))
-        )
+        before = [one for one in others.get(row["index"], []) if not one.clause.startswith("readers.")]
+        since = JUDGED_SINCE - {one.clause for one in before}
+        now = [one for one in found if one.outcome != "pass" and one.clause not in since]
+        assert sorted(_places(now)) == sorted(_places(before))
     assert len(passed) == 12
     assert sum(map(len, others.values())) > 9
 

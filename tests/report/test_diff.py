@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from conformance.contract.clause import load_chapters
 from conformance.engine.standing import Standing
 from conformance.records import Outcome, Verdict
 from conformance.report.diff import ChangeKind, compare
@@ -13,6 +14,8 @@ from conformance.report.document import Report
 from conformance.targets import ExpectedFailure
 from tests.engine.samples import failing, passing
 from tests.report.samples import report_of
+
+load_chapters()
 
 HOLDS = report_of(passing("a", "framing.x"))
 FAILS = report_of(failing("a", "framing.x", "3 messages"))
@@ -46,6 +49,25 @@ def test_a_clause_changes_in_one_way(old: Report, new: Report, change: ChangeKin
 
     assert [item.change for item in difference.clauses] == ([] if change is None else [change])
     assert difference.fails is (change is ChangeKind.REGRESSION)
+
+
+MAY = "session.trace-id-is-echoed"
+MET = report_of(passing("a", MAY), clauses=[MAY])
+
+
+@pytest.mark.parametrize(
+    ("new", "change", "fails"),
+    [
+        (failing("a", MAY, "no trace_id"), ChangeKind.NO_LONGER_MET, False),
+        (Verdict("a", MAY, Outcome.CRASH, reason="it died"), ChangeKind.REGRESSION, True),
+    ],
+)
+def test_a_may_clause_that_is_no_longer_met_is_no_regression(new: Verdict, change: ChangeKind, *, fails: bool) -> None:
+    """It is a change all the same; a crash is more than that."""
+    difference = compare(MET, report_of(new, clauses=[MAY]))
+
+    assert [item.change for item in difference.clauses] == [change]
+    assert difference.fails is fails
 
 
 def test_a_change_names_cases_and_replay() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.contract.clause import load_chapters
 from conformance.engine.answers import Answer
 from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import NOT_OF_PROFILE, LeftOut, all_clauses
@@ -86,6 +87,18 @@ def test_a_clause_of_the_target_is_its_standing() -> None:
     assert said(report, TARGET, "rows.x") == HELD
     assert said(report, TARGET, "types.x") == Judgement(CellState.FAILED, "3 bytes (types.one)")
     assert said(report, TARGET, "readers.agree") == Judgement(CellState.NOT_JUDGED, "no case showed it")
+
+
+def test_the_failure_of_a_may_clause_is_a_reason_of_its_own() -> None:
+    """Nothing promises what it asks for; a crash on its case is a failure."""
+    load_chapters()
+    may = "session.trace-id-is-echoed"
+    died = Verdict("one", may, Outcome.CRASH, reason="exit code 3")
+
+    assert said(report_on(case("one", failing("one", may, "none")), clauses=[may]), TARGET, may) == Judgement(
+        CellState.OPTIONAL, "none (one)"
+    )
+    assert said(report_on(case("one", died), clauses=[may]), TARGET, may).kind is CellState.FAILED
 
 
 def test_a_case_that_fails_as_a_whole_is_a_cell() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.contract.clause import load_chapters
 from conformance.engine.answers import Answer
 from conformance.engine.selection import LeftOut
 from conformance.report.document import Report
@@ -114,6 +115,22 @@ def test_a_clause_that_was_put_aside_fails_nothing() -> None:
         return GATE.judged(report_on(kept, clauses=("rows.x", ERROR, FIND), left_out=left)).fails
 
     assert (judged("disputed until 2026-12-01: x (y)"), judged("no --clause pattern matches it")) == (False, True)
+
+
+def test_a_may_clause_that_fails_now_fails_nothing() -> None:
+    """It held in the runs of the gate, so the gate has it and says what became of it."""
+    load_chapters()
+    may = "session.trace-id-is-echoed"
+    clauses = ("rows.x", may)
+    met, unmet = (
+        report_on(case("one", passing("one", "rows.x"), verdict), clauses=clauses)
+        for verdict in (passing("one", may), failing("one", may, "none"))
+    )
+
+    passage = make_gate([("1", "a", met)]).judged(unmet)
+
+    assert [cell.clause for cell, _ in passage.of(CellState.OPTIONAL)] == [may]
+    assert not passage.fails
 
 
 def test_a_run_that_was_cut_short_fails() -> None:

@@ -189,6 +189,21 @@ def test_a_report_with_the_name_of_a_page_of_all_is_refused(tmp_path: Path, name
         load_matrix([path])
 
 
+def test_the_failure_of_a_may_clause_is_shown_as_optional(tmp_path: Path) -> None:
+    """It has a sign of its own, and is not among the clauses that fail."""
+    load_chapters()
+    may = "session.trace-id-is-echoed"
+    path = save_report(tmp_path / "one.json", failing("a", may, "no trace_id"))
+    matrix = load_matrix([path])
+
+    (row,) = (row for row in matrix.rows if row.clause == may)
+    (chapter,) = (chapter for chapter in matrix.chapters if chapter.name == "session")
+    assert [(entry.state.key, entry.state.sign) for entry in row.entries] == [("optional", "○")]
+    assert "fails" not in row.shows
+    assert [cell.failed for cell in chapter.totals()] == [0]
+    assert '<td class="optional">' in html(matrix)
+
+
 def test_every_standing_has_a_state() -> None:
     """Failures look like failures, and nothing but a clause that is held looks held."""
     looks = {standing: state_of(standing, None).key for standing in Standing}

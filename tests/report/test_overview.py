@@ -216,6 +216,18 @@ def test_a_failure_of_a_flight_server_says_whose_fault_it_is(clause: str, said: 
     assert roles == [None if "  a" in said else Role(said.partition("(")[2].rstrip(")"))]
 
 
+def test_a_should_from_which_a_must_follows_is_counted_as_a_must() -> None:
+    """The verdict and the card have the stronger level, and the card says where it comes from."""
+    load_chapters()
+    padded, reader = failing("a", "buffers.frame-length", "5"), failing("a", "readers.read-without-error", "refused")
+    start = started("buffers.frame-length", "readers.read-without-error", cases=["a"])
+
+    shown = printed(fold([start, judged("a", padded, reader), RunEnded(1.0)]))
+
+    assert "buffers.frame-length  MUST by an echo" in shown
+    assert "FAILED: 1 cause (1 MUST)" in shown
+
+
 def test_a_failure_of_a_case_as_a_whole_says_what_was_required() -> None:
     """No clause reports it, and so nothing else would say it."""
     died = Verdict("a", WHOLE_CASE, Outcome.CRASH, reason="the process exited with status 2")

@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from conformance.contract.clause import load_chapters
 from conformance.records import Level, Outcome, Verdict
 from conformance.report.document import Report
 from conformance.report.series import Series, Span, series_of
@@ -13,7 +14,10 @@ from conformance.targets import ExpectedFailure
 from tests.engine.samples import failing, passing
 from tests.report.samples import report_of
 
+load_chapters()
+
 CLAUSE = "framing.x"
+MAY = "session.trace-id-is-echoed"
 HOLDS = report_of(passing("a", CLAUSE))
 FAILS = report_of(failing("a", CLAUSE, "3 messages"))
 EXCUSED = report_of(failing("a", CLAUSE, "3 messages"), expectations=[ExpectedFailure(CLAUSE, "fail: *")])
@@ -58,6 +62,14 @@ def test_each_failure_has_its_versions(reports: tuple[Report, ...], spans: tuple
 
     assert found.spans == spans
     assert found.fails is fails
+
+
+def test_a_may_clause_that_is_no_longer_met_fails_no_series() -> None:
+    """The table has it, with the version in which it passed."""
+    found = series(report_of(passing("a", MAY), clauses=[MAY]), report_of(failing("a", MAY, "no"), clauses=[MAY]))
+
+    assert found.spans == (Span(MAY, Level.MAY, "v2", passed="v1", optional=True),)
+    assert not found.fails
 
 
 def test_versions_of_one_name_are_numbered() -> None:

@@ -30,7 +30,16 @@ def test_a_call_that_begins_has_all_of_its_own_time(clock: list[float]) -> None:
 
     clock[0] = 9.5
 
-    assert left.left() == CallBudget(2.0, 7, 100)
+    assert left.left() == CallBudget(2.0, 7, 100, longest=2.0)
+
+
+def test_a_call_that_goes_on_sending_has_the_rest_of_the_case(clock: list[float]) -> None:
+    """However slow it is, it does not hang; without an end it ends with the case."""
+    left = Allowance(CallBudget(2.0, 7, 100), until=10.0, case_bytes=1000)
+
+    clock[0] = 4.0
+
+    assert left.left() == CallBudget(2.0, 7, 100, longest=6.0)
 
 
 def test_no_call_begins_after_the_deadline_of_the_case(clock: list[float]) -> None:
@@ -50,7 +59,7 @@ def test_no_call_begins_after_the_bytes_of_the_case() -> None:
     left = Allowance(CallBudget(2.0, 7, 100), until=10.0, case_bytes=8)
 
     left.count(CALL)
-    assert left.left() == CallBudget(2.0, 7, 100)
+    assert left.left() == CallBudget(2.0, 7, 100, longest=10.0)
     left.count(CALL)
 
     with pytest.raises(UsedUpError) as raised:
@@ -80,7 +89,7 @@ def test_after_a_flood_all_calls_together_have_what_one_may_have() -> None:
     left = Allowance(CallBudget(2.0, 7, 100), until=10.0, case_bytes=1000)
 
     left.count(dataclasses.replace(CALL, end=CallEnd.OVER_BUDGET))
-    assert left.left() == CallBudget(2.0, 7, 100)
+    assert left.left() == CallBudget(2.0, 7, 100, longest=10.0)
     left.count(dataclasses.replace(CALL, responses=(bytes(100),)))
 
     with pytest.raises(UsedUpError):

@@ -16,9 +16,12 @@ import pytest
 from conformance.contract import proto
 from conformance.records import Call, CallEnd, MetadataEntry
 from conformance.targets.calls import CallBudget, Caller, close_channel, open_channel
+from conformance.targets.cutting import leads_to
+from conformance.targets.instants import WALL
 from conformance.targets.tls import http2_refusal
 from tests.patience import LONG, patiently
 from tests.targets.fake_server import FakeServer, serving
+from tests.targets.watching import Hands
 
 BUDGET = CallBudget(seconds=LONG, responses=50, bytes=50_000)
 MESSAGE_LIMIT = 100_000
@@ -162,9 +165,11 @@ def test_an_unknown_method_is_unimplemented(caller: Caller) -> None:
     assert call.status != "OK"
 
 
-@pytest.mark.parametrize("method", ["CreateReadSession", "ReadRows"])
-def test_a_hang_costs_its_deadline(fake: FakeServer, caller: Caller, method: str) -> None:
-    """A call without an end is recorded as one, with what came before, after its deadline."""
+@pytest.mark.parametrize(("method", "longest"), [("CreateReadSession", 0.0), ("ReadRows", 0.0), ("ReadRows", LONG)])
+def test_a_hang_costs_its_deadline(fake: FakeServer, caller: Caller, method: str, longest: float) -> None:
+    """A call without an end is recorded as one, with what came before, after its deadline; one that is silent does not
+    get the time that it would have if it went on sending.
+    """
     ended = threading.Event()
 
     def session(_request: bytes, context: grpc.ServicerContext) -> bytes:
@@ -181,7 +186,7 @@ def test_a_hang_costs_its_deadline(fake: FakeServer, caller: Caller, method: str
     expected = (b"one",) if method == "ReadRows" else ()
 
     def within(seconds: float) -> Call:
-        budget = CallBudget(seconds, 50, 50_000)
+        budget = CallBudget(seconds, 50, 50_000, longest)
         if method == "ReadRows":
             return caller.stream(READ, routing="", budget=budget)
         return caller.unary(CREATE, routing="", budget=budget)
@@ -189,6 +194,82 @@ def test_a_hang_costs_its_deadline(fake: FakeServer, caller: Caller, method: str
     call = patiently(within, lambda made: made.responses == expected)
 
     assert (call.end, call.status, call.responses) == (CallEnd.DEADLINE, "", expected)
+
+
+class Steady(grpc.RpcError):
+    """A call whose responses come 15 seconds apart, ``count`` of them, until the watch or its deadline ends it."""
+
+    def __init__(self, hands: Hands, count: int, timeout: float) -> None:
+        super().__init__()
+        self._hands, self._left, self._until = hands, count, hands.now + timeout
+        self._status = grpc.StatusCode.OK
+
+    def __next__(self) -> bytes:
+        """The next response, 15 seconds later."""
+        self._left -= 1
+        if self._left >= 0:
+            self._hands.pass_time(15.0)
+        if self._hands.now >= self._until:
+            self._status = grpc.StatusCode.DEADLINE_EXCEEDED
+            raise self
+        if self._left < 0:
+            raise StopIteration
+        return b"row"
+
+    def __iter__(self) -> Steady:
+        return self
+
+    def cancel(self) -> None:
+        """Do nothing: a test that needs it to end would wait for ever."""
+
+    def code(self) -> grpc.StatusCode:
+        """The status."""
+        return self._status
+
+    def details(self) -> str:
+        """No text comes with it."""
+        return ""
+
+    def initial_metadata(self) -> tuple[()]:
+        """No metadata comes."""
+        return ()
+
+    trailing_metadata = initial_metadata
+
+
+class SteadyChannel:
+    """A channel of such calls."""
+
+    def __init__(self, hands: Hands, count: int) -> None:
+        self._hands, self._count = hands, count
+
+    def unary_stream(self, *_method: object) -> Callable[..., Steady]:
+        """Make a call that ends by itself, after so many responses."""
+        return lambda _request, *, timeout, metadata: Steady(self._hands, self._count, timeout)  # as gRPC
+
+    stream_stream = unary_stream
+
+
+@pytest.mark.parametrize("method", ["ReadRows", "DoExchange"])
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [(5, (CallEnd.COMPLETE, 5, "")), (1000, (CallEnd.DEADLINE, 7, "no end within 120 s, 7 responses came"))],
+)
+def test_a_slow_call_that_goes_on_sending_has_the_time_of_its_case(
+    monkeypatch: pytest.MonkeyPatch, method: str, count: int, expected: tuple[CallEnd, int, str]
+) -> None:
+    """It takes longer than the time of one response, and does not hang; one without an end is ended with the case."""
+    hands = Hands(monkeypatch)
+    channel = cast("grpc.Channel", leads_to(cast("grpc.Channel", SteadyChannel(hands, count)), "host:1"))
+    monkeypatch.setattr(WALL, "monotonic", lambda: hands.now)
+    caller = Caller(channel, began=0.0, message_limit=MESSAGE_LIMIT, last_words=lambda _seconds: None)
+    budget = CallBudget(20.0, 2000, 50_000, longest=120.0)
+
+    asked = Call(0, "", method, b"")
+    call = caller.stream(asked, budget=budget) if method == "ReadRows" else caller.converse(asked, [], budget=budget)
+
+    assert (call.end, len(call.responses), call.details) == expected
+    assert hands.cut == []
 
 
 def test_an_endless_stream_is_cut_at_its_budget(fake: FakeServer, caller: Caller) -> None:

@@ -1,7 +1,8 @@
 """The effect of ``row_restriction``: it selects exactly the rows for which it is TRUE, or it is refused.
 
-One clause judges a valid restriction, chosen by the distinctive feature of its text (:class:`Form`). The rows that
-it selects are written in the case, by hand. The chapter on errors judges the codes of refusals.
+A clause judges a valid restriction by the distinctive feature of its text (:class:`Form`). If that is an operand, such
+as a date, a second clause judges an operator such as BETWEEN; if no row is selected, another one judges that. The rows
+that it selects are written in the case, by hand. The chapter on errors judges the codes of refusals.
 """
 
 from __future__ import annotations
@@ -67,14 +68,17 @@ def _tokens(restriction: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return literals, tuple(match["word"] for match in found if match["word"])
 
 
-def form_of(session: SessionView) -> Form:
-    """Return the distinctive feature of the restriction of a valid request."""
+PREDICATES: Final = (Form.LIKE, Form.BETWEEN, Form.IN, Form.IS_NULL)
+"""Operators of which each has a clause, whatever its operands are."""
+
+
+def forms_of(session: SessionView) -> tuple[Form, ...]:
+    """Return the distinctive feature of the restriction of a valid request, and its operator if that is another one."""
     restriction = session.step.row_restriction
     literals, words = _tokens(restriction)
     upper = {word.upper() for word in words}
     columns = {column.name.casefold() for column in session.view.case.table.columns}
     applies = (
-        (Form.NOTHING, not expected_rows(session.view, session)),
         (Form.KEYWORD_LITERAL, any(_KEYWORDS.search(literal) for literal in literals)),
         (Form.KEYWORD_NAME, any(_KEYWORDS.fullmatch(word) for word in words if word.casefold() in columns)),
         (Form.TEMPORAL, bool(_TEMPORAL.search(restriction))),
@@ -88,7 +92,8 @@ def form_of(session: SessionView) -> Form:
         (Form.LOGIC, bool(upper & {"AND", "OR"})),
         (Form.COMPARISON, True),
     )
-    return next(form for form, applicable in applies if applicable)
+    found = [form for form, applicable in applies if applicable]
+    return tuple(dict.fromkeys((found[0], *[form for form in found if form in PREDICATES][:1])))
 
 
 # --- valid restrictions ---------------------------------------------------------------------------
@@ -111,7 +116,7 @@ def _session(subject: Subject) -> SessionView:
 
 
 def _of_form(form: Form) -> Callable[[StorageView], list[Subject]]:
-    return lambda view: [subject for subject in _restricted(view) if form_of(_session(subject)) is form]
+    return lambda view: [subject for subject in _restricted(view) if form in forms_of(_session(subject))]
 
 
 def _selects(subject: Subject) -> Iterator[Violation]:
@@ -173,9 +178,23 @@ _selected_by("restriction.keyword-as-a-name", Form.KEYWORD_NAME, SQL_KEYWORDS,
 
   A restriction on such a column is not refused because of its name.
   """, breaks="every client of a table with such a column", level=Level.SHOULD)
-_selected_by("restriction.nothing-selected", Form.NOTHING, SQL_WHERE,
-  "A restriction that is TRUE for no row is served, and yields no row.")
 # fmt: on
+
+
+def selects_nothing(session: SessionView) -> bool:
+    """Whether a session has a valid restriction that is TRUE for no row."""
+    return bool(session.step.row_restriction) and not expected_rows(session.view, session)
+
+
+@clause(
+    "restriction.nothing-selected",
+    over=lambda view: [subject for subject in _restricted(view) if selects_nothing(_session(subject))],
+    source=SQL_WHERE,
+    breaks=BREAKS,
+)
+def nothing_selected(subject: Subject) -> Iterator[Violation]:
+    """A restriction that is TRUE for no row is served, and yields no row."""
+    yield from _selects(subject)
 
 
 @once_per_view

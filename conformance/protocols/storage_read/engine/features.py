@@ -67,14 +67,16 @@ def _asked(call: CallView) -> Iterator[str]:
 def _of_session(call: SessionView) -> Iterator[str]:
     # A chapter that is imported before the register is loaded would change the order of the clauses.
     from conformance.protocols.storage_read.chapters.projection import paths_of  # noqa: PLC0415
-    from conformance.protocols.storage_read.chapters.restriction import form_of  # noqa: PLC0415
+    from conformance.protocols.storage_read.chapters.restriction import forms_of, selects_nothing  # noqa: PLC0415
 
     step = call.step
     yield from (name for name, asks in _OPTIONS if asks(step))
     if step.data_format != "ARROW":
         yield f"data_format {step.data_format}"
     if step.row_restriction and "OK" in call.expected_codes:
-        yield f"row_restriction with {form_of(call)}"
+        yield from (f"row_restriction with {form}" for form in forms_of(call))
+        if selects_nothing(call):
+            yield "row_restriction that selects nothing"
     if step.selected_fields and "OK" in call.expected_codes:
         paths = paths_of(call)
         if paths in (Paths.NESTED, Paths.MERGED):

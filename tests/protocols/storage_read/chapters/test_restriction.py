@@ -9,9 +9,21 @@ from conformance.contract import proto
 from conformance.contract.closed import Form
 from conformance.contract.comparing.matching import show_row
 from conformance.contract.viewing import view_of
-from conformance.protocols.storage_read.chapters.restriction import BAD_RESTRICTIONS, form_of
+from conformance.protocols.storage_read.chapters.restriction import BAD_RESTRICTIONS, forms_of
 from conformance.records import BqType, Column, CreateSession, Expect, Json, Outcome, ReadRows, Table
-from tests.contract.exchanges import Answer, Deviation, Obedient, Spoil, case_of, create, prove, read, session, verdicts
+from tests.contract.exchanges import (
+    Answer,
+    Deviation,
+    Obedient,
+    Spoil,
+    case_of,
+    create,
+    passed,
+    prove,
+    read,
+    session,
+    verdicts,
+)
 
 
 def where(restriction: str, *rows: int) -> Any:
@@ -43,8 +55,8 @@ FORMS = {
     Form.NESTED_FIELD: ("restriction.nested-field", where("note.size = -7", 7)),
     Form.KEYWORD_LITERAL: ("restriction.keyword-inside-a-literal", where("name != 'select 1' AND id = 7", 7)),
     Form.KEYWORD_NAME: ("restriction.keyword-as-a-name", NAMED_UPDATE),
-    Form.NOTHING: ("restriction.nothing-selected", where("id > 100")),
 }
+NOTHING = ("restriction.nothing-selected", where("id > 100"))
 
 
 def rows(*indices: int) -> Spoil:
@@ -96,6 +108,16 @@ DEVIATIONS = (
     Deviation("restriction.is-null", where("(city = 'city 1') IS NOT FALSE", 0, 1, 3, 6, 9), rows(1)),
     *(Deviation(clause, case, lambda a: create(a).refuse()) for clause, case in FORMS.values()),
     *(
+        Deviation(*NOTHING, spoil, others=("restriction.comparison",))
+        for spoil in (rows(*range(10)), rows(1), lambda answers: create(answers).refuse())
+    ),
+    Deviation(
+        "restriction.between",
+        where("id BETWEEN 70 AND 80"),
+        rows(7),
+        others=("restriction.nothing-selected",),
+    ),
+    *(
         Deviation(clause, case, rows(1))
         for form, (clause, case) in FORMS.items()
         if form not in (Form.LOGIC, Form.KEYWORD_NAME)
@@ -136,7 +158,23 @@ def test_each_form_is_known_by_its_text(form: Form) -> None:
     server = Obedient(case)
     view = view_of(case, server.freeze(server.run()), server.table)
 
-    assert form_of(view.sessions[0]) is form
+    assert forms_of(view.sessions[0])[0] is form
+
+
+def test_an_operator_and_its_operand_are_judged_by_two_clauses() -> None:
+    """BETWEEN may be wrong, or the dates that it compares."""
+    found = passed(verdicts(where("DATE '2020-01-02' BETWEEN DATE '2020-01-01' AND DATE '2020-01-03'", *range(10))))
+
+    restricted = {clause for clause in found if clause.startswith("restriction.")}
+    assert restricted == {"restriction.temporal-literal", "restriction.between"}
+
+
+def test_an_empty_answer_is_judged_by_two_clauses() -> None:
+    """The clause of the form judges each answer, and an empty one is judged as such, too."""
+    found = passed(verdicts(where("id BETWEEN 70 AND 80"), rows()))
+
+    restricted = {clause for clause in found if clause.startswith("restriction.")}
+    assert restricted == {"restriction.between", "restriction.nothing-selected"}
 
 
 def test_words_in_quotes_are_no_words() -> None:
@@ -145,7 +183,7 @@ def test_words_in_quotes_are_no_words() -> None:
     server = Obedient(case)
     view = view_of(case, server.freeze(server.run()), server.table)
 
-    assert form_of(view.sessions[0]) is Form.COMPARISON
+    assert forms_of(view.sessions[0]) == (Form.COMPARISON,)
 
 
 def test_every_reason_class_of_a_bad_restriction_has_a_clause() -> None:

@@ -52,22 +52,25 @@ def _of_reading(reading: str) -> type[Service]:
     return OtherDialect
 
 
-_KILLS: Final[Mapping[str, str]] = {
+_KILLS: Final[Mapping[str, str | tuple[str, ...]]] = {
     "double-quotes-are-names": "restriction.double-quoted-literal",
     "hash-is-no-comment": "restriction.and-or",
     "comment-is-executed": "restriction.and-or",
     "dotted-name-is-a-table": "restriction.nested-field",
-    "literals-are-decimals": "restriction.nothing-selected",
+    # The right answer of its case has no row, which is judged apart from the comparison.
+    "literals-are-decimals": ("restriction.nothing-selected", "restriction.comparison"),
     **dict.fromkeys(("dates-are-texts", "zone-is-dropped", "local-zone"), "restriction.temporal-literal"),
     **dict.fromkeys(("like-ignores-case", "like-has-no-escape"), "restriction.like"),
     "nan-is-null": "restriction.is-null",
     **dict.fromkeys(("null-compares-false", "concat-skips-null"), "restriction.null-is-not-true"),
     "between-in-any-order": "restriction.between",
 }
-"""The clause that the case of a reading shows, where it is another than that of comparisons."""
+"""The clauses that the case of a reading shows, where they are others than that of comparisons."""
 
 for _name, _reading in READINGS.items():
     _engines = f" So do {', '.join(_reading.engines)}." if _reading.engines else ""
     behaviour_mutant(
-        f"dialect.{_name}", kills=_KILLS.get(_name, "restriction.comparison"), fault=f"{_reading.fault}{_engines}"
+        f"dialect.{_name}",
+        kills=_KILLS.get(_name, "restriction.comparison"),
+        fault=f"{_reading.fault}{_engines}",
     )(_of_reading(_name))

@@ -62,7 +62,11 @@ class Ignored(Service):
         return None
 
 
-@behaviour_mutant("restriction.empty-is-all", kills="restriction.nothing-selected")
+@behaviour_mutant(
+    "restriction.empty-is-all",
+    kills="restriction.nothing-selected",
+    also={"restriction.comparison": "the restrictions that select no row are comparisons, and their rows are wrong"},
+)
 class EmptyIsAll(Service):
     """A restriction that selects no row is ignored: every row is sent."""
 
