@@ -358,7 +358,7 @@ class _WritesCells(Service):
     """A service that writes values of Avro in another legal way."""
 
     def avro_writer(self, columns: Sequence[Column], *, display_names: bool) -> AvroWriter:
-        from conformance.protocols.storage_read.reference.mutants.avrowriters import FieldWriter  # noqa: PLC0415  # fastavro
+        from conformance.protocols.storage_read.reference.avrowriters import FieldWriter  # noqa: PLC0415  # fastavro
 
         return FieldWriter(columns, display_names=display_names, cell=self.cell)
 

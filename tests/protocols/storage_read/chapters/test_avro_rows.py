@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conformance.protocols.storage_read.reference.mutants.avrowriters import Cell, FieldWriter
+from conformance.protocols.storage_read.reference.avrowriters import Cell, FieldWriter
 from conformance.records import BqType, Column, CreateSession, Mode, ReadRows, Recipe, Table
 from tests.contract.exchanges import Answer, Deviation, case_of, prove, read
 

@@ -25,7 +25,7 @@ class _ChangesCells(Service):
     """A service with other bytes for the values of some columns of the table."""
 
     def avro_writer(self, columns: Sequence[Column], *, display_names: bool) -> AvroWriter:
-        from conformance.protocols.storage_read.reference.mutants.avrowriters import FieldWriter  # noqa: PLC0415  # fastavro
+        from conformance.protocols.storage_read.reference.avrowriters import FieldWriter  # noqa: PLC0415  # fastavro
 
         return FieldWriter(columns, display_names=display_names, cell=self.cell)
 

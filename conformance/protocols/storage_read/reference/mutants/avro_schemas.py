@@ -19,7 +19,7 @@ class _EditsTree(Service):
     """A service that declares other types, and writes its rows by them."""
 
     def avro_writer(self, columns: Sequence[Column], *, display_names: bool) -> AvroWriter:
-        from conformance.protocols.storage_read.reference.mutants.avrowriters import EditedWriter  # noqa: PLC0415  # fastavro
+        from conformance.protocols.storage_read.reference.avrowriters import EditedWriter  # noqa: PLC0415  # fastavro
 
         return EditedWriter(columns, display_names=display_names, edit=self.edit)
 
@@ -85,7 +85,7 @@ class DatesAreLong(_EditsTree):
     """A DATE is a long with the logical type date, which belongs to int."""
 
     def edit(self, tree: dict[str, Any], _columns: Sequence[Column]) -> None:
-        from conformance.protocols.storage_read.reference.mutants.avrowriters import types_in  # noqa: PLC0415  # as above
+        from conformance.protocols.storage_read.reference.avrowriters import types_in  # noqa: PLC0415  # as above
 
         for made in types_in(tree):
             if made.get("logicalType") == "date":
@@ -180,7 +180,7 @@ class _EditsFields(_EditsTree):
     """A service that declares fields of some columns otherwise."""
 
     def edit(self, tree: dict[str, Any], columns: Sequence[Column]) -> None:
-        from conformance.protocols.storage_read.reference.mutants.avrowriters import fields_of  # noqa: PLC0415  # as above
+        from conformance.protocols.storage_read.reference.avrowriters import fields_of  # noqa: PLC0415  # as above
 
         for field, column in [*fields_of(tree, columns)]:
             self.edit_field(field, column)
@@ -223,7 +223,7 @@ class _EditsTypes(_EditsTree):
     has: ClassVar[tuple[str, str]]
 
     def edit(self, tree: dict[str, Any], _columns: Sequence[Column]) -> None:
-        from conformance.protocols.storage_read.reference.mutants.avrowriters import types_in  # noqa: PLC0415  # as above
+        from conformance.protocols.storage_read.reference.avrowriters import types_in  # noqa: PLC0415  # as above
 
         for made in types_in(tree):
             if made.get(self.has[0]) == self.has[1]:
@@ -273,12 +273,12 @@ class BoundsAreNeverNull(_EditsTree):
     """The bounds of a RANGE have no union; an unbounded end is written as the first day."""
 
     def avro_writer(self, columns: Sequence[Column], *, display_names: bool) -> AvroWriter:
-        from conformance.protocols.storage_read.reference.mutants.avrowriters import BoundedWriter  # noqa: PLC0415  # as above
+        from conformance.protocols.storage_read.reference.avrowriters import BoundedWriter  # noqa: PLC0415  # as above
 
         return BoundedWriter(columns, display_names=display_names, edit=self.edit)
 
     def edit(self, tree: dict[str, Any], _columns: Sequence[Column]) -> None:
-        from conformance.protocols.storage_read.reference.mutants.avrowriters import types_in  # noqa: PLC0415  # as above
+        from conformance.protocols.storage_read.reference.avrowriters import types_in  # noqa: PLC0415  # as above
 
         for made in types_in(tree):
             if made.get("sqlType") == "RANGE":

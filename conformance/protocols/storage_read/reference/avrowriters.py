@@ -1,4 +1,4 @@
-"""Writers of Avro with one deviation, for the mutants of sessions in AVRO. They are imported with fastavro alone."""
+"""Writers of Avro with one deviation, for mutants and legal variations of sessions in AVRO; they need fastavro."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class EditedWriter(AvroWriter):
         super().__init__(columns, display_names=display_names)
 
     def declare(self, tree: dict[str, Any]) -> dict[str, Any]:
+        """The schema after the edit."""
         own: dict[str, Any] = copy.deepcopy(tree)  # the types in it are those of every schema
         self._edit(own, self._columns)
         return own
@@ -37,6 +38,7 @@ class BoundedWriter(EditedWriter):
     """A writer for which the bounds of a RANGE cannot be null: an unbounded end is the first day."""
 
     def write_row(self, sink: io.BytesIO, datum: Mapping[str, Any]) -> None:
+        """Write one row, whose ranges are bounded."""
         super().write_row(sink, _bounded(datum))
 
 
@@ -63,6 +65,7 @@ class FieldWriter(AvroWriter):
         ]
 
     def write_row(self, sink: io.BytesIO, datum: Mapping[str, Any]) -> None:
+        """Write one row, one value of a column after another."""
         for column, (name, kind) in zip(self._columns, self._fields, strict=True):
             right = io.BytesIO()
             fastavro.schemaless_writer(right, kind, datum[name])
