@@ -439,7 +439,7 @@ def corpus_of_3_gib(place: Path, cookie: str) -> Command:
     return command
 
 
-@register("disk.file-without-an-end", Part.COMMAND, Expected(status=(2,), says="memory|[Pp]ermi"))
+@register("disk.file-without-an-end", Part.COMMAND, Expected(status=(2,), says="memory|[Pp]ermi|more than"))
 def file_without_an_end(place: Path, cookie: str) -> Command:
     """A regular file declares no size, and has as many bytes as the address space has pages, times eight."""
     return Command(["check", "/proc/self/pagemap"])

@@ -180,7 +180,7 @@ with FlightServer(Many()) as server:
 """
 
 
-@register("process.flight-info-of-many-endpoints", Part.COMMAND, Expected(status=(1,)), deadline=80.0)
+@register("process.flight-info-of-many-endpoints", Part.COMMAND, Expected(status=(0, 1)), deadline=80.0)
 def flight_info_of_many_endpoints(place: Path, cookie: str) -> Command:
     """A Flight server gives a million endpoints with the same ticket."""
     return _flight(place, MANY_ENDPOINTS, "[deadlines]\ncall = 5.0\ncase = 10.0", "flight.read-again")
