@@ -181,7 +181,8 @@ class _Hosting(Starter):
         rest = server.listen()[1] if self._connected else f"http://{HERE}"
         http = None if self._connected else InProcessHttp(server.answering)
         home = self._environment
-        remembering = None if self._connected else functools.partial(_SEEDS.remember, server)
+        # By the machine's clock, a table that another server had would be from another time.
+        remembering = functools.partial(_SEEDS.remember, server) if self._still and not self._connected else None
         running = self._connect(
             HERE, rest, process=None, environment=home, channel=connect(HERE), http=http, remembering=remembering
         )
