@@ -1,7 +1,7 @@
 """Puts cases to servers of the proof, and does not ask where the answer of the reference is known to be the same.
 
-Calls to a server in this process end one after the other. So a case whose calls meet is put to one that listens and
-outlives the cases, over connections and by the clock of the machine.
+By a clock that stands still, no calls meet. So a case whose calls meet is put to a server in this process by the clock
+of the machine, each of these calls in a thread.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def asked(
         case, races = tried.case, has_races(tried.case)
         reference, own = (None, None) if service is None else _reference_of(service, case.protocol)
         judging = _judging(case.protocol, clauses, reference, refined=refined)
-        # Where calls meet, the reference itself is asked: for without connections they do not.
+        # Where calls meet, the reference itself is asked: how they meet is a matter of chance.
         verdicts = None if own is None or (races and not own) else judging.untouched(case, tried.table, own)
         if verdicts is None:
             answering = racing() if races and racing is not None else target

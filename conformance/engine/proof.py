@@ -27,7 +27,6 @@ from conformance.contract.clause import Clause
 from conformance.contract.files import judge_bytes
 from conformance.contract.judge import judge
 from conformance.engine.asking import Tried, asked, drawn
-from conformance.engine.owed import lasting_target
 from conformance.engine.reuse import Reuse
 from conformance.generate import materialise
 from conformance.generate.plugin import GeneratePlugin
@@ -274,7 +273,7 @@ def by_server(
     spoken = plugin(ReferencePlugin, protocol)
     with ExitStack() as stack:
         target = stack.enter_context(closing(spoken.target(mutant)))
-        racing = functools.cache(lambda: stack.enter_context(lasting_target(protocol, mutant)))
+        racing = functools.cache(lambda: stack.enter_context(closing(spoken.meeting(mutant))))
         # An isolated server is a process of its own; the mutants tried here do not need one.
         cases = (
             Tried(dataclasses.replace(one.case, isolated=False), one.table)

@@ -26,7 +26,8 @@ class ReferencePlugin:
 
     ``target`` gives the reference in this process, or its deviation of a name, as
     a target; ``played`` the server of one of the ``scenarios`` of other integration tests, whose cases are by their
-    names. ``served`` gives any service as such a target. ``listening`` gives one that listens and outlives the cases,
+    names. ``served`` gives any service as such a target. ``meeting`` is as ``target``, by the clock of the machine:
+    for calls that are made at the same time. ``listening`` gives one that listens and outlives the cases,
     by the clock of the machine, as the target file of a running server, and ``process`` the target file that starts a
     deviation in a process of its own, with a folder for what it keeps.
 
@@ -47,6 +48,7 @@ class ReferencePlugin:
 
     target: Callable[[str | None], Target]
     served: Callable[[Any], Target]
+    meeting: Callable[[str | None], Target]
     listening: Callable[[str | None], AbstractContextManager[TargetSpec]]
     process: Callable[[str, Path], TargetSpec]
     service: Callable[[str | None], type]

@@ -16,7 +16,12 @@ __all__ = ["Recorder", "differences"]
 
 S = TypeVar("S")
 
-BOOKKEEPING: Final = frozenset({"__doc__", "__module__", "__annotations__", "__parameters__", "__orig_bases__"})
+BOOKKEEPING: Final = frozenset(
+    {
+        *("__doc__", "__module__", "__annotations__", "__parameters__", "__orig_bases__"),
+        *("__abstractmethods__", "_abc_impl"),  # of every class below an abstract one
+    }
+)
 """What each class has of its own, and no answer depends on."""
 
 

@@ -60,8 +60,8 @@ def simple_reference(
         assert found is not None, "its mutants are services"
         return found
 
-    def served(made: Callable[[], SimpleService]) -> Target:
-        return hosted(TargetSpec("reference", kind_of(protocol)), lambda _time: _HostedService(made()))
+    def served(made: Callable[[], SimpleService], *, still: bool = True) -> Target:
+        return hosted(TargetSpec("reference", kind_of(protocol)), lambda _time: _HostedService(made()), still=still)
 
     @contextmanager
     def listening(name: str | None) -> Iterator[TargetSpec]:
@@ -76,6 +76,7 @@ def simple_reference(
     return ReferencePlugin(
         target=lambda name: served(service(name)),
         served=served,
+        meeting=lambda name: served(service(name), still=False),
         listening=listening,
         process=process,
         service=service,

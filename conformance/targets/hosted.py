@@ -1,6 +1,8 @@
 """Servers in this process as targets: each case has one of its own, whose clock moves only where the driver waits.
 
 So an exchange depends on the case and on the server's code alone, and equal servers give equal exchanges, to the byte.
+That is not so for calls that are made at the same time, each in a thread: they need the clock of the machine, by which
+it can be seen that they met.
 A call that needs a connection (one with a fault, one from another process) goes over a real one: the server begins to
 listen when such a call is made.
 """
@@ -22,7 +24,7 @@ from conformance.records import Case
 from conformance.targets.calls import close_channel
 from conformance.targets.environment import find
 from conformance.targets.inprocess import InProcessChannel, InProcessHttp
-from conformance.targets.instants import StillTime, Time
+from conformance.targets.instants import WALL, StillTime, Time
 from conformance.targets.opening import Target
 from conformance.targets.plugin import TargetsPlugin
 from conformance.targets.recent import Recent
@@ -41,8 +43,6 @@ HERE: Final = "127.0.0.1:1"
 
 MOST_BYTES: Final = 16 << 20
 """Bytes, as JSON, of the rows of all tables that are kept: their rows in memory are some ten times that."""
-MOST_OF_ONE: Final = 4 << 20
-"""Bytes, as JSON, of the rows of a table that is kept: a larger one would be kept instead of many others."""
 MOST_RECIPES: Final = 400
 """Recipes of fewer than :data:`~conformance.targets.restway.LARGE` rows whose rows are kept."""
 
@@ -71,12 +71,15 @@ class HostedServer(Protocol):
         """Have these tables in a new server."""
 
 
-def hosted(spec: TargetSpec, make: Callable[[Time], HostedServer], *, connected: bool = False) -> Target:
+def hosted(
+    spec: TargetSpec, make: Callable[[Time], HostedServer], *, connected: bool = False, still: bool = True
+) -> Target:
     """A server in this process as a target; ``make`` makes one with these clocks, and ``spec`` has no address.
 
-    If ``connected``, everything goes over connections: to what is asked, the answers are the same.
+    If ``connected``, everything goes over connections: to what is asked, the answers are the same. The clock is that of
+    the machine unless it stands ``still``.
     """
-    starter = functools.partial(_Hosting, make=make, connected=connected)
+    starter = functools.partial(_Hosting, make=make, connected=connected, still=still)
     held = plugin(TargetsPlugin, spec.protocol)
     target: Target = (held.hosted or held.driver)(spec, find(spec), multiplier=1.0, starter=starter)
     return target
@@ -86,8 +89,9 @@ class _Seeds:
     """The tables of cases as servers of this process had them, and the rows of recipes.
 
     A server is seeded over HTTP, by what no fault of a reference changes, so that a new server has the same tables
-    after the same requests. They are brought back instead; :data:`MOST_BYTES` and
-    :data:`MOST_OF_ONE` limit what is kept.
+    after the same requests. They are brought back instead. :data:`MOST_BYTES` limits what is kept. The largest tables
+    are dropped first, the newest of equal ones: a proof puts the same cases to many servers in turn, and the table that
+    was not asked for the longest is the one that is needed next.
     """
 
     def __init__(self) -> None:
@@ -108,20 +112,22 @@ class _Seeds:
         self, server: HostedServer, case: str, make: Callable[[], MadeTable], same: Callable[[MadeTable], bool]
     ) -> MadeTable:
         """The table of a case in a new server: brought back, or made now."""
+        known = self._known.get(case)
+        if known is not None and same(known[0]):
+            server.restore(known[1])
+            return known[0]
+        self._drop(case)
+        made = make()
+        self._known[case] = made, server.kept()
+        self._sent += made.table.sent
+        while self._sent > MOST_BYTES:
+            self._drop(max(reversed(self._known), key=lambda one: self._known[one][0].table.sent))
+        return made
+
+    def _drop(self, case: str) -> None:
         known = self._known.pop(case, None)
         if known is not None:
             self._sent -= known[0].table.sent
-        if known is not None and same(known[0]):
-            server.restore(known[1])
-        else:
-            known = make(), server.kept()
-        if known[0].table.sent > MOST_OF_ONE:
-            return known[0]
-        self._known[case] = known
-        self._sent += known[0].table.sent
-        while len(self._known) > 1 and self._sent > MOST_BYTES:
-            self._sent -= self._known.pop(next(iter(self._known)))[0].table.sent
-        return known[0]
 
 
 _SEEDS: Final = _Seeds()
@@ -137,11 +143,18 @@ class _Hosting(Starter):
     """Opens servers in this process."""
 
     def __init__(
-        self, spec: TargetSpec, *more: Any, make: Callable[[Time], HostedServer], connected: bool, **how: Any
+        self,
+        spec: TargetSpec,
+        *more: Any,
+        make: Callable[[Time], HostedServer],
+        connected: bool,
+        still: bool,
+        **how: Any,
     ) -> None:
         super().__init__(spec, *more, **how)
         self._make = make
         self._connected = connected
+        self._still = still
 
     @property
     def anew(self) -> bool:
@@ -150,7 +163,7 @@ class _Hosting(Starter):
 
     def open(self) -> RunningServer:
         """A server of its own for a case."""
-        clock = StillTime()
+        clock = StillTime() if self._still else WALL
         server = self._make(clock)
         peers = itertools.count(1)
         later = ExitStack()
@@ -168,7 +181,8 @@ class _Hosting(Starter):
         rest = server.listen()[1] if self._connected else f"http://{HERE}"
         http = None if self._connected else InProcessHttp(server.answering)
         home = self._environment
-        remembering = None if self._connected else functools.partial(_SEEDS.remember, server)
+        # By the machine's clock, a table that another server had would be from another time.
+        remembering = functools.partial(_SEEDS.remember, server) if self._still and not self._connected else None
         running = self._connect(
             HERE, rest, process=None, environment=home, channel=connect(HERE), http=http, remembering=remembering
         )

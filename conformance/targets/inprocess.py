@@ -3,7 +3,8 @@
 A call goes to the handlers that a listener of gRPC would give it to, and ends as it would over a connection: in the
 status of the handler, beyond a limit, given up by the client, or at its deadline. Client and server take turns in one
 thread: the server runs where the client waits for a response, and a client that streams sends what it can before it
-takes a response. Where both wait for the other, the call's deadline passes.
+takes a response. Where both wait for the other, the call's deadline passes. Calls in several threads take turns too,
+after each response, unless the clock stands still.
 
 What only a connection shows is not here: bytes of HTTP/2, broken connections, a server that dies.
 """
@@ -107,7 +108,7 @@ class InProcessChannel:
             received = _as_received(metadata)
             context = _Context(received, self._peer, self._clock, self._clock.monotonic() + timeout)
             handler = self._handlers.service(cast("grpc.HandlerCallDetails", _Details(method, received)))
-            return _InProcessCall(handler, iter(requests), context, self._limit)
+            return _InProcessCall(handler, iter(requests), context, self._limit, self._clock)
 
         return call
 
@@ -232,12 +233,13 @@ class _Requests:
 class _InProcessCall(grpc.RpcError):
     """A call: an iterator of its responses, and its status once it has ended. It is raised if that is not OK."""
 
-    def __init__(self, handler: Any, messages: Iterator[bytes], context: _Context, limit: int) -> None:
+    def __init__(self, handler: Any, messages: Iterator[bytes], context: _Context, limit: int, clock: Time) -> None:
         super().__init__()
         self._context = context
         self._limit = limit
         self._status: _Status | None = None
         self._callbacks: list[Callable[[], object]] = []
+        self._take_turns = clock.take_turns
         self._requests = _Requests(messages, context, None if handler is None else handler.request_deserializer)
         self._answers: Any = _answers(handler, self._requests, context)  # the type has no gi_running
 
@@ -247,6 +249,7 @@ class _InProcessCall(grpc.RpcError):
     def __next__(self) -> bytes:
         """The next response; raises the call itself if it ended in another status than OK."""
         if self._status is None:
+            self._take_turns()
             answer = next(self._answers, None)
             if not self._context.gone:
                 self._requests.send_all()

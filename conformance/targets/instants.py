@@ -14,6 +14,9 @@ __all__ = ["WALL", "StillTime", "Time", "instant_after_seed", "now"]
 MARGIN_SECONDS: Final = 0.02
 """Seconds between seed, snapshot instant and first append: servers store times in milliseconds, some in ticks."""
 
+TURN_SECONDS: Final = 0.0001
+"""Seconds in which another thread gets its turn for sure; a connection takes no less for a message."""
+
 BEGIN: Final = 1_800_000_000_000_000
 """The microsecond since the Unix epoch at which a :class:`StillTime` begins."""
 
@@ -31,6 +34,10 @@ class Time:
 
     def tick(self) -> None:
         """Let a moment pass, if time does not pass by itself: what comes then is later than what was before."""
+
+    def take_turns(self) -> None:
+        """Let the calls that are made at the same time go on, each in a thread."""
+        time.sleep(TURN_SECONDS)
 
     def wait(self, seconds: float, until: threading.Event | None = None) -> None:
         """Wait so many seconds, or less if an event comes before."""
@@ -62,6 +69,9 @@ class StillTime(Time):
     def tick(self) -> None:
         """Let a millisecond pass."""
         self.wait(0.001)
+
+    def take_turns(self) -> None:
+        """Do nothing: by these clocks, no calls meet."""
 
     def wait(self, seconds: float, until: threading.Event | None = None) -> None:
         """Let so many seconds pass at once, unless the event has come."""

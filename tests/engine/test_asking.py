@@ -1,4 +1,4 @@
-"""A case whose calls meet goes to a server that listens, unless the server differs in nothing that such cases use."""
+"""A case whose calls meet goes to a server by the machine's clock, unless it differs in nothing that such cases use."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ import pytest
 
 from conformance.contract.clause import load_chapters
 from conformance.engine import asking
-from conformance.engine.asking import Tried, asked, drawn, has_races
+from conformance.engine.asking import Tried, _reference_of, asked, drawn, has_races
+from conformance.protocol import plugin, protocol_names
 from conformance.protocols.flight.reference.hosted import flight_target
 from conformance.protocols.flight.reference.service import FlightService
+from conformance.reference.plugin import ReferencePlugin
 
 load_chapters()
 
 
 class _AskedError(Exception):
-    """The server that listens was needed."""
+    """The server by the machine's clock was needed."""
 
 
 def racing() -> NoReturn:
@@ -49,7 +51,7 @@ def history(monkeypatch: pytest.MonkeyPatch) -> Tried:
 
 
 @pytest.mark.parametrize("service", [FlightService, SameEndpoint])
-def test_a_server_that_may_answer_otherwise_is_asked_over_connections(history: Tried, service: type) -> None:
+def test_a_server_that_may_answer_otherwise_is_asked_by_the_clock_of_the_machine(history: Tried, service: type) -> None:
     """So is the reference itself, from which the others differ."""
     with pytest.raises(_AskedError):
         next(asked(flight_target(), (), [history], service=service, racing=racing))
@@ -58,3 +60,14 @@ def test_a_server_that_may_answer_otherwise_is_asked_over_connections(history: T
 def test_a_server_that_differs_in_nothing_that_histories_use_is_not_asked(history: Tried) -> None:
     """It gives the answer of the reference."""
     assert list(asked(flight_target(), (), [history], service=OtherActions, racing=racing)) == [[]]
+
+
+@pytest.mark.parametrize("protocol", protocol_names())
+def test_it_is_known_in_what_legal_variations_differ(protocol: str) -> None:
+    """Otherwise each of them would be asked about every case."""
+    spoken = plugin(ReferencePlugin, protocol)
+    services = [spoken.service(name) for name in spoken.variations()]
+    plain = [one for one in services if any(one.__init__ is base.__init__ for base in spoken.bases)]
+
+    assert len(plain) > len(services) / 2
+    assert all(_reference_of(one, protocol)[1] for one in plain)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import abc
+
 from conformance.reference.reached import Recorder, differences
 
 
@@ -40,6 +42,30 @@ class Beside:
     """Another base."""
 
 
+class Stall(abc.ABC):
+    """A service whose class is abstract, as that of Storage Read is."""
+
+    @abc.abstractmethod
+    def place(self) -> str:
+        """A step that each service has to have."""
+
+
+class Market(Stall):
+    """Has that step."""
+
+    def place(self) -> str:
+        """The step."""
+        return "here"
+
+
+class Fair(Market):
+    """Has another one."""
+
+    def place(self) -> str:
+        """The step."""
+        return "there"
+
+
 class Mixed(Beside, Dear):
     """Has a base beside the service."""
 
@@ -57,6 +83,11 @@ def test_a_deviation_differs_in_what_it_replaces() -> None:
     """An attribute that a base class replaced counts too; a docstring does not."""
     assert differences(Shop, Shop) == frozenset()
     assert differences(Dear, Shop) == {"price"}
+
+
+def test_the_bookkeeping_of_abstract_classes_is_no_difference() -> None:
+    """Each class below one has its own, and no service of Storage Read would be known."""
+    assert differences(Fair, Market) == {"place"}
 
 
 def test_what_is_made_in_another_way_may_differ_in_anything() -> None:

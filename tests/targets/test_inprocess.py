@@ -14,7 +14,7 @@ import pytest
 from conformance.records import Call, CallEnd, GivingUp
 from conformance.targets.calls import CallBudget, Caller, Leaving, open_channel
 from conformance.targets.inprocess import InProcessChannel, InProcessHttp
-from conformance.targets.instants import StillTime
+from conformance.targets.instants import StillTime, Time
 from conformance.targets.transport import HttpError
 
 LIMIT = 1 << 16
@@ -176,3 +176,23 @@ def test_an_answer_over_http_is_limited() -> None:
     assert (answer.status, answer.body) == (200, b'{"said": "POST /a%20b b\'x\'"}')
     with pytest.raises(HttpError, match="the answer announces"):
         http.exchange("GET", "/", until=0.0, limit=1)
+
+
+class _Counting(Time):
+    """Counts the turns that other calls get."""
+
+    turns = 0
+
+    def take_turns(self) -> None:
+        """Count one."""
+        self.turns += 1
+
+
+def test_other_calls_get_their_turn_before_each_response() -> None:
+    """And before the end of the call: else a call that is made at the same time would find this one over."""
+    clock = _Counting()
+    handlers = grpc.method_handlers_generic_handler("a.B", {"Method": grpc.stream_stream_rpc_method_handler(echo)})
+    channel = InProcessChannel(handlers, peer="client", message_limit=LIMIT, clock=clock)
+
+    assert list(channel.stream_stream("/a.B/Method")([b"1", b"2", b"3"], timeout=5.0)) == [b"1", b"2", b"3"]
+    assert clock.turns == 4

@@ -33,17 +33,19 @@ def flight_target(
     *,
     service: type[FlightService] | None = None,
     connected: bool = False,
+    still: bool = True,
 ) -> Target:
     """The reference of Flight, which stores what is put into it, or one of its mutants, as a target; ``connected``, it
-    is asked over connections.
+    is asked over connections. Its clock is that of the machine unless it stands ``still``.
 
     It may be the server of a ``scenario`` of Arrow's integration tests, a mutant of one, or have another ``service``.
     """
     made = deviations.flight_service(mutant) if scenario is None else deviations.scenario_service(scenario)
     made, scenario = service or made, scenario or made.scenario
     if scenario is not None:
-        return service_target(made, FlightSpec(scenario=scenario), connected=connected)
-    return service_target(made, flight_spec(sql=issubclass(made, SqlFlightService)), connected=connected)
+        return service_target(made, FlightSpec(scenario=scenario), connected=connected, still=still)
+    spoken = flight_spec(sql=issubclass(made, SqlFlightService))
+    return service_target(made, spoken, connected=connected, still=still)
 
 
 def flight_spec(*, sql: bool = False) -> FlightSpec:
@@ -52,11 +54,13 @@ def flight_spec(*, sql: bool = False) -> FlightSpec:
     return FlightSpec(FlightSeeding.PUT, echo="echo", login=Login(*LOGIN), sql=dialect, locations=LOCAL)
 
 
-def service_target(make: Callable[[Store], FlightService], flight: FlightSpec, *, connected: bool = False) -> Target:
+def service_target(
+    make: Callable[[Store], FlightService], flight: FlightSpec, *, connected: bool = False, still: bool = True
+) -> Target:
     """A service of Flight as a target, asked as ``flight`` says; each case gets one that ``make`` makes of a store."""
     spec = TargetSpec("reference", "flight", own=flight, clock=Clock(clock.PATH))
     login = None if flight.login is None else (flight.login.user, flight.login.password)
-    return hosted(spec, functools.partial(HostedFlight, make=make, login=login), connected=connected)
+    return hosted(spec, functools.partial(HostedFlight, make=make, login=login), connected=connected, still=still)
 
 
 class HostedFlight(Hosted):

@@ -64,6 +64,7 @@ def _scenarios() -> Mapping[str, Case]:
 PLUGIN: Final = ReferencePlugin(
     target=flight_target,
     served=lambda service: flight_target(service=service),
+    meeting=lambda mutant: flight_target(mutant, still=False),
     listening=_listening,
     process=_process,
     service=flight_service,

@@ -23,18 +23,22 @@ __all__ = ["HostedReference", "storage_target"]
 
 
 def storage_target(
-    mutant: str | None = None, *, make: Callable[[Catalogue], Service] | None = None, connected: bool = False
+    mutant: str | None = None,
+    *,
+    make: Callable[[Catalogue], Service] | None = None,
+    connected: bool = False,
+    still: bool = True,
 ) -> Target:
     """The reference of Storage Read, or one of its mutants, as a target; ``connected``, it is asked over connections.
 
-    ``make`` makes its service, if given.
+    ``make`` makes its service, if given. Its clock is that of the machine unless it stands ``still``.
 
     Raises:
         KeyError: there is no such mutant.
     """
     spec = TargetSpec("reference", TargetKind.SERVER, clock=Clock(clock.PATH))
     made = make or functools.partial(service_of, mutant)
-    return hosted(spec, functools.partial(HostedReference, make=made), connected=connected)
+    return hosted(spec, functools.partial(HostedReference, make=made), connected=connected, still=still)
 
 
 class HostedReference(Hosted):

@@ -47,6 +47,7 @@ def _variations() -> tuple[str, ...]:
 PLUGIN: Final = ReferencePlugin(
     target=storage_target,
     served=lambda service: storage_target(make=service),
+    meeting=lambda mutant: storage_target(mutant, still=False),
     listening=_listening,
     process=_process,
     service=service_class,
