@@ -96,16 +96,23 @@ class Judge:
         self.clauses: Final = tuple(clauses)
         self.places: Final = {clause.id: place for place, clause in enumerate(self.clauses)}
         self._order: Final = {clause: place for place, clause in enumerate(self.clauses)}
+        self._mixed: dict[str, bool] = {}
         sides: dict[Aspect | None, list[Clause]] = {}
         for clause in self.clauses:
             sides.setdefault(_aspect(clause), []).append(clause)
         self._sides = tuple(Side(aspect, tuple(over)) for aspect, over in sides.items())
 
     def __call__(self, view: View) -> Judged:
-        """Return the verdicts of the clauses on a view."""
-        named = view.case.clauses
+        """Return the verdicts of the clauses on a view; those of another profile than the view's have none."""
+        if view.profile and self._is_mixed(view.profile):
+            return _judge_of(tuple(one for one in self.clauses if view.profile in one.profiles))(view)
         if view.exchange.untestable:
             return Judged((), tuple(unjudged.untestable(view, self.clauses)))
+        return self._judged(view)
+
+    def _judged(self, view: View) -> Judged:
+        """Return the verdicts on a view whose exchange was made."""
+        named = view.case.clauses
         served = unjudged.is_served(view)
         if unjudged.exceeds(view):
             beyond = unjudged.beyond(view, self.clauses, lambda clause: _verdict(view, clause, served=served))
@@ -134,6 +141,12 @@ class Judge:
         if raised:
             passed, verdicts = self._unhidden(view, passed, verdicts, raised)
         return Judged(tuple(passed), tuple(verdicts))
+
+    def _is_mixed(self, profile: str) -> bool:
+        """True if some clauses are of another profile only; a recording of two protocols is judged by those of both."""
+        if profile not in self._mixed:
+            self._mixed[profile] = any(profile not in clause.profiles for clause in self.clauses)
+        return self._mixed[profile]
 
     def _unhidden(
         self, view: View, passed: list[str], verdicts: list[Verdict], raised: Mapping[Aspect, str]

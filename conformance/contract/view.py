@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import pyarrow as pa
 
@@ -93,6 +93,8 @@ class View:
     """
 
     budget: Budget = STANDARD
+    profile: ClassVar[str] = ""
+    """The profile of the clauses that know this view; empty if clauses of any profile do."""
 
     def __init__(self, case: Case, exchange: Exchange, table: pa.Table, readings: Iterable[Reading] = ()) -> None:
         self.case = case

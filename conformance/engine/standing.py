@@ -122,6 +122,7 @@ SHOWN_WITH: Final[tuple[tuple[str, str], ...]] = (
     ("combination.*", "rows.none-is-missing"),
     ("history.*", "rows.none-is-missing"),
     ("avro.*", "rows.none-is-missing"),
+    ("avro-*", "rows.none-is-missing"),
 )
 """Clauses by glob, each with the clause without which its passes show nothing; the first row that matches applies.
 

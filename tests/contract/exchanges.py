@@ -301,8 +301,8 @@ def verdicts(case: Case, spoil: Spoil | None = None, *, streams: int = 1, respon
 ROOT: Final = Path(__file__).resolve().parents[2]
 
 CHAPTERS: Final = frozenset(
-    {"abandon", "avro", "calls", "compression", "encoding", "errors", "history", "offsets", "projection", "responses",
-     "restriction", "rows", "sample", "session", "snapshot", "split"}
+    {"abandon", "avro", "avro-rows", "avro-schema", "calls", "compression", "encoding", "errors", "history", "offsets",
+     "projection", "responses", "restriction", "rows", "sample", "session", "snapshot", "split"}
 )  # fmt: skip
 """The modules of the chapters on calls; the others are on bytes."""
 
@@ -316,8 +316,8 @@ def call_clauses() -> list[Clause]:
 def deviations() -> list[Deviation]:
     """Every deviation of the test modules on those chapters."""
     folders = ("tests/contract", "tests/protocols/storage_read/chapters")
-    kinds = [f"test_{chapter}{part}.py" for chapter in sorted(CHAPTERS) for part in ("", "_rows", "_schema")]
-    files = (ROOT / folder / name for name in kinds for folder in folders)
+    modules = [chapter.replace("-", "_") for chapter in sorted(CHAPTERS)]
+    files = (ROOT / folder / f"test_{module}.py" for module in modules for folder in folders)
     names = (".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files if file.exists())
     return [deviation for name in names for deviation in importlib.import_module(name).DEVIATIONS]
 

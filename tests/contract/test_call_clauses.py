@@ -33,7 +33,7 @@ def test_every_clause_is_failed_by_some_lie_alone() -> None:
 
     assert shown - alone == {
         "avro.counts-are-the-rows",  # as the count of each response, which is compared where its rows can be read
-        "avro.decimals-are-declared",  # without its digits a decimal is another type
+        "avro-schema.decimals-are-declared",  # without its digits a decimal is another type
         "avro.offset-leaves-the-rest",  # as the first
         "restriction.bad-one-yields-no-rows",
         "restriction.nothing-selected",  # as the form of the restriction

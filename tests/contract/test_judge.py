@@ -242,3 +242,15 @@ def test_a_view_that_is_given_up_is_judged_no_further() -> None:
 
     assert seen == [0, 1]
     assert {(verdict.outcome, verdict.reason) for verdict in verdicts} == {(Outcome.UNTESTABLE, "enough")}
+
+
+def test_clauses_of_another_profile_say_nothing_of_a_view() -> None:
+    """A recording of two protocols is judged by the clauses of both, and each exchange by those that know its view."""
+    exchange = Exchange("c", "t", (Call(0, "", "GetFlightInfo", b"", ()),), protocol="flight")
+    case = dataclasses.replace(CASE, protocol="flight")
+    view = view_of(case, exchange, rows())
+
+    judged = Judge(CLAUSES.values())(view)
+
+    assert view.broke == {}
+    assert not any(one.outcome is Outcome.ERROR for one in judged.others)

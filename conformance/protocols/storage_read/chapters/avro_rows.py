@@ -30,30 +30,30 @@ def _rows(view: StorageView) -> list[AvroRowsBytes]:
 
 # fmt: off
 rule_clauses(_rows, SERVER,
-    must("avro.rows-are-whole", _LOST,
+    must("avro-rows.are-whole", _LOST,
       "google-cloud-bigquery-storage 2.43.0 (Python): such a row is left out, without an error",
       "The bytes of a response end with the end of a row: no row is cut, and none goes on in the next response.",
       source=BY_THE_SPEC),
-    must("avro.numbers-have-their-width", (
+    must("avro-rows.numbers-have-their-width", (
       AvroRule.VARINT_TOO_LONG, AvroRule.VARINT_OVERFLOW, AvroRule.INT_RANGE), source=BY_THE_SPEC),
-    should("avro.numbers-are-minimal", AvroRule.VARINT_NOT_MINIMAL,
+    should("avro-rows.numbers-are-minimal", AvroRule.VARINT_NOT_MINIMAL,
       says="A number takes no more bytes than its value needs: writers make no others."),
-    must("avro.booleans-are-0-or-1", AvroRule.BOOLEAN,
+    must("avro-rows.booleans-are-0-or-1", AvroRule.BOOLEAN,
       says="A value of BOOL is the byte 0 or 1, in the one byte that the schema gives to it.", source=BY_THE_SPEC),
-    must("avro.lengths-are-not-negative", AvroRule.LENGTH_NEGATIVE,
+    must("avro-rows.lengths-are-not-negative", AvroRule.LENGTH_NEGATIVE,
       says="The length before a text or bytes is not negative; zero bytes are an empty value.", source=BY_THE_SPEC),
-    must("avro.branches-exist", AvroRule.UNION_BRANCH, source=BY_THE_SPEC),
-    must("avro.blocks-are-as-declared", (AvroRule.BLOCK_COUNT, AvroRule.BLOCK_SIZE), source=BY_THE_SPEC),
-    must("avro.texts-are-utf-8", AvroRule.UTF8,
+    must("avro-rows.branches-exist", AvroRule.UNION_BRANCH, source=BY_THE_SPEC),
+    must("avro-rows.blocks-are-as-declared", (AvroRule.BLOCK_COUNT, AvroRule.BLOCK_SIZE), source=BY_THE_SPEC),
+    must("avro-rows.texts-are-utf-8", AvroRule.UTF8,
       says="A text, of STRING, JSON, GEOGRAPHY or DATETIME, is UTF-8 from its first byte to its last.",
       source=BY_THE_SPEC),
-    must("avro.days-and-times-exist", (
+    must("avro-rows.days-and-times-exist", (
       AvroRule.DATE_RANGE, AvroRule.TIME_RANGE, AvroRule.TIMESTAMP_RANGE),
       says="Dates, times of day and timestamps are within the ranges of BigQuery's types.",
       source=(AVRO_GUIDE, CAPTURED)),
-    must("avro.datetimes-are-texts-of-their-form", AvroRule.DATETIME_TEXT,
+    must("avro-rows.datetimes-are-texts-of-their-form", AvroRule.DATETIME_TEXT,
       source=(AVRO_GUIDE, CAPTURED, SERVICE_TESTS)),
-    must("avro.decimals-fit", (
+    must("avro-rows.decimals-fit", (
       AvroRule.DECIMAL_EMPTY, AvroRule.DECIMAL_DIGITS, AvroRule.DECIMAL_RANGE), source=BY_THE_SPEC),
 )
 # fmt: on

@@ -56,40 +56,40 @@ def _schemas(view: StorageView) -> list[AvroSchemaBytes]:
 
 # fmt: off
 rule_clauses(_schemas, SERVER,
-    must("avro.schema-is-json", (AvroRule.SCHEMA_JSON, AvroRule.SCHEMA_FORM), READERS,
+    must("avro-schema.is-json", (AvroRule.SCHEMA_JSON, AvroRule.SCHEMA_FORM), READERS,
       "The Avro schema of a session is JSON in UTF-8 that declares a type.", source=(AVRO_SPEC, CAPTURED)),
-    should("avro.schema-keys-come-once", AvroRule.SCHEMA_KEY_REPEATED,
+    should("avro-schema.keys-come-once", AvroRule.SCHEMA_KEY_REPEATED,
       says="No object of the schema has a key twice: parsers differ in which value they take."),
-    must("avro.schema-is-valid", (
+    must("avro-schema.is-valid", (
       AvroRule.ATTRIBUTE_TYPE, AvroRule.TYPE_MISSING, AvroRule.TYPE_UNKNOWN, AvroRule.NAME_UNDEFINED,
       AvroRule.NAME_MISSING, AvroRule.NAME_RESERVED, AvroRule.FIELDS_MISSING, AvroRule.ITEMS_MISSING,
       AvroRule.UNION_NESTED, AvroRule.UNION_REPEATED), READERS,
       "Each type in the schema is declared as the Avro specification requires.", source=(AVRO_SPEC, CAPTURED)),
-    must("avro.logical-types-annotate-their-type", AvroRule.LOGICAL_BASE,
+    must("avro-schema.logical-types-annotate-their-type", AvroRule.LOGICAL_BASE,
       "readers ignore such a logical type, and give the number or the bytes under it (from their source)",
       "A logical type annotates the type that its definition names: a date an int, a time a long, a decimal bytes.",
       source=(AVRO_SPEC, CAPTURED)),
-    must("avro.names-are-legal", (
+    must("avro-schema.names-are-legal", (
       AvroRule.NAME_ILLEGAL, AvroRule.NAMESPACE_ILLEGAL, AvroRule.FIELD_NAME_ILLEGAL),
       "Avro for Java and for Go refuse the schema (https://github.com/goccy/bigquery-emulator/issues/221)",
       "The names of records, of their namespaces and of fields are Avro names, whatever the project is called.",
       source=(AVRO_SPEC, CAPTURED)),
-    must("avro.names-are-unique", AvroRule.NAME_REDEFINED,
+    must("avro-schema.names-are-unique", AvroRule.NAME_REDEFINED,
       "Beam: `Can't redefine` (https://github.com/apache/beam/issues/26318)",
       "No two records of a schema have one name, wherever they are and whatever their fields are called.",
       source=(AVRO_SPEC, AVRO_NAMES)),
-    must("avro.field-names-are-unique", AvroRule.FIELD_REPEATED, READERS,
+    must("avro-schema.field-names-are-unique", AvroRule.FIELD_REPEATED, READERS,
       "The fields of a record have different names: a reader that makes a row by names loses a column.",
       source=(AVRO_SPEC, CAPTURED)),
-    must("avro.root-is-a-record", AvroRule.ROOT, READERS,
+    must("avro-schema.root-is-a-record", AvroRule.ROOT, READERS,
       "The schema of a session is that of one row: a record, with a field for each column.",
       source=(AVRO_GUIDE, CAPTURED)),
-    must("avro.null-is-the-first-branch", (AvroRule.UNION_NULL_FIRST, AvroRule.UNION_BRANCHES),
+    must("avro-schema.null-is-the-first-branch", (AvroRule.UNION_NULL_FIRST, AvroRule.UNION_BRANCHES),
       says="A union is of null and one other type, null first: the byte 00 says NULL.", source=(CAPTURED, AVRO_GUIDE)),
-    must("avro.types-are-bigquerys", (AvroRule.TYPE_UNMAPPED, AvroRule.RECURSION),
+    must("avro-schema.types-are-bigquerys", (AvroRule.TYPE_UNMAPPED, AvroRule.RECURSION),
       says="The schema has only types to which BigQuery maps its own: no float, map, enum or fixed, and no record in"
       " itself.", source=(AVRO_GUIDE, CAPTURED)),
-    must("avro.decimals-are-declared", (
+    must("avro-schema.decimals-are-declared", (
       AvroRule.DECIMAL_PRECISION, AvroRule.DECIMAL_SCALE, AvroRule.DECIMAL_WIDE),
       "readers ignore the logical type, and give bytes (from their source)",
       "A decimal has a precision and a scale that fit each other and BigQuery's types.", source=(AVRO_SPEC, CAPTURED)),
@@ -146,7 +146,7 @@ def _element(made: AvroType) -> AvroType:
 
 
 @clause(
-    "avro.root-has-its-name",
+    "avro-schema.root-has-its-name",
     over=_declared,
     source=(CAPTURED, JAVA_LIVE_TEST),
     level=Level.SHOULD,
@@ -157,7 +157,7 @@ def root_has_its_name(declared: Declared) -> Iterator[Violation]:
         yield Violation(f"the name {_ROOT!r}", f"the name {declared.schema.root.name[:80]!r}", field="avro_schema")
 
 
-@clause("avro.fields-are-the-columns", over=_declared, source=(CAPTURED, AVRO_GUIDE))
+@clause("avro-schema.fields-are-the-columns", over=_declared, source=(CAPTURED, AVRO_GUIDE))
 def fields_are_the_columns(declared: Declared) -> Iterator[Violation]:
     """The fields of each record are the columns, or the selected ones, in the order of the table.
 
@@ -182,7 +182,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 @clause(
-    "avro.types-are-the-columns",
+    "avro-schema.types-are-the-columns",
     over=_declared,
     source=(CAPTURED, AVRO_GUIDE, SERVICE_TESTS),
     breaks="the Java reader of Beam casts by the type of the column (from its source)",
@@ -222,7 +222,7 @@ def _words(made: AvroType) -> str:
 
 
 @clause(
-    "avro.modes-are-the-columns",
+    "avro-schema.modes-are-the-columns",
     over=_declared,
     source=(CAPTURED, JAVA_LIVE_TEST),
     breaks="readers whose schema of the rows is their own read each value one byte too early or too late",
@@ -253,7 +253,7 @@ def _mode(made: AvroType) -> str:
     return _MODES[Mode.REQUIRED]
 
 
-@clause("avro.sql-types-are-named", over=_declared, source=(AVRO_GUIDE, SERVICE_TESTS), level=Level.SHOULD)
+@clause("avro-schema.sql-types-are-named", over=_declared, source=(AVRO_GUIDE, SERVICE_TESTS), level=Level.SHOULD)
 def sql_types_are_named(declared: Declared) -> Iterator[Violation]:
     """A text of JSON or GEOGRAPHY has the attribute ``sqlType``, by which a reader tells it from a STRING."""
     for path, column, field in _pairs(declared):
@@ -262,7 +262,7 @@ def sql_types_are_named(declared: Declared) -> Iterator[Violation]:
             yield Violation(f"sqlType {wanted}", f"sqlType {element.sql[:40]}" if element.sql else "none", field=path)
 
 
-@clause("avro.bounds-are-unions", over=_declared, source=(AVRO_GUIDE, SERVICE_TESTS), level=Level.SHOULD)
+@clause("avro-schema.bounds-are-unions", over=_declared, source=(AVRO_GUIDE, SERVICE_TESTS), level=Level.SHOULD)
 def bounds_are_unions(declared: Declared) -> Iterator[Violation]:
     """The bounds of a RANGE are unions with null, in a REQUIRED column too: an unbounded end is null."""
     for path, column, field in _pairs(declared):

@@ -54,16 +54,16 @@ def cut(answers: list[Answer]) -> None:
 
 
 DEVIATIONS = (
-    Deviation("avro.rows-are-whole", CASE, cut),
-    lie("avro.booleans-are-0-or-1", "flag", b"\x02"),
-    lie("avro.numbers-have-their-width", "day", b"\x80\x80\x80\x80\x80\x01"),
-    Deviation("avro.numbers-are-minimal", CASE, written(padded)),
-    lie("avro.datetimes-are-texts-of-their-form", "at", b"\x262019-03-18 01:23:45"),
-    lie("avro.texts-are-utf-8", "word", b"\x02\x02\xe9"),
-    lie("avro.branches-exist", "word", b"\x04"),
-    lie("avro.lengths-are-not-negative", "word", b"\x02\x01"),
-    lie("avro.decimals-fit", "price", b"\x00"),
-    lie("avro.blocks-are-as-declared", "marks", b"\x01\x06\x02\x00"),
+    Deviation("avro-rows.are-whole", CASE, cut),
+    lie("avro-rows.booleans-are-0-or-1", "flag", b"\x02"),
+    lie("avro-rows.numbers-have-their-width", "day", b"\x80\x80\x80\x80\x80\x01"),
+    Deviation("avro-rows.numbers-are-minimal", CASE, written(padded)),
+    lie("avro-rows.datetimes-are-texts-of-their-form", "at", b"\x262019-03-18 01:23:45"),
+    lie("avro-rows.texts-are-utf-8", "word", b"\x02\x02\xe9"),
+    lie("avro-rows.branches-exist", "word", b"\x04"),
+    lie("avro-rows.lengths-are-not-negative", "word", b"\x02\x01"),
+    lie("avro-rows.decimals-fit", "price", b"\x00"),
+    lie("avro-rows.blocks-are-as-declared", "marks", b"\x01\x06\x02\x00"),
 )
 
 

@@ -41,7 +41,7 @@ class _ChangesCells(Service):
         return right
 
 
-@behaviour_mutant("avro.last-byte-missing", kills="avro.rows-are-whole")
+@behaviour_mutant("avro.last-byte-missing", kills="avro-rows.are-whole")
 class LastByteMissing(Service):
     """Each response ends one byte before its last row does."""
 
@@ -52,7 +52,7 @@ class LastByteMissing(Service):
         return answer
 
 
-@behaviour_mutant("avro.numbers-padded", kills="avro.numbers-are-minimal")
+@behaviour_mutant("avro.numbers-padded", kills="avro-rows.numbers-are-minimal")
 class NumbersPadded(_ChangesCells):
     """The branch of a union takes two bytes."""
 
@@ -60,7 +60,7 @@ class NumbersPadded(_ChangesCells):
         return bytes([right[0] | 0x80, 0]) + right[1:] if column.mode is Mode.NULLABLE else right
 
 
-@behaviour_mutant("avro.dates-are-wide", kills="avro.numbers-have-their-width")
+@behaviour_mutant("avro.dates-are-wide", kills="avro-rows.numbers-have-their-width")
 class DatesAreWide(_ChangesCells):
     """A DATE has more bits than an int."""
 
@@ -68,7 +68,7 @@ class DatesAreWide(_ChangesCells):
         return zigzag(1 << 40) if column.type is BqType.DATE else right
 
 
-@behaviour_mutant("avro.true-is-2", kills="avro.booleans-are-0-or-1")
+@behaviour_mutant("avro.true-is-2", kills="avro-rows.booleans-are-0-or-1")
 class TrueIs2(_ChangesCells):
     """TRUE is the byte 2."""
 
@@ -76,7 +76,7 @@ class TrueIs2(_ChangesCells):
         return b"\x02" if column.type is BqType.BOOL and value else right
 
 
-@behaviour_mutant("avro.lengths-below-0", kills="avro.lengths-are-not-negative")
+@behaviour_mutant("avro.lengths-below-0", kills="avro-rows.lengths-are-not-negative")
 class LengthsBelow0(_ChangesCells):
     """The length of a text is negative."""
 
@@ -84,7 +84,7 @@ class LengthsBelow0(_ChangesCells):
         return zigzag(-1) + right[1:] if column.type is BqType.STRING else right
 
 
-@behaviour_mutant("avro.null-is-branch-2", kills="avro.branches-exist")
+@behaviour_mutant("avro.null-is-branch-2", kills="avro-rows.branches-exist")
 class NullIsBranch2(_ChangesCells):
     """NULL is a third branch of the union, which has two."""
 
@@ -92,7 +92,7 @@ class NullIsBranch2(_ChangesCells):
         return zigzag(2) if value is None and column.mode is Mode.NULLABLE else right
 
 
-@behaviour_mutant("avro.block-sizes-wrong", kills="avro.blocks-are-as-declared")
+@behaviour_mutant("avro.block-sizes-wrong", kills="avro-rows.blocks-are-as-declared")
 class BlockSizesWrong(_ChangesCells):
     """An array is a block with its size, which is one byte too large."""
 
@@ -103,7 +103,7 @@ class BlockSizesWrong(_ChangesCells):
         return zigzag(-len(value)) + zigzag(len(items) + 1) + items + right[-1:]
 
 
-@behaviour_mutant("avro.texts-in-latin-1", kills="avro.texts-are-utf-8")
+@behaviour_mutant("avro.texts-in-latin-1", kills="avro-rows.texts-are-utf-8")
 class TextsInLatin1(_ChangesCells):
     """The last character of a text is a byte of another encoding."""
 
@@ -111,7 +111,7 @@ class TextsInLatin1(_ChangesCells):
         return right[:-1] + b"\xe9" if column.type is BqType.STRING and value else right
 
 
-@behaviour_mutant("avro.midnight-is-24", kills="avro.days-and-times-exist", also=_OTHER_VALUES)
+@behaviour_mutant("avro.midnight-is-24", kills="avro-rows.days-and-times-exist", also=_OTHER_VALUES)
 class MidnightIs24(_ChangesCells):
     """A TIME is 24 hours after midnight."""
 
@@ -119,7 +119,7 @@ class MidnightIs24(_ChangesCells):
         return zigzag(86_400_000_000) if column.type is BqType.TIME else right
 
 
-@behaviour_mutant("avro.datetimes-with-a-blank", kills="avro.datetimes-are-texts-of-their-form")
+@behaviour_mutant("avro.datetimes-with-a-blank", kills="avro-rows.datetimes-are-texts-of-their-form")
 class DatetimesWithABlank(_ChangesCells):
     """Date and time of a DATETIME are separated by a blank, as SQL writes them."""
 
@@ -127,7 +127,7 @@ class DatetimesWithABlank(_ChangesCells):
         return right.replace(b"T", b" ") if column.type is BqType.DATETIME else right
 
 
-@behaviour_mutant("avro.decimals-are-empty", kills="avro.decimals-fit", also=_OTHER_VALUES)
+@behaviour_mutant("avro.decimals-are-empty", kills="avro-rows.decimals-fit", also=_OTHER_VALUES)
 class DecimalsAreEmpty(_ChangesCells):
     """A NUMERIC has no bytes."""
 
@@ -137,8 +137,8 @@ class DecimalsAreEmpty(_ChangesCells):
 
 @behaviour_mutant(
     "avro.records-without-branch",
-    kills="avro.rows-are-whole",
-    also={"avro.*": "what follows is read at another place"},
+    kills="avro-rows.are-whole",
+    also={"avro-*": "what follows is read at another place"},
     defects=("B-93",),
 )
 class RecordsWithoutBranch(_ChangesCells):

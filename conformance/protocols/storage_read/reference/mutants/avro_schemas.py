@@ -44,7 +44,7 @@ class _EditsText(Service):
 # --- JSON and declarations ------------------------------------------------------------------------
 
 
-@behaviour_mutant("avro.schema-in-quotes", kills="avro.schema-is-json")
+@behaviour_mutant("avro.schema-in-quotes", kills="avro-schema.is-json")
 class SchemaInQuotes(_EditsText):
     """The schema is written as Python writes a dictionary, in single quotes."""
 
@@ -52,7 +52,7 @@ class SchemaInQuotes(_EditsText):
         return str(json.loads(text))
 
 
-@behaviour_mutant("avro.schema-with-a-key-twice", kills="avro.schema-keys-come-once")
+@behaviour_mutant("avro.schema-with-a-key-twice", kills="avro-schema.keys-come-once")
 class SchemaWithAKeyTwice(_EditsText):
     """The schema names its type twice."""
 
@@ -60,7 +60,7 @@ class SchemaWithAKeyTwice(_EditsText):
         return text.replace("{", '{"type":"record",', 1)
 
 
-@behaviour_mutant("avro.types-in-capitals", kills="avro.schema-is-valid")
+@behaviour_mutant("avro.types-in-capitals", kills="avro-schema.is-valid")
 class TypesInCapitals(_EditsText):
     """The names of types are in capitals, as in SQL."""
 
@@ -68,7 +68,7 @@ class TypesInCapitals(_EditsText):
         return text.replace('"long"', '"LONG"')
 
 
-@behaviour_mutant("avro.root-is-an-array", kills="avro.root-is-a-record")
+@behaviour_mutant("avro.root-is-an-array", kills="avro-schema.root-is-a-record")
 class RootIsAnArray(_EditsText):
     """The schema is that of all rows: an array of records."""
 
@@ -78,8 +78,8 @@ class RootIsAnArray(_EditsText):
 
 @behaviour_mutant(
     "avro.dates-are-long",
-    kills="avro.logical-types-annotate-their-type",
-    also={"avro.types-are-the-columns": "without its logical type a date is a number"},
+    kills="avro-schema.logical-types-annotate-their-type",
+    also={"avro-schema.types-are-the-columns": "without its logical type a date is a number"},
 )
 class DatesAreLong(_EditsTree):
     """A DATE is a long with the logical type date, which belongs to int."""
@@ -94,8 +94,8 @@ class DatesAreLong(_EditsTree):
 
 @behaviour_mutant(
     "avro.decimals-without-digits",
-    kills="avro.decimals-are-declared",
-    also={"avro.types-are-the-columns": "without its digits a decimal is bytes"},
+    kills="avro-schema.decimals-are-declared",
+    also={"avro-schema.types-are-the-columns": "without its digits a decimal is bytes"},
 )
 class DecimalsWithoutDigits(_EditsText):
     """A decimal has no precision and no scale."""
@@ -109,8 +109,8 @@ class DecimalsWithoutDigits(_EditsText):
 
 @behaviour_mutant(
     "avro.project-in-the-namespace",
-    kills="avro.names-are-legal",
-    also={"avro.root-has-its-name": "the namespace is a part of the full name"},
+    kills="avro-schema.names-are-legal",
+    also={"avro-schema.root-has-its-name": "the namespace is a part of the full name"},
     defects=("B-92",),
 )
 class ProjectInTheNamespace(_EditsText):
@@ -120,7 +120,7 @@ class ProjectInTheNamespace(_EditsText):
         return text.replace('"name":"__root__"', '"namespace":"my-project.dataset","name":"__root__"', 1)
 
 
-@behaviour_mutant("avro.root-is-the-table", kills="avro.root-has-its-name")
+@behaviour_mutant("avro.root-is-the-table", kills="avro-schema.root-has-its-name")
 class RootIsTheTable(_EditsText):
     """The record of a row is named after the table."""
 
@@ -128,7 +128,7 @@ class RootIsTheTable(_EditsText):
         return text.replace('"name":"__root__"', '"name":"table"', 1)
 
 
-@behaviour_mutant("avro.records-have-the-fields-name", kills="avro.names-are-unique")
+@behaviour_mutant("avro.records-have-the-fields-name", kills="avro-schema.names-are-unique")
 class RecordsHaveTheFieldsName(_EditsText):
     """Each nested record is named after its field, wherever it is."""
 
@@ -149,8 +149,8 @@ class RecordsHaveTheFieldsName(_EditsText):
 
 @behaviour_mutant(
     "avro.field-names-come-again",
-    kills="avro.field-names-are-unique",
-    also={"avro.fields-are-the-columns": "one of the columns has no field"},
+    kills="avro-schema.field-names-are-unique",
+    also={"avro-schema.fields-are-the-columns": "one of the columns has no field"},
 )
 class FieldNamesComeAgain(_EditsText):
     """The second field has the name of the first."""
@@ -164,7 +164,7 @@ class FieldNamesComeAgain(_EditsText):
 
 @behaviour_mutant(
     "avro.fields-by-name",
-    kills="avro.fields-are-the-columns",
+    kills="avro-schema.fields-are-the-columns",
 )
 class FieldsByName(_EditsTree):
     """The fields are in the order of their names."""
@@ -190,7 +190,7 @@ class _EditsFields(_EditsTree):
         raise NotImplementedError
 
 
-@behaviour_mutant("avro.null-is-last", kills="avro.null-is-the-first-branch")
+@behaviour_mutant("avro.null-is-last", kills="avro-schema.null-is-the-first-branch")
 class NullIsLast(_EditsFields):
     """The union of a NULLABLE column has null as its second branch."""
 
@@ -199,7 +199,7 @@ class NullIsLast(_EditsFields):
             field["type"] = field["type"][::-1]
 
 
-@behaviour_mutant("avro.required-are-unions", kills="avro.modes-are-the-columns")
+@behaviour_mutant("avro.required-are-unions", kills="avro-schema.modes-are-the-columns")
 class RequiredAreUnions(_EditsFields):
     """A REQUIRED column is a union with null, as a NULLABLE one is."""
 
@@ -208,7 +208,7 @@ class RequiredAreUnions(_EditsFields):
             field["type"] = ["null", field["type"]]
 
 
-@behaviour_mutant("avro.items-are-unions", kills="avro.modes-are-the-columns")
+@behaviour_mutant("avro.items-are-unions", kills="avro-schema.modes-are-the-columns")
 class ItemsAreUnions(_EditsFields):
     """The items of a REPEATED column are unions with null."""
 
@@ -230,21 +230,21 @@ class _EditsTypes(_EditsTree):
                 del made[self.has[0]]
 
 
-@behaviour_mutant("avro.datetimes-are-plain-texts", kills="avro.types-are-the-columns")
+@behaviour_mutant("avro.datetimes-are-plain-texts", kills="avro-schema.types-are-the-columns")
 class DatetimesArePlainTexts(_EditsTypes):
     """A DATETIME is a string without its logical type."""
 
     has = ("logicalType", "datetime")
 
 
-@behaviour_mutant("avro.times-are-plain-numbers", kills="avro.types-are-the-columns")
+@behaviour_mutant("avro.times-are-plain-numbers", kills="avro-schema.types-are-the-columns")
 class TimesArePlainNumbers(_EditsTypes):
     """A TIME is a long without its logical type."""
 
     has = ("logicalType", "time-micros")
 
 
-@behaviour_mutant("avro.json-is-a-plain-text", kills="avro.sql-types-are-named")
+@behaviour_mutant("avro.json-is-a-plain-text", kills="avro-schema.sql-types-are-named")
 class JsonIsAPlainText(_EditsTypes):
     """A JSON column has no sqlType: nothing tells it from a STRING."""
 
@@ -253,8 +253,8 @@ class JsonIsAPlainText(_EditsTypes):
 
 @behaviour_mutant(
     "avro.doubles-are-floats",
-    kills="avro.types-are-bigquerys",
-    also={"avro.types-are-the-columns": "a float is no double"},
+    kills="avro-schema.types-are-bigquerys",
+    also={"avro-schema.types-are-the-columns": "a float is no double"},
 )
 class DoublesAreFloats(_EditsFields):
     """A FLOAT64 is a float of four bytes."""
@@ -266,7 +266,7 @@ class DoublesAreFloats(_EditsFields):
 
 @behaviour_mutant(
     "avro.bounds-are-never-null",
-    kills="avro.bounds-are-unions",
+    kills="avro-schema.bounds-are-unions",
     also={"values.range": "an unbounded end is a day"},
 )
 class BoundsAreNeverNull(_EditsTree):
