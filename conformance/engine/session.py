@@ -31,7 +31,7 @@ from conformance.generate.forms import BASE, EVERY, drawn_in, form_id, in_forms,
 from conformance.protocol import DEFAULT_PROTOCOL, plugin
 from conformance.readers import ReaderInfo, ReaderPool
 from conformance.records import Case
-from conformance.targets import Target, TargetKind, TargetSpec, open_target
+from conformance.targets import Target, TargetError, TargetKind, TargetSpec, open_target
 
 if TYPE_CHECKING:
     from conformance.readers.programs.backend import Backend
@@ -230,6 +230,20 @@ def _count(plan: Plan) -> int:
     return len(plan.cases) + sum(left.kind == "case" for left in plan.left_out)
 
 
+def _refused(driver: Target, corpus: Sequence[Case], form: str, reason: str) -> str:
+    """Why a target that serves the base is not asked for other forms; empty if it serves them, or was not to be asked.
+
+    Raises:
+        TargetError: it refuses the only form that it was to be asked for, for which no row came in the smoke phase.
+    """
+    if form == BASE or (form == EVERY) == bool(reason):
+        return ""
+    refused = refused_form(driver, corpus)
+    if refused and form != EVERY:
+        raise TargetError(refused)
+    return refused
+
+
 def _reader_pool(settings: Settings) -> ReaderPool:
     multiplier = settings.deadline_multiplier
     return ReaderPool(readers=settings.reader or None, secure=settings.secure, multiplier=multiplier)
@@ -246,7 +260,8 @@ def open_session(
     the base is asked as well, is asked the base alone.
 
     Raises:
-        TargetError: the target cannot run here, did not become ready, or cannot be asked for rows.
+        TargetError: the target cannot run here, did not become ready, cannot be asked for rows, or refuses the only
+            form of the cases.
     """
     all_cases = _count(plan)
     if not plugin(EnginePlugin, spec.protocol).has_known_rows:
@@ -258,10 +273,11 @@ def open_session(
         driver = stack.enter_context(open_target(spec, multiplier=settings.deadline_multiplier))
         asked_first = in_forms(corpus, BASE if selection.form == EVERY else selection.form)
         reason = smoke(spec, driver, asked_first) if settings.smoke else ""
+        refused = _refused(driver, corpus, selection.form, reason)
         if reason:
             plan = narrowed(plan, asked_first, reason, selection.shard)
             settings = dataclasses.replace(settings, generated=0, scenarios=0)
-        elif selection.form == EVERY and (refused := refused_form(driver, corpus)):
+        elif refused:
             plan, selection = in_base(plan, refused), dataclasses.replace(selection, form=BASE)
             all_cases = _count(plan)
         deadline = spec.deadlines.stretched(settings.deadline_multiplier).case

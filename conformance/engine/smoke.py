@@ -204,7 +204,7 @@ def refused_form(target: Driver, cases: Iterable[Case]) -> str:
             continue
         found = attempt(target, case)
         if not found.rows and any(f" ended in {code}" in found.observed for code in _NOT_HERE):
-            return f"the target refuses the form {form} ({found.observed}), so the cases were put to it in {BASE} alone"
+            return f"no case is put to the target in the form {form}, which it refuses: {found.observed}"
     return ""
 
 
