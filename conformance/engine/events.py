@@ -116,6 +116,11 @@ class RunStarted:
         return self.profile if self.profile in set(protocol_names()) else DEFAULT_PROTOCOL
 
     @property
+    def other_form(self) -> bool:
+        """True if cases are in another form than the base, too."""
+        return self.form != BASE
+
+    @property
     def narrowed(self) -> bool:
         """True if the options of the run left cases out; a shard is a part of a run, too."""
         return bool(self.select or self.capability or self.shard) or self.form not in (BASE, EVERY)

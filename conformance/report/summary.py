@@ -21,7 +21,6 @@ from conformance.engine.provenance import Provenance
 from conformance.engine.result import NOT_JUDGED, Deviation, Result
 from conformance.engine.selection import LeftOut
 from conformance.engine.standing import ClauseStanding, Standing
-from conformance.generate.forms import BASE
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import Level, Outcome
 
@@ -213,7 +212,7 @@ def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
     clauses = f"{len(start.clauses)} of {_many(start.all_clauses, 'clause')}"
     down = "" if start.level == Level.MAY else f" down to level {start.level}"
     options = {"select": start.select, "clause": start.clause, "capability": start.capability}
-    globs = [f"--data-format {start.form}"] if start.form != BASE else []
+    globs = [f"--data-format {start.form}"] if start.other_form else []
     globs += [f"--{option} {glob}" for option, given in options.items() for glob in given]
     narrowed = f" [{' '.join(globs)}]" if globs else ""
     known = start.provenance
