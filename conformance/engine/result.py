@@ -271,6 +271,7 @@ def fold(events: Iterable[Event]) -> Result:
         skipped_cases=[*_not_judged_here(start, asked, complete=complete)],
         skipped_clauses=[*skipped(start.left_out, "clause")],
         decided=[*_decided(start, cases)] if complete and not start.shard else (),
+        form=start.form,
     )
     counterexamples = tuple(event for event in rest if isinstance(event, CounterexampleSaved))
     order = {clause: index for index, clause in enumerate(start.clauses)}

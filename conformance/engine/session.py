@@ -212,7 +212,9 @@ class Session:
             repeat=self.settings.repeat,
             decided=decided(
                 self.spec.expected_failures, (clause.id for clause in self.plan.clauses), self.plan.left_out
-            ),
+            )
+            if BASE in self.forms  # it is known of cases in the base what they can show
+            else (),
             capability=self.selection.capabilities,
             scenarios=self.settings.scenarios,
             reader=self.settings.reader,
