@@ -17,6 +17,7 @@ from conformance.engine.plugin import EnginePlugin
 from conformance.generate import draw_scenario, generated_id, scenario_id
 from conformance.generate.drawing import profiles
 from conformance.generate.families import MOST, draw_guided, draw_member, weights_text
+from conformance.generate.forms import drawn_in, form_id
 from conformance.protocol import plugin
 from conformance.records import BqType, Case
 
@@ -39,7 +40,7 @@ class Weights:
 
 
 def draw(job: CampaignJob, index: int, weights: Weights | None) -> Case:
-    """Case ``index`` of a job; the last :attr:`CampaignJob.guided` cases are guided.
+    """Case ``index`` of a job in the base; the last :attr:`CampaignJob.guided` cases are guided.
 
     Raises:
         ValueError: the case is guided, but there are no weights yet.
@@ -58,7 +59,9 @@ def draw(job: CampaignJob, index: int, weights: Weights | None) -> Case:
 
 
 def begin(job: CampaignJob, index: int, weights: Weights | None) -> CaseWork:
-    """The work on case ``index``; it has ended if the case cannot be drawn, which costs no other case its result."""
+    """The work on case ``index`` in the form of the job; it has ended if the case cannot be drawn, which costs no other
+    case its result.
+    """
     profile = job.profile
     server = history_profiles().get(profile)
     name = (
@@ -66,7 +69,7 @@ def begin(job: CampaignJob, index: int, weights: Weights | None) -> CaseWork:
         if server is None
         else scenario_id(job.seed, index, profile=server)
     )
-    return drawn(name, lambda: draw(job, index, weights))
+    return drawn(form_id(name, job.form), lambda: drawn_in(job.form, lambda: draw(job, index, weights)))
 
 
 def weigh(job: CampaignJob, reached: Iterable[str], failing: Iterable[str]) -> Weights:

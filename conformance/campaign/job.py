@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from conformance.campaign.plugin import CampaignPlugin
-from conformance.generate.plugin import GeneratePlugin
+from conformance.generate.plugin import BASE, GeneratePlugin
 from conformance.protocol import DEFAULT_PROTOCOL, plugin, plugins
 from conformance.records import to_json
 from conformance.targets.spec import TargetSpec
@@ -67,7 +67,8 @@ class CampaignJob:
     weights of :mod:`conformance.campaign.guidance` after the others were judged. They come in families of ``family``
     cases that share their columns (:mod:`conformance.generate.families`). ``clauses`` are the ids judged, in
     register order. ``sample`` in a million passing exchanges are stored in addition to the failing ones; an exchange
-    of more than ``inline`` bytes is stored in a file of its own.
+    of more than ``inline`` bytes is stored in a file of its own. All cases are in one ``form``
+    (:mod:`conformance.generate.forms`).
     """
 
     spec: TargetSpec
@@ -83,6 +84,7 @@ class CampaignJob:
     multiplier: float = 1.0
     suite: str = ""
     version: str = ""
+    form: str = BASE
 
     @property
     def run_id(self) -> str:
@@ -91,6 +93,8 @@ class CampaignJob:
         reported: dict[str, Any] = {
             field.name: getattr(self, field.name) for field in dataclasses.fields(self) if field.name != "spec"
         }
+        if self.form == BASE:  # so that campaigns from before there were forms go on
+            del reported["form"]
         text = json.dumps([spec, reported], sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

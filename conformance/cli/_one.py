@@ -13,16 +13,15 @@ from conformance.cli._progress import progress
 from conformance.contract.view import View
 from conformance.contract.viewing import view_of
 from conformance.engine.casestep import CaseStep, Driver
-from conformance.engine.corpus import load_corpus
+from conformance.engine.corpus import drawn_again, load_corpus
 from conformance.engine.events import CaseJudged, Event
 from conformance.engine.plugin import EnginePlugin
 from conformance.engine.result import Result, fold
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import LeftOut, Plan, Selection, clauses_on
 from conformance.engine.session import Settings, open_session
-from conformance.generate import draw_scenario, materialise
-from conformance.generate.families import redraw
-from conformance.generate.scenariokinds import parse_scenario_id
+from conformance.generate import materialise
+from conformance.generate.forms import in_form, parted
 from conformance.protocol import plugin
 from conformance.records import Case, Exchange
 from conformance.targets import load_target
@@ -68,12 +67,10 @@ def put(name: str, *, target: str, corpus: Path, settings: Settings) -> OneCase:
     spec = load_target(target)
     spoken = plugin(EnginePlugin, spec.protocol)
     spec = spoken.playing(spec, [name])
-    place = parse_scenario_id(name)
-    if place is not None:
-        case = draw_scenario(place.seed, place.index, profile=place.profile, not_offered=spoken.not_drawn(spec))
-    else:
-        known = {one.id: one for one in spoken.described(spec)}
-        case = redraw(name, not_offered=spec.not_offered) or known.get(name) or find_case(name, corpus)
+    base, form = parted(name)
+    known = {one.id: one for one in spoken.described(spec)}
+    again = drawn_again(base, types=spec.not_offered, not_offered=spoken.not_drawn(spec)) or known.get(base)
+    case = (None if again is None else in_form(again, form)) or find_case(name, corpus)
     reason = f"only {case.id} is replayed"
     others = (LeftOut("case", other, reason) for other in load_corpus(corpus, case.protocol) if other != case.id)
     clauses, aside = clauses_on(case.protocol)

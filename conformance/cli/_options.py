@@ -25,6 +25,7 @@ __all__ = [
     "Written",
     "chosen_readers",
     "clause_option",
+    "data_format_option",
     "drawn_options",
     "json_flag",
     "level_option",
@@ -111,6 +112,21 @@ def drawn_options(function: F) -> F:
         default=None,
         show_default=f"{DRAWN}; 0 with --select, --capability or --corpus",
         help="Add N generated cases.",
+    )(function)
+
+
+def data_format_option(function: F) -> F:
+    """``--data-format`` of a run, as the argument ``form``."""
+    from conformance.generate.forms import BASE, EVERY, form_names  # noqa: PLC0415  # it loads protocols
+
+    return click.option(
+        "--data-format",
+        "form",
+        type=click.Choice([*form_names(), EVERY]),
+        default=BASE,
+        show_default=True,
+        help="Put each case, drawn ones too, in this format of rows, or in all of them. A case in another format than"
+        " arrow has an id such as CASE@avro.",
     )(function)
 
 

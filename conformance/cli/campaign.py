@@ -32,6 +32,7 @@ from conformance.contract.viewing import profile_of
 from conformance.disk.locks import held
 from conformance.engine.run import READERS as ON_READERS
 from conformance.engine.selection import Selection, all_clauses, plan
+from conformance.generate.forms import BASE, form_names, forms_of
 from conformance.generate.plugin import GeneratePlugin
 from conformance.protocol import DEFAULT_PROTOCOL, plugin
 from conformance.readers import READERS
@@ -61,6 +62,14 @@ SPARK = "spark"
     default=None,
     show_default="by the target's kind",
     help="Kind of cases: tables alone, or requests to a server of a protocol.",
+)
+@click.option(
+    "--data-format",
+    "form",
+    type=click.Choice(form_names()),
+    default=BASE,
+    show_default=True,
+    help="The format of the rows that all cases ask a server for.",
 )
 @click.option(
     "--guided",
@@ -122,6 +131,7 @@ def command(
     scenarios: int | None,
     seed: int,
     profile: str | None,
+    form: str,
     guided: int,
     family: int | None,
     clause: tuple[str, ...],
@@ -155,6 +165,8 @@ def command(
         if profile or guided or family or target in (SPARK, MUTATED):
             raise click.UsageError("expected --scenarios alone with a server, got it with another kind of cases")
         cases = scenarios
+    if form != BASE and target in (SPARK, MUTATED):
+        raise click.UsageError(f"expected --data-format with a server, got it with {target}")
     session.check_java()
     if target == SPARK:
         given = {**SETTINGS, **settings(conf)}
@@ -169,6 +181,7 @@ def command(
     else:
         spec = load_target(target).anywhere()
         profile = _profile(spec, profile, scenarios=scenarios is not None)
+        _check_form(spec, profile, form)
         bytes_ = profile_of(spec.protocol)
         readers = _known_readers(readers)
         register = register_for(readers, spec.protocol)
@@ -185,6 +198,7 @@ def command(
             sample=keep,
             multiplier=deadline_multiplier,
             suite=conformance.__version__,
+            form=form,
         )
     python = settings(conf).get("spark.pyspark.python", "")
     job = job.of_version(target_info(job, python=python)["version"])
@@ -234,6 +248,12 @@ def _profile(spec: TargetSpec, given: str | None, *, scenarios: bool) -> str:
     if scenarios and not spec.serves:
         raise click.UsageError(f"expected --scenarios with a server, got it with {spec.name}")
     return drawn.scenario_word if scenarios else given or (drawn.run_profile if spec.serves else ARROW)
+
+
+def _check_form(spec: TargetSpec, profile: str, form: str) -> None:
+    """Refuse a form that cases of a profile do not have."""
+    if form != BASE and (profile == ARROW or form not in forms_of(spec.protocol)):
+        raise click.UsageError(f"expected no --data-format {form} with {spec.name}: its cases have no such form")
 
 
 def _known_readers(names: tuple[str, ...]) -> tuple[str, ...]:

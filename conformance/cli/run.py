@@ -22,6 +22,7 @@ from conformance.cli._options import (
     FILE,
     chosen_readers,
     clause_option,
+    data_format_option,
     drawn_options,
     level_option,
     readers_option,
@@ -44,6 +45,7 @@ from conformance.engine.session import Settings, default_log, open_session, own_
 from conformance.engine.shards import Shard
 from conformance.engine.started import command_line
 from conformance.generate import draw_case, draw_scenario, generated_id, scenario_id
+from conformance.generate.forms import BASE, EVERY, forms_of, wanted
 from conformance.generate.plugin import GeneratePlugin
 from conformance.protocol import plugin
 from conformance.records import Case, Level
@@ -65,6 +67,7 @@ from conformance.targets.service import sized
 @level_option
 @drawn_options
 @seed_option
+@data_format_option
 @click.option("--scenario", metavar="NAME", help="Ask what Arrow's integration client of this name asks of a server.")
 @click.option(
     "--shard", metavar="I/N", help="Run only shard I of N, by a hash of the case id; `report` merges the logs."
@@ -133,6 +136,7 @@ def command(
     scenarios: int | None,
     seed: int,
     scenario: str | None,
+    form: str,
     shard: str | None,
     parallel: int,
     repeat: int,
@@ -160,6 +164,7 @@ def command(
     conformance run --target mine.toml --clause 'framing.*'     some clauses
     conformance run --target mine.toml --cases 500 --seed 7     with 500 generated cases in addition
     conformance run --target mine.toml --scenarios 1000         with 1,000 drawn histories in addition
+    conformance run --target mine.toml --data-format both       each case in Arrow and in Avro
     conformance run --target mine.toml --scenario ordered       as Arrow's integration client of that scenario
     conformance run --target mine.toml --shard 2/4              a quarter of the cases
     conformance run --target mine.toml --parallel 2             on two cores
@@ -189,7 +194,8 @@ def command(
     if not (select or capability or corpus != data_file("cases")):
         generated = DRAWN if generated is None and spoken.draws_cases else generated
         scenarios = DRAWN if scenarios is None and spec.serves and not no_scenarios(spec) else scenarios
-    selection = Selection(select, clause, Level(level), capability, Shard.parse(shard) if shard is not None else None)
+    part = Shard.parse(shard) if shard is not None else None
+    selection = Selection(select, clause, Level(level), capability, part, _form(spec, form))
     cases = [*load_corpus(corpus, spec.protocol).values(), *described]
     chosen = plan(cases, all_clauses(), selection, profile=profile_of(spec.protocol))
     settings = Settings(
@@ -208,7 +214,8 @@ def command(
     if not only_estimate:
         spec = with_project(spec, project)
     if spec.service is not None or only_estimate:
-        _say_estimate(spec, [*chosen.cases, *_drawn(settings, spec.not_offered)], repeat=repeat)
+        drawn_cases = [*_drawn(settings, spec.not_offered)] * len(wanted(spec.protocol, selection.form))
+        _say_estimate(spec, [*chosen.cases, *drawn_cases], repeat=repeat)
     if only_estimate:
         return
     if parallel > 1:
@@ -226,8 +233,7 @@ def command(
         LogWriter(log or own_file(default_log(spec).name), keep=True) as writer,
         open_session(spec, chosen, selection, settings, corpus=cases) as session,
     ):
-        total = repeat * (len(session.plan.cases) + session.settings.generated + session.settings.scenarios)
-        events = watch(writer.copy(session.events()), shown, total=total)
+        events = watch(writer.copy(session.events()), shown, total=session.expected_jobs)
         judged = (event for event in events if not isinstance(event, ExchangeRecorded))  # they are many, and in the log
         result = fold(until_interrupted(judged)[0])
     _finish(result, writer, outputs, gate, left)
@@ -251,6 +257,21 @@ def _check_drawn(spec: TargetSpec, generated: int | None, scenarios: int | None)
         raise click.UsageError(f"expected --scenarios with a server, got it with {spec.name}, which takes no requests")
     if scenarios and (why := no_scenarios(spec)):
         raise click.UsageError(f"expected --scenarios with a server that stores tables, got it with {spec.name}, {why}")
+
+
+def _form(spec: TargetSpec, form: str) -> str:
+    """The form of the cases, if a target of this kind can be asked for it."""
+    if form == BASE or (form == EVERY and spec.serves):
+        return form
+    if not spec.serves:
+        raise click.UsageError(
+            f"expected --data-format with a server, got it with {spec.name}, which takes no requests"
+        )
+    if form not in forms_of(spec.protocol):
+        raise click.UsageError(
+            f"expected no --data-format {form} with {spec.name}: cases of {spec.protocol} have no such form"
+        )
+    return form
 
 
 def _limited(spec: TargetSpec, max_bytes: int | None) -> TargetSpec:
@@ -338,6 +359,7 @@ def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:
         yield from ("--scenario", asked["scenario"])
     for option in ("target", "level", "seed", "deadline_multiplier", "repeat"):
         yield from (f"--{option.replace('_', '-')}", str(asked[option]))
+    yield from ("--data-format", asked["form"])
     if asked["corpus"] != data_file("cases"):  # a directory that is named is taken whole, whatever a target speaks
         yield from ("--corpus", str(asked["corpus"]))
     yield from ("--cases", str(asked["generated"]), "--scenarios", str(asked["scenarios"]))

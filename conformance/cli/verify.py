@@ -107,7 +107,7 @@ def _named(target: str) -> str:
 
 def _again(before: Report, target: str) -> Iterator[str]:
     run: RunStarted = before.run
-    total = run.repeat * (len(run.cases) + run.generated + run.scenarios)
+    total = run.repeat * (len(run.cases) + run.drawn)
     with progress(f"starting {target}") as shown:
         events, interrupted = until_interrupted(watch(rerun(run, target), shown, total=total))
     if interrupted:

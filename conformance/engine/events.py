@@ -15,6 +15,7 @@ from conformance.engine.annotated import Line
 from conformance.engine.answers import Answered
 from conformance.engine.provenance import UNKNOWN, Provenance
 from conformance.engine.selection import LeftOut
+from conformance.generate.forms import BASE, EVERY, wanted
 from conformance.protocol import DEFAULT_PROTOCOL, protocol_names
 from conformance.records import Case, Exchange, Finding, RecordError, Verdict
 from conformance.records.times import keep_seconds
@@ -72,7 +73,8 @@ class RunStarted:
     (:mod:`conformance.engine.shown`). ``format`` is the version of the log's form,
     :data:`conformance.records.FORMAT` when it was written. ``not_offered`` are the profiles that the target says it
     does not offer. ``capability`` are the globs of ``--capability``. ``reader`` are the readers that were asked for, if
-    not those that a run uses unless told otherwise.
+    not those that a run uses unless told otherwise. ``form`` is the form of the cases, drawn ones included
+    (:mod:`conformance.generate.forms`).
     """
 
     TAG: ClassVar[str] = "run-started"
@@ -106,15 +108,32 @@ class RunStarted:
     provenance: Provenance = UNKNOWN
     scenarios: int = 0
     reader: tuple[str, ...] = ()
+    form: str = BASE
 
     @property
     def protocol(self) -> str:
         """The protocol of the target, which decides what cases and clauses there are."""
         return self.profile if self.profile in set(protocol_names()) else DEFAULT_PROTOCOL
 
+    @property
+    def other_form(self) -> bool:
+        """True if cases are in another form than the base, too."""
+        return self.form != BASE
+
+    @property
+    def narrowed(self) -> bool:
+        """True if the options of the run left cases out; a shard is a part of a run, too."""
+        return bool(self.select or self.capability or self.shard) or self.form not in (BASE, EVERY)
+
+    @property
+    def drawn(self) -> int:
+        """The number of generated cases and scenarios, in all their forms."""
+        return (self.generated + self.scenarios) * len(wanted(self.protocol, self.form))
+
     def __post_init__(self) -> None:
         keep_seconds(self, "deadline_multiplier")
-        keep_safe(self, "reader", "target", "target_file", "profile", "select", "clause", "not_offered", "capability")
+        names = ("reader", "target", "target_file", "profile", "select", "clause", "not_offered", "capability", "form")
+        keep_safe(self, *names)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

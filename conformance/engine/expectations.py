@@ -21,10 +21,20 @@ from functools import cache
 
 from conformance.contain.text import keep_safe
 from conformance.engine.outcomes import reason_classes
+from conformance.generate.forms import BASE, EVERY, parted
 from conformance.records import Outcome, Verdict
 from conformance.targets.spec import ExpectedFailure
 
-__all__ = ["Problem", "ProblemKind", "Resolution", "covers_any", "excuses", "glob_match", "resolve"]
+__all__ = [
+    "Problem",
+    "ProblemKind",
+    "Resolution",
+    "covers_any",
+    "excuses",
+    "glob_match",
+    "is_for_another",
+    "resolve",
+]
 
 
 class ProblemKind(enum.StrEnum):
@@ -93,12 +103,14 @@ def resolve(
     skipped_cases: Collection[str] = (),
     skipped_clauses: Collection[str] = (),
     decided: Collection[int] = (),
+    form: str = EVERY,
 ) -> Resolution:
     """Apply ``expectations`` to ``verdicts``.
 
     ``skipped_cases`` and ``skipped_clauses`` are ids that exist and were not judged. An entry that covers one of them
     is never reported as stale or over-broad, because a complete run may need it as it is. It gives an unexpected pass
-    only if its index is in ``decided``: all cases that could show its failure ran.
+    only if its index is in ``decided``: all cases that could show its failure ran. ``form`` is that of the cases: an
+    entry for another is for another run.
     """
     excused: list[set[int]] = [set() for _ in expectations]
     covered: list[list[int]] = [[] for _ in expectations]
@@ -115,7 +127,7 @@ def resolve(
     problems = [_overlapping(expectations, *pair, verdict) for pair, verdict in overlaps.items()]
     unseen = undecided = 0
     for index, entry in enumerate(expectations):
-        partial = covers_any(entry, skipped_cases, skipped_clauses)
+        partial = is_for_another(entry, form) or covers_any(entry, skipped_cases, skipped_clauses)
         if excused[index] or (covered[index] and entry.sometimes):
             if not (partial or entry.sometimes):
                 problems += _over_broad(
@@ -166,6 +178,12 @@ def covers_any(entry: ExpectedFailure, cases: Iterable[str], clauses: Iterable[s
     return any(glob_match(case_id, entry.case) for case_id in cases) or any(
         glob_match(clause, entry.clause) for clause in clauses
     )
+
+
+def is_for_another(entry: ExpectedFailure, form: str) -> bool:
+    """True if the case of ``entry`` names a form that a run in ``form`` does not have."""
+    named = parted(entry.case)[1]
+    return form != EVERY and named not in (BASE, form)
 
 
 def _covers(entry: ExpectedFailure, verdict: Verdict) -> bool:

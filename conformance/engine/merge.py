@@ -21,6 +21,7 @@ from conformance.engine.provenance import Provenance
 from conformance.engine.selection import OTHER_SHARD
 from conformance.engine.shards import Shard
 from conformance.generate import generated_id, scenario_id
+from conformance.generate.forms import parted, place_of, wanted
 
 __all__ = ["MergeError", "merge"]
 
@@ -108,7 +109,7 @@ def _whole(starts: Sequence[RunStarted]) -> RunStarted:
     return dataclasses.replace(
         starts[0],
         shard="",
-        cases=tuple(sorted(case_id for start in starts for case_id in start.cases)),
+        cases=tuple(sorted((case_id for start in starts for case_id in start.cases), key=place_of)),
         left_out=tuple(
             dict.fromkeys(left for start in starts for left in start.left_out if left.reason != OTHER_SHARD)
         ),
@@ -126,6 +127,7 @@ def _order(whole: RunStarted) -> Callable[[str], int]:
     index.
     """
     places = {case_id: place for place, case_id in enumerate(whole.cases)}
+    forms = wanted(whole.protocol, whole.form)
     first = len(places)
     drawn = []
     for zero, count in (
@@ -133,13 +135,14 @@ def _order(whole: RunStarted) -> Callable[[str], int]:
         (scenario_id(whole.seed, 0, profile=whole.profile), whole.scenarios),
     ):
         drawn.append((zero.removesuffix("0"), first, count))
-        first += count
+        first += count * len(forms)
 
     def place(case_id: str) -> int:
+        base, form = parted(case_id)
         for prefix, start, count in drawn:
-            index = case_id.removeprefix(prefix)
-            if index != case_id and index.isdecimal() and len(index) <= len(str(count)):
-                return start + int(index)
+            index = base.removeprefix(prefix)
+            if index != base and index.isdecimal() and len(index) <= len(str(count)) and form in forms:
+                return start + int(index) * len(forms) + forms.index(form)
         return places.get(case_id, first)
 
     return place

@@ -56,7 +56,7 @@ def recorded_selection(start: RunStarted) -> Selection:
     Raises:
         ValueError: it records a level that does not exist.
     """
-    return Selection(start.select, start.clause, Level(start.level), start.capability)
+    return Selection(start.select, start.clause, Level(start.level), start.capability, form=start.form)
 
 
 def replanned(start: RunStarted, described: Iterable[Case] = ()) -> Plan:

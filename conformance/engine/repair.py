@@ -16,9 +16,10 @@ from typing import Final
 
 from conformance.contain.text import quoted, safe
 from conformance.disk.files import write_whole
-from conformance.engine.expectations import covers_any, glob_match
+from conformance.engine.expectations import covers_any, glob_match, is_for_another
 from conformance.engine.result import Result
 from conformance.engine.shown import skipped
+from conformance.generate.forms import BASE, form_id, parted
 from conformance.records import Outcome
 from conformance.targets import ExpectedFailure, TargetError
 
@@ -37,8 +38,8 @@ def repaired(result: Result, entries: Sequence[ExpectedFailure]) -> list[Expecte
     An entry is kept if it excuses a failure of the run, if its failure could have occurred on cases or clauses that
     were not chosen, or if it says *sometimes* and covers anything. An entry whose reason no failure has, although what
     it covers fails, gets the reason of that failure: an older suite had other words for it. Each other failure that
-    nothing excuses gets an entry of its own, for all cases; it says *sometimes* if a run that repeated its cases saw
-    it only sometimes.
+    nothing excuses gets an entry of its own, for all cases, or for all cases in the only form on which it occurred; it
+    says *sometimes* if a run that repeated its cases saw it only sometimes.
     """
     expected = result.listed(Outcome.EXPECTED_FAIL)
     cases, clauses = ([*skipped(result.start.left_out, kind)] for kind in ("case", "clause"))
@@ -55,6 +56,7 @@ def repaired(result: Result, entries: Sequence[ExpectedFailure]) -> list[Expecte
         )
         or (entry.sometimes and _met(entry, result))
         or (index not in decided and covers_any(entry, cases, clauses))
+        or is_for_another(entry, result.start.form)
     ]
     idle = [entry for entry in entries if entry not in kept]
     for item in result.failed:
@@ -66,8 +68,14 @@ def repaired(result: Result, entries: Sequence[ExpectedFailure]) -> list[Expecte
                     kept.append(dataclasses.replace(entry, reason=item.reason))
                     open_cases = [case_id for case_id in open_cases if case_id not in covered]
             if open_cases:
-                kept.append(ExpectedFailure(clause, item.reason, sometimes=item.sometimes))
+                kept.append(ExpectedFailure(clause, item.reason, _in_its_form(open_cases), sometimes=item.sometimes))
     return sorted(dict.fromkeys(kept), key=_order)
+
+
+def _in_its_form(cases: Iterable[str]) -> str:
+    """A pattern for every case, or for those in the one form of ``cases`` if this is not the base."""
+    forms = {parted(case)[1] for case in cases}
+    return form_id("*", forms.pop() if len(forms) == 1 else BASE)
 
 
 def _outcome(reason: str) -> str:

@@ -35,6 +35,7 @@ from conformance.engine.shown import skipped
 from conformance.engine.standing import ClauseStanding, standings
 from conformance.generate import generated_id, scenario_id
 from conformance.generate.factors import Covered
+from conformance.generate.forms import form_id, wanted
 from conformance.generate.scenariokinds import coverage
 from conformance.protocol import plugin
 from conformance.records import SET_UP, Finding, Outcome, Verdict
@@ -181,8 +182,7 @@ class Result:
         it. If tables are put into it, it may get empty answers alone. Other servers have rows in the smoke phase of the
         run, or are not judged.
         """
-        start = self.start
-        whole = not (start.select or start.capability or start.shard)
+        start, whole = self.start, not self.start.narrowed
         asked = any(case.calls for case in self.cases) and not any(case.received for case in self.cases)
         # Cases that ask for refusals alone are judged by these; any other finds nothing to judge.
         if not (whole and asked and Outcome.UNTESTABLE in self.outcomes):
@@ -209,9 +209,12 @@ def cases_of(run: RunStarted) -> list[str]:
 
 
 def drawn_of(run: RunStarted) -> Iterator[str]:
-    """The ids of the generated cases of a run, then those of its scenarios."""
-    yield from (generated_id(run.seed, index, profile=run.profile) for index in range(run.generated))
-    yield from (scenario_id(run.seed, index, profile=run.profile) for index in range(run.scenarios))
+    """The ids of the generated cases of a run, then those of its scenarios; the forms of each follow each other."""
+    forms = wanted(run.protocol, run.form)
+    for index in range(run.generated):
+        yield from (form_id(generated_id(run.seed, index, profile=run.profile), form) for form in forms)
+    for index in range(run.scenarios):
+        yield from (form_id(scenario_id(run.seed, index, profile=run.profile), form) for form in forms)
 
 
 def offers(run: RunStarted, clause_id: str) -> bool:
@@ -268,6 +271,7 @@ def fold(events: Iterable[Event]) -> Result:
         skipped_cases=[*_not_judged_here(start, asked, complete=complete)],
         skipped_clauses=[*skipped(start.left_out, "clause")],
         decided=[*_decided(start, cases)] if complete and not start.shard else (),
+        form=start.form,
     )
     counterexamples = tuple(event for event in rest if isinstance(event, CounterexampleSaved))
     order = {clause: index for index, clause in enumerate(start.clauses)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance._globs import matches
@@ -17,6 +17,7 @@ from conformance.contract.disputes import dispute_of, expired
 from conformance.contract.viewing import profile_of
 from conformance.engine.requirements import corpus_of
 from conformance.engine.shards import Shard
+from conformance.generate.forms import BASE, in_form, in_forms, names_of, wanted
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import Case, Level, described
 
@@ -90,7 +91,7 @@ class Selection:
 
     ``level`` is the least binding level that is selected: ``should`` selects MUST and SHOULD. ``capabilities`` are
     globs over the needs of cases: only cases that need a matching capability run. ``shard`` selects a part of the
-    cases that remain, generated ones included.
+    cases that remain, generated ones included. ``form`` is the form of all cases (:mod:`conformance.generate.forms`).
     """
 
     cases: tuple[str, ...] = ()
@@ -98,6 +99,7 @@ class Selection:
     level: Level = Level.MAY
     capabilities: tuple[str, ...] = ()
     shard: Shard | None = None
+    form: str = BASE
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -172,7 +174,8 @@ def plan(
 ) -> Plan:
     """The cases and clauses that ``selection`` selects, without the clauses that are disputed on a day (today).
 
-    Of the clauses, those of a byte profile.
+    Of the clauses, those of a byte profile. The ``cases`` are those in the base; a pattern that matches the id of one
+    selects it in every form of the selection.
 
     Raises:
         SelectionError: a pattern matched nothing, or no case or clause is left.
@@ -182,7 +185,8 @@ def plan(
     chosen_clauses, aside = undisputed(_clauses(clauses, selection, left_out, profile), day)
     if not chosen_clauses:
         raise SelectionError(f"every selected clause is disputed; {aside[0].id} is {aside[0].reason}")
-    chosen_cases = _cases(cases, selection, left_out)
+    left_out += _without_form(cases, selection.form)
+    chosen_cases = _cases(in_forms(cases, selection.form, selection.cases), selection, left_out)
     everything_else = (*left_out, *aside)
     own = corpus_of(case for case in cases if not case.id.startswith(described()))
     return Plan(tuple(chosen_cases), chosen_clauses, everything_else, tuple(expired(day)), own.sha256)
@@ -220,7 +224,7 @@ def _cases(cases: Sequence[Case], selection: Selection, left_out: list[LeftOut])
     needs: Patterns = Patterns(selection.capabilities)
     chosen = []
     for case in cases:
-        if not globs.match(case.id):
+        if not globs.match(*names_of(case.id)):
             left_out.append(LeftOut("case", case.id, "no --select pattern matches it"))
         elif not needs.match(*case.needs):
             left_out.append(LeftOut("case", case.id, "it needs none of the selected capabilities"))
@@ -236,6 +240,13 @@ def _cases(cases: Sequence[Case], selection: Selection, left_out: list[LeftOut])
     if selection.shard is not None and not chosen and any(left.reason == OTHER_SHARD for left in left_out):
         raise SelectionError(f"shard {selection.shard} contains none of the selected cases; use fewer shards")
     return chosen
+
+
+def _without_form(cases: Iterable[Case], form: str) -> Iterator[LeftOut]:
+    """The cases that a run of one form other than the base leaves out because they do not have it."""
+    for case in cases:
+        if not any(in_form(case, name) for name in wanted(case.protocol, form)):
+            yield LeftOut("case", case.id, f"it has no form {form}")
 
 
 def _refuse_dead(globs: Patterns, kind: str) -> None:

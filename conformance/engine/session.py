@@ -24,13 +24,14 @@ from conformance.engine.plugin import EnginePlugin
 from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import Plan, Selection
 from conformance.engine.shown import decided
-from conformance.engine.smoke import narrowed, smoke
+from conformance.engine.smoke import in_base, narrowed, refused_form, smoke
 from conformance.engine.started import identity_of, surroundings
 from conformance.generate import draw_case, draw_scenario, generated_id, scenario_id
+from conformance.generate.forms import BASE, EVERY, drawn_in, form_id, in_forms, wanted
 from conformance.protocol import DEFAULT_PROTOCOL, plugin
 from conformance.readers import ReaderInfo, ReaderPool
 from conformance.records import Case
-from conformance.targets import Target, TargetKind, TargetSpec, open_target
+from conformance.targets import Target, TargetError, TargetKind, TargetSpec, open_target
 
 if TYPE_CHECKING:
     from conformance.readers.programs.backend import Backend
@@ -120,18 +121,35 @@ class Session:
         """
         for case in self.plan.cases:
             yield from self._attempts(CaseWork(case))
-        seed, shard = self.settings.seed, self.selection.shard
+        seed = self.settings.seed
         profile, without = self.profile, self._spoken.not_drawn(self.spec)
         for index in range(self.settings.generated):
             name = generated_id(seed, index, profile=profile)
-            if shard is None or shard.holds(name):
-                work = drawn(name, partial(draw_case, seed, index, profile=profile, not_offered=without))
-                yield from self._attempts(work, generated=True)
+            draw = partial(draw_case, seed, index, profile=profile, not_offered=without)
+            yield from self._drawn(name, draw)
         for index in range(self.settings.scenarios):
             name = scenario_id(seed, index, profile=profile)
+            draw = partial(draw_scenario, seed, index, profile=profile, not_offered=without)
+            yield from self._drawn(name, draw)
+
+    def _drawn(self, base: str, draw: Callable[[], Case]) -> Iterator[CaseJob]:
+        """The attempts at a drawn case in each of its forms."""
+        shard = self.selection.shard
+        for form in self.forms:
+            name = form_id(base, form)
             if shard is None or shard.holds(name):
-                work = drawn(name, partial(draw_scenario, seed, index, profile=profile, not_offered=without))
-                yield from self._attempts(work, generated=True)
+                yield from self._attempts(drawn(name, partial(drawn_in, form, draw)), generated=True)
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """The forms of each drawn case."""
+        return wanted(self.spec.protocol, self.selection.form)
+
+    @property
+    def expected_jobs(self) -> int:
+        """The number of jobs of the whole run."""
+        drawn_cases = self.settings.generated + self.settings.scenarios
+        return self.settings.repeat * (len(self.plan.cases) + drawn_cases * len(self.forms))
 
     def _attempts(self, work: CaseWork, *, generated: bool = False) -> Iterator[CaseJob]:
         case = work.case
@@ -194,16 +212,38 @@ class Session:
             repeat=self.settings.repeat,
             decided=decided(
                 self.spec.expected_failures, (clause.id for clause in self.plan.clauses), self.plan.left_out
-            ),
+            )
+            if BASE in self.forms  # it is known of cases in the base what they can show
+            else (),
             capability=self.selection.capabilities,
             scenarios=self.settings.scenarios,
             reader=self.settings.reader,
+            form=self.selection.form,
         )
 
 
 def _called(name: str, version: str) -> str:
     """Name and version without repetition: many target files have the version in the name."""
     return name if name.endswith(version) else f"{name} {version}"
+
+
+def _count(plan: Plan) -> int:
+    """The number of cases that a plan selects or leaves out."""
+    return len(plan.cases) + sum(left.kind == "case" for left in plan.left_out)
+
+
+def _refused(driver: Target, corpus: Sequence[Case], form: str, reason: str) -> str:
+    """Why a target that serves the base is not asked for other forms; empty if it serves them, or was not to be asked.
+
+    Raises:
+        TargetError: it refuses the only form that it was to be asked for, for which no row came in the smoke phase.
+    """
+    if form == BASE or (form == EVERY) == bool(reason):
+        return ""
+    refused = refused_form(driver, corpus)
+    if refused and form != EVERY:
+        raise TargetError(refused)
+    return refused
 
 
 def _reader_pool(settings: Settings) -> ReaderPool:
@@ -218,12 +258,14 @@ def open_session(
     """Start the target and the readers; both are stopped on exit, even after an exception.
 
     Readers are started if they can read what is in a server of the protocol. The smoke phase takes its cases from
-    ``corpus``. If no row comes, the session has only these cases.
+    ``corpus``. If no row comes, the session has only these cases. A target that refuses a form of the selection, where
+    the base is asked as well, is asked the base alone.
 
     Raises:
-        TargetError: the target cannot run here, did not become ready, or cannot be asked for rows.
+        TargetError: the target cannot run here, did not become ready, cannot be asked for rows, or refuses the only
+            form of the cases.
     """
-    all_cases = len(plan.cases) + sum(left.kind == "case" for left in plan.left_out)
+    all_cases = _count(plan)
     if not plugin(EnginePlugin, spec.protocol).has_known_rows:
         settings = dataclasses.replace(settings, readers=False)
     with ExitStack() as stack:
@@ -231,10 +273,15 @@ def open_session(
         if settings.readers:
             pool = stack.enter_context(_reader_pool(settings))
         driver = stack.enter_context(open_target(spec, multiplier=settings.deadline_multiplier))
-        reason = smoke(spec, driver, corpus) if settings.smoke else ""
+        asked_first = in_forms(corpus, BASE if selection.form == EVERY else selection.form)
+        reason = smoke(spec, driver, asked_first) if settings.smoke else ""
+        refused = _refused(driver, corpus, selection.form, reason)
         if reason:
-            plan = narrowed(plan, corpus, reason, selection.shard)
+            plan = narrowed(plan, asked_first, reason, selection.shard)
             settings = dataclasses.replace(settings, generated=0, scenarios=0)
+        elif refused:
+            plan, selection = in_base(plan, refused), dataclasses.replace(selection, form=BASE)
+            all_cases = _count(plan)
         deadline = spec.deadlines.stretched(settings.deadline_multiplier).case
         step = CaseStep(plan.clauses, driver, pool, deadline=deadline)
         owed = stack.enter_context(closing(Owed(plan.clauses, spec.kind, readers=settings.readers)))

@@ -16,6 +16,7 @@ from conformance.engine.casestep import CaseStep, CaseWork, Driver, Phase
 from conformance.engine.plugin import EnginePlugin
 from conformance.engine.selection import OTHER_SHARD, LeftOut, Plan
 from conformance.engine.shards import Shard
+from conformance.generate.forms import BASE, forms_of, in_form, parted
 from conformance.protocol import plugin
 from conformance.records import SET_UP, Case, Exchange
 from conformance.targets import Target, TargetError, TargetKind, TargetSpec, load_target, open_target
@@ -41,6 +42,9 @@ LAGS: Final = (0.5, 1.0, 2.0, 4.0)
 
 ROWS: Final = ("ReadRows", "SerializeBatch")
 """The methods whose responses have rows."""
+
+_NOT_HERE: Final = ("UNIMPLEMENTED", "INVALID_ARGUMENT")
+"""The statuses that say that a server has no such form."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ def smoke(spec: TargetSpec, target: Target, cases: Iterable[Case]) -> str:
         return ""
     if spec.endpoint is not None and not spec.endpoint.rest:
         return ""  # a table would have to be made: what needs none is put, and says what the server does
-    chosen = [case for case in cases if case.id in SMOKE]
+    chosen = [case for case in cases if _is_plain(case)]
     attempts = _attempts(target, chosen)
     if not attempts or attempts[-1].rows or _rows_are_late(spec, target, chosen[0], attempts):
         return ""
@@ -166,14 +170,49 @@ def _own_failure(own: TargetSpec, cases: Sequence[Case]) -> str:
 
 def narrowed(plan: Plan, cases: Iterable[Case], reason: str, shard: Shard | None) -> Plan:
     """The plan of a run that ends after the smoke cases; ``reason`` is why all others are left out."""
-    smoke_cases = [case for case in cases if case.id in SMOKE]
+    smoke_cases = [case for case in cases if _is_plain(case)]
+    names = {case.id for case in smoke_cases}
     here = [case for case in smoke_cases if shard is None or shard.holds(case.id)]
     return dataclasses.replace(
         plan,
         cases=tuple(here),
         left_out=(
-            *(left for left in plan.left_out if left.id not in SMOKE),
+            *(left for left in plan.left_out if left.id not in names),
             *(LeftOut("case", case.id, OTHER_SHARD) for case in smoke_cases if case not in here),
-            *(LeftOut("case", case.id, reason) for case in plan.cases if case.id not in SMOKE),
+            *(LeftOut("case", case.id, reason) for case in plan.cases if case.id not in names),
         ),
+    )
+
+
+def _is_plain(case: Case) -> bool:
+    """True for the smoke cases, in any form."""
+    return parted(case.id)[0] in SMOKE
+
+
+def refused_form(target: Driver, cases: Iterable[Case]) -> str:
+    """A sentence if the target refuses a form as one that it does not have; empty if it refuses none.
+
+    The first of the smoke cases among ``cases`` is put to it in each form. Any other answer without rows is a defect,
+    which the cases of the run show.
+    """
+    first = next(filter(_is_plain, cases), None)
+    if first is None:
+        return ""
+    for form in forms_of(first.protocol):
+        case = in_form(first, form)
+        if case is None:
+            continue
+        found = attempt(target, case)
+        if not found.rows and any(f" ended in {code}" in found.observed for code in _NOT_HERE):
+            return f"no case is put to the target in the form {form}, which it refuses: {found.observed}"
+    return ""
+
+
+def in_base(plan: Plan, remark: str) -> Plan:
+    """The plan of a run in the base alone, with the remark that says why it is no other."""
+    return dataclasses.replace(
+        plan,
+        cases=tuple(case for case in plan.cases if parted(case.id)[1] == BASE),
+        left_out=tuple(left for left in plan.left_out if parted(left.id)[1] == BASE),
+        remarks=(*plan.remarks, remark),
     )

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping
-from typing import ClassVar, Protocol
+from typing import ClassVar, Final, Protocol
 
 from conformance.generate.choices import Choices
 from conformance.generate.factors import Meeting, Pairs
 from conformance.generate.profile import Profile
 from conformance.records import Case, Table
 
-__all__ = ["DrawsScenario", "GeneratePlugin"]
+__all__ = ["BASE", "DrawsScenario", "GeneratePlugin"]
+
+BASE: Final = "arrow"
+"""The form in which cases are written and drawn."""
 
 
 def _fits(_case: Case) -> None:
@@ -66,6 +69,9 @@ class GeneratePlugin:
     Its scenarios combine values of ``factors``, of which no scenario has the ``impossible`` pairs; ``meetings`` gives
     the values that met in each session of a scenario, without those of skipped steps, and nothing for any other case.
 
+    ``forms`` makes of a case the same case with rows in another data format, by the name of that form; None if the case
+    has no such form. A drawn case and a scenario have each of them.
+
     A protocol without a ``scenario_word`` has no scenarios: its mutants have to die on cases alone.
     """
 
@@ -85,6 +91,7 @@ class GeneratePlugin:
     factors: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     impossible: Pairs = frozenset()
     meetings: Callable[[Case, Collection[int]], tuple[Meeting, ...]] = _no_meetings
+    forms: Mapping[str, Callable[[Case], Case | None]] = dataclasses.field(default_factory=dict)
 
     @property
     def draws(self) -> bool:

@@ -82,14 +82,14 @@ def _words(standing: str) -> str:
 
 def _cases(statement: Statement) -> str:
     """The number of cases; out of how many, unless all were judged."""
-    whole = statement.run.all_cases + statement.run.generated + statement.run.scenarios
+    whole = statement.run.all_cases + statement.run.drawn
     return f"{'' if statement.cases == whole else f'{statement.cases} of '}{many(whole, 'case')}"
 
 
 def sections(statement: Statement) -> Iterator[Section]:
     """The parts of the page before the signature."""
     run, known, columns = statement.run, statement.run.provenance, _columns(statement)
-    drawn = run.generated + run.scenarios
+    drawn = run.drawn
     facts = (
         ("target", run.target),
         ("version", known.target.version),

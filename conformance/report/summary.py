@@ -160,8 +160,7 @@ def numbers_line(start: RunStarted, standings: Mapping[str, ClauseStanding]) -> 
     Of a reader, conformance and robustness are counted apart: *conformance MUST 3 pass · …*. A run of some cases speaks
     of its selection, which most clauses are not about.
     """
-    narrowed = start.select or start.capability or start.shard
-    left = "not reached by this selection" if narrowed else "not judged"
+    left = "not reached by this selection" if start.narrowed else "not judged"
     return "; ".join(
         f"{f'{question} ' if question else ''}{level.upper()} {cell.numbers(left)}"
         for (question, level), cell in counted(standings).items()
@@ -175,15 +174,14 @@ def headline(start: RunStarted, standings: Mapping[str, ClauseStanding], blocked
     that its selection reached.
     """
     must = sum((cell for (_, level), cell in counted(standings).items() if level is Level.MUST), Cell())
-    narrowed = bool(start.select or start.capability or start.shard)
-    asked = must.total - must.not_judged if narrowed else must.total
+    asked = must.total - must.not_judged if start.narrowed else must.total
     required = "required clause" + ("" if asked == 1 else "s")
-    reached = f"{required} that this selection reaches" if narrowed else required
+    reached = f"{required} that this selection reaches" if start.narrowed else required
     found = f"{must.failed or 'None'} of {asked} {reached} {'fail' if must.failed > 1 else 'fails'}"
     expected = f"; {must.expected} {'fails' if must.expected == 1 else 'fail'} as expected" if must.expected else ""
     left = f"; {must.not_judged} {'was' if must.not_judged == 1 else 'were'} not judged"
     more = f" Repairing the first cause lets {blocked} more be judged." if blocked else ""
-    return f"{found}{expected}{left if must.not_judged and not narrowed else ''}.{more}"
+    return f"{found}{expected}{left if must.not_judged and not start.narrowed else ''}.{more}"
 
 
 def counted(standings: Mapping[str, ClauseStanding]) -> dict[tuple[Question | None, Level], Cell]:
@@ -214,7 +212,8 @@ def header(start: RunStarted, remarks: Sequence[str]) -> list[tuple[str, str]]:
     clauses = f"{len(start.clauses)} of {_many(start.all_clauses, 'clause')}"
     down = "" if start.level == Level.MAY else f" down to level {start.level}"
     options = {"select": start.select, "clause": start.clause, "capability": start.capability}
-    globs = [f"--{option} {glob}" for option, given in options.items() for glob in given]
+    globs = [f"--data-format {start.form}"] if start.other_form else []
+    globs += [f"--{option} {glob}" for option, given in options.items() for glob in given]
     narrowed = f" [{' '.join(globs)}]" if globs else ""
     known = start.provenance
     return [

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from conformance.campaign.coverage import universe
-from conformance.campaign.guidance import draw, weigh
+from conformance.campaign.guidance import begin, draw, weigh
 from conformance.campaign.job import CampaignJob
+from conformance.engine.corpus import resolve_case
 from conformance.generate import draw_case
 from conformance.records import Column
 from tests.campaign.jobs import job
@@ -61,3 +62,15 @@ def test_a_guided_case_wants_weights(tmp_path: Path) -> None:
     """There is nothing to draw it by before the first part was judged."""
     with pytest.raises(ValueError, match="expected weights for case 100, which is guided"):
         draw(guided(tmp_path), 100, None)
+
+
+@pytest.mark.parametrize("profile", ["server", "scenario"])
+def test_a_job_in_another_form_has_each_case_in_it(tmp_path: Path, profile: str) -> None:
+    """The id of the case is enough to replay it."""
+    one = dataclasses.replace(job(tmp_path), profile=profile, form="avro")
+
+    work = begin(one, 7, None)
+
+    assert work.error is None
+    assert work.case.id.endswith("s3.i7@avro")
+    assert work.case == resolve_case(work.case.id)

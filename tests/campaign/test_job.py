@@ -29,3 +29,10 @@ def test_a_job_is_written_down_and_read_again(tmp_path: Path) -> None:
     one = job(tmp_path)
 
     assert from_json(CampaignJob, to_json(one)) == one
+
+
+def test_another_form_is_another_run(tmp_path: Path) -> None:
+    """Its cases have other ids."""
+    one = job(tmp_path)
+
+    assert dataclasses.replace(one, form="avro").run_id != one.run_id

@@ -216,3 +216,15 @@ def test_an_entry_for_a_failure_that_occurs_sometimes_can_be_stale() -> None:
     (problem,) = resolve([passing("a", SCHEMA)], [ExpectedFailure(FRAMING, THREE, sometimes=True)]).problems
 
     assert problem.kind is ProblemKind.STALE
+
+
+@pytest.mark.parametrize(("form", "stale"), [("arrow", False), ("avro", True), ("both", True)])
+def test_an_entry_for_another_form_is_for_another_run(form: str, *, stale: bool) -> None:
+    """A target file serves runs in every form, and a run in one decides nothing about the others."""
+    entry = ExpectedFailure(FRAMING, THREE, case="*@avro")
+
+    resolution = resolve([passing("a", FRAMING)], [entry], form=form)
+
+    assert outcomes(resolution) == [Outcome.PASS]
+    assert [problem.kind for problem in resolution.problems] == [ProblemKind.STALE] * stale
+    assert resolution.unseen == (not stale)

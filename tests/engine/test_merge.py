@@ -7,12 +7,13 @@ from collections.abc import Iterable
 
 import pytest
 
-from conformance.engine.events import CounterexampleSaved, Event, RunEnded, RunStarted, SuiteBroke
+from conformance.engine.events import CaseJudged, CounterexampleSaved, Event, RunEnded, RunStarted, SuiteBroke
 from conformance.engine.merge import MergeError, merge
-from conformance.engine.result import fold
+from conformance.engine.result import cases_of, fold
 from conformance.engine.selection import OTHER_SHARD, LeftOut
 from conformance.engine.shards import Shard
 from conformance.generate import generated_id
+from conformance.generate.forms import BASE, EVERY, form_id
 from conformance.records import to_json
 from conformance.report.document import document
 from conformance.targets import ExpectedFailure
@@ -74,6 +75,25 @@ def test_a_log_that_breaks_off_makes_the_whole_incomplete() -> None:
     first, second = parts_of(whole_run(), 2)
 
     assert not fold(merge([first, second[:-1]])).complete
+
+
+def test_forms_of_a_case_are_put_together() -> None:
+    """The order is that of the run: written and drawn cases, each followed by its other form."""
+    cases = [form_id(name, form) for name in ("case-1", "case-1-b") for form in (BASE, "avro")]
+    every = [*cases, *(form_id(name, form) for name in DRAWN for form in (BASE, "avro"))]
+    start = dataclasses.replace(started("rows.x", cases=cases), generated=len(DRAWN), form=EVERY)
+    parts: list[list[Event]] = []
+    for shard in (Shard(1, 2), Shard(2, 2)):
+        mine = tuple(name for name in cases if shard.holds(name))
+        events = [judged(name, passing(name, "rows.x")) for name in every if shard.holds(name)]
+        parts.append([dataclasses.replace(start, shard=str(shard), cases=mine), *events, RunEnded(1.0)])
+
+    whole = merge(parts)
+
+    assert cases_of(start) == every
+    assert isinstance(whole[0], RunStarted)
+    assert list(whole[0].cases) == cases
+    assert [event.case_id for event in whole if isinstance(event, CaseJudged)] == every
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,20 @@ def test_a_failure_that_nothing_excuses_comes_in() -> None:
     assert repaired(result, ()) == [ExpectedFailure("framing.batch", THREE)]
 
 
+def test_a_failure_in_another_form_alone_is_excused_there() -> None:
+    """A run in Arrow, on which it does not occur, stays clean. An entry of another form is no matter of such a run."""
+    failure = failing("a@avro", "rows.once", "3 messages")
+    start = dataclasses.replace(started("rows.once"), form="both")
+    both = fold([start, judged("a", passing("a", "rows.once")), judged("a@avro", failure), RunEnded(1.0)])
+
+    listed = tuple(repaired(both, ()))
+
+    assert listed == (ExpectedFailure("rows.once", THREE, case="*@avro"),)
+    arrow = run_of(passing("a", "rows.once"), expectations=listed)
+    assert not arrow.fails
+    assert repaired(arrow, listed) == list(listed)
+
+
 def test_a_run_with_the_repaired_list_is_clean() -> None:
     """Repairing is a fixed point: the same failures, listed, fail nothing."""
     verdicts = (failing("a", "framing.batch", "3 messages", "none"), failing("a", "rows.once", "2 rows"))

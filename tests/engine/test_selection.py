@@ -9,7 +9,8 @@ import pytest
 
 from conformance.contract.clause import Clause
 from conformance.engine.selection import LeftOut, Patterns, Selection, SelectionError, all_clauses, plan
-from conformance.records import BqType, Case, Column, Level, Recipe, Table
+from conformance.generate.forms import EVERY
+from conformance.records import BqType, Case, Column, CreateSession, Level, Recipe, Table
 from tests.engine.samples import sample_case, sample_clause
 
 CASES = [sample_case("int64-one-row"), sample_case("nested-deep", needs=("nested",)), sample_case("nested-ragged")]
@@ -119,3 +120,32 @@ def test_a_table_is_not_needed_to_choose() -> None:
     big = Case("big", "A large table", Table((Column("a", BqType.INT64),), recipe=Recipe(rows=10**9)))
 
     assert ids(plan([big], CLAUSES, Selection()).cases) == ["big"]
+
+
+def test_a_pattern_selects_a_case_in_every_form_of_the_run() -> None:
+    """The corpus, whose digest the plan has, is that of the base in any form."""
+    selection = Selection(cases=("int64-*",), form=EVERY)
+
+    both, base = plan(CASES, CLAUSES, selection), plan(CASES, CLAUSES, Selection(cases=("int64-*",)))
+
+    assert ids(both.cases) == ["int64-one-row", "int64-one-row@avro"]
+    assert "nested-deep@avro" in {one.id for one in both.left_out}
+    assert both.corpus == base.corpus
+
+
+def test_a_run_in_one_form_names_the_cases_without_it() -> None:
+    """A pattern may name the case or its id in that form."""
+    alone = Case("alone", "A case in Avro", CASES[0].table, (CreateSession(data_format="AVRO"),))
+
+    chosen = plan([alone, *CASES], CLAUSES, Selection(cases=("nested-deep", "*-row@avro"), form="avro"))
+
+    assert ids(chosen.cases) == ["int64-one-row@avro", "nested-deep@avro"]
+    assert LeftOut("case", "alone", "it has no form avro") in chosen.left_out
+
+
+def test_a_pattern_with_a_form_needs_no_option() -> None:
+    """Nothing else changes: the other forms are no part of the run."""
+    chosen = plan(CASES, CLAUSES, Selection(cases=("int64-one-row@avro",)))
+
+    assert ids(chosen.cases) == ["int64-one-row@avro"]
+    assert {one.id for one in chosen.left_out if one.kind == "case"} == set(ids(tuple(CASES)))

@@ -15,7 +15,8 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.selection import OTHER_SHARD, Plan, Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
 from conformance.engine.shards import Shard
-from conformance.engine.smoke import SMOKE, narrowed, smoke
+from conformance.engine.smoke import SMOKE, in_base, narrowed, refused_form, smoke
+from conformance.generate.forms import EVERY, in_forms
 from conformance.records import Call, Case, Exchange
 from conformance.targets import TargetError, TargetKind, TargetSpec, load_target
 from conformance.targets.spec import Deadlines, Endpoint
@@ -128,6 +129,51 @@ def test_a_target_that_hangs_costs_one_deadline(monkeypatch: pytest.MonkeyPatch)
         smoke(SPEC, target, CASES)
 
     assert len(target.driven) == 1
+
+
+@pytest.mark.parametrize("code", ["UNIMPLEMENTED", "INVALID_ARGUMENT"])
+def test_a_target_that_has_no_such_form_says_so(code: str) -> None:
+    """One plain case decides it, so that hundreds need not be refused."""
+    target = Answering(dataclasses.replace(REFUSED, status=code, details="no"))
+
+    assert refused_form(target, CASES) == (
+        f"no case is put to the target in the form avro, which it refuses: CreateReadSession ended in {code}: no"
+    )
+    assert target.driven == ["smoke.rows.one-row@avro"]
+
+
+@pytest.mark.parametrize("answer", [ROWS, EMPTY, dataclasses.replace(REFUSED, status="INTERNAL"), "cannot seed"])
+def test_any_other_answer_is_for_the_cases_to_judge(answer: Call | str) -> None:
+    """An error that does not say that the form is not there is a defect."""
+    assert refused_form(Answering(answer), CASES) == ""
+
+
+def test_a_corpus_without_the_cases_asks_for_no_form() -> None:
+    """Whether a user's own cases are served in a form, they show themselves."""
+    target = Answering(REFUSED)
+
+    assert refused_form(target, [case for case in CASES if case.id not in SMOKE]) == ""
+    assert target.driven == []
+
+
+def test_the_plan_in_the_base_is_that_of_a_run_without_forms() -> None:
+    """So the log of the run can be checked as any other."""
+    selection = Selection(cases=("types.int*", "rows.avro"))
+    chosen = plan(CASES, all_clauses(), dataclasses.replace(selection, form=EVERY))
+
+    left = in_base(chosen, "why")
+
+    plain = plan(CASES, all_clauses(), selection)
+    assert (left.cases, left.left_out) == (plain.cases, plain.left_out)
+    assert left.remarks == (*plain.remarks, "why")
+
+
+def test_smoke_cases_keep_their_part_in_another_form() -> None:
+    """A target that serves this form alone is judged by it."""
+    target = Answering(ROWS)
+
+    assert smoke(SPEC, target, in_forms(CASES, "avro")) == ""
+    assert target.driven == ["smoke.rows.one-row@avro"]
 
 
 def test_only_the_smoke_cases_are_left() -> None:

@@ -12,7 +12,7 @@ from conformance.report.badge import GREY, badge_svg
 from conformance.report.badges import profile_badge
 from conformance.report.document import document
 from conformance.report.html import html
-from conformance.report.summary import headline
+from conformance.report.summary import header, headline
 from tests.engine.samples import served_nothing, started
 
 
@@ -58,6 +58,17 @@ def test_a_selection_speaks_of_what_it_reaches() -> None:
     assert headline(narrowed, standings(PASSED, FAILED, *[Standing.NOT_JUDGED] * 50)) == (
         "1 of 2 required clauses that this selection reaches fails."
     )
+
+
+@pytest.mark.parametrize(("form", "narrowed"), [("arrow", False), ("both", False), ("avro", True)])
+def test_the_header_says_the_form_of_the_cases(form: str, *, narrowed: bool) -> None:
+    """A run in one other form leaves out the cases without it, so that its clauses are those of a selection."""
+    start = dataclasses.replace(started(), form=form)
+
+    (selection,) = (text for name, text in header(start, ()) if name == "selection")
+
+    assert (f"[--data-format {form}]" in selection) == (form != "arrow")
+    assert ("that this selection reaches" in headline(start, standings(PASSED))) == narrowed
 
 
 def test_a_run_that_served_nothing_is_not_shown_as_a_pass() -> None:

@@ -7,6 +7,7 @@ from conformance.generate.choices import Choices
 from conformance.generate.factors import Meeting
 from conformance.generate.plugin import GeneratePlugin
 from conformance.generate.profile import BLOCKS, KEYWORD_NAMES, PLAIN_NAMES, Profile
+from conformance.protocols.storage_read.generate.avroform import in_avro
 from conformance.protocols.storage_read.generate.combinations import meetings
 from conformance.protocols.storage_read.generate.dialects import draw_restricted_case
 from conformance.protocols.storage_read.generate.factors import FACTORS, IMPOSSIBLE
@@ -60,5 +61,6 @@ PLUGIN: Final = GeneratePlugin(
     factors=FACTORS,
     impossible=IMPOSSIBLE,
     meetings=_meetings,
+    forms={"avro": in_avro},
     proven_scenarios=50,  # those of a default run
 )
