@@ -2,8 +2,9 @@
 
 It builds the clients that can be built here, puts each of their paths before the plans of faults, the broken bytes and
 the mutants of the reference (:mod:`conformance.protocols.storage_read.clients.mutated` has the rule), and writes
-``reports/clients.json``. Each measurement is kept in a file as soon as it is made, and the command goes on where it ended. Outcomes that differ
-between the rounds are results of their own. ``python -m publish.refresh`` makes the page from the JSON file.
+``reports/clients.json``. Each measurement is kept in a file as soon as it is made, and the command goes on where it
+ended. Outcomes that differ between the rounds are results of their own. ``python -m publish.refresh`` makes the page
+from the JSON file.
 
 The report that is there counts as measured, too: a cell is measured again if the client has another version, or if the
 digest of what is served to it is another one. ``--renew`` measures every cell that is asked for. So a path is added, or
