@@ -108,13 +108,15 @@ def _seconds(action: Callable[[], object], loops: int) -> float:
     return (time.process_time() - start) / loops
 
 
-def shown(name: str, measured: tuple[float, float, float], *, bar: float | None, more: str = "") -> bool:
+def shown(
+    name: str, measured: tuple[float, float, float], *, bar: float | None, more: str = "", other: str = "pyarrow"
+) -> bool:
     """Print a line; whether the bar holds."""
     ours, theirs, ratio = measured
     holds = bar is None or ratio <= bar
     told = "no bar" if bar is None else f"bar {bar:g}{'' if holds else ', exceeded'}"
     print(
-        f"{name:<48} {ours * 1e6:>9.1f} us   pyarrow {theirs * 1e6:>9.1f} us   ratio {ratio:>6.2f}   {told}{more}",
+        f"{name:<48} {ours * 1e6:>9.1f} us   {other} {theirs * 1e6:>9.1f} us   ratio {ratio:>6.2f}   {told}{more}",
         flush=True,
     )
     return holds

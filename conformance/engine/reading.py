@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.contract.clause import CLAUSES, Clause, Role
@@ -75,9 +75,9 @@ class ReaderTask:
         hello = self.pool.hello(self.reader)
         began = time.monotonic()
         yield self._started(hello)
-        asked = [*self.inputs.chosen(self.select, hello.read_options, hello.reads)]
+        asked: list[ReadInput] = []
         read: list[ReadInput] = []
-        yield from self._answers(asked, read)
+        yield from self._answers(self.inputs.chosen(self.select, hello.read_options, hello.reads), asked, read)
         remarks = (*_combinations(hello, asked, read), *_remarks(hello, self.readers[self.reader]))
         yield RunEnded(time.monotonic() - began, remarks)
 
@@ -90,13 +90,20 @@ class ReaderTask:
         hello = self.pool.hello(self.reader)
         began = time.monotonic()
         yield dataclasses.replace(self._started(hello), cases=(asked.id,), generated=0)
-        yield from self._answers([asked], [])
+        yield from self._answers([asked], [], [])
         yield RunEnded(time.monotonic() - began)
 
-    def _answers(self, asked: Sequence[ReadInput], read: list[ReadInput]) -> Iterator[Event]:
-        """Read and judge; append to ``read`` the inputs that the reader did not say that it cannot read."""
-        jobs = (Job(str(place), one.kind, one.data, options=one.options) for place, one in enumerate(asked))
-        for answer in self.pool.read(jobs, [self.reader]):
+    def _answers(self, inputs: Iterable[ReadInput], asked: list[ReadInput], read: list[ReadInput]) -> Iterator[Event]:
+        """Read and judge; append to ``asked`` all inputs, and to ``read`` those that the reader did not say that it
+        cannot read. The inputs are made as they are needed: an interrupt does not wait for the last of them.
+        """
+
+        def jobs() -> Iterator[Job]:
+            for place, one in enumerate(inputs):
+                asked.append(one)
+                yield Job(str(place), one.kind, one.data, options=one.options)
+
+        for answer in self.pool.read(jobs(), [self.reader]):
             one = asked[int(answer.id)]
             if answer.outcome not in (Ended.UNSUPPORTED, Ended.UNAVAILABLE):
                 read.append(one)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -54,6 +55,17 @@ def test_an_honest_reader_passes(pool: IpcPool) -> None:
 
     assert set(found.values()) == {Outcome.PASS}
     assert {"reader.survives-legal-input", "reader.rows-true", "reader.accepts.core"} <= found.keys()
+
+
+def test_inputs_are_made_as_they_are_needed(pool: IpcPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first answers come before the last input is made, so that an interrupt is heeded."""
+    task = reading(pool, vectors(one=stream("honest")))
+    (only,) = task.inputs.chosen((), {})
+    monkeypatch.setattr(Inputs, "chosen", lambda *_: itertools.repeat(only))
+    events = task.events()
+
+    assert next(event for event in events if isinstance(event, CaseJudged)).case_id == only.id
+    events.close()
 
 
 @pytest.mark.parametrize("word", ["segv", "abort", "exit"])
