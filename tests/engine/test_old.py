@@ -1,6 +1,6 @@
 """Files that earlier versions of the suite stored can be read, and get the same verdicts.
 
-``old/version-1.zip`` was written by the last version whose records had format 1, with the suite's own commands:
+``old/version-1.tar.xz`` was written by the last version whose records had format 1, with the suite's own commands:
 ``extract`` of the reference, of nine of its mutants and of pyarrow as a serializer (``extracted``), a ``run`` and the
 report on it (``run.jsonl``, ``run.json``), and a ``campaign`` of twelve cases (``campaign``, ``counterexamples``).
 Never write it again: it represents the files that people have. Its members are stored and not compressed, because the
@@ -10,7 +10,7 @@ source distribution compresses what they have in common.
 from __future__ import annotations
 
 import json
-import zipfile
+import tarfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -30,8 +30,9 @@ from conformance.generate import load_case
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import Case, Exchange, RecordError, Verdict, from_json, from_row
 
-ARCHIVE = Path(__file__).parent / "old" / "version-1.zip"
-NAMES = zipfile.ZipFile(ARCHIVE).namelist()
+ARCHIVE = Path(__file__).parent / "old" / "version-1.tar.xz"
+with tarfile.open(ARCHIVE) as packed:
+    NAMES = packed.getnames()
 EXTRACTED = sorted({name.split("/")[1] for name in NAMES if name.startswith("extracted/")})
 
 
@@ -39,8 +40,8 @@ EXTRACTED = sorted({name.split("/")[1] for name in NAMES if name.startswith("ext
 def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files, unpacked."""
     directory = tmp_path_factory.mktemp("old")
-    with zipfile.ZipFile(ARCHIVE) as archive:
-        archive.extractall(directory)  # our own
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(directory)  # noqa: S202  # our own
     return directory
 
 
