@@ -26,6 +26,7 @@ from conformance.contract import unjudged
 from conformance.contract.clause import (
     CLAUSES,
     MAX_FINDINGS,
+    OTHER_PROTOCOLS,
     PROFILES,
     Aspect,
     AspectSelector,
@@ -103,9 +104,9 @@ class Judge:
         self._sides = tuple(Side(aspect, tuple(over)) for aspect, over in sides.items())
 
     def __call__(self, view: View) -> Judged:
-        """Return the verdicts of the clauses on a view; those of another profile than the view's have none."""
+        """Return the verdicts of the clauses on a view; those of another protocol than the view's have none."""
         if view.profile and self._is_mixed(view.profile):
-            return _judge_of(tuple(one for one in self.clauses if view.profile in one.profiles))(view)
+            return _judge_of(tuple(one for one in self.clauses if not _is_foreign(one, view.profile)))(view)
         if view.exchange.untestable:
             return Judged((), tuple(unjudged.untestable(view, self.clauses)))
         return self._judged(view)
@@ -143,9 +144,9 @@ class Judge:
         return Judged(tuple(passed), tuple(verdicts))
 
     def _is_mixed(self, profile: str) -> bool:
-        """True if some clauses are of another profile only; a recording of two protocols is judged by those of both."""
+        """True if some clauses are of another protocol; a recording of two protocols is judged by those of both."""
         if profile not in self._mixed:
-            self._mixed[profile] = any(profile not in clause.profiles for clause in self.clauses)
+            self._mixed[profile] = any(_is_foreign(clause, profile) for clause in self.clauses)
         return self._mixed[profile]
 
     def _unhidden(
@@ -167,6 +168,15 @@ class Judge:
                 if clause_id in others:
                     verdicts[place] = others[clause_id]
         return verdicts
+
+
+_PROTOCOLS: Final = frozenset({PROFILES[0], *OTHER_PROTOCOLS})
+"""The profiles of clauses on servers, one for each protocol."""
+
+
+def _is_foreign(clause: Clause, profile: str) -> bool:
+    """True if a clause is about servers of other protocols alone than the one with that profile."""
+    return _PROTOCOLS.issuperset(clause.profiles) and profile not in clause.profiles
 
 
 @functools.lru_cache(maxsize=16)

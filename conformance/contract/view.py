@@ -94,7 +94,7 @@ class View:
 
     budget: Budget = STANDARD
     profile: ClassVar[str] = ""
-    """The profile of the clauses that know this view; empty if clauses of any profile do."""
+    """The profile of the clauses on servers of the view's protocol; empty if it is of no protocol."""
 
     def __init__(self, case: Case, exchange: Exchange, table: pa.Table, readings: Iterable[Reading] = ()) -> None:
         self.case = case

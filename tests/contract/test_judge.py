@@ -244,7 +244,7 @@ def test_a_view_that_is_given_up_is_judged_no_further() -> None:
     assert {(verdict.outcome, verdict.reason) for verdict in verdicts} == {(Outcome.UNTESTABLE, "enough")}
 
 
-def test_clauses_of_another_profile_say_nothing_of_a_view() -> None:
+def test_clauses_of_another_protocol_say_nothing_of_a_view() -> None:
     """A recording of two protocols is judged by the clauses of both, and each exchange by those that know its view."""
     exchange = Exchange("c", "t", (Call(0, "", "GetFlightInfo", b"", ()),), protocol="flight")
     case = dataclasses.replace(CASE, protocol="flight")
@@ -254,3 +254,10 @@ def test_clauses_of_another_profile_say_nothing_of_a_view() -> None:
 
     assert view.broke == {}
     assert not any(one.outcome is Outcome.ERROR for one in judged.others)
+
+
+def test_clauses_on_any_arrow_message_judge_a_serializer() -> None:
+    """They are of no protocol, and of no profile of one."""
+    judged = Judge(CLAUSES.values())(view_of(CASE, exchange(rows()), rows()))
+
+    assert any(CLAUSES[one].profiles[0] == "ipc-message" for one in judged.passed)
