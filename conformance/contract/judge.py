@@ -26,7 +26,6 @@ from conformance.contract import unjudged
 from conformance.contract.clause import (
     CLAUSES,
     MAX_FINDINGS,
-    OTHER_PROTOCOLS,
     PROFILES,
     Aspect,
     AspectSelector,
@@ -37,7 +36,7 @@ from conformance.contract.clause import (
 )
 from conformance.contract.raised import reason_of
 from conformance.contract.view import View
-from conformance.contract.viewing import view_of
+from conformance.contract.viewing import profile_of, view_of
 from conformance.records import Case, Exchange, Finding, Outcome, Reading, Verdict
 
 __all__ = ["Judge", "Judged", "judge", "judge_view"]
@@ -105,8 +104,9 @@ class Judge:
 
     def __call__(self, view: View) -> Judged:
         """Return the verdicts of the clauses on a view; those of another protocol than the view's have none."""
-        if view.profile and self._is_mixed(view.profile):
-            return _judge_of(tuple(one for one in self.clauses if not _is_foreign(one, view.profile)))(view)
+        protocol = _folder_of(type(view))
+        if protocol and self._is_mixed(protocol):
+            return _judge_of(tuple(one for one in self.clauses if not _is_foreign(one, protocol)))(view)
         if view.exchange.untestable:
             return Judged((), tuple(unjudged.untestable(view, self.clauses)))
         return self._judged(view)
@@ -143,11 +143,11 @@ class Judge:
             passed, verdicts = self._unhidden(view, passed, verdicts, raised)
         return Judged(tuple(passed), tuple(verdicts))
 
-    def _is_mixed(self, profile: str) -> bool:
+    def _is_mixed(self, protocol: str) -> bool:
         """True if some clauses are of another protocol; a recording of two protocols is judged by those of both."""
-        if profile not in self._mixed:
-            self._mixed[profile] = any(_is_foreign(clause, profile) for clause in self.clauses)
-        return self._mixed[profile]
+        if protocol not in self._mixed:
+            self._mixed[protocol] = any(_is_foreign(clause, protocol) for clause in self.clauses)
+        return self._mixed[protocol]
 
     def _unhidden(
         self, view: View, passed: list[str], verdicts: list[Verdict], raised: Mapping[Aspect, str]
@@ -170,13 +170,23 @@ class Judge:
         return verdicts
 
 
-_PROTOCOLS: Final = frozenset({PROFILES[0], *OTHER_PROTOCOLS})
-"""The profiles of clauses on servers, one for each protocol."""
+_FOLDERS: Final = "conformance.protocols."
 
 
-def _is_foreign(clause: Clause, profile: str) -> bool:
-    """True if a clause is about servers of other protocols alone than the one with that profile."""
-    return _PROTOCOLS.issuperset(clause.profiles) and profile not in clause.profiles
+def _folder_of(thing: object) -> str:
+    """The folder of the protocol in whose code a view's class or a selector is; empty if it is of no protocol."""
+    module: str = getattr(thing, "__module__", "")
+    return module.removeprefix(_FOLDERS).partition(".")[0] if module.startswith(_FOLDERS) else ""
+
+
+def _is_foreign(clause: Clause, protocol: str) -> bool:
+    """True if the subjects of a clause are found by the code of another protocol, which does not know the view.
+
+    A clause of both protocols knows the views of both.
+    """
+    if _folder_of(clause.over) in ("", protocol):
+        return False
+    return profile_of(protocol.replace("_", "-")) not in clause.profiles
 
 
 @functools.lru_cache(maxsize=16)

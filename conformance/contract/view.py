@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
@@ -93,8 +93,6 @@ class View:
     """
 
     budget: Budget = STANDARD
-    profile: ClassVar[str] = ""
-    """The profile of the clauses on servers of the view's protocol; empty if it is of no protocol."""
 
     def __init__(self, case: Case, exchange: Exchange, table: pa.Table, readings: Iterable[Reading] = ()) -> None:
         self.case = case

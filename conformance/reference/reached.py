@@ -20,6 +20,7 @@ BOOKKEEPING: Final = frozenset(
     {
         *("__doc__", "__module__", "__annotations__", "__parameters__", "__orig_bases__"),
         *("__abstractmethods__", "_abc_impl"),  # of every class below an abstract one
+        "__slotnames__",  # of a class whose instances were copied
     }
 )
 """What each class has of its own, and no answer depends on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import copy
 
 from conformance.reference.reached import Recorder, differences
 
@@ -117,3 +118,10 @@ def test_a_method_that_calls_are_given_to_is_used_when_it_is_called() -> None:
         handlers[0](1)
 
     assert used == {"sell", "price"}
+
+
+def test_a_class_whose_instances_were_copied_differs_in_nothing_more() -> None:
+    """Python notes on the class what is copied, when an instance is copied for the first time."""
+    copy.copy(Dear())
+
+    assert differences(Dear, Shop) == {"price"}

@@ -16,7 +16,6 @@ import pyarrow as pa
 from conformance.contract.budget import Excess
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
-from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.decoding import (
     AT,
     Data,
@@ -300,8 +299,6 @@ def _index(call: FlightCall) -> int:
 
 class FlightView(View):
     """An exchange of Flight as subjects."""
-
-    profile = FLIGHT[0]
 
     @remembered_property
     def served(self) -> tuple[FlightCall, ...]:

@@ -15,7 +15,6 @@ import pyarrow as pa
 from conformance import wire
 from conformance.contract.budget import Excess
 from conformance.contract.bytefields import BatchBytes, SchemaBytes
-from conformance.contract.clause import PROFILES
 from conformance.contract.raised import remembered_property
 from conformance.contract.view import CallView, View
 from conformance.formats.messages import ARROW, AVRO, DataFormat, format_of_rows
@@ -329,8 +328,6 @@ def _latest(calls: Sequence[SessionView], index: int) -> SessionView | None:
 
 class StorageView(View):
     """What the clauses on sessions see."""
-
-    profile = PROFILES[0]
 
     @remembered_property
     def served(self) -> tuple[StorageCall, ...]:

@@ -22,7 +22,7 @@ from conformance.protocols.flight.records import (
 from conformance.protocols.flight.reference.service import FlightService, Messages
 from conformance.protocols.flight.reference.store import Flight
 from conformance.protocols.flight.reference.variations import FLIGHT_VARIATIONS
-from conformance.protocols.storage_read.contract.queryview import QueriesView
+from conformance.protocols.storage_read.contract.serverview import ServerView
 from conformance.records import Asker, AskerKind, CallEnd, Exchange, GivingUp, Outcome
 from tests.protocols.flight.reference.direct import PATH, PUT_AND_GET, case_of, seen
 
@@ -129,7 +129,7 @@ def test_the_protocol_chooses_the_view_and_the_profile() -> None:
     stored = Exchange("a", "t")
 
     assert type(view_of(view.case, view.exchange, view.table)) is FlightView
-    assert type(view_of(view.case, stored, view.table)) is QueriesView
+    assert type(view_of(view.case, stored, view.table)) is ServerView
     assert [profile_of(one) for one in ("flight", DEFAULT_PROTOCOL)] == ["flight", "bq-arrow"]
 
 

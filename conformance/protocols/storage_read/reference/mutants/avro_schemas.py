@@ -254,7 +254,7 @@ class JsonIsAPlainText(_EditsTypes):
 @behaviour_mutant(
     "avro.doubles-are-floats",
     kills="avro-schema.types-are-bigquerys",
-    also={"avro-schema.types-are-the-columns": "a float is no double"},
+    also={"avro-schema.types-are-the-columns": "a float of four bytes is no double"},
 )
 class DoublesAreFloats(_EditsFields):
     """A FLOAT64 is a float of four bytes."""
