@@ -178,7 +178,7 @@ def test_a_value_that_arrow_has_not_is_counted(rule: AvroRule) -> None:
 
 
 def test_the_header_of_a_file_is_named() -> None:
-    """A server that sends a whole Avro file is told so."""
+    """The faults say that the bytes are a whole Avro file."""
     (fault,) = read_avro_rows(b"Obj\x01\x04", schema_of("bytes", "bytes")).faults
 
     assert "the bytes begin as an Avro file does" in fault.observed

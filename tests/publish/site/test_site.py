@@ -80,6 +80,14 @@ def test_a_clause_says_who_fails_it(site: Path) -> None:
     assert "arrow.proto" in text
 
 
+def test_a_clause_that_no_report_has_judged_says_so(site: Path) -> None:
+    """That nobody fails it would look better than the truth."""
+    text = (site / "clauses" / "avro-rows.are-whole.html").read_text(encoding="utf-8")
+
+    assert "No report on this site judges it." in text
+    assert "None of them." not in text
+
+
 def test_a_report_leads_to_its_clauses(site: Path) -> None:
     """A clause with a page is a link, one without is not."""
     text = (site / "servers" / f"{SERVER}.html").read_text(encoding="utf-8")

@@ -12,9 +12,9 @@ import itertools
 import json
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import grpc
 import pyarrow as pa
@@ -34,6 +34,7 @@ from conformance.contract.sources import (
     STREAM_PROTO,
 )
 from conformance.protocols.storage_read.reference import restriction
+from conformance.protocols.storage_read.reference.avroservices import WritesCells
 from conformance.protocols.storage_read.reference.catalogue import Catalogue, Snapshot, TableId
 from conformance.protocols.storage_read.reference.queries import RunOfQuery
 from conformance.protocols.storage_read.reference.service import DEFAULT_STREAMS, MAX_STREAMS, Service
@@ -44,9 +45,6 @@ from conformance.records import BqType, Column, Mode
 from conformance.reference.freedom import ServiceVariation, registering
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.wire.protobuf import read_protobuf
-
-if TYPE_CHECKING:
-    from conformance.protocols.storage_read.reference.avro import AvroWriter
 
 __all__ = ["SERVICE_VARIATIONS"]
 
@@ -354,21 +352,8 @@ class RecordsHaveOtherNames(Service):
             answer.avro_schema.schema = answer.avro_schema.schema.replace('"name":"__s_', '"name":"nested.part_')
 
 
-class _WritesCells(Service):
-    """A service that writes values of Avro in another legal way."""
-
-    def avro_writer(self, columns: Sequence[Column], *, display_names: bool) -> AvroWriter:
-        from conformance.protocols.storage_read.reference.avrowriters import FieldWriter  # noqa: PLC0415  # fastavro
-
-        return FieldWriter(columns, display_names=display_names, cell=self.cell)
-
-    def cell(self, column: Column, value: Any, right: bytes) -> bytes:
-        """The bytes of a value of a column."""
-        raise NotImplementedError
-
-
 @_variation("avro.blocks-have-sizes", AVRO_SPEC)
-class BlocksHaveSizes(_WritesCells):
+class BlocksHaveSizes(WritesCells):
     """An array is a block whose negative count is followed by its size in bytes."""
 
     def cell(self, column: Column, value: Any, right: bytes) -> bytes:
@@ -379,7 +364,7 @@ class BlocksHaveSizes(_WritesCells):
 
 
 @_variation("avro.decimals-are-short", AVRO_SPEC)
-class DecimalsAreShort(_WritesCells):
+class DecimalsAreShort(WritesCells):
     """A NUMERIC has no more bytes than its value needs."""
 
     def cell(self, column: Column, value: Any, right: bytes) -> bytes:

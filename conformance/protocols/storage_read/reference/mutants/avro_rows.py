@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pyarrow as pa
 
+from conformance.protocols.storage_read.reference.avroservices import WritesCells
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import Service
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.protocols.storage_read.reference.zigzag import zigzag
 from conformance.records import BqType, Column, Mode
 
-if TYPE_CHECKING:
-    from conformance.protocols.storage_read.reference.avro import AvroWriter
-
 _OTHER_VALUES: Final = {"values.*": "the value is another one"}
 _BRANCH: Final = 1
 """The bytes of a union's branch, which a NULLABLE value has before its own."""
 
 
-class _ChangesCells(Service):
-    """A service with other bytes for the values of some columns of the table."""
-
-    def avro_writer(self, columns: Sequence[Column], *, display_names: bool) -> AvroWriter:
-        from conformance.protocols.storage_read.reference.avrowriters import FieldWriter  # noqa: PLC0415  # fastavro
-
-        return FieldWriter(columns, display_names=display_names, cell=self.cell)
+class _ChangesCells(WritesCells):
+    """A service with other bytes for the values of some columns; those of lists and NULL stay."""
 
     def cell(self, column: Column, value: Any, right: bytes) -> bytes:
         """The bytes of a value of a column."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from conformance.protocols.storage_read.reference.avro import AvroWriter
 
 
-class _EditsTree(Service):
+class _EditsTree(Service, abc.ABC):
     """A service that declares other types, and writes its rows by them."""
 
     def avro_writer(self, columns: Sequence[Column], *, display_names: bool) -> AvroWriter:
@@ -23,12 +24,12 @@ class _EditsTree(Service):
 
         return EditedWriter(columns, display_names=display_names, edit=self.edit)
 
+    @abc.abstractmethod
     def edit(self, tree: dict[str, Any], _columns: Sequence[Column]) -> None:
         """Change the schema in place."""
-        raise NotImplementedError
 
 
-class _EditsText(Service):
+class _EditsText(Service, abc.ABC):
     """A service that sends another schema than the one by which it writes its rows."""
 
     def put_schema(self, answer: Any, session: Session) -> None:
@@ -36,9 +37,9 @@ class _EditsText(Service):
         if session.avro is not None:
             answer.avro_schema.schema = self.change(answer.avro_schema.schema)
 
+    @abc.abstractmethod
     def change(self, text: str) -> str:
         """The schema that is sent."""
-        raise NotImplementedError
 
 
 # --- JSON and declarations ------------------------------------------------------------------------
@@ -176,7 +177,7 @@ class FieldsByName(_EditsTree):
 # --- types and modes ------------------------------------------------------------------------------
 
 
-class _EditsFields(_EditsTree):
+class _EditsFields(_EditsTree, abc.ABC):
     """A service that declares fields of some columns otherwise."""
 
     def edit(self, tree: dict[str, Any], columns: Sequence[Column]) -> None:
@@ -185,9 +186,9 @@ class _EditsFields(_EditsTree):
         for field, column in [*fields_of(tree, columns)]:
             self.edit_field(field, column)
 
+    @abc.abstractmethod
     def edit_field(self, field: dict[str, Any], column: Column) -> None:
         """Change a field in place."""
-        raise NotImplementedError
 
 
 @behaviour_mutant("avro.null-is-last", kills="avro-schema.null-is-the-first-branch")
