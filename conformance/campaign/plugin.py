@@ -25,8 +25,8 @@ def _never(_view: View) -> bool:
 class CampaignPlugin:
     """A protocol in a campaign.
 
-    ``messages`` gives the Arrow bytes of an exchange, by the view of the protocol and without names that a server
-    chooses at random, and ``tables`` the rows that came, by a label; neither has what a second run may answer in
+    ``messages`` gives the bytes of schemas and rows in an exchange, by the view of the protocol, without names that a
+    server chooses at random, and ``tables`` the rows that came, by a label; neither has what a second run may answer in
     another way. ``has_exact_rows`` is True if
     it is known that these are the rows of the case, so that they need not be compared.
 

@@ -1,6 +1,6 @@
 """Rows in Avro for ``conformance check`` and ``dissect``: a session's schema, and the rows of its responses.
 
-No clause judges them yet: the rules on bytes do. A rule that binds nobody is a note, and does not count.
+They are judged by the rules on bytes; a run has the clauses. A rule that binds nobody is a note, and does not count.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def wanted(protocol: str, form: str) -> tuple[str, ...]:
 
 
 def in_forms(cases: Iterable[Case], form: str, globs: Sequence[str] = ()) -> list[Case]:
-    """The cases in a form, or in :data:`EVERY`, without those that have it not.
+    """The cases in a form, or in :data:`EVERY`, without those that lack it.
 
     With them, in any form, those whose id a glob matches that ends with the name of that form.
     """

@@ -15,7 +15,10 @@ MARGIN_SECONDS: Final = 0.02
 """Seconds between seed, snapshot instant and first append: servers store times in milliseconds, some in ticks."""
 
 TURN_SECONDS: Final = 0.0001
-"""Seconds in which another thread gets its turn for sure; a connection takes no less for a message."""
+"""Seconds for which a call waits before each response, so that calls in other threads may go on.
+
+It is a chance to meet, and no promise.
+"""
 
 BEGIN: Final = 1_800_000_000_000_000
 """The microsecond since the Unix epoch at which a :class:`StillTime` begins."""

@@ -244,10 +244,11 @@ def test_a_view_that_is_given_up_is_judged_no_further() -> None:
     assert {(verdict.outcome, verdict.reason) for verdict in verdicts} == {(Outcome.UNTESTABLE, "enough")}
 
 
-def test_clauses_of_another_protocol_say_nothing_of_a_view() -> None:
+@pytest.mark.parametrize(("protocol", "method"), [("flight", "GetFlightInfo"), ("storage-read", "CreateReadSession")])
+def test_clauses_of_another_protocol_say_nothing_of_a_view(protocol: str, method: str) -> None:
     """A recording of two protocols is judged by the clauses of both, and each exchange by those that know its view."""
-    exchange = Exchange("c", "t", (Call(0, "", "GetFlightInfo", b"", ()),), protocol="flight")
-    case = dataclasses.replace(CASE, protocol="flight")
+    exchange = Exchange("c", "t", (Call(0, "", method, b"", ()),), protocol=protocol)
+    case = dataclasses.replace(CASE, protocol=protocol)
     view = view_of(case, exchange, rows())
 
     judged = Judge(CLAUSES.values())(view)

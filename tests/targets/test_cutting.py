@@ -8,6 +8,7 @@ import grpc
 import pytest
 
 from conformance.targets import cutting
+from tests.patience import LONG
 from tests.targets.watching import Hands
 
 
@@ -81,7 +82,7 @@ def test_a_silent_call_is_given_up_and_cut_if_that_does_not_end_it(hands: Hands)
         hands.pass_time(20.0)
 
         assert call.silent
-        assert hands.cancelled.wait()
+        assert hands.cancelled.wait(LONG)
         assert hands.cut == []
 
         hands.pass_time(cutting.GRACE_SECONDS)

@@ -1,7 +1,7 @@
 """Sessions in Avro: what their counts of rows show, whatever the bytes of the rows are.
 
-No clause decodes Avro. A server may refuse the format; if it serves it, its ``row_count`` and its offsets count the
-rows of the table, as they do in Arrow.
+These clauses do not decode Avro. A server may refuse the format; if it serves it, its ``row_count`` and its offsets
+count the rows of the table, as they do in Arrow.
 """
 
 from __future__ import annotations

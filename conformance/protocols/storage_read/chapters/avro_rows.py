@@ -45,7 +45,7 @@ rule_clauses(_rows, SERVER,
     must("avro-rows.branches-exist", AvroRule.UNION_BRANCH, source=BY_THE_SPEC),
     must("avro-rows.blocks-are-as-declared", (AvroRule.BLOCK_COUNT, AvroRule.BLOCK_SIZE), source=BY_THE_SPEC),
     must("avro-rows.texts-are-utf-8", AvroRule.UTF8,
-      says="A text, of STRING, JSON, GEOGRAPHY or DATETIME, is UTF-8 from its first byte to its last.",
+      says="A text, of STRING, JSON or GEOGRAPHY, is UTF-8 from its first byte to its last.",
       source=BY_THE_SPEC),
     must("avro-rows.days-and-times-exist", (
       AvroRule.DATE_RANGE, AvroRule.TIME_RANGE, AvroRule.TIMESTAMP_RANGE),

@@ -166,14 +166,14 @@ def fields_are_the_columns(declared: Declared) -> Iterator[Violation]:
 
     Values have no names in Avro: a reader knows them by their place.
     """
-    yield from _fields(declared.schema, declared.columns, declared.schema.root, "")
+    yield from _fields(declared.columns, declared.schema.root, "")
     for path, column, field in _pairs(declared):
         below = _element(field.type)
         if column.type is BqType.RECORD and isinstance(below, AvroRecord | AvroReference):
-            yield from _fields(declared.schema, column.fields, declared.schema.record(below), path)
+            yield from _fields(column.fields, declared.schema.record(below), path)
 
 
-def _fields(_schema: AvroSchema, columns: Sequence[Column], record: AvroRecord, path: str) -> Iterator[Violation]:
+def _fields(columns: Sequence[Column], record: AvroRecord, path: str) -> Iterator[Violation]:
     wanted, came = [column.name for column in columns], [field.display or field.name for field in record.fields]
     if wanted != came:
         yield Violation(f"the fields {_listed(wanted)}", f"the fields {_listed(came)}", field=path or "avro_schema")

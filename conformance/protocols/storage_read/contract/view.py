@@ -178,9 +178,10 @@ class ResponseView:
         """What keeps the rows of this response from being read, in words; empty if their bytes are there."""
         if self.message is None:
             return "the bytes of a response are no ReadRowsResponse"
-        session = self.read.session
-        if self.format is AVRO:
-            return "" if session is None or session.asks_for(AVRO) else "the rows of a response are in Avro"
+        if self.format is AVRO and not self.read.may_be(AVRO):
+            return "the rows of a response are in Avro"
+        if self.format is AVRO and self.read.avro_schema is None:
+            return "the rows of a response in Avro have no schema that can be read"
         return "the bytes of a payload do not decompress" if self.format and self.payload is None else ""
 
     @remembered_property
@@ -194,10 +195,10 @@ class ResponseView:
 
     @remembered_property
     def avro_rows(self) -> AvroRowsBytes | None:
-        """The rows in Avro of this response, read under the schema of its session or read; None if there are none, or
-        no readable schema.
+        """The rows in Avro of this response, read under the schema of its session or read; None if there are none, no
+        readable schema, or a session that asked for another form.
         """
-        schema = self.read.avro_schema if self.format is AVRO else None
+        schema = self.read.avro_schema if self.format is AVRO and self.read.may_be(AVRO) else None
         if schema is None or self.payload is None:
             return None
         return AvroRowsBytes(self.call, self.response, self.payload, schema)
@@ -248,6 +249,10 @@ class ReadView(StorageCall):
             if bytes_ is not None and bytes_.message.schema is not None:
                 return bytes_.message.schema
         return None
+
+    def may_be(self, form: DataFormat) -> bool:
+        """True if the rows may be in this form: its session asked for it, or is not known."""
+        return self.session is None or self.session.asks_for(form)
 
     @remembered_property
     def avro_schema(self) -> AvroSchema | None:
@@ -411,7 +416,7 @@ class StorageView(View):
     def avro_schemas(self) -> list[AvroSchemaBytes]:
         """The Avro schemas of sessions that asked for this format, and of the responses of their reads."""
         found = [session.avro_schema for session in self.served_sessions if session.asks_for(AVRO)]
-        reads = (read for read in self.served_reads if read.session is None or read.session.asks_for(AVRO))
+        reads = (read for read in self.served_reads if read.may_be(AVRO))
         found += [response.avro_schema for read in reads for response in read.responses]
         return [schema for schema in found if schema is not None]
 
@@ -436,14 +441,14 @@ class StorageView(View):
             if session.ok and session.raw.responses and session.session is None:
                 yield f"call {session.index}: the bytes of a response are no ReadSession"
         yield from self._unreadable_schemas()
+        for schema in self.avro_schemas:
+            if schema.schema is None:
+                yield f"call {schema.call}: the bytes of an Avro schema cannot be read"
         for read in self.served_reads:
             for response in read.responses:
                 if words := response.unreadable:
                     yield f"call {response.call}, response {response.response}: {words}"
         yield from self._unreadable_batches()
-        for schema in self.avro_schemas:
-            if schema.schema is None:
-                yield f"call {schema.call}: the bytes of an Avro schema cannot be read"
         for rows in self.avro_rows:
             if rows.arrow() is None:
                 yield f"call {rows.call}, response {rows.response}: the bytes of rows in Avro cannot be decoded"

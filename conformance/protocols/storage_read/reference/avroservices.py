@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from conformance.protocols.storage_read.reference.service import Service
-from conformance.records import Column
+from conformance.protocols.storage_read.reference.zigzag import zigzag
+from conformance.records import Column, Mode
 
 if TYPE_CHECKING:
     from conformance.protocols.storage_read.reference.avro import AvroWriter
 
-__all__ = ["WritesCells"]
+__all__ = ["WritesCells", "sized_block"]
 
 
 class WritesCells(Service, abc.ABC):
@@ -27,3 +28,11 @@ class WritesCells(Service, abc.ABC):
     @abc.abstractmethod
     def cell(self, column: Column, value: Any, right: bytes) -> bytes:
         """The bytes of a value of a column, which may be NULL or a list."""
+
+
+def sized_block(column: Column, value: Any, right: bytes, *, more: int = 0) -> bytes:
+    """The bytes of an array as a block with its size, which declares so many bytes ``more``; others as they are."""
+    if column.mode is not Mode.REPEATED or not value:
+        return right
+    items = right[len(zigzag(len(value))) : -1]
+    return zigzag(-len(value)) + zigzag(len(items) + more) + items + right[-1:]

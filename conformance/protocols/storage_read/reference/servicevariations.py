@@ -34,7 +34,7 @@ from conformance.contract.sources import (
     STREAM_PROTO,
 )
 from conformance.protocols.storage_read.reference import restriction
-from conformance.protocols.storage_read.reference.avroservices import WritesCells
+from conformance.protocols.storage_read.reference.avroservices import WritesCells, sized_block
 from conformance.protocols.storage_read.reference.catalogue import Catalogue, Snapshot, TableId
 from conformance.protocols.storage_read.reference.queries import RunOfQuery
 from conformance.protocols.storage_read.reference.service import DEFAULT_STREAMS, MAX_STREAMS, Service
@@ -357,10 +357,7 @@ class BlocksHaveSizes(WritesCells):
     """An array is a block whose negative count is followed by its size in bytes."""
 
     def cell(self, column: Column, value: Any, right: bytes) -> bytes:
-        if column.mode is not Mode.REPEATED or not value:
-            return right
-        items = right[len(zigzag(len(value))) : -1]
-        return zigzag(-len(value)) + zigzag(len(items)) + items + right[-1:]
+        return sized_block(column, value, right)
 
 
 @_variation("avro.decimals-are-short", AVRO_SPEC)

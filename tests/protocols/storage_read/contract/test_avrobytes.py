@@ -52,3 +52,38 @@ def test_the_first_response_stands_in_for_a_session_without_a_schema() -> None:
     (whole,) = view_of(CASE, server.freeze(answers), server.table).reads
 
     assert whole.batches is not None
+
+
+def test_rows_in_avro_of_a_session_in_arrow_are_not_compared() -> None:
+    """The session asked for another form, and the clauses on forms say so."""
+    server = Obedient(CASE)
+    answers = server.run()
+    create(answers).request.read_session.data_format = 2
+    view = view_of(CASE, server.freeze(answers), server.table)
+
+    assert view.avro_rows == []
+    assert "the rows of a response are in Avro" in view.reason_not_judged()[1]
+
+
+def test_rows_without_a_schema_are_named() -> None:
+    """Neither the session nor its first response has one."""
+    server = Obedient(CASE)
+    answers = server.run()
+    for answer in (create(answers).responses[0], *read(answers).responses):
+        answer.ClearField("avro_schema")
+    view = view_of(CASE, server.freeze(answers), server.table)
+
+    assert "have no schema that can be read" in view.reason_not_judged()[1]
+
+
+def test_a_payload_that_does_not_decompress_is_named() -> None:
+    """In Avro as in Arrow."""
+    case = case_of(CreateSession(data_format="AVRO", response_compression="LZ4"), ReadRows())
+    server = Obedient(case)
+    answers = server.run()
+    rows = read(answers).responses[0]
+    rows.uncompressed_byte_size = 100
+    rows.avro_rows.serialized_binary_rows = b"no block"
+    view = view_of(case, server.freeze(answers), server.table)
+
+    assert "do not decompress" in view.reason_not_judged()[1]

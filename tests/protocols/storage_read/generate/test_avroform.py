@@ -12,7 +12,7 @@ from conformance.engine.corpus import load_corpus
 from conformance.engine.owed import reference_target
 from conformance.engine.selection import all_clauses
 from conformance.generate import draw_scenario, materialise
-from conformance.protocols.storage_read.generate.avroform import ARROW_ALONE, REFUSALS, in_avro
+from conformance.protocols.storage_read.generate.avroform import ARROW_ALONE, ON_TYPES, REFUSALS, in_avro
 from conformance.protocols.storage_read.generate.scenarios import is_scenario
 from conformance.records import (
     BqType,
@@ -101,10 +101,18 @@ def test_clauses_on_arrow_messages_are_not_named() -> None:
     form = in_avro(asking(CreateSession(), clauses=("types.*", "offsets.negative-*", "rows.*")))
 
     assert form is not None
-    assert form.clauses[0] == "offsets.negative-*"
-    assert set(form.clauses[1:]) == {
+    assert (form.clauses[0], form.clauses[-1]) == ("offsets.negative-*", ON_TYPES)
+    assert set(form.clauses[1:-1]) == {
         name for name in all_clauses() if name.startswith("rows.") and name not in ARROW_ALONE
     }
+
+
+def test_each_written_form_is_owed_a_clause() -> None:
+    """A session in Avro that is refused is not judged, and says so."""
+    forms = [form for case in load_corpus().values() if case.clauses and (form := in_avro(case)) is not None]
+
+    assert len(forms) > 250
+    assert [form.id for form in forms if not form.clauses] == []
 
 
 @pytest.mark.parametrize("clause", sorted(ARROW_ALONE))

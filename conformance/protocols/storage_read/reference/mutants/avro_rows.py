@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.protocols.storage_read.reference.avroservices import WritesCells
+from conformance.protocols.storage_read.reference.avroservices import WritesCells, sized_block
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.service import Service
 from conformance.protocols.storage_read.reference.session import Stream
@@ -89,10 +89,7 @@ class BlockSizesWrong(_ChangesCells):
     """An array is a block with its size, which is one byte too large."""
 
     def cell(self, column: Column, value: Any, right: bytes) -> bytes:
-        if column.mode is not Mode.REPEATED or not value:
-            return right
-        items = right[len(zigzag(len(value))) : -1]
-        return zigzag(-len(value)) + zigzag(len(items) + 1) + items + right[-1:]
+        return sized_block(column, value, right, more=1)
 
 
 @behaviour_mutant("avro.texts-in-latin-1", kills="avro-rows.texts-are-utf-8")

@@ -245,6 +245,19 @@ class TimesArePlainNumbers(_EditsTypes):
     has = ("logicalType", "time-micros")
 
 
+@behaviour_mutant("avro.intervals-in-longs", kills="avro-schema.types-are-the-columns")
+class IntervalsInLongs(_EditsTree):
+    """Months and days of an INTERVAL are of the type long."""
+
+    def edit(self, tree: dict[str, Any], _columns: Sequence[Column]) -> None:
+        from conformance.protocols.storage_read.reference.avrowriters import types_in  # noqa: PLC0415  # as above
+
+        for made in types_in(tree):
+            if made.get("name") == "INTERVAL":
+                for field in made["fields"]:
+                    field["type"] = "long"
+
+
 @behaviour_mutant("avro.json-is-a-plain-text", kills="avro-schema.sql-types-are-named")
 class JsonIsAPlainText(_EditsTypes):
     """A JSON column has no sqlType: nothing tells it from a STRING."""
