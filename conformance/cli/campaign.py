@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -43,6 +44,44 @@ from conformance.targets import TargetSpec, load_target
 
 SPARK = "spark"
 """The name of a target without a file: Spark itself."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CampaignOptions:
+    """What the user asked of ``conformance campaign``; each field is the value of an option."""
+
+    target: str
+    cases: int
+    scenarios: int | None
+    """How many drawn scenarios, instead of cases."""
+    seed: int
+    profile: str | None
+    form: str
+    guided: int
+    """How many of a hundred cases are guided by what the others found."""
+    family: int | None
+    clause: tuple[str, ...]
+    readers: tuple[str, ...]
+    keep: int
+    shrink: bool
+    concurrency: int
+    deadline_multiplier: float
+    master: str
+    conf: tuple[str, ...]
+    out: Path
+
+    def __post_init__(self) -> None:
+        """Refuse options that a target does not have; raises `click.UsageError`."""
+        of_suite = self.target in (SPARK, MUTATED)
+        if self.scenarios is not None and (self.profile or self.guided or self.family or of_suite):
+            raise click.UsageError("expected --scenarios alone with a server, got it with another kind of cases")
+        if self.form != BASE and of_suite:
+            raise click.UsageError(f"expected --data-format with a server, got it with {self.target}")
+
+    @property
+    def count(self) -> int:
+        """How many cases or scenarios are judged."""
+        return self.cases if self.scenarios is None else self.scenarios
 
 
 @click.command()
@@ -124,26 +163,7 @@ SPARK = "spark"
     help="Directory for Parquet, commits and results; the same arguments with the same directory continue a campaign.",
 )
 @quiet_option
-def command(
-    *,
-    target: str,
-    cases: int,
-    scenarios: int | None,
-    seed: int,
-    profile: str | None,
-    form: str,
-    guided: int,
-    family: int | None,
-    clause: tuple[str, ...],
-    readers: tuple[str, ...],
-    keep: int,
-    shrink: bool,
-    concurrency: int,
-    deadline_multiplier: float,
-    master: str,
-    conf: tuple[str, ...],
-    out: Path,
-) -> None:
+def command(**given: Any) -> None:
     """Judge millions of cases on Spark.
 
     \b
@@ -161,70 +181,70 @@ def command(
     Exit status: 0 nothing unexpected, 1 findings, 2 unusable input or a file that cannot be written,
     130 interrupted: committed ranges are kept, and the same command continues.
     """  # noqa: D301  # click wants the character, not the escape
-    if scenarios is not None:
-        if profile or guided or family or target in (SPARK, MUTATED):
-            raise click.UsageError("expected --scenarios alone with a server, got it with another kind of cases")
-        cases = scenarios
-    if form != BASE and target in (SPARK, MUTATED):
-        raise click.UsageError(f"expected --data-format with a server, got it with {target}")
+    options = CampaignOptions(**given)
     session.check_java()
-    if target == SPARK:
-        given = {**SETTINGS, **settings(conf)}
-        with held(out.absolute() / SPARK):
-            status = _judge_spark(out, deadline_multiplier, cases=cases, seed=seed, master=master, conf=given)
+    if options.target == SPARK:
+        with held(options.out.absolute() / SPARK):
+            status = _judge_spark(options, {**SETTINGS, **settings(options.conf)})
         sys.exit(status)
     from conformance.campaign.run import Campaign, target_info  # noqa: PLC0415  # the command reports that pyspark is missing
 
-    if target == MUTATED:
-        job = input_job(cases, seed, deadline_multiplier, refused=bool(profile or guided or family or clause))
-        shrink = False
-    else:
-        spec = load_target(target).anywhere()
-        profile = _profile(spec, profile, scenarios=scenarios is not None)
-        _check_form(spec, profile, form)
-        bytes_ = profile_of(spec.protocol)
-        readers = _known_readers(readers)
-        register = register_for(readers, spec.protocol)
-        chosen = plan([], register, Selection(clauses=clause, level=Level.MAY), profile=bytes_)
-        job = CampaignJob(
-            spec,
-            cases=cases,
-            seed=seed,
-            profile=profile,
-            clauses=tuple(one.id for one in chosen.clauses),
-            readers=readers,
-            guided=cases * guided // 100,
-            family=family or family_of(profile),
-            sample=keep,
-            multiplier=deadline_multiplier,
-            suite=conformance.__version__,
-            form=form,
-        )
-    python = settings(conf).get("spark.pyspark.python", "")
+    job = _mutated_job(options) if options.target == MUTATED else _job(options)
+    python = settings(options.conf).get("spark.pyspark.python", "")
     job = job.of_version(target_info(job, python=python)["version"])
-    _say_resumed(layout := RunFiles.of(out.absolute(), job), cases)
+    _say_resumed(layout := RunFiles.of(options.out.absolute(), job), options.count)
     began = time.monotonic()
     try:
         with (
             progress("starting Spark") as shown,
             held(layout.run, advice="wait until it ends, or give this campaign a directory of its own"),
-            session.spark_session(layout.run, master=master, conf=settings(conf)) as spark,
+            session.spark_session(layout.run, master=options.master, conf=settings(options.conf)) as spark,
         ):
-            campaign = Campaign(spark, layout, job, concurrency=concurrency)
-            shown.update("judging", total=cases)
+            campaign = Campaign(spark, layout, job, concurrency=options.concurrency)
+            shown.update("judging", total=options.count)
             campaign.run(
                 lambda found: shown.update(done=found.cases, facts=f"{found.failing} failing" if found.failing else "")
             )
             shown.update("summing up")
-            results = campaign.finish(shown.update, shrinking=shrink)
+            results = campaign.finish(shown.update, shrinking=options.shrink and options.target != MUTATED)
     except KeyboardInterrupt:
         tally = Tally(layout)
         tally.look()
-        kept = f"{tally.cases} of {many(cases, 'case')} committed in {layout.run}"
+        kept = f"{tally.cases} of {many(options.count, 'case')} committed in {layout.run}"
         raise Interrupted(f"{kept}, and the same command continues there") from None
-    (print_inputs if target == MUTATED else print_results)(terminal(), results)
+    (print_inputs if options.target == MUTATED else print_results)(terminal(), results)
     click.echo(f"run {layout.run_id} in {layout.run}, {time.monotonic() - began:.0f} s", err=True)
     sys.exit(1 if results.unexpected else 0)
+
+
+def _mutated_job(options: CampaignOptions) -> CampaignJob:
+    """The job that judges the suite itself."""
+    refused = bool(options.profile or options.guided or options.family or options.clause)
+    return input_job(options.cases, options.seed, options.deadline_multiplier, refused=refused)
+
+
+def _job(options: CampaignOptions) -> CampaignJob:
+    """The job that judges a server or a serializer."""
+    spec = load_target(options.target).anywhere()
+    profile = _profile(spec, options.profile, scenarios=options.scenarios is not None)
+    _check_form(spec, profile, options.form)
+    readers = _known_readers(options.readers)
+    selection = Selection(clauses=options.clause, level=Level.MAY)
+    chosen = plan([], register_for(readers, spec.protocol), selection, profile=profile_of(spec.protocol))
+    return CampaignJob(
+        spec,
+        cases=options.count,
+        seed=options.seed,
+        profile=profile,
+        clauses=tuple(one.id for one in chosen.clauses),
+        readers=readers,
+        guided=options.count * options.guided // 100,
+        family=options.family or family_of(profile),
+        sample=options.keep,
+        multiplier=options.deadline_multiplier,
+        suite=conformance.__version__,
+        form=options.form,
+    )
 
 
 def _say_resumed(layout: RunFiles, cases: int) -> None:
@@ -282,7 +302,7 @@ def register_for(readers: Collection[str], protocol: str) -> Mapping[str, Clause
     }
 
 
-def _judge_spark(out: Path, multiplier: float, *, cases: int, seed: int, master: str, conf: dict[str, str]) -> int:
+def _judge_spark(options: CampaignOptions, conf: dict[str, str]) -> int:
     """Judge Spark as a writer and print the result of each of its paths; returns the exit status."""
     counts: Counter[tuple[str, str]] = Counter()
     failing = 0
@@ -292,10 +312,13 @@ def _judge_spark(out: Path, multiplier: float, *, cases: int, seed: int, master:
         if lacking:
             click.echo(lacking, err=True)
         served = conf if lacking else connected.server_settings(conf)
-        spark = stack.enter_context(session.spark_session(out.absolute(), master=master, conf=served))
-        connection = None if lacking else stack.enter_context(connected.connected(spark, multiplier=multiplier))
+        spark = stack.enter_context(session.spark_session(options.out.absolute(), master=options.master, conf=served))
+        connection = (
+            None if lacking else stack.enter_context(connected.connected(spark, multiplier=options.deadline_multiplier))
+        )
         shown.update("judging Spark")
-        for done, one in enumerate(judge_spark(spark, cases=cases, seed=seed, connection=connection), 1):
+        judged = judge_spark(spark, cases=options.cases, seed=options.seed, connection=connection)
+        for done, one in enumerate(judged, 1):
             shown.update(done=done)
             failed = [verdict for verdict in one.verdicts if verdict.outcome.fails_run]
             broke = bool(failed or one.error or one.kept is False)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -146,53 +147,54 @@ def command(
     """  # noqa: D301  # click wants the character, not the escape
     if avro_schema is not None or row_count is not None:
         arrow = {"schema": schema_file, "kind": kind, "message": message_name, "rest": rest_part, "dump": dumped}
-        dissection = _avro(file, avro_schema, row_count, [name for name, value in arrow.items() if value])
+        dissection = _avro(file, avro_schema, row_count, arrow)
         _write(dissection, [], width, (), binds, as_json=as_json)
         sys.exit(1 if any(map(binds, dissection.faults)) else 0)
-    schema_data, schema = b"", None
+    _check_combined(kind=kind, message=message_name, rest=rest_part, schema=schema_file)
     if rest_part is None:
-        data = read_named(file)
-    elif others := [name for name, value in (("--kind", kind), ("--message", message_name)) if value]:
-        raise Unusable(f"--rest: expected the answer of a query, got {others[0]} as well; omit one of them")
+        data, schema_data, schema = read_named(file), b"", None
     else:
         data, schema_data, schema = _of_page(file, rest_part)
         kind = Kind.MESSAGE
     if not data and message_name is None:
         raise Unusable(f"{file}: expected an Arrow message, got no bytes")
-    if message_name is not None and kind is not None:
-        raise Unusable(f"--message: expected a message of {_TITLES}, got --kind {kind} as well; omit one of them")
     protocol = next((one for one in _PROTOCOLS.values() if message_name in one.messages), None)
     if schema_file is not None:
-        if rest_part is not None:
-            raise Unusable("--schema: expected a bare message to go with it, got --rest; the answer has its schema")
-        if kind not in (None, Kind.MESSAGE):
-            raise Unusable(f"--schema: expected a bare message to go with it, got --kind {kind}; omit one of them")
         schema_data, schema = _schema(schema_file, protocol)
     if message_name is not None and protocol is not None:
         spec = protocol.messages[message_name]
         dissection = dissect_protobuf(data, spec, protocol, schema)
-        judged = counting(_verdicts_inside(dissection, protocol.content(data, spec), schema_data))
+        judged: Iterable[Verdict] = _verdicts_inside(dissection, protocol.content(data, spec), schema_data)
     else:
         _check_is_arrow(file, data)
         dissection = dissect(data, schema, Kind(kind) if kind else None)
         of_page = rest_part == "schema"  # whatever is in its place
-        judged = counting(judge_bytes(data, []) if of_page else _verdicts(data, dissection, schema_data))
-    failed = [one for one in judged if one.outcome is not Outcome.PASS]
+        judged = judge_bytes(data, []) if of_page else _verdicts(data, dissection, schema_data)
+    failed = [one for one in counting(judged) if one.outcome is not Outcome.PASS]
     findings = [finding for verdict in failed for finding in verdict.findings]
-    only = tuple(SectionKind(name) for name in dict.fromkeys(dumped))
-    rules = {rule for verdict in failed for rule in all_clauses()[verdict.clause].rules}
-    # No clause is about a protobuf message alone, so there the rules decide.
-    strict = bool(rules) or message_name is not None
-    _write(dissection, findings, width, only, lambda fault: _breaks(fault, rules, strict=strict), as_json=as_json)
-    broken = any(_breaks(fault, rules, strict=strict) for fault in dissection.faults)
+    breaks = _breaking(failed, alone=message_name is not None)
+    _write(dissection, findings, width, dict.fromkeys(map(SectionKind, dumped)), breaks, as_json=as_json)
+    broken = any(map(breaks, dissection.faults))
     sys.exit(1 if failed or (broken and message_name is not None) else 0)
 
 
-def _avro(file: Path, schema: Path | None, row_count: int | None, others: Sequence[str]) -> Dissection:
-    """The dump of rows in Avro; ``others`` are the options for Arrow data that were given."""
+def _check_combined(*, kind: str | None, message: str | None, rest: str | None, schema: Path | None) -> None:
+    """Refuse options that say of one file that it is two things."""
+    if rest is not None and (others := [name for name, value in (("kind", kind), ("message", message)) if value]):
+        raise Unusable(f"--rest: expected the answer of a query, got --{others[0]} as well; omit one of them")
+    if message is not None and kind is not None:
+        raise Unusable(f"--message: expected a message of {_TITLES}, got --kind {kind} as well; omit one of them")
+    if schema is not None and rest is not None:
+        raise Unusable("--schema: expected a bare message to go with it, got --rest; the answer has its schema")
+    if schema is not None and kind not in (None, Kind.MESSAGE):
+        raise Unusable(f"--schema: expected a bare message to go with it, got --kind {kind}; omit one of them")
+
+
+def _avro(file: Path, schema: Path | None, row_count: int | None, arrow: Mapping[str, object]) -> Dissection:
+    """The dump of rows in Avro; ``arrow`` has the options for Arrow data, which exclude it."""
     if schema is None:
         raise Unusable("--row-count: expected --avro-schema to go with it, got none")
-    if others:
+    if others := [name for name, value in arrow.items() if value]:
         raise Unusable(f"--avro-schema: expected rows in Avro, got --{others[0]} as well; omit one of them")
     return rows_dissected(file, schema, row_count)
 
@@ -278,7 +280,13 @@ def _show(line: str, room: int) -> None:
         click.echo(paint(part, **style) if style else part)
 
 
-def _breaks(fault: Fault, rules: Collection[WireRule], *, strict: bool) -> bool:
+def _breaking(failed: Iterable[Verdict], *, alone: bool) -> Callable[[Fault], bool]:
+    """Tells which faults count. No clause is about a protobuf message ``alone``, so there the rules decide."""
+    rules = {rule for verdict in failed for rule in all_clauses()[verdict.clause].rules}
+    return partial(_breaks, rules=rules, strict=bool(rules) or alone)
+
+
+def _breaks(fault: Fault, *, rules: Collection[WireRule], strict: bool) -> bool:
     """True if a clause that failed reports the fault, or if the format forbids it and ``strict`` is True."""
     return fault.rule in rules or (strict and fault.severity is Severity.VIOLATION)
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -127,11 +128,9 @@ def command(
         raise click.UsageError("expected --rest-upstream with --rest-listen, got none")
     accept = _accept(tls_certificate, tls_key, client_ca)
     given = (upstream_ca, upstream_certificate, upstream_key, upstream_server_name)
-    tls = None
-    if upstream_tls or any(given):
-        if (upstream_certificate is None) != (upstream_key is None):
-            raise click.UsageError("expected both --upstream-certificate and --upstream-key, got one of them")
-        tls = Tls(*("" if one is None else str(one) for one in given))
+    if (upstream_certificate is None) != (upstream_key is None):
+        raise click.UsageError("expected both --upstream-certificate and --upstream-key, got one of them")
+    tls = Tls(*("" if one is None else str(one) for one in given)) if upstream_tls or any(given) else None
     listener = Listener(listen, rest_listen or ANY_PORT, accept)
     try:
         happens = () if faults is None else read_plan(faults).faults
@@ -144,15 +143,20 @@ def command(
     bounds = Bounds(call=keep_call * _MIB, together=keep_together * _MIB)
     journal = Journal(out, target=f"{upstream[0]}:{upstream[1]}", bounds=bounds, seen=live)
     code, remarks = _record(plan, journal, program)
+    _say(journal, remarks, out)
+    if code:
+        click.echo(f"{program[0]}: {in_words(code)}", err=True)
+    fails = judge and _judged(out, journal.written, complete=complete)
+    sys.exit(1 if fails or code else 0)
+
+
+def _say(journal: Journal, remarks: Iterable[str], out: Path) -> None:
+    """Print what was recorded; raises `Unusable` if the log could not be written."""
     for remark in (*journal.remarks(), *remarks):
         click.echo(remark, err=True)
     click.echo(f"{many(journal.written, 'call')} recorded in {out}", err=True)
     if journal.failure is not None:
         raise Unusable(str(journal.failure))
-    if code:
-        click.echo(f"{program[0]}: {in_words(code)}", err=True)
-    fails = judge and _judged(out, journal.written, complete=complete)
-    sys.exit(1 if fails or code else 0)
 
 
 def _record(plan: Plan, journal: Journal, program: tuple[str, ...]) -> tuple[int | None, tuple[str, ...]]:

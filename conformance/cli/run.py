@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -29,8 +28,9 @@ from conformance.cli._options import (
     secure_backend,
     select_option,
 )
-from conformance.cli._outputs import Outputs, conclude, output_options, reported
+from conformance.cli._outputs import conclude, output_options, reported
 from conformance.cli._progress import progress, quiet_option, watch
+from conformance.cli._runoptions import RunOptions
 from conformance.contract.viewing import profile_of
 from conformance.disk.files import DiskError, data_file
 from conformance.engine.casestep import drawn
@@ -40,7 +40,7 @@ from conformance.engine.log import LogWriter
 from conformance.engine.parallel import judged_in, run_parts
 from conformance.engine.plugin import EnginePlugin, no_scenarios
 from conformance.engine.result import Result, fold
-from conformance.engine.selection import Selection, all_clauses, plan
+from conformance.engine.selection import Plan, Selection, all_clauses, plan
 from conformance.engine.session import Settings, default_log, open_session, own_file
 from conformance.engine.shards import Shard
 from conformance.engine.started import command_line
@@ -49,7 +49,6 @@ from conformance.generate.forms import BASE, EVERY, forms_of, wanted
 from conformance.generate.plugin import GeneratePlugin
 from conformance.protocol import plugin
 from conformance.records import Case, Level
-from conformance.report.gatefile import Gate
 from conformance.targets import TargetSpec, load_target
 from conformance.targets.costs import estimate
 from conformance.targets.errors import LeftBehind
@@ -125,35 +124,7 @@ from conformance.targets.service import sized
 @output_options
 @quiet_option
 @corpus_option
-def command(
-    *,
-    target: str,
-    select: tuple[str, ...],
-    clause: tuple[str, ...],
-    capability: tuple[str, ...],
-    level: str,
-    generated: int | None,
-    scenarios: int | None,
-    seed: int,
-    scenario: str | None,
-    form: str,
-    shard: str | None,
-    parallel: int,
-    repeat: int,
-    exchanges: bool,
-    shrink: bool,
-    readers: bool,
-    reader: tuple[str, ...],
-    smoke: bool,
-    deadline_multiplier: float,
-    project: str | None,
-    max_bytes: int | None,
-    only_estimate: bool,
-    log: Path | None,
-    gate: tuple[Path, Gate] | None,
-    corpus: Path,
-    outputs: Outputs,
-) -> None:
+def command(**options: Any) -> None:
     """Judge a target and report what deviates.
 
     \b
@@ -177,66 +148,67 @@ def command(
     Exit status: 0 nothing unexpected, 1 findings, 2 unusable input or a file that cannot be written.
     An interrupted run is reported as incomplete, with 1; if it had judged nothing, the status is 130.
     """  # noqa: D301  # click wants the character, not the escape
-    spec = _playing(_limited(load_target(target), max_bytes), scenario)
-    spoken = plugin(EnginePlugin, spec.protocol)
-    described = spoken.described(spec)
-    if parallel > 1 and shard is not None:
-        raise click.UsageError("expected --parallel or --shard, got both: a shard cannot be divided again")
-    if gate is not None and shard is not None:
-        raise click.UsageError("expected --gate without --shard: give it to `report` with the logs of all shards")
-    if exchanges and (repeat > 1 or parallel > 1):
-        raise click.UsageError(
-            "expected --exchanges without --repeat and --parallel: a log has one exchange of each case"
-        )
-    _check_drawn(spec, generated, scenarios)
-    if spoken.described_alone(spec):
-        select = select or tuple(case.id for case in described)
-    if not (select or capability or corpus != data_file("cases")):
-        generated = DRAWN if generated is None and spoken.draws_cases else generated
-        scenarios = DRAWN if scenarios is None and spec.serves and not no_scenarios(spec) else scenarios
-    part = Shard.parse(shard) if shard is not None else None
-    selection = Selection(select, clause, Level(level), capability, part, _form(spec, form))
-    cases = [*load_corpus(corpus, spec.protocol).values(), *described]
-    chosen = plan(cases, all_clauses(), selection, profile=profile_of(spec.protocol))
-    settings = Settings(
-        seed=seed,
-        generated=generated or 0,
-        scenarios=scenarios or 0,
-        shrink=shrink,
-        readers=readers,
-        deadline_multiplier=deadline_multiplier,
-        smoke=smoke,
-        repeat=repeat,
-        exchanges=exchanges,
-        reader=chosen_readers(reader),
-        secure=secure_backend,
-    )
-    if not only_estimate:
-        spec = with_project(spec, project)
-    if spec.service is not None or only_estimate:
+    asked = RunOptions(**options)
+    spec = _playing(_limited(load_target(asked.target), asked.max_bytes), asked.scenario)
+    selection, chosen, cases = _chosen(asked, spec)
+    settings = _settings(asked, spec, selection)
+    if not asked.only_estimate:
+        spec = with_project(spec, asked.project)
+    if spec.service is not None or asked.only_estimate:
         drawn_cases = [*_drawn(settings, spec.not_offered)] * len(wanted(spec.protocol, selection.form))
-        _say_estimate(spec, [*chosen.cases, *drawn_cases], repeat=repeat)
-    if only_estimate:
+        _say_estimate(spec, [*chosen.cases, *drawn_cases], repeat=asked.repeat)
+    if asked.only_estimate:
         return
-    if parallel > 1:
-        asked = {
-            **click.get_current_context().params,
-            "generated": settings.generated,
-            "scenarios": settings.scenarios,
-            "max_bytes": None if spec.service is None else spec.service.max_bytes // parallel,
-        }
-        _finish(*_in_parts(asked, parallel, target, log), outputs, gate)
+    if asked.parallel > 1:
+        _finish(*_in_parts(asked, settings, spec), asked)
     left: list[LeftBehind] = []
     with (
         _noting(left),
         progress(f"starting {spec.name}") as shown,
-        LogWriter(log or own_file(default_log(spec).name), keep=True) as writer,
+        LogWriter(asked.log or own_file(default_log(spec).name), keep=True) as writer,
         open_session(spec, chosen, selection, settings, corpus=cases) as session,
     ):
         events = watch(writer.copy(session.events()), shown, total=session.expected_jobs)
         judged = (event for event in events if not isinstance(event, ExchangeRecorded))  # they are many, and in the log
         result = fold(until_interrupted(judged)[0])
-    _finish(result, writer, outputs, gate, left)
+    _finish(result, writer, asked, left)
+
+
+def _settings(asked: RunOptions, spec: TargetSpec, selection: Selection) -> Settings:
+    """How the target is asked; a run of all written cases draws some more, unless the user says how many."""
+    _check_drawn(spec, asked.generated, asked.scenarios)
+    spoken = plugin(EnginePlugin, spec.protocol)
+    generated, scenarios = asked.generated, asked.scenarios
+    if not (selection.cases or selection.capabilities or asked.corpus != data_file("cases")):
+        generated = DRAWN if generated is None and spoken.draws_cases else generated
+        scenarios = DRAWN if scenarios is None and spec.serves and not no_scenarios(spec) else scenarios
+    return Settings(
+        seed=asked.seed,
+        generated=generated or 0,
+        scenarios=scenarios or 0,
+        shrink=asked.shrink,
+        readers=asked.readers,
+        deadline_multiplier=asked.deadline_multiplier,
+        smoke=asked.smoke,
+        repeat=asked.repeat,
+        exchanges=asked.exchanges,
+        reader=chosen_readers(asked.reader),
+        secure=secure_backend,
+    )
+
+
+def _chosen(asked: RunOptions, spec: TargetSpec) -> tuple[Selection, Plan, list[Case]]:
+    """What the user selected, the plan of it, and all cases that there are for the target."""
+    spoken = plugin(EnginePlugin, spec.protocol)
+    described = spoken.described(spec)
+    select = asked.select
+    if spoken.described_alone(spec):
+        select = select or tuple(case.id for case in described)
+    part = Shard.parse(asked.shard) if asked.shard is not None else None
+    level, form = Level(asked.level), _form(spec, asked.form)
+    selection = Selection(select, asked.clause, level, asked.capability, part, form)
+    cases = [*load_corpus(asked.corpus, spec.protocol).values(), *described]
+    return selection, plan(cases, all_clauses(), selection, profile=profile_of(spec.protocol)), cases
 
 
 def _playing(spec: TargetSpec, scenario: str | None) -> TargetSpec:
@@ -315,30 +287,26 @@ def _noting(left: list[LeftBehind]) -> Iterator[None]:
         left.append(error)
 
 
-def _finish(
-    result: Result,
-    log: LogWriter,
-    outputs: Outputs,
-    gate: tuple[Path, Gate] | None,
-    left: Sequence[LeftBehind] = (),
-) -> NoReturn:
-    failures: list[Exception | None] = [*reported(result, outputs, log.path), log.failure, *left]
-    fails = fails_by(gate, result)
+def _finish(result: Result, log: LogWriter, asked: RunOptions, left: Sequence[LeftBehind] = ()) -> NoReturn:
+    failures: list[Exception | None] = [*reported(result, asked.outputs, log.path), log.failure, *left]
+    fails = fails_by(asked.gate, result)
     if log.failure is None:
         before = f"; that of the run before is now {log.before}" if log.before is not None else ""
         click.echo(f"log: {log.path}{before}", err=True)
     conclude(failures, fails=fails)
 
 
-def _in_parts(asked: Mapping[str, Any], count: int, target: str, log: Path | None) -> tuple[Result, LogWriter]:
+def _in_parts(asked: RunOptions, settings: Settings, spec: TargetSpec) -> tuple[Result, LogWriter]:
     """The requested run as parallel shards; the logs of the shards are in a directory next to the run's log."""
-    path = log or own_file(default_log(load_target(target)).name)
+    most = None if spec.service is None else spec.service.max_bytes // asked.parallel
+    each = asked.arguments(generated=settings.generated, scenarios=settings.scenarios, max_bytes=most)
+    path = asked.log or own_file(default_log(load_target(asked.target)).name)
     with LogWriter(path, keep=True) as writer:
         folder = path.with_name(f"{path.name}.parts")
         for left in folder.glob("part-*-of-*.jsonl"):
             left.unlink()
         with progress("cases of all shards", measure=lambda: judged_in(folder)):
-            events = [_as_asked(event) for event in run_parts(list(_arguments(asked)), count, folder)]
+            events = [_as_asked(event) for event in run_parts(list(each), asked.parallel, folder)]
         try:
             deque(writer.copy(events), maxlen=0)
         except DiskError as error:
@@ -351,24 +319,3 @@ def _as_asked(event: Event) -> Event:
     if not isinstance(event, RunStarted):
         return event
     return dataclasses.replace(event, provenance=dataclasses.replace(event.provenance, command=command_line()))
-
-
-def _arguments(asked: Mapping[str, Any]) -> Iterator[str]:
-    """The arguments of the run for each shard, without the options for sharding and for report files."""
-    if asked["scenario"] is not None:
-        yield from ("--scenario", asked["scenario"])
-    for option in ("target", "level", "seed", "deadline_multiplier", "repeat"):
-        yield from (f"--{option.replace('_', '-')}", str(asked[option]))
-    yield from ("--data-format", asked["form"])
-    if asked["corpus"] != data_file("cases"):  # a directory that is named is taken whole, whatever a target speaks
-        yield from ("--corpus", str(asked["corpus"]))
-    yield from ("--cases", str(asked["generated"]), "--scenarios", str(asked["scenarios"]))
-    if asked["project"] is not None:
-        yield from ("--project", asked["project"])
-    if asked["max_bytes"] is not None:
-        yield from ("--max-bytes", str(max(1, asked["max_bytes"])))
-    for option in ("select", "clause", "capability", "reader"):
-        for glob in asked[option]:
-            yield from (f"--{option}", glob)
-    for option in ("shrink", "readers", "smoke"):
-        yield f"--{option}" if asked[option] else f"--no-{option}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 from click.core import ParameterSource
@@ -56,9 +56,13 @@ DELAYS: Final = ("job_polls", "limited_jobs", "hidden_polls")
 @click.option("--without-role", is_flag=True, help="Refuse every gRPC call with PERMISSION_DENIED.")
 @click.option("--without-jobs", is_flag=True, help="Refuse every load job and query with 403.")
 @click.option("--quota-calls", metavar="N", type=COUNT, help="Let a quota end after N gRPC calls.")
-@click.option("--quota-refuses", metavar="N", type=COUNT, help="Refuse only N calls then, instead of all others.")
+@click.option(
+    "--quota-refuses", "refused_calls", metavar="N", type=COUNT, help="Refuse only N calls then, instead of all others."
+)
 @click.option("--quota-requests", metavar="N", type=COUNT, help="Let a quota end after N REST requests that write.")
-@click.option("--quota-refuses-requests", metavar="N", type=COUNT, help="Refuse only N of them then.")
+@click.option(
+    "--quota-refuses-requests", "refused_requests", metavar="N", type=COUNT, help="Refuse only N of them then."
+)
 @click.option("--job-polls", metavar="N", type=COUNT, default=0, help="Let a load job run for N more questions.")
 @click.option("--limited-jobs", metavar="N", type=COUNT, default=0, help="End the first N jobs in rateLimitExceeded.")
 @click.option("--hidden-polls", metavar="N", type=COUNT, default=0, help="Show the rows of a job after N listings.")
@@ -74,17 +78,10 @@ def command(
     client_ca: Path | None,
     socket: Path | None,
     token_file: Path | None,
-    token_calls: int | None,
-    token_requests: int | None,
-    without_role: bool,
-    without_jobs: bool,
-    quota_calls: int | None,
-    quota_refuses: int | None,
-    quota_requests: int | None,
-    quota_refuses_requests: int | None,
     job_polls: int,
     limited_jobs: int,
     hidden_polls: int,
+    **limits: Any,
 ) -> None:
     """Start the reference server on free ports, print them as JSON lines, and serve until interrupted.
 
@@ -94,37 +91,19 @@ def command(
     brought = plugin(ReferencePlugin, protocol)
     names = (*brought.mutants(), *brought.faulty, *brought.variations())
     if list_mutants:
-        others = [one for name, one in plugins(ReferencePlugin).items() if name not in (protocol, DEFAULT_PROTOCOL)]
-        more = [name for one in others for name in one.mutants()] if protocol == DEFAULT_PROTOCOL else []
-        for name in (*names, *more):
-            click.echo(name)
+        _print_names(protocol, names)
         return
     _check_options(protocol, brought)
     _check_mutant(protocol, mutant, names)
-    if scenario is not None and mutant is not None:
-        raise click.UsageError(f"expected --scenario or --mutant, got both: {scenario!r} and {mutant}")
     if scenario is not None:
-        known_scenario(scenario, tuple(brought.scenarios()))
-    if token_file is not None and not _tokens(token_file):
-        raise Unusable(f"{token_file}: expected a token in each line, got none")
-    guard = Guard(
-        tokens=tuple if token_file is None else lambda: _tokens(token_file),
-        token_calls=token_calls,
-        token_requests=token_requests,
-        without_role=without_role,
-        without_jobs=without_jobs,
-        quota_calls=quota_calls,
-        refused_calls=quota_refuses,
-        quota_requests=quota_requests,
-        refused_requests=quota_refuses_requests,
-    )
+        _check_scenario(scenario, mutant, brought)
     options = {
         "mutant": mutant,
         "scenario": scenario,
         "host": host,
         "tls": _tls(tls_certificate, tls_key, client_ca),
         "path": None if socket is None else socket.absolute(),
-        "guard": guard,
+        "guard": Guard(tokens=_asked_tokens(token_file), **limits),
         "delays": Delays(job_polls, limited_jobs, hidden_polls),
     }
     try:
@@ -133,15 +112,24 @@ def command(
         raise Unusable(f"cannot serve: {error}") from None
 
 
+def _print_names(protocol: str, names: Sequence[str]) -> None:
+    """Print what --mutant takes; without a protocol, the mutants of all protocols."""
+    others = [one for name, one in plugins(ReferencePlugin).items() if name not in (protocol, DEFAULT_PROTOCOL)]
+    more = [name for one in others for name in one.mutants()] if protocol == DEFAULT_PROTOCOL else []
+    for name in (*names, *more):
+        click.echo(name)
+
+
 def _check_options(protocol: str, brought: ReferencePlugin) -> None:
     """Refuse options that would change nothing for the reference of this protocol."""
     context = click.get_current_context()
     given = {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
+    options = {parameter.name: parameter.opts[0] for parameter in context.command.params}
     for name in sorted(given - {"protocol", "list_mutants"}):
         part = PARTS.get(name, "guard" if name not in DELAYS else "delays")
         if part in brought.serve_options:
             continue
-        option = f"--{name.replace('_', '-')}"
+        option = options[name]
         if protocol != DEFAULT_PROTOCOL:
             raise click.UsageError(f"expected no {option} with --{protocol}: its reference does not have that")
         known = [other for other, one in plugins(ReferencePlugin).items() if part in one.serve_options]
@@ -163,12 +151,28 @@ def _check_mutant(protocol: str, mutant: str | None, names: Sequence[str]) -> No
         raise Unusable(unknown("mutant", name, names, f"`conformance serve{flag} --mutants` lists them all"))
 
 
+def _check_scenario(scenario: str, mutant: str | None, brought: ReferencePlugin) -> None:
+    """Refuse a scenario of a mutant, and one that the reference does not play."""
+    if mutant is not None:
+        raise click.UsageError(f"expected --scenario or --mutant, got both: {scenario!r} and {mutant}")
+    known_scenario(scenario, tuple(brought.scenarios()))
+
+
 def _tls(certificate: Path | None, key: Path | None, client_ca: Path | None) -> ServerTls | None:
     if certificate is None and key is None and client_ca is None:
         return None
     if certificate is None or key is None:
         raise Unusable("expected both --tls-certificate and --tls-key for a server with TLS")
     return ServerTls(certificate, key, client_ca)
+
+
+def _asked_tokens(path: Path | None) -> Callable[[], Sequence[str]]:
+    """Gives the tokens of a file as they are at each call; raises `Unusable` if there are none at the start."""
+    if path is None:
+        return tuple
+    if not _tokens(path):
+        raise Unusable(f"{path}: expected a token in each line, got none")
+    return lambda: _tokens(path)
 
 
 def _tokens(file: Path) -> list[str]:

@@ -88,21 +88,8 @@ def _cases(statement: Statement) -> str:
 
 def sections(statement: Statement) -> Iterator[Section]:
     """The parts of the page before the signature."""
-    run, known, columns = statement.run, statement.run.provenance, _columns(statement)
-    drawn = run.drawn
-    facts = (
-        ("target", run.target),
-        ("version", known.target.version),
-        ("started as", " ".join(known.target.command)),
-        ("suite", f"{run.suite}{commit_of(known)}"),
-        ("date", known.began),
-        ("cases", _cases(statement) + (f", {drawn} of them generated" if drawn else "")),
-        ("clauses", f"{statement.clauses} of {run.all_clauses}, down to level {run.level}"),
-        *((name, text) for name, text in header(run, ()) if name in _HEADER),
-        ("platform", f"{run.platform}, Python {run.python}, pyarrow {run.pyarrow}"),
-        ("command", known.command),
-    )
-    yield Section("What was judged", head=("", ""), rows=tuple(fact for fact in facts if fact[1]))
+    run, columns = statement.run, _columns(statement)
+    yield Section("What was judged", head=("", ""), rows=tuple(fact for fact in _facts(statement) if fact[1]))
     yield Section(
         "Results",
         f"Each clause counts once, under its standing: {' / '.join(map(_words, columns))}."
@@ -130,7 +117,7 @@ def sections(statement: Statement) -> Iterator[Section]:
     yield Section("What was not judged, and why", "" if gaps else "Everything was judged.", ("", "what", "why"), gaps)
     said = (*statement.remarks, *statement.problems)
     yield Section("Remarks", "" if said else "None.", ("",), tuple((text,) for text in said))
-    digests = known.digests
+    digests = run.provenance.digests
     files = (statement.report, *statement.logs)
     yield Section(
         "Digests (SHA-256)",
@@ -148,6 +135,21 @@ def sections(statement: Statement) -> Iterator[Section]:
         " cases are those of this run. It is about the version of the target that is named above. Check it with"
         " `conformance verify` and the files named above; `conformance verify --rerun` judges the target again.",
     )
+
+
+def _facts(statement: Statement) -> Iterator[tuple[str, str]]:
+    """What was judged, by whom, when and how: each as a name and a text, which can be empty."""
+    run, known = statement.run, statement.run.provenance
+    yield "target", run.target
+    yield "version", known.target.version
+    yield "started as", " ".join(known.target.command)
+    yield "suite", f"{run.suite}{commit_of(known)}"
+    yield "date", known.began
+    yield "cases", _cases(statement) + (f", {run.drawn} of them generated" if run.drawn else "")
+    yield "clauses", f"{statement.clauses} of {run.all_clauses}, down to level {run.level}"
+    yield from ((name, text) for name, text in header(run, ()) if name in _HEADER)
+    yield "platform", f"{run.platform}, Python {run.python}, pyarrow {run.pyarrow}"
+    yield "command", known.command
 
 
 def _groups(rows: tuple[Row, ...], columns: list[str]) -> Iterator[tuple[str, ...]]:
