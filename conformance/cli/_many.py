@@ -143,15 +143,7 @@ def judge_each(
     Raises:
         Unusable: none is installed, or several are and a file that is the report of one is asked for.
     """
-    absent = pool.absent()
-    for line in skipped(absent):
-        click.echo(line, err=True)
-    here = [name for name in pool.names if name not in absent]
-    if not here:
-        raise Unusable(f"expected at least one installed {role}, got none; the lines above say what is missing")
-    if len(here) > 1 and (single := outputs.of_one):
-        options = ", ".join(f"--{one}" for one in single)
-        raise Unusable(f"expected one {role} for {options}, got {len(here)}: --reports DIR writes the reports of each")
+    here = _installed(role, pool, outputs)
     command = click.get_current_context().info_name or role
     with ExitStack() as stack:
         # All locks at once: a second command must end immediately, not after its first implementation.
@@ -173,6 +165,20 @@ def judge_each(
     if left:
         click.echo(f"not judged: {', '.join(left)}", err=True)
     conclude(failures, fails=bool(left) or any(result.fails for result in results.values()))
+
+
+def _installed(role: str, pool: Judging, outputs: Outputs) -> list[str]:
+    """The names of those that are installed, if the outputs fit as many; the others are reported."""
+    absent = pool.absent()
+    for line in skipped(absent):
+        click.echo(line, err=True)
+    here = [name for name in pool.names if name not in absent]
+    if not here:
+        raise Unusable(f"expected at least one installed {role}, got none; the lines above say what is missing")
+    if len(here) > 1 and (single := outputs.of_one):
+        options = ", ".join(f"--{one}" for one in single)
+        raise Unusable(f"expected one {role} for {options}, got {len(here)}: --reports DIR writes the reports of each")
+    return here
 
 
 @dataclasses.dataclass(slots=True)

@@ -257,6 +257,12 @@ def _server(answers: Answers) -> dict[str, Any]:
     if words:
         _refuse(answers, "server that the suite starts", "grpc", "rest", *ENDPOINT)
         return tables | {"start": Start(_words(words)), "ready": _ready(answers, words, over_rest=over_rest)}
+    return tables | _running(answers, seed, over_rest=over_rest)
+
+
+def _running(answers: Answers, seed: str, *, over_rest: bool) -> dict[str, Any]:
+    """The tables of a server that runs already."""
+    given = answers.given
     _refuse(answers, "server that runs already", "grpc_event", "rest_event")
     grpc = answers.of("grpc", "Its gRPC address", "localhost:9060")
     if seed == NONE:
@@ -270,7 +276,7 @@ def _server(answers: Answers) -> dict[str, Any]:
     tls = Tls(ca=given["ca"] or "") if speaks_tls else None
     command, variable = given["token_command"], given["token_variable"]
     token = Token(_words(command or "", "token-command"), variable=variable or "") if command or variable else None
-    return tables | {"endpoint": Endpoint(grpc, rest, tls=tls, token=token), "ready": ready}
+    return {"endpoint": Endpoint(grpc, rest, tls=tls, token=token), "ready": ready}
 
 
 def _seed(answers: Answers, seed: str) -> Seed:

@@ -99,12 +99,14 @@ def _by_request(result: Result, symptoms: Sequence[Symptom]) -> Iterator[str]:
     if right and 0 < len(only) <= MOST:
         yield f"the failing requests alone ask for {' and '.join(only)}"
     elif right and not only:
-        plain = general(common)
-        pairs = [
-            pair for pair in itertools.combinations(plain, 2) if not any(asked.issuperset(pair) for asked in right)
-        ]
+        pairs = _never_together(general(common), right)
         if len(pairs) == 1:
             yield f"the failing requests alone ask for {' together with '.join(pairs[0])}; neither alone fails"
+
+
+def _never_together(names: Sequence[str], requests: Sequence[frozenset[str]]) -> list[tuple[str, str]]:
+    """The pairs of features that none of the requests asks for together."""
+    return [pair for pair in itertools.combinations(names, 2) if not any(asked.issuperset(pair) for asked in requests)]
 
 
 def _have(failing: set[str]) -> str:

@@ -129,10 +129,8 @@ def resolve(
     for index, entry in enumerate(expectations):
         partial = is_for_another(entry, form) or covers_any(entry, skipped_cases, skipped_clauses)
         if excused[index] or (covered[index] and entry.sometimes):
-            if not (partial or entry.sometimes):
-                problems += _over_broad(
-                    index, entry, [verdicts[at] for at in covered[index]], [verdicts[at] for at in excused[index]]
-                )
+            whole = not (partial or entry.sometimes)
+            problems += _over_broad(index, entry, covered[index], excused[index], verdicts) if whole else []
         elif not covered[index]:
             unseen += partial
             problems += [] if partial else [_stale(index, entry)]
@@ -217,10 +215,11 @@ def _excuse(
 
 
 def _over_broad(
-    index: int, entry: ExpectedFailure, covered: Sequence[Verdict], excused: Sequence[Verdict]
+    index: int, entry: ExpectedFailure, covered: Iterable[int], excused: Iterable[int], verdicts: Sequence[Verdict]
 ) -> list[Problem]:
-    failing = {verdict.clause for verdict in excused}
-    healthy = sorted({verdict.clause for verdict in covered} - failing)
+    """The problem of an entry that covers verdicts of clauses none of which it excuses."""
+    failing = {verdicts[at].clause for at in excused}
+    healthy = sorted({verdicts[at].clause for at in covered} - failing)
     if not healthy:
         return []
     shown = ", ".join(healthy[:3]) + (f" and {len(healthy) - 3} more" if len(healthy) > 3 else "")

@@ -17,7 +17,7 @@ from typing import Final
 from conformance.contain.text import quoted, safe
 from conformance.disk.files import write_whole
 from conformance.engine.expectations import covers_any, glob_match, is_for_another
-from conformance.engine.result import Result
+from conformance.engine.result import Deviation, Result
 from conformance.engine.shown import skipped
 from conformance.generate.forms import BASE, form_id, parted
 from conformance.records import Outcome
@@ -48,12 +48,7 @@ def repaired(result: Result, entries: Sequence[ExpectedFailure]) -> list[Expecte
     kept = [
         entry
         for index, entry in enumerate(entries)
-        if any(
-            glob_match(clause, entry.clause) and glob_match(item.reason, entry.reason)
-            for item in expected
-            for clause in item.clauses
-            if any(glob_match(case_id, entry.case) for case_id in item.cases)
-        )
+        if any(_excuses(entry, item) for item in expected)
         or (entry.sometimes and _met(entry, result))
         or (index not in decided and covers_any(entry, cases, clauses))
         or is_for_another(entry, result.start.form)
@@ -70,6 +65,15 @@ def repaired(result: Result, entries: Sequence[ExpectedFailure]) -> list[Expecte
             if open_cases:
                 kept.append(ExpectedFailure(clause, item.reason, _in_its_form(open_cases), sometimes=item.sometimes))
     return sorted(dict.fromkeys(kept), key=_order)
+
+
+def _excuses(entry: ExpectedFailure, item: Deviation) -> bool:
+    """True if ``entry`` covers the failure on one of its clauses and cases."""
+    return (
+        glob_match(item.reason, entry.reason)
+        and any(glob_match(clause, entry.clause) for clause in item.clauses)
+        and any(glob_match(case_id, entry.case) for case_id in item.cases)
+    )
 
 
 def _in_its_form(cases: Iterable[str]) -> str:

@@ -338,6 +338,31 @@ def _not_judged_here(start: RunStarted, cases: Sequence[CaseJudged], *, complete
         yield from (case_id for case_id in cases_of(start) if case_id not in judged)
 
 
+def _grouped(
+    raw: Sequence[Verdict], resolved: Sequence[Verdict], expectations: Sequence[ExpectedFailure]
+) -> Mapping[tuple[Outcome, str, str], Sequence[tuple[Verdict, Finding | None]]]:
+    """The verdicts that are not passes, by outcome, clause and reason class; causes without findings by class alone."""
+    # A clause that one case cannot observe and another case can is not a gap: there are many cases for this reason.
+    shown = {verdict.clause for verdict in raw if verdict.outcome not in NOT_JUDGED}
+    judged = {verdict.case_id for verdict in raw if verdict.outcome not in NOT_JUDGED}
+    groups: dict[tuple[Outcome, str, str], list[tuple[Verdict, Finding | None]]] = {}
+    for before, after in zip(raw, resolved, strict=True):
+        if after.outcome is Outcome.PASS or (
+            after.clause in shown and after.case_id in judged and after.outcome in NOT_JUDGED
+        ):
+            continue
+        for finding in after.findings:
+            reason = finding_class(before.outcome, finding)
+            excused = excuses(expectations, before, reason)
+            key = (Outcome.EXPECTED_FAIL if excused else after.outcome, after.clause, reason)
+            groups.setdefault(key, []).append((after, finding))
+        if not after.findings:
+            (reason,) = reason_classes(before)
+            owner = after.clause if after.outcome is Outcome.UNEXPECTED_PASS else ""
+            groups.setdefault((after.outcome, owner, reason), []).append((after, None))
+    return groups
+
+
 def _deviations(
     attempts: Attempts,
     raw: Sequence[Verdict],
@@ -351,28 +376,9 @@ def _deviations(
     by_id = {case.case_id: case for case in attempts.cases}
     # Several shards may have saved a counterexample of one failure: take the first, as the unsharded run would have.
     saved = {(item.clause, item.reason): item.file for item in reversed(counterexamples)}
-    # A clause that one case cannot observe and another case can is not a gap: there are many cases for this reason.
-    shown = {verdict.clause for verdict in raw if verdict.outcome not in NOT_JUDGED}
-    judged = {verdict.case_id for verdict in raw if verdict.outcome not in NOT_JUDGED}
-    groups: dict[tuple[Outcome, str, str], list[tuple[Verdict, Finding | None]]] = {}
-    for before, after in zip(raw, resolved, strict=True):
-        if after.outcome is Outcome.PASS or (
-            after.clause in shown and after.case_id in judged and after.outcome in NOT_JUDGED
-        ):
-            continue
-        if after.findings:
-            for finding in after.findings:
-                reason = finding_class(before.outcome, finding)
-                excused = excuses(expectations, before, reason)
-                key = (Outcome.EXPECTED_FAIL if excused else after.outcome, after.clause, reason)
-                groups.setdefault(key, []).append((after, finding))
-        else:
-            (reason,) = reason_classes(before)
-            owner = after.clause if after.outcome is Outcome.UNEXPECTED_PASS else ""
-            groups.setdefault((after.outcome, owner, reason), []).append((after, None))
     shown_bytes = {case.case_id: {item.finding: item for item in reversed(case.evidence)} for case in attempts.cases}
     deviations = []
-    for (outcome, owner, reason), members in groups.items():
+    for (outcome, owner, reason), members in _grouped(raw, resolved, expectations).items():
         verdict, first = members[0]
         case = by_id[verdict.case_id]
         evidence = shown_bytes[case.case_id].get(first) if first else None

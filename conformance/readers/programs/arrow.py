@@ -74,27 +74,9 @@ def _column(values: Sequence[Any], kind: pa.DataType | None) -> pa.Array:
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """An array of plain values; raises if one of them is not a value of this type."""
     if pa.types.is_struct(kind):
-        rows = [None if value is None else value["struct"] for value in values]
-        if any(row is not None and len(row) != kind.num_fields for row in rows):
-            raise ValueError("a struct has another number of fields than its type")
-        children = [
-            _array([None if row is None else row[place] for row in rows], kind.field(place).type)
-            for place in range(kind.num_fields)
-        ]
-        mask = pa.array([row is None for row in rows], pa.bool_())
-        return pa.StructArray.from_arrays(children, fields=list(kind), mask=mask)
+        return _structs(values, kind)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        if any(value is not None and not isinstance(value, list) for value in values):
-            raise TypeError("expected a list")
-        offsets: list[int] = [0]
-        items: list[Any] = []
-        for value in values:
-            items += value or []
-            offsets.append(len(items))
-        # An offset that is null makes its list null; the last one ends the last list.
-        bounds = [None if value is None else begin for value, begin in zip(values, offsets, strict=False)]
-        place = pa.array([*bounds, offsets[-1]], pa.int32())
-        return pa.ListArray.from_arrays(place, _array(items, kind.value_type), type=pa.list_(kind.value_field))
+        return _lists(values, kind)
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         width = pa.int32() if kind.bit_width == 32 else pa.int64()
         return _array(values, width).view(kind)
@@ -105,6 +87,32 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
             values, lambda value: int(value["decimal"]).to_bytes(width, "little", signed=True), pa.binary(width)
         ).view(kind)
     return _built(values, next((convert for belongs, convert in _CONVERTERS if belongs(kind)), _text), kind)
+
+
+def _structs(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    rows = [None if value is None else value["struct"] for value in values]
+    if any(row is not None and len(row) != kind.num_fields for row in rows):
+        raise ValueError("a struct has another number of fields than its type")
+    children = [
+        _array([None if row is None else row[place] for row in rows], kind.field(place).type)
+        for place in range(kind.num_fields)
+    ]
+    mask = pa.array([row is None for row in rows], pa.bool_())
+    return pa.StructArray.from_arrays(children, fields=list(kind), mask=mask)
+
+
+def _lists(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    if any(value is not None and not isinstance(value, list) for value in values):
+        raise TypeError("expected a list")
+    offsets: list[int] = [0]
+    items: list[Any] = []
+    for value in values:
+        items += value or []
+        offsets.append(len(items))
+    # An offset that is null makes its list null; the last one ends the last list.
+    bounds = [None if value is None else begin for value, begin in zip(values, offsets, strict=False)]
+    place = pa.array([*bounds, offsets[-1]], pa.int32())
+    return pa.ListArray.from_arrays(place, _array(items, kind.value_type), type=pa.list_(kind.value_field))
 
 
 def _built(values: Sequence[Any], convert: Callable[[Any], Any], kind: pa.DataType) -> pa.Array:

@@ -102,29 +102,45 @@ _INFOS: Final = ("GetFlightInfo", "PollFlightInfo")
 def permitted(pair: Combination) -> bool:
     """True if two values of different factors can be in one situation."""
     held = {**dict.fromkeys(FACTORS), **dict(pair)}
-    method, message, place, end, when = (held[name] for name in ("method", "message", "place", "end", "when"))
+    method, message = held["method"], held["message"]
     unusual = {name for name, value in pair if name in _USUAL and value != _USUAL[name]}
-    breaks = [
-        method is not None and message is not None and message not in kinds_of(str(method)),
-        place != "first" and "place" in unusual and not (message is None or _is_placed(message)),
-        "place" in unusual and method not in (None, *STREAMING),
-        message is not None and not _is_legal(message) and bool(unusual - {"place"}),
-        when == "between" and (method in SINGLE or not (message is None or message in STREAMS or message in LISTS)),
-        end == "OK" and "when" in unusual,
-        end == "inside" and when == "behind",
-        # A login reads one answer, and need not see what follows.
-        method == "Handshake" and "when" in unusual,
-        end == "OK" and str(held["trailers"]).startswith("details"),
-        held["trailers"] == "details" and end in _BREAKS,
-        str(held["trailers"]).startswith("details") and message is not None and not _is_legal(message),
-        end in _BREAKS and "trailers" in unusual,
-        # Endpoints and their locations belong to two methods, and are seen if the call ends well.
-        bool(unusual & {"endpoints", "location"}) and bool(unusual & {"place", "end", "when", "trailers"}),
-        bool(unusual & {"endpoints", "location"}) and method not in (None, *_INFOS),
-        bool(unusual & {"endpoints", "location"}) and message not in (None, "plain", "unknown-field"),
-        held["location"] is not None and not _is_usable(str(held["location"])) and message not in (None, "plain"),
-    ]
-    return not any(breaks)
+    if method is not None and message is not None and message not in kinds_of(str(method)):
+        return False
+    infos = unusual.isdisjoint({"endpoints", "location"}) or _fits_infos(method, message, unusual)
+    return infos and not any((*_lost_places(held, unusual), *_lost_ends(held, unusual)))
+
+
+def _lost_places(held: Mapping[str, Hashable], unusual: set[str]) -> Iterator[bool]:
+    """Whether no client would see where the message is, or which location it names."""
+    method, message = held["method"], held["message"]
+    if "place" in unusual:
+        yield held["place"] != "first" and not (message is None or _is_placed(message))
+        yield method not in (None, *STREAMING)
+    yield message is not None and not _is_legal(message) and bool(unusual - {"place"})
+    yield held["location"] is not None and not _is_usable(str(held["location"])) and message not in (None, "plain")
+
+
+def _lost_ends(held: Mapping[str, Hashable], unusual: set[str]) -> Iterator[bool]:
+    """Whether no client would see how or when the call ends, or its trailers."""
+    method, message, end, when = (held[name] for name in ("method", "message", "end", "when"))
+    yield when == "between" and (method in SINGLE or not (message is None or message in STREAMS or message in LISTS))
+    yield end == "OK" and "when" in unusual
+    yield end == "inside" and when == "behind"
+    # A login reads one answer, and need not see what follows.
+    yield method == "Handshake" and "when" in unusual
+    if str(held["trailers"]).startswith("details"):
+        yield end == "OK" or (message is not None and not _is_legal(message))
+        yield held["trailers"] == "details" and end in _BREAKS
+    yield end in _BREAKS and "trailers" in unusual
+
+
+def _fits_infos(method: Hashable, message: Hashable, unusual: set[str]) -> bool:
+    """True if endpoints and their locations can be seen: in the answers of two methods, if the call ends well."""
+    return (
+        unusual.isdisjoint({"place", "end", "when", "trailers"})
+        and method in (None, *_INFOS)
+        and message in (None, "plain", "unknown-field")
+    )
 
 
 def _is_usable(location: str) -> bool:

@@ -7,7 +7,7 @@ not; and it may have forgotten everything that has no expiration time, the login
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from conformance.protocols.flight.contract.actions import asked_to_renew, cancelled_tickets, renewed
@@ -117,13 +117,7 @@ def revived(view: FlightView) -> list[GetView]:
     refused: set[bytes] = set()
     again: set[bytes] = set()
     for call in view.flight_calls if is_history(view) else ():
-        for ticket in cancelled_tickets(call) or ():
-            void[ticket] = _descriptor_of(call)
-        if isinstance(call.step, DoPut):
-            void = {ticket: of for ticket, of in void.items() if of != call.step.descriptor}
-        for _, info in call.infos if call.ok else ():
-            for one in info.endpoints:
-                void.pop(one.ticket or b"", None)
+        void = _void_after(call, void)
         refused, again = refused & void.keys(), again & void.keys()
         after = renewed(call)
         before = None if after is None else asked_to_renew(call)
@@ -136,6 +130,21 @@ def revived(view: FlightView) -> list[GetView]:
             elif call.ticket in void and not call.ok and call.raw.status not in _OF_THE_MOMENT | _LOGGED_OUT:
                 refused.add(call.ticket)
     return found
+
+
+def _void_after(call: FlightCall, void: Mapping[bytes, Descriptor | None]) -> dict[bytes, Descriptor | None]:
+    """The tickets that are void after a call, with their flights: those before, those that it cancels, without those
+    that it gives out again and those of a flight that it replaces.
+    """
+    after = dict(void)
+    for ticket in cancelled_tickets(call) or ():
+        after[ticket] = _descriptor_of(call)
+    if isinstance(call.step, DoPut):
+        after = {ticket: of for ticket, of in after.items() if of != call.step.descriptor}
+    for _, info in call.infos if call.ok else ():
+        for one in info.endpoints:
+            after.pop(one.ticket or b"", None)
+    return after
 
 
 def _descriptor_of(call: FlightCall) -> Descriptor | None:

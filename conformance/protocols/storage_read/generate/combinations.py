@@ -55,17 +55,22 @@ def _of_calls(session: CreateSession, made: int, steps: Sequence[tuple[int, Step
     yield f"split={'none' if not splits else 'twice' if any('.' in one.stream for one in splits) else 'once'}"
     beside = {id(step) for step in _beside(later)}
     for read in reads:
-        yield f"offset={_place(read.offset)}"
-        if read.faults:
-            yield "offset=resume"
-        if read.together and read.times > 1:
-            yield "concurrency=stream"
-        if id(read) in beside:
-            yield "concurrency=sessions"
-        if read.handed:
-            yield "concurrency=handed"
-        if not read.together and not read.handed and id(read) not in beside:
-            yield "concurrency=none"
+        yield from _of_read(read, beside=id(read) in beside)
+
+
+def _of_read(read: ReadRows, *, beside: bool) -> Iterator[str]:
+    """Yield the values that a read gives its session; it can be made ``beside`` one of another step."""
+    yield f"offset={_place(read.offset)}"
+    if read.faults:
+        yield "offset=resume"
+    if read.together and read.times > 1:
+        yield "concurrency=stream"
+    if beside:
+        yield "concurrency=sessions"
+    if read.handed:
+        yield "concurrency=handed"
+    if not (read.together or read.handed or beside):
+        yield "concurrency=none"
 
 
 def _beside(steps: Sequence[Step]) -> Iterator[ReadRows]:
