@@ -32,7 +32,7 @@ from rich.console import Console
 
 from conformance.campaign.job import CampaignJob, family_of
 from conformance.campaign.layout import RunFiles
-from conformance.campaign.run import Campaign, Progress
+from conformance.campaign.run import Campaign, CampaignProgress
 from conformance.campaign.session import spark_session
 from conformance.campaign.step import SIDE_BY_SIDE, Stepper
 from conformance.cli._campaigns import print_results
@@ -172,7 +172,7 @@ def million(cases: int, out: Path) -> int:
     began = time.perf_counter()
     next_line, before = 0.0, -1
 
-    def tell(progress: Progress) -> None:
+    def tell(progress: CampaignProgress) -> None:
         nonlocal next_line, before
         before = progress.cases if before < 0 else before
         if (seconds := time.perf_counter() - began) >= next_line:

@@ -21,7 +21,7 @@ from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
 from conformance.engine.shown import FEW, FILE
 from conformance.records import Case, FaultKind
-from conformance.records.faults import Fault
+from conformance.records.faults import PlannedFault
 from conformance.records.steps import ReadRows
 from conformance.targets import load_target
 from publish.generated import ROOT
@@ -77,12 +77,12 @@ def _broken_off(case: Case, *, early: bool) -> Case:
     return dataclasses.replace(case, steps=tuple(steps))
 
 
-def _certain(fault: Fault, *, early: bool) -> Fault:
+def _certain(fault: PlannedFault, *, early: bool) -> PlannedFault:
     """A deadline with time for the responses before it, and a status in place of a broken connection; or ``early``,
     with no response before either.
     """
     if fault.kind is FaultKind.RESET:
-        return Fault(FaultKind.STATUS, call=fault.call, responses=0 if early else fault.responses)
+        return PlannedFault(FaultKind.STATUS, call=fault.call, responses=0 if early else fault.responses)
     if fault.kind is FaultKind.DEADLINE and fault.responses:
         return dataclasses.replace(fault, **({"responses": 0} if early else {"seconds": AMPLE}))
     return fault

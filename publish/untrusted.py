@@ -23,7 +23,7 @@ import conformance
 from conformance.disk.files import data_file, write_whole
 from conformance.engine.invalidarchive import CHANGED, Permitted, invalid_inputs
 from conformance.generate.vectors import VectorSet
-from conformance.readers.ipc import IPC_READERS, IpcPool, IpcReaderInfo, Job, JobAnswer, JobOutcome, Limits, Stage
+from conformance.readers.ipc import IPC_READERS, IpcPool, IpcReaderInfo, Job, JobAnswer, JobLimits, JobOutcome, JobStage
 from conformance.records import from_json, to_json
 from publish.structure import STRUCTURE
 
@@ -73,17 +73,17 @@ class Untrusted:
 def answer_of(answer: JobAnswer) -> str:
     """The group of an answer; that values could not be looked at afterwards is no refusal."""
     if answer.outcome in (JobOutcome.DIED, JobOutcome.HUNG):
-        return "through" if answer.stage is Stage.VALUES else "ended"
+        return "through" if answer.stage is JobStage.VALUES else "ended"
     if answer.outcome is JobOutcome.EXHAUSTED and answer.error_class in ("limit", "memory", "SIGKILL", "SIGXCPU"):
         return "ended"
-    if answer.stage in (Stage.VALUES, Stage.OWN):
+    if answer.stage in (JobStage.VALUES, JobStage.OWN):
         return "through"
     return "panicked" if answer.panicked else "refused"
 
 
 def counted(jobs: Mapping[str, Sequence[Job]], names: Sequence[str]) -> tuple[CallCount, ...]:
     """The counts of the readers ``names`` that are here; ``jobs`` are the inputs by kind."""
-    with IpcPool(names, limits=Limits.of_work(SECONDS, reuse=64), readers=READERS, writers={}) as pool:
+    with IpcPool(names, limits=JobLimits.of_work(SECONDS, reuse=64), readers=READERS, writers={}) as pool:
         absent, made = pool.absent(), []
         for name in names:
             if name in absent:

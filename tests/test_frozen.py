@@ -29,7 +29,7 @@ CHANGEABLE = {
     "conformance.wire.batch.BatchMessage",
     "conformance.wire.decoding._Generation",
     "conformance.wire.file.FileReading",
-    "conformance.wire.flatbuf.Table",
+    "conformance.wire.flatbuf.FlatTable",
     "conformance.wire.layout.Op",
     "conformance.wire.stream.StreamReading",
     "conformance.wire.tensors.TensorReading",

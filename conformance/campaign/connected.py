@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import grpc
 
-from conformance.campaign.resultbatches import Chunk, ResultBatch, join
+from conformance.campaign.resultbatches import BatchChunk, ResultBatch, join
 from conformance.campaign.sparkpaths import PATHS
 from conformance.reference.message import END_OF_STREAM
 from conformance.targets.calls import open_channel
@@ -117,10 +117,10 @@ class Connection:
         return join(_chunk(answer.arrow_batch) for answer in answers if answer.HasField("arrow_batch"))
 
 
-def _chunk(batch: Any) -> Chunk:
+def _chunk(batch: Any) -> BatchChunk:
     offset = batch.start_offset if batch.HasField("start_offset") else None
     count = getattr(batch, "num_chunks_in_batch", 0) or 1  # 0 or no field: the batch is not divided
-    return Chunk(batch.data, batch.row_count, offset, getattr(batch, "chunk_index", 0), count)
+    return BatchChunk(batch.data, batch.row_count, offset, getattr(batch, "chunk_index", 0), count)
 
 
 @contextlib.contextmanager

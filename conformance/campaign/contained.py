@@ -14,7 +14,7 @@ from conformance.campaign.done import Done, condemned
 from conformance.campaign.guidance import Weights
 from conformance.campaign.job import CampaignJob
 from conformance.campaign.sandbox import FLUSH, frame_done, job_frame
-from conformance.contain.channel import Frame, FrameError
+from conformance.contain.channel import ChannelMessage, FrameError
 from conformance.contain.errors import CannotStart
 from conformance.contain.worker import Worker, last_words
 from conformance.engine.outcomes import BROKE
@@ -188,7 +188,7 @@ class Sandbox:
         except OSError as error:
             raise self._lost(error) from error
 
-    def _answer(self, seconds: float | None = None) -> Frame:
+    def _answer(self, seconds: float | None = None) -> ChannelMessage:
         assert self._worker is not None
         try:
             frame = self._worker.channel.receive(seconds=self._deadline + FLUSH if seconds is None else seconds)

@@ -24,7 +24,7 @@ from conformance.generate import materialise
 from conformance.readers.compare import reported
 from conformance.readers.fullread import FullRead, full_reads
 from conformance.readers.info import ReaderInfo, Takes
-from conformance.readers.messages import NoMessage, stream_bytes
+from conformance.readers.messages import NoArrowMessage, stream_bytes
 from conformance.readers.plugin import held_tables
 from conformance.records import Reading, ReadingOutcome, to_row
 
@@ -66,7 +66,7 @@ class JavaReader:
 
         try:
             data = stream_bytes(whole)
-        except NoMessage as error:
+        except NoArrowMessage as error:
             return self._error(whole, "NoMessage", str(error))
         allocator = self._jvm.org.apache.arrow.memory.RootAllocator(MEMORY)
         try:

@@ -15,11 +15,11 @@ from conformance import wire
 from conformance.contract.ipc.judging import judge_ipc
 from conformance.records import Verdict
 
-__all__ = ["Chunk", "ResultBatch", "join", "judge_results", "rows_of"]
+__all__ = ["BatchChunk", "ResultBatch", "join", "judge_results", "rows_of"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Chunk:
+class BatchChunk:
     """One response's part of a result batch: chunk ``index`` out of ``count``.
 
     ``rows`` is the number of rows in the batch, ``offset`` is the position of its first row (None if not given).
@@ -40,7 +40,7 @@ class ResultBatch:
     rows: int
 
 
-def join(chunks: Iterable[Chunk]) -> list[ResultBatch]:
+def join(chunks: Iterable[BatchChunk]) -> list[ResultBatch]:
     """The result batches assembled from chunks, in the order of the rows.
 
     Raises:
@@ -48,7 +48,7 @@ def join(chunks: Iterable[Chunk]) -> list[ResultBatch]:
         the previous batch.
     """
     batches: list[ResultBatch] = []
-    parts: list[Chunk] = []
+    parts: list[BatchChunk] = []
     rows = 0
     for chunk in chunks:
         count = parts[0].count if parts else chunk.count

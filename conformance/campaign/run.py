@@ -32,7 +32,7 @@ from conformance.targets import TargetError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["RANGE", "Campaign", "CampaignError", "Progress", "range_size", "store_job", "target_info"]
+__all__ = ["RANGE", "Campaign", "CampaignError", "CampaignProgress", "range_size", "store_job", "target_info"]
 
 RANGE: Final = 2000
 """The most cases in a range: a task costs Spark about 30 ms, and a lost task costs a few seconds of work."""
@@ -48,7 +48,7 @@ REFRESH: Final = 0.5
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Progress:
+class CampaignProgress:
     """The progress of a campaign: cases committed, cases failing, and cases in all."""
 
     cases: int
@@ -103,7 +103,7 @@ class Campaign:
         self._size = store_job(layout, job, size=size or range_size(job))
         self._concurrency = concurrency
 
-    def run(self, report: Callable[[Progress], None]) -> None:
+    def run(self, report: Callable[[CampaignProgress], None]) -> None:
         """Run every range that is not committed yet; ``report`` is called with the progress from time to time.
 
         Raises:
@@ -142,12 +142,14 @@ class Campaign:
         sweep(self.layout)
         return results
 
-    def _work(self, spans: Sequence[Range], weights: Weights | None, report: Callable[[Progress], None]) -> None:
+    def _work(
+        self, spans: Sequence[Range], weights: Weights | None, report: Callable[[CampaignProgress], None]
+    ) -> None:
         tally = Tally(self.layout)
 
         def look() -> None:
             tally.look()
-            report(Progress(tally.cases, tally.failing, self.job.cases))
+            report(CampaignProgress(tally.cases, tally.failing, self.job.cases))
 
         look()
         left = [span for span in spans if span.number not in tally.numbers]

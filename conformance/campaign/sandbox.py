@@ -32,7 +32,7 @@ from conformance.campaign.guidance import Weights
 from conformance.campaign.job import CampaignJob
 from conformance.campaign.step import SIDE_BY_SIDE
 from conformance.campaign.work import Steps, open_work
-from conformance.contain.channel import Channel, Closed, Frame, FrameError
+from conformance.contain.channel import Channel, ChannelMessage, Closed, FrameError
 from conformance.contain.forks import run_in_fork
 from conformance.contain.limits import collect_seldom, limit_files, limit_memory, no_core_dump
 from conformance.contain.supervised import signal_name
@@ -89,7 +89,7 @@ def _text(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def frame_done(frame: Frame) -> list[Done]:
+def frame_done(frame: ChannelMessage) -> list[Done]:
     """The rows in a frame of :func:`done_frame`."""
     blobs = iter(frame.blobs)
     return [_done(held, blobs) for held in frame.header["done"]]

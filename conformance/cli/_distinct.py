@@ -9,19 +9,19 @@ from typing import Any
 
 import click
 
-from conformance.cli._options import Written
+from conformance.cli._options import WrittenFile
 
 __all__ = ["not_distinct"]
 
 
 def not_distinct(parameters: Iterable[click.Parameter], values: Mapping[str, Any]) -> str:
-    """A sentence on the first output (a parameter of the type ``Written``) that another parameter of the command names
-    as well; empty if there is none. Devices and pipes may be named more than once.
+    """A sentence on the first output (a parameter of the type ``WrittenFile``) that another parameter of the command
+    names as well; empty if there is none. Devices and pipes may be named more than once.
     """
     written, others = {}, []
     for parameter in parameters:
         value = values.get(parameter.name or "")
-        if isinstance(parameter.type, Written) and isinstance(value, Path):
+        if isinstance(parameter.type, WrittenFile) and isinstance(value, Path):
             written[parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name] = value
         elif parameter.type is not click.UNPROCESSED:  # words of a program, which may read the output
             others.append(value)

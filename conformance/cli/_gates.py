@@ -13,7 +13,7 @@ from conformance.cli._outputs import tell
 from conformance.contain.text import many
 from conformance.engine.result import Result
 from conformance.report.document import document
-from conformance.report.gate import Cell, CellState, Judgement
+from conformance.report.gate import CellState, GateCell, Judgement
 from conformance.report.gatefile import Gate, GateError, Passage, read_gate
 
 __all__ = ["fails_by", "gate_option"]
@@ -72,7 +72,7 @@ def _lines(passage: Passage, path: Path, *, runs: int) -> Iterator[str]:
     yield f"{verdict}: {', '.join(said)} ({path}, made from {many(runs, 'run')})"
 
 
-def _cells(title: str, cells: Sequence[tuple[Cell, Judgement]]) -> Iterator[str]:
+def _cells(title: str, cells: Sequence[tuple[GateCell, Judgement]]) -> Iterator[str]:
     for cell, said in cells[:_SHOWN]:
         yield f"{title:<10} {cell.by}: {cell.clause}: {said.kind.replace('-', ' ')}: {said.why}"
     if len(cells) > _SHOWN:

@@ -29,7 +29,7 @@ from conformance.engine.reading import REUSE
 from conformance.engine.result import Result, fold
 from conformance.engine.selection import Patterns
 from conformance.engine.session import own_file
-from conformance.readers.ipc.job import WAITS, Limits
+from conformance.readers.ipc.job import WAITS, JobLimits
 from conformance.report.summary import verdict_line
 
 __all__ = [
@@ -99,12 +99,12 @@ def _with_options(function: F, **default: Any) -> F:
     return level_option(seconds(reports(quiet_option(function))))
 
 
-def limits_of(seconds: float | None) -> tuple[Limits, Limits]:
+def limits_of(seconds: float | None) -> tuple[JobLimits, JobLimits]:
     """The limits of one job of a Python library, and of a program."""
     if seconds is None:
-        program = Limits.of_work(PROGRAM_SECONDS, waits=ANSWER_WAITS)
-        return Limits.of_work(ANSWER_SECONDS, waits=ANSWER_WAITS, reuse=REUSE), program
-    limits = Limits.of_work(seconds, reuse=REUSE)
+        program = JobLimits.of_work(PROGRAM_SECONDS, waits=ANSWER_WAITS)
+        return JobLimits.of_work(ANSWER_SECONDS, waits=ANSWER_WAITS, reuse=REUSE), program
+    limits = JobLimits.of_work(seconds, reuse=REUSE)
     return limits, limits
 
 

@@ -22,7 +22,7 @@ __all__ = [
     "EXISTING",
     "FILE",
     "FOLDER",
-    "Written",
+    "WrittenFile",
     "chosen_readers",
     "clause_option",
     "data_format_option",
@@ -49,13 +49,13 @@ class _Readable(click.Path):
             self.fail(f"{path}: {error.strerror}", param, ctx)
 
 
-class Written(click.Path):
+class WrittenFile(click.Path):
     """A file that the command writes: one that no other parameter of it names."""
 
 
 EXISTING: Final = _Readable(exists=True, dir_okay=False, path_type=Path)
 """A file to read."""
-FILE: Final = Written(dir_okay=False, path_type=Path)
+FILE: Final = WrittenFile(dir_okay=False, path_type=Path)
 """A file to write."""
 FOLDER: Final = click.Path(file_okay=False, path_type=Path)
 """A directory, created if it does not exist."""

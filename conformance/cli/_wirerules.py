@@ -9,7 +9,7 @@ from typing import Final
 from conformance.formats.avro import AvroRule
 from conformance.report.layout import flowed, paint
 from conformance.wire.faults import Rule, Severity, WireRule
-from conformance.wire.protobufrules import Permitted, ProtobufRule
+from conformance.wire.protobufrules import PermittedEncoding, ProtobufRule
 
 __all__ = ["facts_of_rule", "lines_of_rule", "wire_rule"]
 
@@ -21,7 +21,9 @@ _BINDING: Final = {
 
 def wire_rule(name: str) -> WireRule | None:
     """The rule on bytes with this name, if there is one."""
-    return next((rule for rule in itertools.chain(Rule, ProtobufRule, Permitted, AvroRule) if rule.value == name), None)
+    return next(
+        (rule for rule in itertools.chain(Rule, ProtobufRule, PermittedEncoding, AvroRule) if rule.value == name), None
+    )
 
 
 def facts_of_rule(rule: WireRule) -> Mapping[str, str]:

@@ -79,7 +79,7 @@ LISTED: Final = "/bigquery/v2/projects/{project}/datasets"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Answers:
+class GivenAnswers:
     """The values of the options; each that is missing is asked for, or has its default where nobody can be asked."""
 
     given: dict[str, Any]
@@ -179,7 +179,7 @@ def command(
     decided = any(given[option] is not None for option in ("start", "grpc", "entry"))
     if not decided and not sys.stdin.isatty():
         raise Unusable("expected --command, --grpc or --entry, because standard input is no terminal to ask at")
-    answers = Answers(given, asking=not decided)
+    answers = GivenAnswers(given, asking=not decided)
     spec = dataclasses.replace(_spec(answers, capability, not_offered), environment=_environment(install))
     file = file or Path(f"{spec.name}.toml")
     text = target_text(spec)
@@ -200,7 +200,7 @@ def command(
     click.echo(f"  conformance run --target {shown}")
 
 
-def _spec(answers: Answers, capabilities: tuple[str, ...], not_offered: tuple[str, ...]) -> TargetSpec:
+def _spec(answers: GivenAnswers, capabilities: tuple[str, ...], not_offered: tuple[str, ...]) -> TargetSpec:
     entry = answers.given["entry"]
     likely = TargetKind.SERIALIZER if entry is not None else TargetKind.SERVER
     kind = answers.of("kind", "What is judged", likely.value, type=click.Choice(KINDS))
@@ -242,7 +242,7 @@ def _environment(install: tuple[str, ...]) -> EnvironmentSpec | None:
         raise Unusable(f"--install: {error}") from None
 
 
-def _server(answers: Answers) -> dict[str, Any]:
+def _server(answers: GivenAnswers) -> dict[str, Any]:
     """The tables of a server: one that the suite starts, or one that runs already."""
     given = answers.given
     question = "Command that starts it, with {grpc_port} and {rest_port} for its ports; empty if it runs already"
@@ -260,7 +260,7 @@ def _server(answers: Answers) -> dict[str, Any]:
     return tables | _running(answers, seed, over_rest=over_rest)
 
 
-def _running(answers: Answers, seed: str, *, over_rest: bool) -> dict[str, Any]:
+def _running(answers: GivenAnswers, seed: str, *, over_rest: bool) -> dict[str, Any]:
     """The tables of a server that runs already."""
     given = answers.given
     _refuse(answers, "server that runs already", "grpc_event", "rest_event")
@@ -279,7 +279,7 @@ def _running(answers: Answers, seed: str, *, over_rest: bool) -> dict[str, Any]:
     return {"endpoint": Endpoint(grpc, rest, tls=tls, token=token), "ready": ready}
 
 
-def _seed(answers: Answers, seed: str) -> Seed:
+def _seed(answers: GivenAnswers, seed: str) -> Seed:
     """The table ``[seed]`` of one way of taking rows."""
     if seed != "program":
         _refuse(answers, f"server with --seed {seed}", "seed_program")
@@ -294,12 +294,12 @@ def _seed(answers: Answers, seed: str) -> Seed:
     return Seed(SEEDS[seed]) if SEEDS[seed] else Seed()
 
 
-def _says_tls(answers: Answers) -> bool:
+def _says_tls(answers: GivenAnswers) -> bool:
     """Whether the user says that the server speaks TLS; nobody who cannot be asked does."""
     return answers.asking and bool(_asked(lambda: click.confirm("Does it speak TLS", default=False, err=True)))
 
 
-def _ready(answers: Answers, words: str, *, over_rest: bool) -> Ready:
+def _ready(answers: GivenAnswers, words: str, *, over_rest: bool) -> Ready:
     """How the suite learns the ports of a started server, and that it serves; one without REST says its gRPC port."""
     if not over_rest and "{rest_port}" not in words and answers.given["rest_event"] is None:
         return Ready(rest_path=answers.given["ready_path"] or "", grpc_event=_event(answers, "grpc", words))
@@ -308,7 +308,7 @@ def _ready(answers: Answers, words: str, *, over_rest: bool) -> Ready:
     return Ready(rest_path=path, grpc_event=_event(answers, "grpc", words), rest_event=rest_event)
 
 
-def _event(answers: Answers, side: str, words: str) -> str:
+def _event(answers: GivenAnswers, side: str, words: str) -> str:
     """The event that reports a port; none is needed if the command takes the port."""
     default = f"{side}.listen" if answers.asking and f"{{{side}_port}}" not in words else ""
     if not default:
@@ -324,7 +324,7 @@ def _words(text: str, option: str = "command") -> tuple[str, ...]:
         raise Unusable(f"--{option}: expected words as in a shell, got {text!r}: {error}") from None
 
 
-def _refuse(answers: Answers, kind: str, *options: str) -> None:
+def _refuse(answers: GivenAnswers, kind: str, *options: str) -> None:
     """Refuse options that would change nothing for this kind of target."""
     for option in options:
         if answers.given[option] is not None:

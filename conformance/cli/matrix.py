@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from conformance.cli._options import EXISTING, FILE, Written
+from conformance.cli._options import EXISTING, FILE, WrittenFile
 from conformance.disk.files import write_whole
 from conformance.engine.selection import all_clauses
 from conformance.report.matrix import load_matrix
@@ -18,7 +18,7 @@ from conformance.report.site import markdown, write_site
 @click.option(
     "--html",
     metavar="DIR|FILE",
-    type=Written(path_type=Path),
+    type=WrittenFile(path_type=Path),
     help="Write a directory of linked pages, or one .html file.",
 )
 @click.option("--markdown", "markdown_", metavar="FILE", type=FILE, help="Write Markdown.")

@@ -25,7 +25,7 @@ from conformance.recording.journal import Journal
 from conformance.recording.keeping import MOST_PER_CALL, Bounds
 from conformance.recording.live import Live
 from conformance.recording.plans import PlanError, read_plan
-from conformance.recording.proxy import Listener, Plan, Proxy, Upstream, record
+from conformance.recording.proxy import Listener, Proxy, ProxyPlan, Upstream, record
 from conformance.reference.guard import ServerTls
 from conformance.targets.endpoint import Tls
 
@@ -134,7 +134,7 @@ def command(
     listener = Listener(listen, rest_listen or ANY_PORT, accept)
     try:
         happens = () if faults is None else read_plan(faults).faults
-        plan = Plan(listener, Upstream(upstream, rest_upstream, tls), happens)
+        plan = ProxyPlan(listener, Upstream(upstream, rest_upstream, tls), happens)
     except PlanError as error:
         raise Unusable(str(error)) from None
     except ValueError as error:
@@ -159,7 +159,7 @@ def _say(journal: Journal, remarks: Iterable[str], out: Path) -> None:
         raise Unusable(str(journal.failure))
 
 
-def _record(plan: Plan, journal: Journal, program: tuple[str, ...]) -> tuple[int | None, tuple[str, ...]]:
+def _record(plan: ProxyPlan, journal: Journal, program: tuple[str, ...]) -> tuple[int | None, tuple[str, ...]]:
     def ready(proxy: Proxy) -> None:
         if program:
             return  # standard output is the command's

@@ -20,7 +20,7 @@ from conformance.engine.session import Settings
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.recording.methods import method_names
 from conformance.recording.plans import PlanError, read_plan
-from conformance.records import Fault, FaultKind
+from conformance.records import FaultKind, PlannedFault
 from conformance.replay.certificates import CertificateError
 from conformance.replay.loading import from_log, from_pack, held
 from conformance.replay.server import Replay, run
@@ -100,7 +100,7 @@ def command(
         sys.exit(1)
 
 
-def _plan(path: Path | None) -> tuple[Fault, ...]:
+def _plan(path: Path | None) -> tuple[PlannedFault, ...]:
     try:
         faults = () if path is None else read_plan(path).faults
     except PlanError as error:

@@ -22,7 +22,7 @@ from conformance.truth.checking import aged, before, changed_cases, period, prob
 from conformance.truth.judging import findings_of
 from conformance.truth.making import answers_of, make_pack
 from conformance.truth.pack import Pack, read_pack
-from conformance.truth.records import ClauseTruth, Findings, TruthStanding
+from conformance.truth.records import ClauseTruth, TruthFindings, TruthStanding
 from conformance.truth.references import UnresolvedError
 from conformance.truth.scanning import leaks
 
@@ -115,7 +115,7 @@ def judge(*, folder: Path, as_json: bool, write: bool) -> None:
 _BROKEN = (TruthStanding.CONTRADICTED, TruthStanding.FAILED)
 
 
-def _judged(pack: Pack) -> Findings:
+def _judged(pack: Pack) -> TruthFindings:
     try:
         return findings_of(pack.recordings, answers_of(pack.recordings))
     except (UnresolvedError, RecordError) as error:
@@ -164,7 +164,7 @@ def check(*, folder: Path, age: str | None, day: dt.datetime | None) -> None:
     sys.exit(int(bool(old)))
 
 
-def _print_findings(findings: Findings) -> None:
+def _print_findings(findings: TruthFindings) -> None:
     """Print the clauses that are broken, what is put aside, and the counts."""
     for one in findings.clauses:
         if one.standing in _BROKEN:

@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 from conformance.contain.errors import CannotStart
 from conformance.readers.info import ReaderInfo
 from conformance.readers.ipc.info import Hello, Unavailable
-from conformance.readers.ipc.job import JobAnswer, Limits
+from conformance.readers.ipc.job import JobAnswer, JobLimits
 from conformance.readers.ipc.program import ProgramRunner
 from conformance.readers.programs.slot import WARM_UP
 from conformance.readers.programs.spec import ClientProgram
@@ -47,7 +47,7 @@ class ProgramPool:
         used = {program for program, _ in self._paths.values()}
         self._runners = {
             name: ProgramRunner(
-                name, programs[name].command, Limits.of_work(programs[name].patience * seconds, memory=MEMORY)
+                name, programs[name].command, JobLimits.of_work(programs[name].patience * seconds, memory=MEMORY)
             )
             for name in sorted(used)
         }

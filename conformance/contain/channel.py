@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from conformance.contain.parse import ForeignJsonError, parse_object
 
-__all__ = ["Channel", "Closed", "Frame", "FrameError"]
+__all__ = ["Channel", "ChannelMessage", "Closed", "FrameError"]
 
 MAX_HEADER: Final = 32 << 20
 """The largest header in bytes: a frame of a campaign contains the rows of many cases."""
@@ -43,7 +43,7 @@ class Closed(FrameError):  # noqa: N818  # a normal end, not an error
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class ChannelMessage:
     """One message: a JSON object, and byte strings to which the object refers by position."""
 
     header: Mapping[str, Any]
@@ -85,7 +85,7 @@ class Channel:
             self._end.settimeout(_left(until, f"the other side did not take a frame within {seconds} s"))
             self._end.sendall(part)
 
-    def receive(self, *, seconds: float | None = None) -> Frame:
+    def receive(self, *, seconds: float | None = None) -> ChannelMessage:
         """Receive one frame.
 
         Raises:
@@ -108,9 +108,9 @@ class Channel:
             header = parse_object(text, values=MAX_VALUES)
         except ForeignJsonError as error:
             raise FrameError(f"expected a JSON object as header: {error}") from None
-        return Frame(header, blobs)
+        return ChannelMessage(header, blobs)
 
-    def frames(self) -> Iterator[Frame]:
+    def frames(self) -> Iterator[ChannelMessage]:
         """Receive frames without a deadline until the other side closes the connection; raises as :meth:`receive`."""
         with contextlib.suppress(Closed):
             while True:

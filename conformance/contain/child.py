@@ -22,7 +22,7 @@ from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.contain.supervised import Supervised, in_words
 from conformance.contain.text import safe
 
-__all__ = ["Child", "Tail", "drain", "finish", "free_port"]
+__all__ = ["Child", "OutputEnds", "drain", "finish", "free_port"]
 
 TAIL_BYTES: Final = 8192
 """Bytes kept from the end of each output stream: enough for a traceback, few if a program floods its output."""
@@ -45,7 +45,7 @@ _REASON: Final = re.compile(r"^(fatal error|panic|runtime): |FATAL ERROR|OutOfMe
 """The first words of Go, V8 and the JVM when they abort."""
 
 
-class Tail:
+class OutputEnds:
     """The first and the last bytes of an output stream; any thread may read it while another fills it."""
 
     def __init__(self, limit: int = TAIL_BYTES) -> None:
@@ -97,7 +97,7 @@ class Child:
     def __init__(
         self, command: Sequence[str], *, environment: Mapping[str, str], piped: bool = False, errors_only: bool = False
     ) -> None:
-        self._tail = Tail()
+        self._tail = OutputEnds()
         self._changed = threading.Condition()
         self._ports: dict[str, int] = {}
         self._drains: list[threading.Thread] = []
@@ -149,7 +149,7 @@ class Child:
         return self._process.code
 
     @property
-    def tail(self) -> Tail:
+    def tail(self) -> OutputEnds:
         """The kept part of the program's output."""
         return self._tail
 

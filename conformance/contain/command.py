@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from conformance.contain.child import Tail, drain, finish
+from conformance.contain.child import OutputEnds, drain, finish
 from conformance.contain.supervised import Group, Supervised
 
 __all__ = ["Finished", "run_command"]
@@ -35,7 +35,7 @@ def run_command(
         CannotStart: There is no such program, or it cannot be executed.
     """
     process = Supervised(command, environment=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, group=group)
-    tails = Tail(KEPT), Tail(KEPT)
+    tails = OutputEnds(KEPT), OutputEnds(KEPT)
     drains: list[threading.Thread] = []
     try:
         for stream, tail in zip((process.stdout, process.stderr), tails, strict=True):

@@ -19,7 +19,7 @@ from conformance.disk.files import read_text, write_inside
 from conformance.drift.judging import content_digest
 from conformance.drift.versions import DriftError, VersionAnswer
 
-__all__ = ["Digests", "check_digests", "digests_of", "read_digests", "write_digests"]
+__all__ = ["CaseDigests", "check_digests", "digests_of", "read_digests", "write_digests"]
 
 FORMAT: Final = 2
 """The version of the file format; it increases when a reader of the old format would misread the new one. The first
@@ -33,7 +33,7 @@ DIGITS: Final = 32
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Digests:
+class CaseDigests:
     """The digest of each case's ``values`` and of each of its writings.
 
     A writing with a codec has the digest of its decompressed content. In place of a digest, a refused writing has its
@@ -44,13 +44,13 @@ class Digests:
     cases: Mapping[str, Mapping[str, str]]
 
 
-def digests_of(seed: int, written: Sequence[VersionAnswer], values: Sequence[VersionAnswer]) -> Digests:
+def digests_of(seed: int, written: Sequence[VersionAnswer], values: Sequence[VersionAnswer]) -> CaseDigests:
     """The digests of a version's answers; the cases of ``written`` are those of ``values``."""
     cases: dict[str, dict[str, str]] = {answer.id: {VALUES: answer.digest or answer.status} for answer in values}
     for answer in written:
         case, _, name = answer.id.partition("/")
         cases[case][name] = _digest(answer, name)
-    return Digests(seed, cases)
+    return CaseDigests(seed, cases)
 
 
 def _digest(answer: VersionAnswer, name: str) -> str:
@@ -61,7 +61,7 @@ def _digest(answer: VersionAnswer, name: str) -> str:
     return hashlib.sha256(answer.data).hexdigest()[:DIGITS]
 
 
-def write_digests(folder: Path, version: str, digests: Digests) -> None:
+def write_digests(folder: Path, version: str, digests: CaseDigests) -> None:
     """Record the digests of ``version`` in ``folder``, one line per case, and write all others anew beside them.
 
     Raises:
@@ -70,7 +70,7 @@ def write_digests(folder: Path, version: str, digests: Digests) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     known = {path.stem: read_digests(folder, path.stem) for path in folder.glob("*.json") if path.stem != version}
     known[version] = digests
-    before, of_before = "", Digests(digests.seed, {})
+    before, of_before = "", CaseDigests(digests.seed, {})
     for name, one in sorted(known.items(), key=lambda item: _release(item[0])):
         extends = one.seed == of_before.seed and one.cases.keys() >= of_before.cases.keys()
         write_inside(folder, f"{name}.json", _text(name, one, before if extends else "", of_before).encode())
@@ -81,7 +81,7 @@ def _release(version: str) -> tuple[Sequence[int], str]:
     return [int(part) for part in re.findall(r"\d+", version)], version
 
 
-def _text(version: str, one: Digests, base: str, of_base: Digests) -> str:
+def _text(version: str, one: CaseDigests, base: str, of_base: CaseDigests) -> str:
     """The file of a version; without a ``base``, it has every case."""
     known = of_base.cases if base else {}
     cases = {case: found for case, found in sorted(one.cases.items()) if found != known.get(case)}
@@ -90,14 +90,14 @@ def _text(version: str, one: Digests, base: str, of_base: Digests) -> str:
     return "{" + head + ', "cases": {\n' + lines + "\n}}\n"
 
 
-def read_digests(folder: Path, version: str) -> Digests:
+def read_digests(folder: Path, version: str) -> CaseDigests:
     """The recorded digests of ``version``; raises :class:`DriftError` if they are missing or cannot be read."""
     path = folder / f"{version}.json"
     document = _document(path)
     try:
-        base, found = document.get("base", ""), Digests(document["seed"], document["cases"])
+        base, found = document.get("base", ""), CaseDigests(document["seed"], document["cases"])
         known = _earlier(folder, base, version) if base else {}
-        return Digests(found.seed, {**known, **found.cases})
+        return CaseDigests(found.seed, {**known, **found.cases})
     except (KeyError, TypeError) as error:
         raise DriftError(f"{path}: expected recorded digests: {error!r}") from None
 
@@ -121,7 +121,7 @@ def _document(path: Path) -> Any:
     return document
 
 
-def check_digests(version: str, recorded: Digests, now: Digests) -> Iterator[str]:
+def check_digests(version: str, recorded: CaseDigests, now: CaseDigests) -> Iterator[str]:
     """One sentence for each digest of ``now`` that differs from its record, and for each case that is missing."""
     if recorded.seed != now.seed:
         yield f"{version}: recorded with seed {recorded.seed}, run with seed {now.seed}"

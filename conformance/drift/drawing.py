@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from conformance.drift.chance import Chance
 
-__all__ = ["TypeDocument", "Values"]
+__all__ = ["DrawnValues", "TypeDocument"]
 
 TypeDocument = dict[str, Any]
 """A type in a recipe: its ``kind``, and the parameters of that kind."""
 
 
-class Values:
+class DrawnValues:
     """Draws values of a type, limits more often than others, so that errors of width, sign and length show.
 
     ``seen`` is the share of a growing dictionary that may be used so far.
@@ -102,23 +102,23 @@ _RANGES: Final[dict[str, tuple[int, int]]] = {
 _DAY: Final = 86_400_000
 """Milliseconds per day: a date64 is a multiple of them (Schema.fbs, table Date)."""
 
-_DRAWN: Final[dict[str, Callable[[Values, TypeDocument], Any]]] = {
+_DRAWN: Final[dict[str, Callable[[DrawnValues, TypeDocument], Any]]] = {
     "null": lambda _, __: None,
     "bool": lambda values, _: values.chance.random() < 0.5,
     "date64": lambda values, _: values.chance.randint(-100_000, 100_000) * _DAY,
     "interval": lambda values, _: {"months": values.chance.choice((0, -1, 14)), "days": -3, "ns": 1_000_000_007},
     "fixed_size_binary": lambda values, made: {"hex": values.chance.randbytes(made["width"]).hex()},
-    **dict.fromkeys(("float16", "float32", "float64"), Values.double),
-    **dict.fromkeys(("decimal32", "decimal64", "decimal128", "decimal256"), Values.decimal),
-    **dict.fromkeys(("utf8", "large_utf8", "string_view"), Values.text),
-    **dict.fromkeys(("binary", "large_binary", "binary_view"), Values.raw),
-    **dict.fromkeys(("list", "large_list", "list_view", "large_list_view"), Values.items),
+    **dict.fromkeys(("float16", "float32", "float64"), DrawnValues.double),
+    **dict.fromkeys(("decimal32", "decimal64", "decimal128", "decimal256"), DrawnValues.decimal),
+    **dict.fromkeys(("utf8", "large_utf8", "string_view"), DrawnValues.text),
+    **dict.fromkeys(("binary", "large_binary", "binary_view"), DrawnValues.raw),
+    **dict.fromkeys(("list", "large_list", "list_view", "large_list_view"), DrawnValues.items),
     "fixed_size_list": lambda values, made: values.column(made["item"]["type"], made["size"], 0.2),
     "struct": lambda values, made: {
         "struct": [values.column(field["type"], 1, 0.2 if field["nullable"] else 0.0)[0] for field in made["fields"]]
     },
-    "map": Values.pairs,
-    **dict.fromkeys(("dense_union", "sparse_union"), Values.choice),
-    "dictionary": Values.pooled,
+    "map": DrawnValues.pairs,
+    **dict.fromkeys(("dense_union", "sparse_union"), DrawnValues.choice),
+    "dictionary": DrawnValues.pooled,
     "run_end_encoded": lambda values, made: values.value(made["value"]),
 }

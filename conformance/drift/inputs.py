@@ -15,7 +15,7 @@ import pyarrow as pa
 from conformance.drift.building import LackingError, build_batches, build_schema
 from conformance.drift.chance import Chance
 from conformance.drift.judging import broken_rules
-from conformance.drift.recipes import Recipe
+from conformance.drift.recipes import DriftRecipe
 from conformance.generate.mangling import mangled
 from conformance.reference.ipc import WriterOptions, write_file, write_stream
 from conformance.reference.ipc.hostile import HOSTILE
@@ -74,7 +74,7 @@ _OPTIONS: Final[Mapping[str, WriterOptions]] = {
 }
 
 
-def reference_inputs(recipes: Iterable[Recipe]) -> Iterator[DriftInput]:
+def reference_inputs(recipes: Iterable[DriftRecipe]) -> Iterator[DriftInput]:
     """Each recipe as the reference writes it: in the plain form, and in one other form that the format allows.
 
     A recipe is skipped if the installed pyarrow cannot build it, or if the reference does not write it.

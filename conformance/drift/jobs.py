@@ -7,13 +7,13 @@ import hashlib
 from typing import Any
 
 from conformance.drift.inputs import DriftInput
-from conformance.drift.recipes import Recipe, Writing
+from conformance.drift.recipes import DriftRecipe, Writing
 from conformance.drift.userfiles import OWN
 
 __all__ = ["key_of", "mixed", "read_job", "size_of", "values_job", "write_job", "writing_id"]
 
 
-def writing_id(recipe: Recipe, writing: Writing) -> str:
+def writing_id(recipe: DriftRecipe, writing: Writing) -> str:
     """The id of a case."""
     return f"{recipe.id}/{writing.name}"
 
@@ -28,13 +28,13 @@ def mixed(seed: int, name: str) -> bytes:
     return hashlib.sha256(f"{seed} {name}".encode()).digest()
 
 
-def write_job(recipe: Recipe, writing: Writing) -> dict[str, Any]:
+def write_job(recipe: DriftRecipe, writing: Writing) -> dict[str, Any]:
     """A version writes a recipe."""
     options = {"container": writing.container, "options": dict(writing.options)}
     return {"id": writing_id(recipe, writing), "op": "write", "recipe": recipe.document, **options}
 
 
-def values_job(recipe: Recipe) -> dict[str, Any]:
+def values_job(recipe: DriftRecipe) -> dict[str, Any]:
     """A version says which values a recipe has."""
     return {"id": recipe.id, "op": "values", "recipe": recipe.document, "whole": "data" in recipe.document}
 
@@ -45,6 +45,6 @@ def read_job(one: DriftInput) -> dict[str, Any]:
     return {"id": one.id, "op": "read", "container": one.container, "data": data, "whole": one.id.startswith(OWN)}
 
 
-def size_of(recipe: Recipe) -> int:
+def size_of(recipe: DriftRecipe) -> int:
     """The bytes of a recipe that come from a file."""
     return len(recipe.document.get("data", ""))

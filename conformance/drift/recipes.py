@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.drift.chance import Chance
-from conformance.drift.drawing import TypeDocument, Values
+from conformance.drift.drawing import DrawnValues, TypeDocument
 
-__all__ = ["CLASSES", "Recipe", "Writing", "draw_recipes"]
+__all__ = ["CLASSES", "DriftRecipe", "Writing", "draw_recipes"]
 
 Field = dict[str, Any]
 
@@ -38,7 +38,7 @@ class Writing:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Recipe:
+class DriftRecipe:
     """A case to write: ``kind`` is its class in the matrix, ``document`` the recipe that workers build."""
 
     id: str
@@ -166,7 +166,7 @@ def _document(fields: list[Field], batches: list[list[Any]], rows: list[int], **
 
 def _columns(chance: Chance, kinds: Sequence[TypeDocument], *, batches: int, form: str) -> dict[str, Any]:
     """A table with columns of ``kinds``; its rows, its nulls and the columns' nullability are random."""
-    values, columns = Values(chance), []
+    values, columns = DrawnValues(chance), []
     rows = [chance.choice(ROWS) for _ in range(batches)]
     nulls = [chance.choice((0.0, 0.3, 0.3, 1.0)) for _ in kinds]
     fields = [
@@ -214,7 +214,7 @@ def _wide(chance: Chance, _: int) -> list[TypeDocument]:
 
 def _encoded(chance: Chance, place: int) -> list[TypeDocument]:
     value = chance.choice(_DICTIONARY_VALUES)
-    values = Values(chance)
+    values = DrawnValues(chance)
     pool: list[Any] = []
     while len(pool) < 6:
         one = values.value(value)
@@ -257,23 +257,23 @@ CLASSES: Final[Mapping[str, tuple[int, Callable[[Chance, int], list[TypeDocument
 """For each class, the number of recipes in a full run, and the function that draws the column types of its n-th one."""
 
 
-def draw_recipes(seed: int, *, share: float = 1.0) -> Iterator[Recipe]:
+def draw_recipes(seed: int, *, share: float = 1.0) -> Iterator[DriftRecipe]:
     """The recipes of a seed, always the same ones; a ``share`` of each class, at least three, makes a shorter run."""
     for kind, (count, kinds) in CLASSES.items():
         for place in range(max(3, round(count * share))):
             chance = Chance(seed, f"{kind} {place}")
             batches, form = _FORMS[(place // 2) % 3]
             document = _columns(chance, kinds(chance, place), batches=batches, form=form)
-            yield Recipe(f"{kind}.{place:03}", kind, document, _sample(chance, dictionary=kind == "dictionary"))
+            yield DriftRecipe(f"{kind}.{place:03}", kind, document, _sample(chance, dictionary=kind == "dictionary"))
     yield from _schemas(seed)
 
 
-def _schemas(seed: int) -> Iterator[Recipe]:
+def _schemas(seed: int) -> Iterator[DriftRecipe]:
     """Recipes for other parts of schemas: no columns, no batches, metadata, extension types, unusual names."""
     chance = Chance(seed, "schema")
     number = _field("n", {"kind": "int32"})
     extended = [_extension(name, text, made) for name, text, made in _EXTENSIONS]
-    values = Values(chance)
+    values = DrawnValues(chance)
     documents = {
         "no-columns": _document([], [[], []], [3, 0]),
         "no-batches": _document([number], [], []),
@@ -291,7 +291,7 @@ def _schemas(seed: int) -> Iterator[Recipe]:
         },
     }
     for name, document in documents.items():
-        yield Recipe(f"schema.{name}", "schema", document, _sample(chance, dictionary=False))
+        yield DriftRecipe(f"schema.{name}", "schema", document, _sample(chance, dictionary=False))
 
 
 def _extension(name: str, text: str, made: TypeDocument) -> Field:

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from conformance.contain.supervised import Group
 from conformance.drift.comparing import QUIET, VersionChange, VersionDifference, compare_readings, compare_writings
-from conformance.drift.digests import Digests, digests_of
+from conformance.drift.digests import CaseDigests, digests_of
 from conformance.drift.inputs import (
     DriftInput,
     catalogue_inputs,
@@ -29,7 +29,7 @@ from conformance.drift.inputs import (
 )
 from conformance.drift.jobs import key_of, mixed, read_job, size_of, values_job, write_job, writing_id
 from conformance.drift.pacing import Pace
-from conformance.drift.recipes import Recipe, Writing, draw_recipes
+from conformance.drift.recipes import DriftRecipe, Writing, draw_recipes
 from conformance.drift.userfiles import NO_FILES, OWN_KIND, UserFiles, user_inputs, user_recipes
 from conformance.drift.versions import DriftError, Version, VersionAnswer, ask
 
@@ -98,7 +98,7 @@ class Drift:
     spills: Mapping[str, Sequence[str]]
     broken: Mapping[str, Mapping[str, Sequence[str]]]
     misread: Mapping[str, Sequence[str]]
-    digests: Mapping[str, Digests]
+    digests: Mapping[str, CaseDigests]
     saved: Mapping[str, bytes]
     left_out: int = 0
     complete: bool = True
@@ -223,7 +223,7 @@ class _Run:
         """
         writings: list[list[VersionAnswer]] = [[] for _ in self.versions]
         values: list[list[VersionAnswer]] = [[] for _ in self.versions]
-        done: list[tuple[Recipe, Writing]] = []
+        done: list[tuple[DriftRecipe, Writing]] = []
         known: set[str] = set()
         for block in self.pace.blocks(
             self.pairs, share=WRITING, size=lambda pair: size_of(pair[0]), needed=max(1, self.own)
@@ -240,7 +240,7 @@ class _Run:
         return writings, values
 
     def writing(
-        self, step: Step, recipe: Recipe, writing: Writing, answers: tuple[VersionAnswer, VersionAnswer]
+        self, step: Step, recipe: DriftRecipe, writing: Writing, answers: tuple[VersionAnswer, VersionAnswer]
     ) -> None:
         case = writing_id(recipe, writing)
         same = self.same_values(step)
@@ -350,7 +350,7 @@ def _in_turns(sources: Iterable[Iterator[DriftInput]]) -> Iterator[DriftInput]:
             left.append(source)
 
 
-def _recipes(pairs: Sequence[tuple[Recipe, Writing]]) -> Iterator[Recipe]:
+def _recipes(pairs: Sequence[tuple[DriftRecipe, Writing]]) -> Iterator[DriftRecipe]:
     yield from {recipe.id: recipe for recipe, _ in pairs}.values()
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from conformance.contain.text import safe
 from conformance.drift.inputs import DriftInput
 from conformance.drift.judging import broken_rules
-from conformance.drift.recipes import Recipe, Writing
+from conformance.drift.recipes import DriftRecipe, Writing
 from conformance.drift.versions import DriftError
 from conformance.wire import Kind, recognise, sniff
 
@@ -99,11 +99,11 @@ def _read(path: Path) -> tuple[bytes, str]:
     return b"", "no stream and no file of Arrow IPC" if foreign is None else f"{foreign.name}, no Arrow data"
 
 
-def user_recipes(files: Iterable[UserFile]) -> Iterator[Recipe]:
+def user_recipes(files: Iterable[UserFile]) -> Iterator[DriftRecipe]:
     """A recipe for each file: the version builds it by reading the file."""
     for one in files:
         document = {"data": base64.b64encode(one.data).decode(), "container": one.container}
-        yield Recipe(one.id, OWN_KIND, document, (Writing(one.container, {}),))
+        yield DriftRecipe(one.id, OWN_KIND, document, (Writing(one.container, {}),))
 
 
 def user_inputs(files: Iterable[UserFile]) -> Iterator[DriftInput]:

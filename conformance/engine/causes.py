@@ -22,7 +22,7 @@ from conformance.engine.contrast import contrast
 from conformance.engine.dependence import Symptom, causes_within
 from conformance.engine.events import CaseJudged
 from conformance.engine.outcomes import WHOLE_CASE, finding_class, first_line, reason_classes, shape
-from conformance.engine.refusals import Refusal, refusals
+from conformance.engine.refusals import RefusedCalls, refusals
 from conformance.engine.result import NOT_JUDGED, RANK, Deviation, Result
 from conformance.engine.widespread import DRAWN, explained
 from conformance.records import Finding, Level, Outcome, Verdict
@@ -103,7 +103,7 @@ class _Group:
     """
 
     basis: str
-    refusal: Refusal | None = None
+    refusal: RefusedCalls | None = None
     own: list[Symptom] = dataclasses.field(default_factory=list)
     echoes: list[Symptom] = dataclasses.field(default_factory=list)
     blocks: dict[str, set[str]] = dataclasses.field(default_factory=dict)
@@ -140,7 +140,7 @@ class _Grouping:
         self._cases = {case.case_id: case for case in result.cases}
         self._order = {case.case_id: place for place, case in enumerate(result.cases)}
         self._deviations = _by_place(result)
-        self._refusals: dict[tuple[str, int | None], Refusal] = {
+        self._refusals: dict[tuple[str, int | None], RefusedCalls] = {
             place: one for one in refusals(result.cases) for place in one.places
         }
         # The statuses of the calls that were refused rightly, but in another status than their step permits.
@@ -186,7 +186,7 @@ class _Grouping:
                 session = None if call is None else sessions.get(call, call)
                 yield Symptom(case.case_id, verdict.clause, place, finding, call, session)
 
-    def _refusal(self, symptom: Symptom) -> Refusal | None:
+    def _refusal(self, symptom: Symptom) -> RefusedCalls | None:
         return self._refusals.get((symptom.case_id, symptom.call))
 
     def _group(self, root: Symptom) -> _Group:

@@ -22,7 +22,7 @@ from conformance.engine.readings import Inputs, ReadInput
 from conformance.engine.selection import LeftOut
 from conformance.engine.started import implementation_started
 from conformance.readers.ipc.info import Hello, IpcReaderInfo
-from conformance.readers.ipc.job import LIMIT, MEMORY, READ_OPTIONS, Job, JobAnswer, Stage
+from conformance.readers.ipc.job import LIMIT, MEMORY, READ_OPTIONS, Job, JobAnswer, JobStage
 from conformance.readers.ipc.job import JobOutcome as Ended
 from conformance.readers.ipc.pool import IpcPool
 from conformance.readers.ipc.registry import IPC_READERS
@@ -36,8 +36,8 @@ REUSE: Final = 64
 _NO_ERRORS: Final = ("", "exit", "frame", LIMIT, MEMORY, "answer", "deadline")
 """Error classes that the suite or the system gives when it ends the reader, instead of an error of the library."""
 _WHERE: Final = {
-    Stage.VALUES: "while its rows were looked at",
-    Stage.OWN: "while its own interface gave the values",
+    JobStage.VALUES: "while its rows were looked at",
+    JobStage.OWN: "while its own interface gave the values",
 }
 """The words for an end after the bytes were read."""
 _ENDS: Final = {Ended.DIED: Outcome.CRASH, Ended.HUNG: Outcome.HANG, Ended.EXHAUSTED: Outcome.HANG}
@@ -178,7 +178,7 @@ def _well_behaved(answer: JobAnswer, expectation: Expectation) -> JobAnswer:
     """
     where = _WHERE.get(answer.stage)
     if where is not None and (answer.outcome is Ended.REFUSED or answer.outcome in _ENDS):
-        if not _is_legal(expectation) and (answer.stage is Stage.VALUES or answer.outcome is Ended.REFUSED):
+        if not _is_legal(expectation) and (answer.stage is JobStage.VALUES or answer.outcome is Ended.REFUSED):
             return dataclasses.replace(answer, outcome=Ended.ROWS, table=None)
         answer = dataclasses.replace(answer, error_text=f"{where}: {answer.error_text}")
     by_error = answer.error_class not in _NO_ERRORS and not answer.error_class.startswith("SIG")

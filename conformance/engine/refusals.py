@@ -18,7 +18,7 @@ from conformance.contain.text import many
 from conformance.engine.events import CaseJudged, Request
 from conformance.engine.outcomes import shape
 
-__all__ = ["Refusal", "general", "refusals"]
+__all__ = ["RefusedCalls", "general", "refusals"]
 
 PLAIN: Final = "no option"
 """What a request asks for that has no option at all."""
@@ -51,7 +51,7 @@ _NAMES: Final = re.compile(r"\bprojects/[\w./:-]*\w|(?:[\w-]+[:.])*\bt_\w+_[0-9a
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedCalls:
     """Calls that were refused for one reason: ``places`` are their cases and call indices.
 
     ``features`` are asked for by all of them and by no served request of the ``method``; empty if nothing sets them
@@ -121,7 +121,7 @@ class _Refused:
     features: tuple[str, ...]
 
 
-def refusals(cases: Sequence[CaseJudged]) -> list[Refusal]:
+def refusals(cases: Sequence[CaseJudged]) -> list[RefusedCalls]:
     """The groups of calls that had to be served and were refused, in the order of their first calls."""
     served: dict[str, Counter[str]] = {}
     totals: Counter[str] = Counter()
@@ -141,7 +141,7 @@ def refusals(cases: Sequence[CaseJudged]) -> list[Refusal]:
         for features, explained in _explained(members, served.get(method, Counter())):
             groups.setdefault((method, "" if features else said, features), []).extend(explained)
     return [
-        Refusal(
+        RefusedCalls(
             method,
             features,
             members[0].request.refused,

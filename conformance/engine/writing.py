@@ -24,7 +24,7 @@ from conformance.engine.selection import LeftOut, Patterns
 from conformance.engine.started import implementation_started
 from conformance.generate.covering import Combination, Coverage, Factors, Row, coverage, covering
 from conformance.readers.ipc.info import Hello, IpcReaderInfo
-from conformance.readers.ipc.job import METADATA, WRITE_OPTIONS, Job, JobAnswer, Stage
+from conformance.readers.ipc.job import METADATA, WRITE_OPTIONS, Job, JobAnswer, JobStage
 from conformance.readers.ipc.job import JobOutcome as Ended
 from conformance.readers.ipc.pool import WINDOW, IpcPool
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
@@ -299,7 +299,7 @@ def _failures(judged: Sequence[Verdict]) -> int:
 
 def _unread(answer: JobAnswer) -> str:
     """The error of a library that does not read what it wrote; that of pyarrow, which takes its rows, is another's."""
-    return _said(answer) if answer.outcome in _UNREAD and answer.stage is Stage.LIBRARY else ""
+    return _said(answer) if answer.outcome in _UNREAD and answer.stage is JobStage.LIBRARY else ""
 
 
 def _windows(jobs: Sequence[Job]) -> Iterator[Sequence[Job]]:

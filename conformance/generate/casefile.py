@@ -16,7 +16,7 @@ from typing import Any, Final
 from conformance.disk.files import write_whole
 from conformance.generate.casecheck import check_case
 from conformance.generate.caseindex import INDEX_FILE, CasesOfFile, indexed
-from conformance.generate.casematrix import CombinationError, Matrix, expand
+from conformance.generate.casematrix import CaseMatrix, CombinationError, expand
 from conformance.generate.casetext import SUFFIXES, CaseFileError, check_suffix, line_of, parse, render
 from conformance.generate.materialise import materialise
 from conformance.generate.weight import GIVEN_MOST_BYTES, GIVEN_MOST_ROWS, weight
@@ -127,7 +127,7 @@ def _expanded(path: Path, data: Any) -> list[Case]:
     """Return the cases of a matrix; an error names a line, or the entries of the faulty case and their lines."""
     cases = []
     try:
-        for entries, case in expand(from_json(Matrix, data)):
+        for entries, case in expand(from_json(CaseMatrix, data)):
             try:
                 cases.append(_checked(case))
             except _NotACaseError as error:

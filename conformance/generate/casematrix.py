@@ -28,7 +28,7 @@ from typing import Any, Final
 
 from conformance.records import Json, Mode, RecordError
 
-__all__ = ["CombinationError", "Matrix", "expand"]
+__all__ = ["CaseMatrix", "CombinationError", "expand"]
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PARAMETER: Final = re.compile(rf"\$(?:(\$)|({_NAME.pattern})|)")
@@ -41,7 +41,7 @@ _MOST_VALUES: Final = 1_000_000
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Matrix:
+class CaseMatrix:
     """Many cases: `case` with `$name` for each parameter, and tables of parameters by table and entry.
 
     ``combine`` lists, by table, entries that go together; a missing table takes part with all its entries.
@@ -61,7 +61,7 @@ class CombinationError(Exception):
         self.entries = entries
 
 
-def expand(matrix: Matrix) -> Iterator[tuple[Mapping[str, str], Any]]:
+def expand(matrix: CaseMatrix) -> Iterator[tuple[Mapping[str, str], Any]]:
     """Yield the combinations of a matrix in the order of its tables: the entry of each table, and the data of the case.
 
     Raises:
@@ -83,7 +83,7 @@ def expand(matrix: Matrix) -> Iterator[tuple[Mapping[str, str], Any]]:
     _check_use(matrix, used)
 
 
-def _combinations(matrix: Matrix) -> list[dict[str, str]]:
+def _combinations(matrix: CaseMatrix) -> list[dict[str, str]]:
     seen: dict[tuple[str, ...], None] = {}
     for index, wanted in enumerate(matrix.combine):
         path = f"Matrix.combine[{index}]"
@@ -104,7 +104,7 @@ def _combinations(matrix: Matrix) -> list[dict[str, str]]:
     return [dict(zip(matrix.matrix, names, strict=True)) for names in seen]
 
 
-def _check_names(matrix: Matrix) -> None:
+def _check_names(matrix: CaseMatrix) -> None:
     """Refuse names that no text can refer to, and parameters that are defined in two places."""
     if not matrix.matrix or not all(matrix.matrix.values()):
         raise RecordError("Matrix.matrix", "at least one table, and an entry in each", [*matrix.matrix])
@@ -121,7 +121,7 @@ def _check_names(matrix: Matrix) -> None:
             raise RecordError("Matrix", "names of tables and parameters of letters, digits and underscores", name)
 
 
-def _check_use(matrix: Matrix, used: set[tuple[str, ...]]) -> None:
+def _check_use(matrix: CaseMatrix, used: set[tuple[str, ...]]) -> None:
     """Refuse entries and parameters that no case uses: they are misspelt, or useless."""
     for table, entries in matrix.matrix.items():
         for entry, parameters in entries.items():
@@ -138,7 +138,7 @@ def _check_use(matrix: Matrix, used: set[tuple[str, ...]]) -> None:
 class _Scope:
     """The parameters of one combination; ``used`` collects the parameters that were read, by table, entry and name."""
 
-    def __init__(self, matrix: Matrix, entries: Mapping[str, str]) -> None:
+    def __init__(self, matrix: CaseMatrix, entries: Mapping[str, str]) -> None:
         self.used: set[tuple[str, ...]] = set(entries.items())
         self._homes: dict[str, tuple[str, ...]] = {name: (name,) for name in matrix.defaults}
         self._values: dict[str, Any] = {**matrix.defaults, **entries}

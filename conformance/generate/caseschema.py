@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from conformance._jsonschema import json_schema
-from conformance.generate.casematrix import Matrix
+from conformance.generate.casematrix import CaseMatrix
 from conformance.records import Case
 
 __all__ = ["case_schema", "render"]
@@ -22,7 +22,7 @@ def case_schema() -> dict[str, Any]:
 
     The expanded cases of a matrix are checked when it is loaded: in a matrix a parameter may replace any value.
     """
-    one, many = (json_schema(kind, title="A conformance case, or a matrix of them") for kind in (Case, Matrix))
+    one, many = (json_schema(kind, title="A conformance case, or a matrix of them") for kind in (Case, CaseMatrix))
     definitions = dict(sorted((one.pop("$defs") | many.pop("$defs")).items()))
     kinds = {"if": {"required": ["matrix"]}, "then": {"$ref": many.pop("$ref")}, "else": {"$ref": one.pop("$ref")}}
     return one | kinds | {"$defs": definitions}

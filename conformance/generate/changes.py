@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from conformance.generate.choices import Seeded
 from conformance.generate.mangling import ONE_CHANGE, Change, messages_of
-from conformance.generate.subject import Anatomy, Subject
+from conformance.generate.subject import Anatomy, LegalBytes
 
 __all__ = ["CHANGES", "Mutation", "Patient"]
 
@@ -38,7 +38,7 @@ class Patient:
 
     data: bytearray
     anatomy: Anatomy
-    others: Sequence[Subject]
+    others: Sequence[LegalBytes]
 
 
 Mutation: TypeAlias = Callable[[Seeded, Patient], bytearray]

@@ -25,7 +25,7 @@ import pyarrow as pa
 from conformance.contract.mapping import decimal_parameters
 from conformance.records import BqType, Column
 
-__all__ = ["FORMS", "Form", "NotAValueError"]
+__all__ = ["FORMS", "JsonForm", "NotAValueError"]
 
 
 class NotAValueError(ValueError):
@@ -37,7 +37,7 @@ class NotAValueError(ValueError):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Form:
+class JsonForm:
     """The functions that read and show the values of one type.
 
     ``dtype`` is numpy's type of a raw value of fixed width; None means bytes of any length.
@@ -242,22 +242,22 @@ def _show_interval(value: Any) -> dict[str, int]:
 _DATETIME = _instant(_DATETIME_TEXT, "a datetime as YYYY-MM-DDTHH:MM:SS[.ffffff]")
 _TIMESTAMP = _instant(_TIMESTAMP_TEXT, "a timestamp as YYYY-MM-DDTHH:MM:SS[.ffffff]Z")
 
-FORMS: Final[Mapping[BqType, Form]] = MappingProxyType(
+FORMS: Final[Mapping[BqType, JsonForm]] = MappingProxyType(
     {
-        BqType.INT64: Form("<i8", _int64),
-        BqType.FLOAT64: Form("<f8", _float64, _show_float64),
-        BqType.BOOL: Form("?", _bool),
-        BqType.STRING: Form(None, _string),
-        BqType.BYTES: Form(None, _bytes, lambda value: base64.b64encode(value).decode()),
-        BqType.DATE: Form("<i4", _date, _show_date, pa.int32()),
-        BqType.DATETIME: Form("<i8", _DATETIME, _show_datetime, pa.int64()),
-        BqType.TIME: Form("<i8", _time, _show_time, pa.int64()),
-        BqType.TIMESTAMP: Form("<i8", _TIMESTAMP, lambda micros: _show_datetime(micros) + "Z", pa.int64()),
-        BqType.NUMERIC: Form("V16", _numeric, _show_decimal),
-        BqType.BIGNUMERIC: Form("V32", _bignumeric, _show_decimal),
-        BqType.JSON: Form(None, _json_text),
-        BqType.GEOGRAPHY: Form(None, _string),
-        BqType.INTERVAL: Form("V16", _interval, _show_interval),
+        BqType.INT64: JsonForm("<i8", _int64),
+        BqType.FLOAT64: JsonForm("<f8", _float64, _show_float64),
+        BqType.BOOL: JsonForm("?", _bool),
+        BqType.STRING: JsonForm(None, _string),
+        BqType.BYTES: JsonForm(None, _bytes, lambda value: base64.b64encode(value).decode()),
+        BqType.DATE: JsonForm("<i4", _date, _show_date, pa.int32()),
+        BqType.DATETIME: JsonForm("<i8", _DATETIME, _show_datetime, pa.int64()),
+        BqType.TIME: JsonForm("<i8", _time, _show_time, pa.int64()),
+        BqType.TIMESTAMP: JsonForm("<i8", _TIMESTAMP, lambda micros: _show_datetime(micros) + "Z", pa.int64()),
+        BqType.NUMERIC: JsonForm("V16", _numeric, _show_decimal),
+        BqType.BIGNUMERIC: JsonForm("V32", _bignumeric, _show_decimal),
+        BqType.JSON: JsonForm(None, _json_text),
+        BqType.GEOGRAPHY: JsonForm(None, _string),
+        BqType.INTERVAL: JsonForm("V16", _interval, _show_interval),
     }
 )
 """The forms of every scalar type; RANGE and RECORD consist of these."""

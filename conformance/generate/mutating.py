@@ -14,7 +14,7 @@ from typing import Final
 
 from conformance.generate.changes import CHANGES, Patient
 from conformance.generate.choices import Seeded
-from conformance.generate.subject import Subject
+from conformance.generate.subject import LegalBytes
 from conformance.wire import Kind
 
 __all__ = ["LONGEST", "MutatedInput", "mutated"]
@@ -46,7 +46,7 @@ class MutatedInput:
     With ``writer``, the clauses on writers judge it, too.
     """
 
-    subject: Subject
+    subject: LegalBytes
     kind: Kind
     parts: tuple[bytes, ...]
     changes: tuple[str, ...]
@@ -58,7 +58,7 @@ class MutatedInput:
         return sum(map(len, self.parts))
 
 
-def mutated(subjects: Mapping[Kind, Sequence[Subject]], seed: int, number: int) -> MutatedInput:
+def mutated(subjects: Mapping[Kind, Sequence[LegalBytes]], seed: int, number: int) -> MutatedInput:
     """Return input ``number`` of ``seed`` over legal ``subjects`` by their kinds, independent of inputs made before."""
     choices = Seeded(seed, number, "mutated")
     kinds = [kind for kind in _KINDS if subjects.get(kind)]

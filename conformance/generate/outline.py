@@ -19,7 +19,7 @@ from conformance.contract.mapping import arrow_schema
 from conformance.contract.remembered import once_per_object
 from conformance.records import ROW_ID, BqType, Column, Mode, is_row_id
 
-__all__ = ["ROW_ID", "Outline", "OutlineNode", "Region", "is_row_id", "outline"]
+__all__ = ["ROW_ID", "Outline", "OutlineNode", "OutlineRegion", "is_row_id", "outline"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -37,11 +37,11 @@ class OutlineNode:
     arrow: pa.DataType
     nullable: bool
     children: tuple[OutlineNode, ...] = ()
-    items: Region | None = None
+    items: OutlineRegion | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Region:
+class OutlineRegion:
     """The nodes of a region in pre-order, and its outermost nodes in ``top``.
 
     ``parents`` are pairs of places, a field's and its record's.
@@ -66,7 +66,7 @@ class Outline:
     """
 
     schema: pa.Schema
-    region: Region
+    region: OutlineRegion
     row_ids: tuple[bool, ...]
 
 
@@ -80,12 +80,12 @@ def outline(columns: tuple[Column, ...]) -> Outline:
     return Outline(schema, region, row_ids)
 
 
-def _region(columns: Iterable[tuple[Column, str, pa.DataType]], *, items: bool = False) -> Region:
+def _region(columns: Iterable[tuple[Column, str, pa.DataType]], *, items: bool = False) -> OutlineRegion:
     """Return the region of these columns, given as ``(column, path, type)``, or of their items."""
     nodes: dict[int, OutlineNode] = {}
     top = [_node(column, path, arrow, nodes, item=items) for column, path, arrow in columns]
     in_order = [nodes[place] for place in range(len(nodes))]
-    return Region(
+    return OutlineRegion(
         nodes=tuple(in_order),
         top=tuple(top),
         parents=tuple((child.place, node.place) for node in in_order for child in node.children),

@@ -9,7 +9,7 @@ from typing import Final
 from conformance.generate.mangling import messages_of
 from conformance.wire import Kind, Message, RegionKind, Schema, dissect, read_schema
 
-__all__ = ["Anatomy", "Subject"]
+__all__ = ["Anatomy", "LegalBytes"]
 
 _NUMBERS: Final = frozenset(
     {RegionKind.PREFIX, RegionKind.VTABLE, RegionKind.TABLE, RegionKind.VECTOR, RegionKind.STRING}
@@ -26,7 +26,7 @@ class Anatomy:
 
 
 @dataclasses.dataclass(frozen=True)  # without slots, for the cached property
-class Subject:
+class LegalBytes:
     """Legal bytes to start from.
 
     ``parts`` are one byte string; for bare messages, a schema message and the batches that follow it, which are

@@ -19,7 +19,7 @@ import pyarrow as pa
 from conformance.contract.remembered import once_per_object
 from conformance.generate import arrays
 from conformance.generate.arrays import Bools
-from conformance.generate.outline import Outline, OutlineNode, Region
+from conformance.generate.outline import Outline, OutlineNode, OutlineRegion
 from conformance.generate.pools import Pool, RangePool, pool, range_pool, sized_pool
 from conformance.records import BqType, NullPattern, Recipe, ValueProfile
 
@@ -96,18 +96,18 @@ class _Synthesis:
         self._lengths = recipe.max_items + 1
         self._cell_bytes = recipe.cell_bytes if recipe.values is ValueProfile.WIDE else 0
 
-    def region(self, region: Region, slots: int) -> list[pa.Array]:
+    def region(self, region: OutlineRegion, slots: int) -> list[pa.Array]:
         """Return the arrays of the outermost nodes of a region with so many slots."""
         return self._filled(region, slots) if slots else _empty(region)
 
-    def _filled(self, region: Region, slots: int) -> list[pa.Array]:
+    def _filled(self, region: OutlineRegion, slots: int) -> list[pa.Array]:
         if not region.nodes:
             return []
         pools = [self._pool(node) for node in region.nodes]
         chosen = self._chosen(region, pools, slots)
         return [self._array(node, pools, chosen, slots) for node in region.top]
 
-    def _chosen(self, region: Region, pools: list[Pool | RangePool | None], slots: int) -> _Choices:
+    def _chosen(self, region: OutlineRegion, pools: list[Pool | RangePool | None], slots: int) -> _Choices:
         bits = self._bits(region, slots)
         struck = self._strike(bits)
         dead = None
@@ -161,7 +161,7 @@ class _Synthesis:
             sized_pool(self._cell_bytes) if self._cell_bytes and column.type in _TEXTS else pool(column, self._values)
         )
 
-    def _bits(self, region: Region, slots: int) -> Bits:
+    def _bits(self, region: OutlineRegion, slots: int) -> Bits:
         """Return 64 bits for each slot of each node."""
         seed = self._seed
         digests = [hashlib.blake2b(f"{seed}/{node.path}".encode(), digest_size=8).digest() for node in region.nodes]
@@ -171,7 +171,7 @@ class _Synthesis:
 
 
 @once_per_object
-def _empty(region: Region) -> list[pa.Array]:
+def _empty(region: OutlineRegion) -> list[pa.Array]:
     """Return the arrays of a region without slots, which are the same for every recipe."""
     return _Synthesis(Recipe(0))._filled(region, 0)  # noqa: SLF001  # a part of it
 

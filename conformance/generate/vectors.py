@@ -1,8 +1,8 @@
 """The golden vectors: Arrow bytes with the permitted results of readers, for programs in any language.
 
-A folder of vectors has ``vectors/*.json`` (one :class:`Chapter` each). Next to each is an archive of the same name
-(``vectors/*.zip``, see :mod:`conformance.disk.archives`) with its vectors' bytes in ``bytes/`` and the rows of valid
-vectors, in the Arrow integration JSON form, in ``rows/``. The form follows Project Wycheproof
+A folder of vectors has ``vectors/*.json`` (one :class:`VectorChapter` each). Next to each is an archive of the same
+name (``vectors/*.zip``, see :mod:`conformance.disk.archives`) with its vectors' bytes in ``bytes/`` and the rows of
+valid vectors, in the Arrow integration JSON form, in ``rows/``. The form follows Project Wycheproof
 (https://github.com/C2SP/wycheproof): all facts about a vector are in one place, and a program that runs them needs
 only a JSON parser, a ZIP reader and SHA-256. This module reads and writes folders; it makes no bytes.
 """
@@ -22,7 +22,7 @@ from conformance.disk.archives import ArchiveError, pack, unpack
 from conformance.disk.files import read_text, write_inside
 from conformance.records import from_json, to_json
 
-__all__ = ["Chapter", "Provenance", "Vector", "VectorError", "VectorSet", "vectors_schema"]
+__all__ = ["Vector", "VectorChapter", "VectorError", "VectorOrigin", "VectorSet", "vectors_schema"]
 
 FORMAT: Final = 2
 """The version of the form; it rises if a program written for the old form would misread the new one."""
@@ -34,7 +34,7 @@ class VectorError(ValueError):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Provenance:
+class VectorOrigin:
     """The maker of a vector: ``origin`` names the sample, variation, mutant or recipe that it was made from.
 
     ``regenerates`` is ``bytes`` if every machine makes the same bytes, ``values`` if the bytes depend on a codec's
@@ -73,14 +73,14 @@ class Vector:
     file: str
     sha256: str
     size: int
-    provenance: Provenance
+    provenance: VectorOrigin
     rows: str = ""
     reason: str = ""
     flags: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Chapter:
+class VectorChapter:
     """The vectors of one file."""
 
     title: str
@@ -93,7 +93,7 @@ class Chapter:
 class VectorSet:
     """Chapters by name, and the contents of the archives' members that their vectors name."""
 
-    chapters: dict[str, Chapter] = dataclasses.field(default_factory=dict)
+    chapters: dict[str, VectorChapter] = dataclasses.field(default_factory=dict)
     contents: dict[str, bytes] = dataclasses.field(default_factory=dict)
 
     @property
@@ -159,12 +159,12 @@ def _differing(one: Vector, other: Vector) -> Iterable[str]:
             yield field.name
 
 
-def _chapter(path: Path) -> Chapter:
+def _chapter(path: Path) -> VectorChapter:
     try:
         document = json.loads(read_text(path))
         # The first version of the form had no version number.
         form = document.get("format", 1) if isinstance(document, dict) else FORMAT
-        chapter = from_json(Chapter, document, path=path.name) if form == FORMAT else None
+        chapter = from_json(VectorChapter, document, path=path.name) if form == FORMAT else None
     except (OSError, ValueError, RecursionError) as error:
         raise VectorError(f"{path}: expected a chapter of golden vectors, got {error}") from error
     if chapter is None:
@@ -172,7 +172,7 @@ def _chapter(path: Path) -> Chapter:
     return chapter
 
 
-def _members(chapter: Chapter) -> Iterator[str]:
+def _members(chapter: VectorChapter) -> Iterator[str]:
     """Yield the names of the members of a chapter's archive, some more than once."""
     for vector in chapter.vectors:
         yield vector.file
@@ -180,7 +180,7 @@ def _members(chapter: Chapter) -> Iterator[str]:
             yield vector.rows
 
 
-def _contents(path: Path, chapter: Chapter) -> dict[str, bytes]:
+def _contents(path: Path, chapter: VectorChapter) -> dict[str, bytes]:
     """Return the members of an archive that its chapter names."""
     try:
         members = unpack(path)
@@ -202,4 +202,4 @@ def _text(document: Any) -> bytes:
 
 def vectors_schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a chapter."""
-    return json_schema(Chapter, title="A chapter of golden vectors for readers of Arrow IPC")
+    return json_schema(VectorChapter, title="A chapter of golden vectors for readers of Arrow IPC")

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 
-from conformance.contain.channel import Frame
+from conformance.contain.channel import ChannelMessage
 from conformance.contract import proto
 from conformance.formats.messages import ARROW
 from conformance.records import (
@@ -75,7 +75,7 @@ class FullRead:
         """The seconds that the responses add to the deadline of a reading."""
         return sum(len(stream.responses) for stream in self.streams) // RESPONSES
 
-    def to_frame(self) -> Frame:
+    def to_frame(self) -> ChannelMessage:
         """The read as a frame: names and columns in the header, recorded bytes as byte strings."""
         header = {
             "case_id": self.case_id,
@@ -86,12 +86,12 @@ class FullRead:
             "streams": [{"name": stream.name, "responses": len(stream.responses)} for stream in self.streams],
         }
         if self.bare is not None:
-            return Frame({**header, "bare": True}, (self.bare[0], *self.bare[1]))
+            return ChannelMessage({**header, "bare": True}, (self.bare[0], *self.bare[1]))
         responses = (response for stream in self.streams for response in stream.responses)
-        return Frame(header, (self.request, self.session, *responses))
+        return ChannelMessage(header, (self.request, self.session, *responses))
 
     @classmethod
-    def from_frame(cls, frame: Frame) -> FullRead:
+    def from_frame(cls, frame: ChannelMessage) -> FullRead:
         """The read that :meth:`to_frame` wrote."""
         blobs = iter(frame.blobs)
         bare = (next(blobs), tuple(blobs)) if "bare" in frame.header else None

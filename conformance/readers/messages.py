@@ -15,18 +15,18 @@ from conformance.contract import proto
 from conformance.formats.messages import ARROW
 from conformance.readers.fullread import FullRead
 
-__all__ = ["Messages", "NoMessage", "messages", "stream_bytes"]
+__all__ = ["NoArrowMessage", "RecordedMessages", "messages", "stream_bytes"]
 
 MAX_INFLATED: Final = 1 << 30
 """The largest size in bytes that a compressed response may declare: the proto caps a response at 128 MB."""
 
 
-class NoMessage(Exception):  # noqa: N818  # its name becomes a reading's error class
+class NoArrowMessage(Exception):  # noqa: N818  # its name becomes a reading's error class
     """The recorded responses contain no Arrow message where one is needed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Messages:
+class RecordedMessages:
     """The schema message, and the batch messages of every stream in the session's order."""
 
     schema: bytes
@@ -34,7 +34,7 @@ class Messages:
 
 
 @functools.lru_cache(maxsize=1)  # each reader of a worker calls it again
-def messages(read: FullRead) -> Messages:
+def messages(read: FullRead) -> RecordedMessages:
     """Extract the Arrow messages of a full read.
 
     The schema is the session's, as for the clients that decode against the session (Go, Node, Spark); if the session
@@ -45,7 +45,7 @@ def messages(read: FullRead) -> Messages:
         google.protobuf.message.DecodeError: A response is not a ReadRowsResponse.
     """
     if read.bare is not None:
-        return Messages(*read.bare)
+        return RecordedMessages(*read.bare)
     schema = ARROW.schema_in(proto.ReadSession.FromString(read.session))
     batches = []
     for stream in read.streams:
@@ -54,12 +54,12 @@ def messages(read: FullRead) -> Messages:
             schema = schema or ARROW.schema_in(response)
             stored = ARROW.rows_in(response)
             if stored is None:
-                raise NoMessage(f"expected an Arrow record batch in response {index} of {stream.name}, got none")
+                raise NoArrowMessage(f"expected an Arrow record batch in response {index} of {stream.name}, got none")
             # Without a request for a codec, clients take the payload as it stands, whatever size is declared.
             batches.append(_inflated(response, stored) if read.asks_response_compression else stored)
     if not schema:
-        raise NoMessage("expected an Arrow schema in the session or in a response, got none")
-    return Messages(schema, tuple(batches))
+        raise NoArrowMessage("expected an Arrow schema in the session or in a response, got none")
+    return RecordedMessages(schema, tuple(batches))
 
 
 def _inflated(response: Any, data: bytes) -> bytes:
@@ -68,7 +68,7 @@ def _inflated(response: Any, data: bytes) -> bytes:
     if size <= 0:
         return data
     if size > MAX_INFLATED:
-        raise NoMessage(f"expected at most {MAX_INFLATED} bytes in a response, got {size} announced")
+        raise NoArrowMessage(f"expected at most {MAX_INFLATED} bytes in a response, got {size} announced")
     return bytes(pa.Codec("lz4_raw").decompress(data, decompressed_size=size))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from conformance.contain.channel import Frame, FrameError
+from conformance.contain.channel import ChannelMessage, FrameError
 from conformance.contain.supervised import in_words, signal_name
 from conformance.contain.worker import Worker, last_words
 from conformance.readers.fullread import FullRead
@@ -115,7 +115,7 @@ class WorkerProcess:
         except (LookupError, TypeError, ValueError) as error:
             raise self._end(FrameError(f"expected a reading, got {frame.header!r}")) from error
 
-    def _receive(self, seconds: float) -> Frame:
+    def _receive(self, seconds: float) -> ChannelMessage:
         try:
             return self._worker.channel.receive(seconds=seconds)
         except (FrameError, OSError) as error:

@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from conformance.contain.parse import ForeignJsonError, parse_object
 from conformance.records import BqType, Column
 
-__all__ = ["Queries", "RestTable", "Tables", "answer", "rest_schema"]
+__all__ = ["RecordedQueries", "RestTable", "Tables", "answer", "rest_schema"]
 
 Body: TypeAlias = dict[str, Any]
 
@@ -95,7 +95,7 @@ Tables: TypeAlias = Callable[[str, str, str], RestTable | None]
 """The table of a project, a dataset and a table id, None if there is none; an empty project is any."""
 
 
-class Queries(Protocol):
+class RecordedQueries(Protocol):
     """Recorded queries."""
 
     def queried(self, body: Mapping[str, Any], /) -> tuple[int, bytes] | None:
@@ -125,7 +125,9 @@ def _field(column: Column) -> Body:
     return field
 
 
-def answer(tables: Tables, method: str, target: str, body: bytes, queries: Queries | None = None) -> tuple[int, Body]:
+def answer(
+    tables: Tables, method: str, target: str, body: bytes, queries: RecordedQueries | None = None
+) -> tuple[int, Body]:
     """The status and the JSON of the answer to a request; never raises."""
     url = urlsplit(target)
     if method == "POST" and url.path.rpartition("/")[2] == "token":
@@ -141,7 +143,7 @@ def answer(tables: Tables, method: str, target: str, body: bytes, queries: Queri
     return 400, _error(f"not recorded: {method} {url.path}")
 
 
-def _recorded(queries: Queries, method: str, path: str, body: bytes) -> tuple[int, Body] | None:
+def _recorded(queries: RecordedQueries, method: str, path: str, body: bytes) -> tuple[int, Body] | None:
     """The recorded answer of jobs.query, and jobs.get of its job, which is done."""
     if method == "POST" and _QUERIES.fullmatch(path):
         answered = queries.queried(_parsed(body))

@@ -27,7 +27,7 @@ from conformance.readers.queryread import SUCCESS, RecordedQuery, job_in, record
 from conformance.readers.rest import RestTable
 from conformance.records import Call, CallEnd, Case, Column, Exchange, MetadataEntry
 
-__all__ = ["Answer", "Ending", "NotRecordedError", "Tape", "TapeStream", "Tapes", "tapes_of"]
+__all__ = ["Answer", "NotRecordedError", "RecordedEnding", "Tape", "TapeStream", "Tapes", "tapes_of"]
 
 
 class NotRecordedError(Exception):
@@ -35,7 +35,7 @@ class NotRecordedError(Exception):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Ending:
+class RecordedEnding:
     """How a recorded call ended: its status with its message and its trailers.
 
     Of a call whose client may stream, also how it went on: its ``initial`` metadata, the ``order`` of messages as in
@@ -50,8 +50,8 @@ class Ending:
     requests: tuple[bytes, ...] = ()
 
 
-OK: Final = Ending()
-Answer: TypeAlias = tuple[tuple[bytes, ...], Ending]
+OK: Final = RecordedEnding()
+Answer: TypeAlias = tuple[tuple[bytes, ...], RecordedEnding]
 """The responses to a request, and how the call ends."""
 
 
@@ -64,7 +64,7 @@ class TapeStream:
 
     name: str
     responses: tuple[bytes, ...]
-    ending: Ending = OK
+    ending: RecordedEnding = OK
     whole: bool = True
     others: tuple[tuple[int, Answer], ...] = ()
 
@@ -101,7 +101,7 @@ class Tape:
     table: str
     request: bytes
     session: bytes
-    ending: Ending
+    ending: RecordedEnding
     streams: tuple[TapeStream, ...]
     columns: tuple[Column, ...] = ()
     splits: tuple[tuple[bytes, bytes], ...] = ()
@@ -317,8 +317,8 @@ def _streams(session: bytes) -> tuple[str, ...]:
         return ()
 
 
-def _ending(call: Call) -> Ending:
-    return Ending(call.status, call.details, call.trailers)
+def _ending(call: Call) -> RecordedEnding:
+    return RecordedEnding(call.status, call.details, call.trailers)
 
 
 def _asked(request: bytes) -> Any:

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.contain.channel import Channel, Frame
+from conformance.contain.channel import Channel, ChannelMessage
 from conformance.contain.limits import collect_seldom, limit_cpu, limit_files, limit_memory, mapped_bytes, no_core_dump
 from conformance.readers.fullread import FullRead
 from conformance.readers.info import Read
@@ -68,8 +68,8 @@ class ReaderLoop:
         self._first_mapped = mapped_bytes()
         return absent
 
-    def _read(self, frame: Frame) -> None:
-        whole = FullRead.from_frame(Frame(frame.header["read"], frame.blobs))
+    def _read(self, frame: ChannelMessage) -> None:
+        whole = FullRead.from_frame(ChannelMessage(frame.header["read"], frame.blobs))
         sent: dict[int, pa.Buffer] = {}
         for number, name in enumerate(frame.header["readers"]):
             limit_memory(self._memory)

@@ -6,6 +6,6 @@ of the methods in :mod:`.methods` to the log as it ends. :mod:`.proxy` starts an
 This package does not judge: :mod:`conformance.engine.conversed` makes exchanges of the calls.
 """
 
-from conformance.recording.proxy import Listener, Plan, Proxy, Upstream
+from conformance.recording.proxy import Listener, Proxy, ProxyPlan, Upstream
 
-__all__ = ["Listener", "Plan", "Proxy", "Upstream"]
+__all__ = ["Listener", "Proxy", "ProxyPlan", "Upstream"]

@@ -25,7 +25,7 @@ from conformance.engine.provenance import Identity
 from conformance.engine.selection import all_clauses
 from conformance.engine.started import surroundings
 from conformance.protocol import DEFAULT_PROTOCOL, plugins
-from conformance.recording.keeping import Bounds, Kept, Metadata
+from conformance.recording.keeping import Bounds, KeptMessages, Metadata
 from conformance.recording.methods import recorded_methods
 from conformance.recording.plugin import RecordingPlugin
 from conformance.records import Asker, AskerKind, Call, CallEnd, Case, Exchange, Level, RunQuery
@@ -74,7 +74,7 @@ class Journal:
         self._now = time.time_ns() // 1000
         self._writer = LogWriter(path)
         self._labels = {name: one.labels() for name, one in plugins(RecordingPlugin).items()}
-        self._queue: queue.SimpleQueue[tuple[Kept, Ended] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[KeptMessages, Ended] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write_all, name="journal", daemon=True)
 
     def __enter__(self) -> Self:
@@ -99,19 +99,19 @@ class Journal:
         finally:
             self._writer.__exit__(None, None, None)
 
-    def keep(self, method: str, sent: Metadata) -> Kept | None:
+    def keep(self, method: str, sent: Metadata) -> KeptMessages | None:
         """The place for the messages of a call that begins; None if calls of ``method`` are not recorded."""
         if method not in recorded_methods():
             self.passed[method] += 1
             return None
         protocol, name = recorded_methods()[method]
-        return Kept(protocol, name, sent, self.bounds, time.monotonic() - self._began)
+        return KeptMessages(protocol, name, sent, self.bounds, time.monotonic() - self._began)
 
-    def keep_query(self, sent: Metadata) -> Kept:
+    def keep_query(self, sent: Metadata) -> KeptMessages:
         """The place for the messages of a call of jobs.query, which is none of gRPC."""
-        return Kept(DEFAULT_PROTOCOL, RunQuery.METHOD, sent, self.bounds, time.monotonic() - self._began)
+        return KeptMessages(DEFAULT_PROTOCOL, RunQuery.METHOD, sent, self.bounds, time.monotonic() - self._began)
 
-    def end(self, kept: Kept, ended: Ended) -> None:
+    def end(self, kept: KeptMessages, ended: Ended) -> None:
         """Let the thread write a call that has ended."""
         self._queue.put((kept, ended))
 
@@ -135,7 +135,7 @@ class Journal:
             finally:
                 kept.release()
 
-    def _write(self, kept: Kept, ended: Ended) -> None:
+    def _write(self, kept: KeptMessages, ended: Ended) -> None:
         if self.failure is not None:
             return
         self.in_part += kept.full
@@ -148,7 +148,7 @@ class Journal:
         if self._seen is not None and self.bounds.used < self.bounds.together // 2:  # else calls would not be kept
             self._seen(event)
 
-    def _event(self, kept: Kept, call: Call) -> ExchangeRecorded:
+    def _event(self, kept: KeptMessages, call: Call) -> ExchangeRecorded:
         """One call as an exchange of its own; calls that belong together are gathered when the log is read."""
         name = f"call.{self.written + 1:06}"
         case = Case(name, "One call of a client, recorded by a proxy", UNKNOWN_TABLE, steps=(), protocol=kept.protocol)

@@ -20,7 +20,7 @@ from conformance.recording.plugin import Metadata, RecordingPlugin
 from conformance.records import Call, CallEnd, MetadataEntry, Turn
 from conformance.targets.endpoint import is_secret_name
 
-__all__ = ["MOST_PER_CALL", "Bounds", "Kept", "Metadata"]
+__all__ = ["MOST_PER_CALL", "Bounds", "KeptMessages", "Metadata"]
 
 MOST_PER_CALL: Final = 40 << 20
 """The largest bound for one call, in bytes: a line of a log has at most 64 MiB, and base64 adds a third."""
@@ -61,7 +61,7 @@ class Bounds:
 
 
 @dataclasses.dataclass(slots=True)
-class Kept:
+class KeptMessages:
     """The messages of one call so far. ``started`` is seconds since the recording began.
 
     ``method`` is the bare name, and ``sent`` is the metadata of the client, which is not recorded: its credentials are

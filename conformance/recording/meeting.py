@@ -16,7 +16,7 @@ import grpc
 
 from conformance.contract.rpcstatus import TRAILER, retry_status
 from conformance.recording.methods import recorded_methods, stream_of
-from conformance.records import Fault, FaultKind
+from conformance.records import FaultKind, PlannedFault
 from conformance.targets.faulting import Faults
 from conformance.targets.splice import Splice
 
@@ -58,7 +58,7 @@ class Meeting:
         if self._splice is not None:
             self._splice.note(port, _PREFIX + len(data))
 
-    def break_off(self, port: int, fault: Fault) -> None:
+    def break_off(self, port: int, fault: PlannedFault) -> None:
         """Break the connection, or announce its end, when all messages so far have passed, or bytes of a message."""
         assert self._splice is not None
         self._splice.break_off(port, size=fault.bytes, leave=fault.kind is FaultKind.GOAWAY)
@@ -72,10 +72,10 @@ class Meets:
     def __init__(
         self,
         meeting: Meeting,
-        fault: Fault | None,
+        fault: PlannedFault | None,
         context: Any,
         *,
-        on_come: Callable[[Fault], None] = lambda _fault: None,
+        on_come: Callable[[PlannedFault], None] = lambda _fault: None,
     ) -> None:
         self.fault = fault
         self.came = False
@@ -96,7 +96,7 @@ class Meets:
         self._meeting.note(self._port, data)
         return await self.end()
 
-    def _come(self, fault: Fault) -> None:
+    def _come(self, fault: PlannedFault) -> None:
         self.came = True
         self._on_come(fault)
 
@@ -124,7 +124,7 @@ class Meets:
         return True
 
 
-def _trailers(fault: Fault) -> tuple[tuple[str, bytes], ...]:
+def _trailers(fault: PlannedFault) -> tuple[tuple[str, bytes], ...]:
     if fault.retry_after is None:
         return ()
     code = grpc.StatusCode[fault.code].value[0]

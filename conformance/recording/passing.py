@@ -19,7 +19,7 @@ import grpc
 import grpc.aio
 
 from conformance.recording.journal import Ended, Journal
-from conformance.recording.keeping import Kept, Metadata
+from conformance.recording.keeping import KeptMessages, Metadata
 from conformance.recording.meeting import Meeting, Meets
 from conformance.records import CallEnd
 from conformance.targets.calls import is_lost
@@ -108,7 +108,14 @@ class _Passed:
     """A call on its way: what came from either side so far, and how it ended."""
 
     def __init__(
-        self, call: Any, context: Any, kept: Kept | None, *, began: float, timeout: float | None, meets: Meets | None
+        self,
+        call: Any,
+        context: Any,
+        kept: KeptMessages | None,
+        *,
+        began: float,
+        timeout: float | None,
+        meets: Meets | None,
     ) -> None:
         self._call = call
         self._context = context

@@ -22,7 +22,7 @@ from conformance.recording.meeting import Clock, Meeting
 from conformance.recording.methods import method_names
 from conformance.recording.passing import OPTIONS, Passing
 from conformance.recording.restcalls import RestCalls
-from conformance.records import Fault, FaultKind
+from conformance.records import FaultKind, PlannedFault
 from conformance.reference.guard import ServerTls
 from conformance.targets.endpoint import Tls
 from conformance.targets.faulting import Faults
@@ -30,7 +30,7 @@ from conformance.targets.requests import Requests
 from conformance.targets.splice import Splice
 from conformance.targets.tls import SecureLine
 
-__all__ = ["Listener", "Plan", "Proxy", "Upstream", "addresses", "record"]
+__all__ = ["Listener", "Proxy", "ProxyPlan", "Upstream", "addresses", "record"]
 
 LOOPBACK: Final = "127.0.0.1"
 END_SECONDS: Final = 1.0
@@ -56,7 +56,7 @@ class Listener:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Plan:
+class ProxyPlan:
     """Where a proxy listens, where it passes calls on to, and the ``faults`` that happen on the way.
 
     ``clock`` is what delays wait for.
@@ -64,7 +64,7 @@ class Plan:
 
     listener: Listener
     upstream: Upstream
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[PlannedFault, ...] = ()
     clock: Clock = asyncio.sleep
 
     def __post_init__(self) -> None:
@@ -89,7 +89,7 @@ class Proxy:
         OSError: an address cannot be bound, or a file of the listener's TLS cannot be used.
     """
 
-    def __init__(self, plan: Plan, journal: Journal) -> None:
+    def __init__(self, plan: ProxyPlan, journal: Journal) -> None:
         self._plan = plan
         self._journal = journal
         secure = None if plan.upstream.tls is None else SecureLine.of(plan.upstream.tls, Path.cwd())
@@ -200,7 +200,7 @@ def addresses(proxy: Proxy, *, tls: bool) -> Mapping[str, str]:
 
 
 async def record(
-    plan: Plan, journal: Journal, *, command: Sequence[str] = (), ready: Callable[[Proxy], None]
+    plan: ProxyPlan, journal: Journal, *, command: Sequence[str] = (), ready: Callable[[Proxy], None]
 ) -> tuple[int | None, tuple[str, ...]]:
     """Pass calls on until ``command`` ends, or until SIGTERM, or a SIGINT or SIGHUP that is not ignored; a second
     signal ends the process at once.
@@ -240,6 +240,6 @@ async def record(
             loop.remove_signal_handler(number)
 
 
-def _started(command: Sequence[str], proxy: Proxy, plan: Plan, on_end: Callable[[], None]) -> Supervised:
+def _started(command: Sequence[str], proxy: Proxy, plan: ProxyPlan, on_end: Callable[[], None]) -> Supervised:
     environment = {**os.environ, **addresses(proxy, tls=plan.listener.tls is not None)}
     return Supervised(command, environment=environment, stdin=0, stdout=1, stderr=2, on_end=on_end)

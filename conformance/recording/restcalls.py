@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 
 from conformance.contract.rpcstatus import STATUS_OF_HTTP
 from conformance.recording.journal import Ended, Journal
-from conformance.recording.keeping import Bounds, Kept
+from conformance.recording.keeping import Bounds, KeptMessages
 from conformance.records import CallEnd, RunQuery
 
 __all__ = ["RestCalls"]
@@ -85,7 +85,7 @@ class _Body:
 class _Awaited:
     """A request: ``kept`` and ``body`` are None unless it is a query."""
 
-    def __init__(self, *, bodyless: bool, kept: Kept | None = None, body: _Body | None = None) -> None:
+    def __init__(self, *, bodyless: bool, kept: KeptMessages | None = None, body: _Body | None = None) -> None:
         self.bodyless, self.kept, self.body = bodyless, kept, body
         self.began = time.monotonic()
         self.status = 0

@@ -10,7 +10,7 @@ from conformance.contain.text import keep_safe, many
 from conformance.records.base import record
 from conformance.records.closed import FaultKind
 
-__all__ = ["Fault", "FaultPlan"]
+__all__ = ["FaultPlan", "PlannedFault"]
 
 CODES: Final = (
     *("CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS"),
@@ -26,7 +26,7 @@ LONGEST_DURATION: Final = 315_576_000_000
 
 
 @record
-class Fault:
+class PlannedFault:
     """One instruction of a plan: ``kind`` happens to one call, after some of its responses were passed on.
 
     ``call`` counts the calls of ``method`` from 0, separately for each stream: 0 is the first read of a stream, 1 the
@@ -74,4 +74,4 @@ class Fault:
 class FaultPlan:
     """The instructions for the calls between a client and a server; at most one of them happens to a call."""
 
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[PlannedFault, ...] = ()

@@ -7,7 +7,7 @@ from typing import ClassVar, TypeAlias
 from conformance._codec import RecordError
 from conformance.records.base import record
 from conformance.records.closed import FaultKind, Happening, QueryStatement
-from conformance.records.faults import Fault
+from conformance.records.faults import PlannedFault
 from conformance.records.step import CallStep, Expect, Step
 
 __all__ = [
@@ -86,7 +86,7 @@ class ReadRows(CallStep):
     together: bool = False
     alongside: bool = False
     handed: bool = False
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[PlannedFault, ...] = ()
     name: str = ""
     expect: Expect = Expect()
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from conformance.disk.files import data_file
 from conformance.generate import draw_case, materialise
-from conformance.generate.subject import Subject
+from conformance.generate.subject import LegalBytes
 from conformance.generate.vectors import VectorSet
 from conformance.reference.golden import pairs
 from conformance.reference.ipc.dictionaries import dictionary_count
@@ -33,30 +33,30 @@ _CODECS: Final = ("", "LZ4_FRAME", "ZSTD")
 
 
 @functools.cache
-def legal_subjects() -> Mapping[Kind, tuple[Subject, ...]]:
+def legal_subjects() -> Mapping[Kind, tuple[LegalBytes, ...]]:
     """The inputs by kind, always the same but for drawn tables that are compressed, as the codec's version does it."""
-    found: dict[Kind, list[Subject]] = {kind: [] for kind in Kind}
+    found: dict[Kind, list[LegalBytes]] = {kind: [] for kind in Kind}
     for subject in (*_vectors(), *_golden(), *_drawn(), *_samples()):
         found[subject.kind].append(subject)
     return MappingProxyType({kind: tuple(these) for kind, these in found.items()})
 
 
-def _vectors() -> Iterator[Subject]:
+def _vectors() -> Iterator[LegalBytes]:
     stored = VectorSet.load(data_file("golden", "ipc"))  # their making takes ten times as long
     for chapter in _LEGAL:
         for one in stored.chapters[chapter].vectors:
             kind = Kind(one.kind)
             profile = "ipc-message" if kind is Kind.MESSAGE else ""
-            yield Subject(one.id, kind, (stored.contents[one.file],), profile)
+            yield LegalBytes(one.id, kind, (stored.contents[one.file],), profile)
 
 
-def _golden() -> Iterator[Subject]:
+def _golden() -> Iterator[LegalBytes]:
     for pair in pairs():
         messages = pair.messages()
-        yield Subject(f"golden.{pair.name}", Kind.MESSAGE, (messages["schema"], messages["batch"]), "bq-arrow")
+        yield LegalBytes(f"golden.{pair.name}", Kind.MESSAGE, (messages["schema"], messages["batch"]), "bq-arrow")
 
 
-def _drawn() -> Iterator[Subject]:
+def _drawn() -> Iterator[LegalBytes]:
     for index in range(_DRAWN):
         table = materialise(draw_case(0, index, profile="arrow").table)
         codec = _CODECS[index % len(_CODECS)]
@@ -67,11 +67,11 @@ def _drawn() -> Iterator[Subject]:
             *(REFERENCE.serialize_batch(batch, codec) for batch in batches),
         )
         if sum(map(len, parts)) <= _LARGEST:
-            yield Subject(f"drawn.{index}", Kind.MESSAGE, parts, "bq-arrow")
+            yield LegalBytes(f"drawn.{index}", Kind.MESSAGE, parts, "bq-arrow")
 
 
-def _samples() -> Iterator[Subject]:
+def _samples() -> Iterator[LegalBytes]:
     for each in SAMPLES.values():
         if dictionary_count(each.schema) == 0:
             parts = REFERENCE.serialize_schema(each.schema), *map(REFERENCE.serialize_batch, each.batches)
-            yield Subject(f"message.{each.id}", Kind.MESSAGE, parts, "ipc-message")
+            yield LegalBytes(f"message.{each.id}", Kind.MESSAGE, parts, "ipc-message")

@@ -20,7 +20,7 @@ from conformance.reference.types import field_tree, metadata_tree
 __all__ = [
     "CONTINUATION",
     "END_OF_STREAM",
-    "Message",
+    "DraftMessage",
     "batch_message",
     "dictionary_message",
     "frame",
@@ -34,7 +34,7 @@ _CODECS: Final[Mapping[str, tuple[str, int]]] = {"LZ4_FRAME": ("lz4", 0), "ZSTD"
 
 
 @dataclasses.dataclass(slots=True)
-class Message:
+class DraftMessage:
     """An encapsulated message that has not been written yet.
 
     ``tree`` is the ``Message`` table; for a record batch or a dictionary batch, ``nodes`` and ``parts`` are written
@@ -158,7 +158,7 @@ def frame(
     return continuation + struct.pack("<i", len(metadata)) + metadata + body
 
 
-def schema_message(schema: pa.Schema, ids: Sequence[int] | None = None) -> Message:
+def schema_message(schema: pa.Schema, ids: Sequence[int] | None = None) -> DraftMessage:
     """The Schema message of ``schema``: V5, little endian, no body.
 
     ``ids`` are the ids of its dictionaries, in pre-order; without them, no field may be dictionary-encoded.
@@ -167,17 +167,17 @@ def schema_message(schema: pa.Schema, ids: Sequence[int] | None = None) -> Messa
     header: dict[str, Any] = {"fields": [field_tree(field, numbers) for field in schema]}
     if schema.metadata:
         header["custom_metadata"] = metadata_tree(schema.metadata)
-    return Message({"version": V5, "header_type": _SCHEMA, "header": header})
+    return DraftMessage({"version": V5, "header_type": _SCHEMA, "header": header})
 
 
-def batch_message(batch: pa.RecordBatch, *, codec: str = "") -> Message:
+def batch_message(batch: pa.RecordBatch, *, codec: str = "") -> DraftMessage:
     """The RecordBatch message of ``batch``: V5, buffers in order, aligned to 8, no bitmap where nothing is null."""
     nodes, parts = walk(batch)
     tree = {"version": V5, "header_type": _RECORD_BATCH, "header": {"length": batch.num_rows}}
-    return Message(tree, nodes, parts, codec)
+    return DraftMessage(tree, nodes, parts, codec)
 
 
-def dictionary_message(number: int, values: pa.Array, *, delta: bool = False, codec: str = "") -> Message:
+def dictionary_message(number: int, values: pa.Array, *, delta: bool = False, codec: str = "") -> DraftMessage:
     """The DictionaryBatch message that defines dictionary ``number``, or with ``delta`` appends to it."""
     message = batch_message(pa.record_batch([values], names=["dictionary"]), codec=codec)
     header = {"id": number, "data": message.header, "isDelta": int(delta)}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import Reading
-from conformance.reference.message import Message
+from conformance.reference.message import DraftMessage
 from conformance.reference.reshaping import Change, change_fields
 from conformance.reference.serializer import Serializer, Write
 
@@ -117,7 +117,7 @@ def decorator(
 def _patient(change: Write) -> Write:
     """A mutant that does not apply to a message (it has no list, for example) leaves the message unchanged."""
 
-    def write(message: Message) -> Message | bytes:
+    def write(message: DraftMessage) -> DraftMessage | bytes:
         try:
             return change(message)
         except LookupError:

@@ -12,12 +12,12 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.reference.message import Message, batch_message, schema_message
+from conformance.reference.message import DraftMessage, batch_message, schema_message
 
 __all__ = ["REFERENCE", "Serializer", "Write", "encoded"]
 
 Reshape = Callable[[pa.RecordBatch], pa.RecordBatch]
-Write = Callable[[Message], Message | bytes]
+Write = Callable[[DraftMessage], DraftMessage | bytes]
 """A step that changes a message, or encodes it in a way that a message cannot express."""
 
 
@@ -25,7 +25,7 @@ def _as_it_is(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch
 
 
-def _correct(message: Message) -> Message:
+def _correct(message: DraftMessage) -> DraftMessage:
     return message
 
 
@@ -84,7 +84,7 @@ class Serializer:
 
 
 def _in_turn(first: Write, second: Write) -> Write:
-    def write(message: Message) -> Message | bytes:
+    def write(message: DraftMessage) -> DraftMessage | bytes:
         made = first(message)
         if not isinstance(made, bytes):
             return second(made)
@@ -94,7 +94,7 @@ def _in_turn(first: Write, second: Write) -> Write:
     return write
 
 
-def encoded(made: Message | bytes) -> bytes:
+def encoded(made: DraftMessage | bytes) -> bytes:
     """The bytes of a message that a step may have encoded already."""
     return made if isinstance(made, bytes) else made.encode()
 

@@ -23,7 +23,7 @@ from conformance.contract.sources import OBSERVED_TYPES
 from conformance.records import BqType, Column
 from conformance.reference.flatbuffers import SHARED_FIRST, TableLayout
 from conformance.reference.lz4 import Lz4Options, lz4_frame
-from conformance.reference.message import Message, frame
+from conformance.reference.message import DraftMessage, frame
 from conformance.reference.reshaping import change_fields, sql_type
 from conformance.reference.serializer import Serializer, Write
 
@@ -74,7 +74,7 @@ _rows: Final = _variation(lambda vary: Serializer(reshape=vary))
 
 
 def _laid_out(name: str, what: str, **choice: bool) -> None:
-    def vary(message: Message) -> Message:
+    def vary(message: DraftMessage) -> DraftMessage:
         message.layout = TableLayout(**choice)
         return message
 
@@ -101,14 +101,14 @@ _laid_out(
 
 
 @_bytes("align-64", f"{_COL}#buffer-alignment-and-padding")
-def align_to_64(message: Message) -> Message:
+def align_to_64(message: DraftMessage) -> DraftMessage:
     """Metadata end and every buffer are aligned to 64 bytes, as arrow-rs and polars write."""
     message.alignment = 64
     return message
 
 
 @_bytes("metadata-v4", "https://github.com/apache/arrow/blob/main/format/Schema.fbs (MetadataVersion)")
-def metadata_v4(message: Message) -> Message:
+def metadata_v4(message: DraftMessage) -> DraftMessage:
     """Metadata version V4, which differs from V5 in unions only; a message with unions is left alone."""
     fields = _all_fields(message) if message.tree["header_type"] == 1 else []
     unions = any(part.role == "type ids" for part in message.parts)
@@ -118,7 +118,7 @@ def metadata_v4(message: Message) -> Message:
 
 
 @_bytes("buffer-lengths-padded", f"{_COL}#recordbatch-message")
-def padded_lengths(message: Message) -> Message:
+def padded_lengths(message: DraftMessage) -> DraftMessage:
     """A buffer's length includes its padding, as apache-arrow for JavaScript writes."""
     if not message.codec:
         for part in message.parts:
@@ -127,7 +127,7 @@ def padded_lengths(message: Message) -> Message:
 
 
 @_bytes("bitmaps-present", f"{_COL}#validity-bitmaps")
-def bitmaps_present(message: Message) -> Message:
+def bitmaps_present(message: DraftMessage) -> DraftMessage:
     """A field without nulls carries a bitmap of ones, as Arrow Java and arrow-rs write."""
     nodes = {node.path: node for node in message.nodes}
     for part in message.parts:
@@ -138,7 +138,7 @@ def bitmaps_present(message: Message) -> Message:
 
 
 @_bytes("bitmaps-long", f"{_COL}#validity-bitmaps")
-def bitmaps_long(message: Message) -> Message:
+def bitmaps_long(message: DraftMessage) -> DraftMessage:
     """Validity bitmaps are longer than they need to be."""
     for part in message.parts:
         if part.role == "validity" and part.data:
@@ -147,7 +147,7 @@ def bitmaps_long(message: Message) -> Message:
 
 
 @_bytes("buffers-reversed", f"{_COL}#recordbatch-message")
-def buffers_reversed(message: Message) -> bytes:
+def buffers_reversed(message: DraftMessage) -> bytes:
     """The buffers are in the body in reverse order; the header gives their positions."""
     tree, body = message.complete()
     buffers = tree["header"].get("buffers", [])
@@ -164,7 +164,7 @@ def buffers_reversed(message: Message) -> bytes:
 
 
 @_bytes("empty-offsets", f"{_COL}#variable-size-binary-layout")
-def empty_offsets(message: Message) -> Message:
+def empty_offsets(message: DraftMessage) -> DraftMessage:
     """The offsets of a field without slots are 0 bytes, as nanoarrow writes them."""
     nodes = {node.path: node for node in message.nodes}
     for part in message.parts:
@@ -174,7 +174,7 @@ def empty_offsets(message: Message) -> Message:
 
 
 @_bytes("offsets-not-from-zero", f"{_COL}#variable-size-binary-layout")
-def offsets_from_eight(message: Message) -> Message:
+def offsets_from_eight(message: DraftMessage) -> DraftMessage:
     """Offsets of text and bytes begin at 8, and the data has 8 bytes that no value uses before them."""
     lengths = {node.path: node.length for node in message.nodes}
     for offsets, data in zip(message.parts, message.parts[1:], strict=False):
@@ -186,7 +186,7 @@ def offsets_from_eight(message: Message) -> Message:
 
 
 @_bytes("empty-metadata-vectors", "https://github.com/apache/arrow/blob/main/format/Schema.fbs (custom_metadata)")
-def empty_metadata(message: Message) -> Message:
+def empty_metadata(message: DraftMessage) -> DraftMessage:
     """Absent key-value metadata is an empty vector, as nanoarrow and Arrow Java write."""
     message.tree.setdefault("custom_metadata", [])
     if message.tree["header_type"] == 1:
@@ -197,7 +197,7 @@ def empty_metadata(message: Message) -> Message:
 
 
 @_bytes("children-absent", "https://github.com/apache/arrow/blob/main/format/Schema.fbs (Field.children)")
-def children_absent(message: Message) -> Message:
+def children_absent(message: DraftMessage) -> DraftMessage:
     """A field without children has no vector of them, as flechette and Arrow C# write."""
     for field in _all_fields(message):
         if not field["children"]:
@@ -206,7 +206,7 @@ def children_absent(message: Message) -> Message:
 
 
 @_bytes("message-metadata", f"{_COL}#custom-application-metadata")
-def message_metadata(message: Message) -> Message:
+def message_metadata(message: DraftMessage) -> DraftMessage:
     """A batch carries key-value metadata on its message."""
     if message.tree["header_type"] != 1:
         message.tree["custom_metadata"] = [{"key": "trace", "value": "7"}]
@@ -214,14 +214,14 @@ def message_metadata(message: Message) -> Message:
 
 
 @_bytes("features-listed", "https://github.com/apache/arrow/blob/main/format/Schema.fbs (Feature)")
-def features_listed(message: Message) -> Message:
+def features_listed(message: DraftMessage) -> DraftMessage:
     """The schema lists the feature COMPRESSED_BODY."""
     if message.tree["header_type"] == 1:
         message.header["features"] = [2]
     return message
 
 
-def _all_fields(message: Message) -> list[dict[str, Any]]:
+def _all_fields(message: DraftMessage) -> list[dict[str, Any]]:
     waiting = list(message.header.get("fields", []))
     found = []
     while waiting:
@@ -232,7 +232,7 @@ def _all_fields(message: Message) -> list[dict[str, Any]]:
 
 
 @_bytes("stored-raw", "https://github.com/apache/arrow/blob/main/format/Message.fbs (BodyCompressionMethod)")
-def stored_raw(message: Message) -> Message:
+def stored_raw(message: DraftMessage) -> DraftMessage:
     """Compression is declared and every buffer is stored as it is, under the length -1."""
     if message.tree["header_type"] != 1:
         for part in message.parts:
@@ -243,7 +243,7 @@ def stored_raw(message: Message) -> Message:
 
 
 @_bytes("stored-mixed", "https://github.com/apache/arrow/blob/main/format/Message.fbs (BodyCompressionMethod)")
-def stored_mixed(message: Message) -> Message:
+def stored_mixed(message: DraftMessage) -> DraftMessage:
     """Every second buffer is compressed, the others are stored as they are, as arrow-rs mixes them."""
     if message.tree["header_type"] == 1:
         return message
@@ -258,7 +258,7 @@ def stored_mixed(message: Message) -> Message:
     return message
 
 
-def _lz4_framed(message: Message, options: Lz4Options) -> Message:
+def _lz4_framed(message: DraftMessage, options: Lz4Options) -> DraftMessage:
     """The message with its buffers in LZ4 frames of this form; one compressed with ZSTD is left alone."""
     if message.tree["header_type"] != 1 and message.codec != "ZSTD":
         for part in message.parts:
@@ -269,19 +269,19 @@ def _lz4_framed(message: Message, options: Lz4Options) -> Message:
 
 
 @_bytes("lz4-checks", _LZ4)
-def lz4_checks(message: Message) -> Message:
+def lz4_checks(message: DraftMessage) -> DraftMessage:
     """LZ4 frames carry the size of their content and every checksum, as the library lz4 4.4.5 writes on demand."""
     return _lz4_framed(message, Lz4Options(content_checksum=True, content_size=True, block_checksums=True))
 
 
 @_bytes("lz4-linked-blocks", _LZ4)
-def lz4_linked_blocks(message: Message) -> Message:
+def lz4_linked_blocks(message: DraftMessage) -> DraftMessage:
     """LZ4 frames have several blocks, each of which may refer to those before it."""
     return _lz4_framed(message, Lz4Options(linked=True, block=1_000))
 
 
 @_bytes("body-padded", f"{_COL}#encapsulated-message-format")
-def body_padded(message: Message) -> bytes:
+def body_padded(message: DraftMessage) -> bytes:
     """The body ends on a multiple of 64, beyond its last buffer."""
     tree, body = message.complete()
     if tree["header_type"] == 1:

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from conformance.readers import rest
 from conformance.readers.replay import Visit
-from conformance.readers.tape import Answer, Ending, NotRecordedError
+from conformance.readers.tape import Answer, NotRecordedError, RecordedEnding
 from conformance.recording.meeting import Clock, Meeting, Meets
 from conformance.recording.methods import stream_of
-from conformance.records import Fault, FaultKind
+from conformance.records import FaultKind, PlannedFault
 from conformance.replay.asked import AskedLog
 from conformance.replay.shelf import Held, Shelf, spoken_of
 
@@ -24,7 +24,7 @@ _ENDS: Final = (FaultKind.STATUS, FaultKind.RESET)
 """The faults that end a call even if nothing was recorded that answers it."""
 
 
-def _nothing(_fault: Fault) -> None:
+def _nothing(_fault: PlannedFault) -> None:
     """A call of no recording has no plan."""
 
 
@@ -51,7 +51,7 @@ class ReplayDesk:
             if fault is None or fault.responses or fault.kind not in _ENDS:
                 self._asked.say("call", **facts, responses=0, end="not recorded", why=str(error))
                 raise
-            answer = ((), Ending())
+            answer = ((), RecordedEnding())
         return _Served(self, answer, meets, held, facts)
 
     def http(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> tuple[int, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from conformance.engine.recorded import read_recorded
 from conformance.protocol import plugin
 from conformance.readers.tape import tapes_of
-from conformance.records import Call, Case, Exchange, Fault, FaultPlan, RecordError, from_json
+from conformance.records import Call, Case, Exchange, FaultPlan, PlannedFault, RecordError, from_json
 from conformance.replay.plugin import ReplayPlugin
 from conformance.replay.sessions import SessionAnswers, renamed
 from conformance.replay.shelf import Held
@@ -113,6 +113,6 @@ def from_message(message: dict[str, Any], default: str) -> Iterator[Held]:
         yield Held(name, one.answers.renamed(table, default) if table else one.answers, plan, slow)
 
 
-def faults_of(message: dict[str, Any]) -> tuple[Fault, ...]:
+def faults_of(message: dict[str, Any]) -> tuple[PlannedFault, ...]:
     """The plan in a request; raises RecordError."""
     return from_json(FaultPlan, {"faults": message.get("faults") or []}).faults

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Protocol
 
-from conformance.readers.rest import Queries, RestTable
+from conformance.readers.rest import RecordedQueries, RestTable
 from conformance.readers.tape import Answer
 from conformance.records import Call, Case, Exchange
 
@@ -33,7 +33,7 @@ class RecordedAnswers(Protocol):
         """The table as ``tables.get`` shows it, if it is in this recording."""
 
     @property
-    def queries(self) -> Queries | None:
+    def queries(self) -> RecordedQueries | None:
         """The recorded queries; None if the protocol has none."""
 
     def renamed(self, table: str, number: str) -> RecordedAnswers:

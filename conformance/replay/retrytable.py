@@ -15,17 +15,26 @@ from conformance._jsonschema import json_schema
 from conformance.contain.parse import parse_object
 from conformance.contract.closed import EvidenceKind
 from conformance.disk.files import LARGEST_TEXT, data_file, read_whole
-from conformance.records import Fault, FaultKind, RecordError, from_json
+from conformance.records import FaultKind, PlannedFault, RecordError, from_json
 from conformance.records.base import record
 
-__all__ = ["FORMAT", "Instruction", "Outcome", "RetryTable", "RetryTest", "Source", "read_table", "table_schema"]
+__all__ = [
+    "FORMAT",
+    "Instruction",
+    "OutcomeSource",
+    "ReadOutcome",
+    "RetryTable",
+    "RetryTest",
+    "read_table",
+    "table_schema",
+]
 
 FORMAT: Final = 1
 """The version of the table's form."""
 FILE: Final = "golden/read_retry.json"
 
 
-class Outcome(enum.StrEnum):
+class ReadOutcome(enum.StrEnum):
     """What a client makes of a read."""
 
     ROWS = "rows"
@@ -35,7 +44,7 @@ class Outcome(enum.StrEnum):
 
 
 @record
-class Source:
+class OutcomeSource:
     """Where an outcome comes from: a public address, and the kind of evidence that it is."""
 
     url: str
@@ -64,10 +73,10 @@ class Instruction:
     retry_after: float | None = None
     seconds: float = 0.0
 
-    def faults(self) -> tuple[Fault, ...]:
+    def faults(self) -> tuple[PlannedFault, ...]:
         """The faults of a plan; raises RecordError."""
-        facts = {field.name: getattr(self, field.name) for field in dataclasses.fields(Fault)}
-        return tuple(Fault(**facts | {"call": self.call + more}) for more in range(self.times))
+        facts = {field.name: getattr(self, field.name) for field in dataclasses.fields(PlannedFault)}
+        return tuple(PlannedFault(**facts | {"call": self.call + more}) for more in range(self.times))
 
 
 @record
@@ -82,9 +91,9 @@ class RetryTest:
     id: str
     description: str
     instructions: tuple[Instruction, ...]
-    permitted: tuple[Outcome, ...]
-    sources: tuple[Source, ...]
-    should: Outcome | None = None
+    permitted: tuple[ReadOutcome, ...]
+    sources: tuple[OutcomeSource, ...]
+    should: ReadOutcome | None = None
     should_calls: int | None = None
     streams: int = 1
 
@@ -92,7 +101,7 @@ class RetryTest:
         if self.should is not None and self.should not in self.permitted:
             raise RecordError("should", f"one of the permitted outcomes of {self.id}", self.should)
 
-    def plan(self) -> tuple[Fault, ...]:
+    def plan(self) -> tuple[PlannedFault, ...]:
         """The faults of all instructions."""
         return tuple(fault for instruction in self.instructions for fault in instruction.faults())
 

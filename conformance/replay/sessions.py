@@ -9,7 +9,7 @@ from typing import Any
 from google.protobuf.message import DecodeError
 
 from conformance.contract import proto
-from conformance.readers.rest import Queries, RestTable
+from conformance.readers.rest import RecordedQueries, RestTable
 from conformance.readers.tape import Answer, Tape, Tapes
 
 __all__ = ["SessionAnswers", "renamed"]
@@ -61,7 +61,7 @@ class SessionAnswers:
         return self.tapes.described(project, dataset, table)
 
     @property
-    def queries(self) -> Queries:
+    def queries(self) -> RecordedQueries:
         """The recorded queries."""
         return self.tapes
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from conformance.protocol import plugin
 from conformance.readers.queryread import SUCCESS
-from conformance.readers.rest import Queries, RestTable
+from conformance.readers.rest import RecordedQueries, RestTable
 from conformance.readers.tape import Answer, NotRecordedError
 from conformance.recording.methods import protocol_of
-from conformance.records import Fault
+from conformance.records import PlannedFault
 from conformance.replay.plugin import RecordedAnswers, ReplayPlugin
 from conformance.targets.faulting import Faults
 
@@ -33,12 +33,12 @@ class Held:
 
     name: str
     answers: RecordedAnswers
-    plan: tuple[Fault, ...] = ()
+    plan: tuple[PlannedFault, ...] = ()
     slow: float = 0.0
 
     def __post_init__(self) -> None:
         self.faults = Faults(self.plan)
-        self.happened: list[Fault] = []
+        self.happened: list[PlannedFault] = []
         self._open: list[Mapping[str, Any]] = []
         self._changed = threading.Condition()
 
@@ -95,7 +95,7 @@ class Shelf:
             self._index()
         return found is not None
 
-    def plan(self, name: str, plan: Sequence[Fault]) -> bool:
+    def plan(self, name: str, plan: Sequence[PlannedFault]) -> bool:
         """Give a recording another plan, whose counts begin again; False if there is no such recording."""
         with self._lock:
             held = self._held.get(name)
@@ -143,7 +143,7 @@ class Shelf:
         """The job with this id of a recorded query, as jobs.get answers; None if none was recorded."""
         return next((job for queries in self._queries() if (job := queries.job(name)) is not None), None)
 
-    def _queries(self) -> Iterator[Queries]:
+    def _queries(self) -> Iterator[RecordedQueries]:
         found = (held.answers.queries for held in reversed(self.all()))
         return (queries for queries in found if queries is not None)
 

@@ -20,14 +20,14 @@ import pyarrow as pa
 from conformance.contain.text import many, safe, unknown
 from conformance.contract import proto
 from conformance.formats.messages import ARROW
-from conformance.readers.tape import Ending, Tape, TapeStream
-from conformance.records import BqType, Column, Fault, Mode, to_json
+from conformance.readers.tape import RecordedEnding, Tape, TapeStream
+from conformance.records import BqType, Column, Mode, PlannedFault, to_json
 from conformance.reference.serializer import REFERENCE
-from conformance.replay.retrytable import Outcome, RetryTable, RetryTest
+from conformance.replay.retrytable import ReadOutcome, RetryTable, RetryTest
 from conformance.replay.sessions import SessionAnswers
 from conformance.replay.shelf import Held, Shelf
 
-__all__ = ["Trial", "TrialError", "Trials", "Verdict", "recording_of", "verdict_of"]
+__all__ = ["ReadTrial", "TrialError", "TrialVerdict", "Trials", "recording_of", "verdict_of"]
 
 RESPONSES: Final = 4
 ROWS: Final = 100
@@ -44,7 +44,7 @@ class TrialError(ValueError):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Verdict:
+class TrialVerdict:
     """What a trial shows: ``held``, ``differs`` from what sources recommend, ``failed``, or ``not consumed``."""
 
     verdict: str
@@ -53,13 +53,13 @@ class Verdict:
 
 
 @dataclasses.dataclass
-class Trial:
+class ReadTrial:
     """One read of a table by one client; ``verdict`` is None until the client has reported."""
 
     id: str
     test: RetryTest
     held: Held
-    verdict: Verdict | None = None
+    verdict: TrialVerdict | None = None
 
     @property
     def happened(self) -> tuple[int, ...]:
@@ -91,10 +91,10 @@ class Trials:
         self._tests = table.by_id()
         self._shelf = shelf
         self._numbers = itertools.count(1)
-        self._trials: dict[str, Trial] = {}
+        self._trials: dict[str, ReadTrial] = {}
         self._lock = threading.Lock()
 
-    def begin(self, name: str) -> Trial:
+    def begin(self, name: str) -> ReadTrial:
         """A new trial of a test; raises :class:`TrialError`."""
         test = self._tests.get(name)
         if test is None:
@@ -103,10 +103,10 @@ class Trials:
             number = f"trial-{next(self._numbers)}"
             held = recording_of(test, number)
             self._shelf.put(held)
-            trial = self._trials[number] = Trial(number, test, held)
+            trial = self._trials[number] = ReadTrial(number, test, held)
         return trial
 
-    def report(self, number: str, message: dict[str, Any]) -> Trial:
+    def report(self, number: str, message: dict[str, Any]) -> ReadTrial:
         """Judge what a client reports of a trial, and take its table away; raises :class:`TrialError`."""
         trial = self.get(number)
         if set(message) not in ({"rows"}, {"error"}, {"no_answer"}):
@@ -117,13 +117,15 @@ class Trials:
             raise TrialError('expected "rows" as an array of integers')
         if "no_answer" in message:
             said = safe(str(message["no_answer"]))
-            trial.verdict = Verdict("failed", "no answer", f"the client returned neither rows nor an error: {said}")
+            trial.verdict = TrialVerdict(
+                "failed", "no answer", f"the client returned neither rows nor an error: {said}"
+            )
         else:
             trial.verdict = verdict_of(trial, rows)
         self._shelf.drop(number)
         return trial
 
-    def get(self, number: str) -> Trial:
+    def get(self, number: str) -> ReadTrial:
         """The trial with this id; raises :class:`TrialError`."""
         trial = self._trials.get(number)
         if trial is None:
@@ -140,25 +142,25 @@ class Trials:
         return {"verdicts": dict(counts), "not_tried": left, "trials": [trial.state() for trial in trials]}
 
 
-def verdict_of(trial: Trial, rows: list[int] | None) -> Verdict:
+def verdict_of(trial: ReadTrial, rows: list[int] | None) -> TrialVerdict:
     """Judge a client that read ``rows``, or that reported an error if they are None."""
     test, happened = trial.test, trial.happened
     total = test.streams * RESPONSES * ROWS
-    outcome = Outcome.ERROR if rows is None else Outcome.ROWS
+    outcome = ReadOutcome.ERROR if rows is None else ReadOutcome.ROWS
     if rows is not None and sorted(rows) != list(range(total)):
-        return Verdict("failed", "other rows", f"expected {total} rows once each, got {_difference(rows, total)}")
-    if not any(happened) or (outcome is Outcome.ROWS and not all(happened)):
+        return TrialVerdict("failed", "other rows", f"expected {total} rows once each, got {_difference(rows, total)}")
+    if not any(happened) or (outcome is ReadOutcome.ROWS and not all(happened)):
         met = f"{sum(map(bool, happened))} of {many(len(happened), 'instruction')} happened"
-        return Verdict("not consumed", outcome, f"the client's calls did not meet the plan: {met}")
+        return TrialVerdict("not consumed", outcome, f"the client's calls did not meet the plan: {met}")
     if outcome not in test.permitted:
         said = " or ".join(test.permitted)
-        return Verdict("failed", outcome, f"expected {said}, got {outcome}")
+        return TrialVerdict("failed", outcome, f"expected {said}, got {outcome}")
     if test.should not in (None, outcome):
-        return Verdict("differs", outcome, f"recommended: {test.should}")
+        return TrialVerdict("differs", outcome, f"recommended: {test.should}")
     if test.should_calls is not None and trial.calls > test.should_calls:
         asked = f"the client made {many(trial.calls, 'call')}"
-        return Verdict("differs", outcome, f"{asked}, recommended: at most {test.should_calls}")
-    return Verdict("held", outcome, "")
+        return TrialVerdict("differs", outcome, f"{asked}, recommended: at most {test.should_calls}")
+    return TrialVerdict("held", outcome, "")
 
 
 def _difference(rows: list[int], total: int) -> str:
@@ -170,7 +172,7 @@ def _difference(rows: list[int], total: int) -> str:
     return ", ".join(f"{many(count, 'row')} {what}" for count, what in parts if count)
 
 
-def _key(fault: Fault) -> tuple[object, ...]:
+def _key(fault: PlannedFault) -> tuple[object, ...]:
     return (fault.kind, fault.method, fault.stream, fault.call, fault.responses, fault.bytes, fault.code)
 
 
@@ -192,7 +194,7 @@ def recording_of(test: RetryTest, number: str) -> Held:
         session.streams.add(name=name)
         streams.append(TapeStream(name, tuple(_response(schema, stream, index) for index in range(RESPONSES))))
     made = (request.SerializeToString(), session.SerializeToString())
-    tape = Tape(table, *made, Ending(), tuple(streams), _COLUMNS)
+    tape = Tape(table, *made, RecordedEnding(), tuple(streams), _COLUMNS)
     return Held(number, SessionAnswers([tape]), test.plan())
 
 

@@ -24,7 +24,18 @@ from conformance.drift.userfiles import OWN_KIND
 from conformance.drift.versions import DriftError
 from conformance.report.pages import Fill, page
 
-__all__ = ["Group", "Known", "as_json", "as_text", "decision", "groups", "html", "read_known", "unknown", "write_html"]
+__all__ = [
+    "DifferenceGroup",
+    "Known",
+    "as_json",
+    "as_text",
+    "decision",
+    "groups",
+    "html",
+    "read_known",
+    "unknown",
+    "write_html",
+]
 
 FORMAT: Final = 1
 """The version of the JSON form; it is raised when a reader of the old form would misread the new one."""
@@ -55,7 +66,7 @@ SHOWN: Final = 3
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Group:
+class DifferenceGroup:
     """Similar differences; ``first`` represents them."""
 
     first: VersionDifference
@@ -72,18 +83,18 @@ class Group:
         return f"{_step(self.first)}  {self.first.change}: {count} ({kinds})"
 
 
-def groups(drift: Drift) -> list[Group]:
+def groups(drift: Drift) -> list[DifferenceGroup]:
     """The differences in groups: those that matter first, then by step, gravest change and size."""
     found: dict[tuple[object, ...], list[VersionDifference]] = {}
     for difference in drift.differences:
         found.setdefault(_likeness(difference), []).append(difference)
     order, gravity = {step: number for number, step in enumerate(drift.steps)}, list(VersionChange)
     made = [
-        Group(alike[0], tuple(one.case for one in alike), tuple(dict.fromkeys(one.kind for one in alike)))
+        DifferenceGroup(alike[0], tuple(one.case for one in alike), tuple(dict.fromkeys(one.kind for one in alike)))
         for alike in found.values()
     ]
 
-    def rank(group: Group) -> tuple[bool, int, int, int]:
+    def rank(group: DifferenceGroup) -> tuple[bool, int, int, int]:
         first = group.first
         return not first.matters, order[first.old, first.new], gravity.index(first.change), -len(group.cases)
 
@@ -234,7 +245,7 @@ def _more(cases: Sequence[str]) -> str:
 
 
 def _listed(drift: Drift, *, every: bool) -> Iterator[str]:
-    found = [Group(one, (one.case,), (one.kind,)) for one in drift.differences] if every else groups(drift)
+    found = [DifferenceGroup(one, (one.case,), (one.kind,)) for one in drift.differences] if every else groups(drift)
     for title, matters in (("Differences that matter", True), ("Other differences", False)):
         chosen = [group for group in found if group.first.matters is matters]
         if chosen:
@@ -243,7 +254,7 @@ def _listed(drift: Drift, *, every: bool) -> Iterator[str]:
             yield from _group(drift, group)
 
 
-def _group(drift: Drift, group: Group) -> Iterator[str]:
+def _group(drift: Drift, group: DifferenceGroup) -> Iterator[str]:
     first = group.first
     yield f"\n  {group.title}"
     yield f"    before  {_short(first.before)}"
@@ -334,7 +345,7 @@ def as_json(drift: Drift) -> dict[str, Any]:
     }
 
 
-def _grouped(drift: Drift, group: Group) -> dict[str, Any]:
+def _grouped(drift: Drift, group: DifferenceGroup) -> dict[str, Any]:
     first = group.first
     return {
         "from": first.old,

@@ -26,7 +26,7 @@ from conformance.records import Outcome
 from conformance.report.document import Report
 from conformance.report.readers import ReaderResult
 
-__all__ = ["BY_READER", "TARGET", "Cell", "CellState", "Judgement", "RunView", "reason_of_cell"]
+__all__ = ["BY_READER", "TARGET", "CellState", "GateCell", "Judgement", "RunView", "reason_of_cell"]
 
 TARGET: Final = "target"
 """The place of a reader's name in the cells that judge the target itself."""
@@ -67,7 +67,7 @@ class CellState(enum.StrEnum):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, order=True)
-class Cell:
+class GateCell:
     """A clause, judged by what ``by`` gave: a reader, or :data:`TARGET`."""
 
     by: str
@@ -90,14 +90,14 @@ class RunView:
         self._readers: Final = {reader.name: reader for reader in report.readers}
         self._asked: Final = {reader.name for reader in report.run.provenance.readers} | self._readers.keys()
 
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[GateCell]:
         """Every cell of the run, those of clauses that were not chosen included."""
-        yield Cell(TARGET, WHOLE_CASE)
+        yield GateCell(TARGET, WHOLE_CASE)
         for clause in (*self.report.run.clauses, *self._left_out):
             if clause not in BY_READER:
-                yield Cell(TARGET, clause)
+                yield GateCell(TARGET, clause)
             else:
-                yield from (Cell(reader, clause) for reader in self._asked)
+                yield from (GateCell(reader, clause) for reader in self._asked)
 
     @cached_property
     def _left_out(self) -> Mapping[str, str]:
@@ -109,7 +109,7 @@ class RunView:
     def _chosen(self) -> frozenset[str]:
         return frozenset(self.report.run.clauses)
 
-    def judge(self, cell: Cell) -> Judgement:
+    def judge(self, cell: GateCell) -> Judgement:
         """The result of a cell, which need not be one of the run's own."""
         if cell.clause == WHOLE_CASE:
             return self._whole()
@@ -157,7 +157,7 @@ class RunView:
         )
         return f"{_short(found[0].text)} ({found[0].cases[0]})" if found else ""
 
-    def _of_reader(self, cell: Cell) -> Judgement:
+    def _of_reader(self, cell: GateCell) -> Judgement:
         if cell.by not in self._asked:
             return Judgement(CellState.NOT_JUDGED, f"this run did not ask it; --reader {cell.by} does")
         reader = self._readers.get(cell.by, ReaderResult(cell.by))

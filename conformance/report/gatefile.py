@@ -17,7 +17,7 @@ from conformance.contain.text import many, quoted, safe, safe_values
 from conformance.disk.files import reading, write_whole
 from conformance.records import RecordError, from_json
 from conformance.report.document import Report
-from conformance.report.gate import BY_READER, TARGET, Cell, CellState, Judgement, RunView, reason_of_cell
+from conformance.report.gate import BY_READER, TARGET, CellState, GateCell, Judgement, RunView, reason_of_cell
 
 __all__ = ["Gate", "GateError", "GateRun", "Passage", "make_gate", "read_gate", "write_gate"]
 
@@ -65,7 +65,7 @@ class CellsLeftOut:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Statement:
+class ReaderStatement:
     """A reader's own statement of what it cannot read; it was not asked for that, and no cell is about it."""
 
     by: str
@@ -81,12 +81,12 @@ class Gate:
     runs: tuple[GateRun, ...]
     holds: tuple[CellsThatHold, ...] = ()
     left_out: tuple[CellsLeftOut, ...] = ()
-    statements: tuple[Statement, ...] = ()
+    statements: tuple[ReaderStatement, ...] = ()
 
     @property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[GateCell]:
         """The cells that have to hold, those of the target first."""
-        cells = {Cell(item.by, clause) for item in self.holds for clause in item.clauses}
+        cells = {GateCell(item.by, clause) for item in self.holds for clause in item.clauses}
         return sorted(cells, key=lambda cell: (cell.by != TARGET, cell))
 
     def judged(self, report: Report) -> Passage:
@@ -105,15 +105,15 @@ class Gate:
 class Passage:
     """A run before a gate: what it says of each cell, and whether it is complete."""
 
-    cells: tuple[tuple[Cell, Judgement], ...]
+    cells: tuple[tuple[GateCell, Judgement], ...]
     complete: bool
 
-    def of(self, *kinds: CellState) -> list[tuple[Cell, Judgement]]:
+    def of(self, *kinds: CellState) -> list[tuple[GateCell, Judgement]]:
         """The cells of which the run says this."""
         return [(cell, said) for cell, said in self.cells if said.kind in kinds]
 
     @property
-    def broken(self) -> list[tuple[Cell, Judgement]]:
+    def broken(self) -> list[tuple[GateCell, Judgement]]:
         """The cells that hold no longer: they failed, or were not judged although their reader is here. The failure of
         a MAY clause is none of them.
         """
@@ -161,7 +161,7 @@ def make_gate(runs: Sequence[tuple[str, str, Report]]) -> Gate:
             for key, clauses in sorted(others.items())
             if key[0] == by
         ),
-        tuple(Statement(*one) for one in sorted({one for view in views for one in view.statements()})),
+        tuple(ReaderStatement(*one) for one in sorted({one for view in views for one in view.statements()})),
     )
 
 

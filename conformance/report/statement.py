@@ -29,8 +29,8 @@ __all__ = [
     "Broken",
     "FileDigest",
     "Gap",
-    "Row",
     "Statement",
+    "StatementRow",
     "file_digest",
     "statement_on",
     "statement_schema",
@@ -62,7 +62,7 @@ class FileDigest:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Row:
+class StatementRow:
     """The clauses of one group and level, each counted once under its standing.
 
     The groups are the profiles; for a target that is no server, the chapters.
@@ -125,7 +125,7 @@ class Statement:
     passed: bool
     cases: int
     clauses: int
-    results: tuple[Row, ...]
+    results: tuple[StatementRow, ...]
     failed: tuple[Broken, ...] = ()
     expected: tuple[Broken, ...] = ()
     not_judged: tuple[Gap, ...] = ()
@@ -135,10 +135,10 @@ class Statement:
     service: Confirmed | None = None
 
     @property
-    def levels(self) -> tuple[Row, ...]:
+    def levels(self) -> tuple[StatementRow, ...]:
         """The results of each level over all groups."""
         cells = {level: sum((row.clauses for row in self.results if row.level is level), Cell()) for level in Level}
-        return tuple(Row("all", level, cell) for level, cell in cells.items())
+        return tuple(StatementRow("all", level, cell) for level, cell in cells.items())
 
     @property
     def total(self) -> Cell:
@@ -191,7 +191,7 @@ def statement_on(
     )
 
 
-def _rows(report: Report) -> Iterator[Row]:
+def _rows(report: Report) -> Iterator[StatementRow]:
     """The results by profile, core first; by chapter, or by question about a reader, if the target is no server."""
     standings, served = report.standings, has_profiles(report.run)
     groups: dict[str, list[str]] = {profile: [] for profile in profile_titles()} if served else {}
@@ -201,7 +201,7 @@ def _rows(report: Report) -> Iterator[Row]:
         for level in Level:
             cells = [cell_of(standings[clause].standing) for clause in clauses if level_of(clause) is level]
             if cells:
-                yield Row(name, level, sum(cells, Cell()))
+                yield StatementRow(name, level, sum(cells, Cell()))
 
 
 def _broken(report: Report, outcomes: set[Outcome]) -> Iterator[Broken]:

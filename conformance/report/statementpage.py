@@ -20,7 +20,7 @@ from conformance.engine.standing import Standing
 from conformance.records import Level, RecordError, from_json, to_json
 from conformance.report.pages import page
 from conformance.report.profiles import has_profiles
-from conformance.report.statement import SCHEMA_VERSION, Gap, Row, Statement
+from conformance.report.statement import SCHEMA_VERSION, Gap, Statement, StatementRow
 from conformance.report.summary import Cell, commit_of, header
 
 __all__ = ["SIGNED", "Page", "Section", "StatementError", "html", "markdown", "read_statement", "sections"]
@@ -152,7 +152,7 @@ def _facts(statement: Statement) -> Iterator[tuple[str, str]]:
     yield "command", known.command
 
 
-def _groups(rows: tuple[Row, ...], columns: list[str]) -> Iterator[tuple[str, ...]]:
+def _groups(rows: tuple[StatementRow, ...], columns: list[str]) -> Iterator[tuple[str, ...]]:
     for group in dict.fromkeys(row.group for row in rows):
         cells = {row.level: row for row in rows if row.group == group}
         yield (group, *(_cell(cells[level].clauses, columns) if level in cells else "-" for level in Level))

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.contain.channel import Frame, FrameError
+from conformance.contain.channel import ChannelMessage, FrameError
 from conformance.contain.errors import CannotStart
 from conformance.contain.worker import Worker, last_words
 from conformance.records import Call, CallEnd, Case, Exchange, RecordError, from_json, to_json
@@ -150,7 +150,7 @@ class ContainedTarget:
         except OSError as error:
             raise self._broken(worker, f"the connection to its process broke: {error}") from None
 
-    def _answer(self, worker: Worker, *kinds: str, seconds: float, doing: str) -> Frame:
+    def _answer(self, worker: Worker, *kinds: str, seconds: float, doing: str) -> ChannelMessage:
         """Receive the next frame, which must be of one of ``kinds``; raises :class:`_Lost`."""
         try:
             frame = worker.channel.receive(seconds=seconds)

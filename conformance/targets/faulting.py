@@ -1,8 +1,8 @@
 """A fault plan in use: which calls meet a fault, and a connection in between that breaks when the plan says so.
 
-The plan is data (:class:`~conformance.records.Fault`). Two parties carry it out: the suite's driver, which is itself
-the client, and the proxy of :mod:`conformance.recording`, behind which any client may be. Both ask :class:`Faults`, and
-both break connections through :mod:`.splice`.
+The plan is data (:class:`~conformance.records.PlannedFault`). Two parties carry it out: the suite's driver, which is
+itself the client, and the proxy of :mod:`conformance.recording`, behind which any client may be. Both ask
+:class:`Faults`, and both break connections through :mod:`.splice`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any, Final, Self
 
 import grpc
 
-from conformance.records import Fault, FaultKind
+from conformance.records import FaultKind, PlannedFault
 from conformance.targets.splice import Splice
 
-__all__ = ["Faults", "Line", "Met"]
+__all__ = ["BreakableLine", "Faults", "Met"]
 
 HOST: Final = "127.0.0.1"
 SECONDS: Final = 10.0
@@ -28,13 +28,13 @@ SECONDS: Final = 10.0
 class Faults:
     """The plan in use. It counts the calls of each method and stream; threads may share it."""
 
-    def __init__(self, plan: Sequence[Fault]) -> None:
+    def __init__(self, plan: Sequence[PlannedFault]) -> None:
         self._plan = tuple(plan)
         self._calls: Counter[tuple[str, str]] = Counter()
         self._streams: dict[str, int] = {}
         self._lock = threading.Lock()
 
-    def next(self, method: str, stream: str) -> Fault | None:
+    def next(self, method: str, stream: str) -> PlannedFault | None:
         """Return what happens to the call of ``method`` that begins now, None if nothing does; ``stream`` is the name
         of the stream that it asks for, empty if it asks for none.
         """
@@ -53,7 +53,7 @@ class Faults:
             return self._calls.copy()
 
 
-class Line:
+class BreakableLine:
     """A connection to ``endpoint`` that can be broken, in a thread of its own; use it as a context manager.
 
     ``endpoint`` of the line is where clients connect. ``framed`` says that gRPC is spoken in plain text. ``cut`` breaks
@@ -96,7 +96,7 @@ class Line:
 class Met:
     """A fault that a call of the suite's driver meets; ``line`` is its connection, ``wait`` ends with a DELAY."""
 
-    def __init__(self, fault: Fault, *, line: Line, wait: Callable[[], None]) -> None:
+    def __init__(self, fault: PlannedFault, *, line: BreakableLine, wait: Callable[[], None]) -> None:
         self.fault = fault
         self._line = line
         self._wait = wait

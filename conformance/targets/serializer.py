@@ -20,10 +20,10 @@ from conformance.targets.errors import TargetError
 from conformance.targets.handing import NO_PLACE, batches_of, place_of
 from conformance.targets.spec import TargetSpec
 
-__all__ = ["Serializer", "SerializerTarget"]
+__all__ = ["SerializerEntry", "SerializerTarget"]
 
 
-class Serializer(Protocol):
+class SerializerEntry(Protocol):
     """The object that ``entry`` of a target file names: anything with these two functions, such as a module.
 
     Each function returns one encapsulated message. ``NotImplementedError`` means that the type is not supported,
@@ -135,7 +135,7 @@ def _status(error: BaseException) -> str:
     return "INVALID_ARGUMENT" if isinstance(error, ValueError | TypeError) else "INTERNAL"
 
 
-def _load(spec: TargetSpec) -> Serializer:
+def _load(spec: TargetSpec) -> SerializerEntry:
     assert spec.serializer is not None
     where = f"{spec.file}: target.serializer.entry"
     module_name, _, name = spec.serializer.entry.partition(":")
@@ -155,5 +155,5 @@ def _load(spec: TargetSpec) -> Serializer:
     for needed in ("serialize_schema", "serialize_batch"):
         if not callable(getattr(found, needed, None)):
             raise TargetError(f"{where}: expected a function {needed} in {spec.serializer.entry!r}, which has none")
-    serializer: Serializer = found
+    serializer: SerializerEntry = found
     return serializer

@@ -19,12 +19,12 @@ from conformance.records import Level, Outcome
 from conformance.truth.pack import Taken
 from conformance.truth.records import (
     FORMAT,
-    Answer,
     AsideKind,
     ClauseAnswer,
     ClauseTruth,
     Facts,
-    Findings,
+    ServiceAnswer,
+    TruthFindings,
     TruthStanding,
 )
 from conformance.truth.references import resolved
@@ -35,7 +35,7 @@ _BROKEN: Final = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.R
 _ORDER: Final = {standing: place for place, standing in enumerate(TruthStanding)}
 
 
-def findings_of(recordings: Mapping[str, Taken], answers: Sequence[Answer]) -> Findings:
+def findings_of(recordings: Mapping[str, Taken], answers: Sequence[ServiceAnswer]) -> TruthFindings:
     """What follows from the recordings under the clauses of this version.
 
     Raises:
@@ -56,7 +56,7 @@ def findings_of(recordings: Mapping[str, Taken], answers: Sequence[Answer]) -> F
         )
         for kind in AsideKind
     }
-    return Findings(
+    return TruthFindings(
         format=FORMAT,
         suite=conformance.__version__,
         service=service,
@@ -74,7 +74,7 @@ def _clause(clause: str, answers: list[ClauseAnswer]) -> ClauseTruth:
 
 
 def _judged(
-    recordings: Mapping[str, Taken], answers: Sequence[Answer], *, service: bool
+    recordings: Mapping[str, Taken], answers: Sequence[ServiceAnswer], *, service: bool
 ) -> Iterator[tuple[str, ClauseAnswer]]:
     """Each clause with its standing over ``answers``, one for each case."""
     dates = {one.case_id: one.last for one in answers}

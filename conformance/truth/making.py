@@ -19,13 +19,13 @@ from conformance.truth.judging import findings_of
 from conformance.truth.pack import Pack, PackError, Taken, digest, entry_form
 from conformance.truth.records import (
     FORMAT,
-    Answer,
     Aside,
     AsideKind,
     Confirmation,
     Confirmations,
-    Entry,
     Facts,
+    ServiceAnswer,
+    TruthEntry,
     TruthExchange,
 )
 from conformance.truth.references import UnresolvedError, kept, normalised
@@ -141,16 +141,16 @@ def _facts(recorded: Recorded, path: Path, region: str, cost: str) -> Facts:
     )
 
 
-def _entry(case: Case, exchange: Exchange) -> Entry:
+def _entry(case: Case, exchange: Exchange) -> TruthEntry:
     reason = indeterminate(case, exchange)
     if not reason and (case.protocol != DEFAULT_PROTOCOL or not exchange.driven):
         reason = "not a case that the driver puts to the Storage Read API"
     if not reason:
         try:
-            return Entry(case.id, normalised(case, exchange))
+            return TruthEntry(case.id, normalised(case, exchange))
         except UnresolvedError as error:
             reason = f"no references: {error}"
-    return Entry(case.id, aside=Aside(AsideKind.INDETERMINATE, reason))
+    return TruthEntry(case.id, aside=Aside(AsideKind.INDETERMINATE, reason))
 
 
 # --- agreement ------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def _settled(name: str, drafts: Mapping[str, Taken]) -> Taken:
         if entry.exchange is not None:
             run = next(run for run in _runs(entry.case_id, drafts, drafts[name].facts.region) if name in run)
             if len(run) < FEWEST:
-                entries.append(Entry(entry.case_id, aside=Aside(AsideKind.UNSETTLED, _why(name, entry, drafts))))
+                entries.append(TruthEntry(entry.case_id, aside=Aside(AsideKind.UNSETTLED, _why(name, entry, drafts))))
                 continue
         entries.append(entry)
     return Taken(drafts[name].facts, tuple(entries))
@@ -183,15 +183,15 @@ def _runs(case_id: str, recordings: Mapping[str, Taken], region: str) -> Iterato
         yield tuple(name for _, name, _ in group)
 
 
-def _find(taken: Taken, case_id: str) -> Entry | None:
+def _find(taken: Taken, case_id: str) -> TruthEntry | None:
     return next((entry for entry in taken.entries if entry.case_id == case_id), None)
 
 
-def _shown(entry: Entry) -> str:
+def _shown(entry: TruthEntry) -> str:
     return repr(entry_form(entry))
 
 
-def _why(name: str, entry: Entry, drafts: Mapping[str, Taken]) -> str:
+def _why(name: str, entry: TruthEntry, drafts: Mapping[str, Taken]) -> str:
     region = drafts[name].facts.region
     for other, taken in drafts.items():
         found = _find(taken, entry.case_id)
@@ -222,7 +222,7 @@ def difference(one: Any, other: Any, place: str = "") -> str:
     return "" if one == other else place
 
 
-def answers_of(recordings: Mapping[str, Taken]) -> tuple[Answer, ...]:
+def answers_of(recordings: Mapping[str, Taken]) -> tuple[ServiceAnswer, ...]:
     """The answers on which recordings agree, by case; equal answers of several regions are one."""
     return tuple(itertools.chain.from_iterable(_answers(case, recordings) for case in _cases(recordings.values())))
 
@@ -231,8 +231,8 @@ def _cases(recordings: Iterable[Taken]) -> list[str]:
     return sorted({entry.case_id for taken in recordings for entry in taken.entries if entry.exchange is not None})
 
 
-def _answers(case_id: str, recordings: Mapping[str, Taken]) -> Iterator[Answer]:
-    found: defaultdict[tuple[str, str], list[Answer]] = defaultdict(list)
+def _answers(case_id: str, recordings: Mapping[str, Taken]) -> Iterator[ServiceAnswer]:
+    found: defaultdict[tuple[str, str], list[ServiceAnswer]] = defaultdict(list)
     for region in sorted({taken.facts.region for taken in recordings.values()}):
         runs = list(_runs(case_id, recordings, region))
         for run, later in itertools.zip_longest(runs, runs[1:]):
@@ -240,10 +240,10 @@ def _answers(case_id: str, recordings: Mapping[str, Taken]) -> Iterator[Answer]:
             entry = _find(recordings[run[0]], case_id)
             assert entry is not None
             replaced = min(recordings[name].facts.date for name in later) if later else ""
-            answer = Answer(case_id, (region,), min(dates), max(dates), run, replaced)
+            answer = ServiceAnswer(case_id, (region,), min(dates), max(dates), run, replaced)
             found[_shown(entry), replaced].append(answer)
     for same in found.values():
-        yield Answer(
+        yield ServiceAnswer(
             case_id,
             tuple(region for one in same for region in one.regions),
             min(one.first for one in same),

@@ -21,7 +21,7 @@ from conformance.disk import pipes
 from conformance.disk.files import reading, write_inside
 from conformance.generate.casefile import check_foreign
 from conformance.records import RecordError, from_json, to_json
-from conformance.truth.records import FORMAT, Confirmations, Entry, Facts, Findings
+from conformance.truth.records import FORMAT, Confirmations, Facts, TruthEntry, TruthFindings
 from conformance.truth.references import kept
 
 __all__ = [
@@ -55,9 +55,9 @@ class Taken:
     """A recording: the facts of its run, and its cases."""
 
     facts: Facts
-    entries: tuple[Entry, ...]
+    entries: tuple[TruthEntry, ...]
 
-    def by_case(self) -> Mapping[str, Entry]:
+    def by_case(self) -> Mapping[str, TruthEntry]:
         """The entry of each case."""
         return {entry.case_id: entry for entry in self.entries}
 
@@ -68,7 +68,7 @@ class Pack:
 
     recordings: Mapping[str, Taken]
     confirmations: Confirmations
-    findings: Findings
+    findings: TruthFindings
 
     def write(self, folder: Path) -> None:
         """Write the pack to ``folder``; recordings that it does not have are removed from there.
@@ -95,7 +95,7 @@ def digest(taken: Taken) -> str:
     return made.hexdigest()
 
 
-def entry_form(entry: Entry) -> dict[str, Any]:
+def entry_form(entry: TruthEntry) -> dict[str, Any]:
     """The JSON form of an entry with its references numbered in the order in which they occur."""
     form = to_json(entry)
     return form if entry.exchange is None else form | {"exchange": kept(entry.exchange)}
@@ -120,9 +120,9 @@ def read_pack(folder: Path) -> Pack:
     )
 
 
-def read_findings(folder: Path) -> Findings:
+def read_findings(folder: Path) -> TruthFindings:
     """``verdicts.json`` of the pack in ``folder``; raises as :func:`read_pack`."""
-    return _document(Findings, folder / VERDICTS)
+    return _document(TruthFindings, folder / VERDICTS)
 
 
 def _document(kind: type[R], path: Path) -> R:
@@ -143,7 +143,7 @@ def _recording(path: Path) -> Taken:
     entries = []
     for number, line in enumerate(lines, 2):
         place = f"{path}, line {number}"
-        entry = _record(Entry, _parsed(line, place), place)
+        entry = _record(TruthEntry, _parsed(line, place), place)
         if entry.exchange is not None:
             try:
                 check_foreign(entry.exchange.case)

@@ -17,7 +17,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from conformance._codec import NO_NUMBERS, json_float
 
-__all__ = ["RAW", "PlainError", "from_plain", "to_plain"]
+__all__ = ["RAW", "PlainFormError", "from_plain", "to_plain"]
 
 RAW: Final = "bytes"
 """The key of bytes that have no other form; no message of the API has a field of this name."""
@@ -30,7 +30,7 @@ _MOST_VARINT: Final = 10
 """The most bytes of a varint: 64 bits in groups of 7."""
 
 
-class PlainError(ValueError):
+class PlainFormError(ValueError):
     """A JSON value is not the form of a message; the text says where and what was expected."""
 
 
@@ -45,7 +45,7 @@ def to_plain(kind: Descriptor | None, data: bytes) -> dict[str, Any]:
             found = _message(kind, data)
             if _encoded(kind, found, "") == data:
                 return found
-        except (_NotPlainError, PlainError):
+        except (_NotPlainError, PlainFormError):
             pass
     return {RAW: _text(data)}
 
@@ -54,12 +54,12 @@ def from_plain(kind: Descriptor | None, value: Any, path: str = "") -> bytes:
     """The bytes of a message in its plain form.
 
     Raises:
-        PlainError: the value is not the form of a message of ``kind``.
+        PlainFormError: the value is not the form of a message of ``kind``.
     """
     if isinstance(value, Mapping) and set(value) == {RAW}:
         return _bytes(value[RAW], f"{path}.{RAW}")
     if kind is None:
-        raise PlainError(f"{path}: expected an object with the one key {RAW!r}")
+        raise PlainFormError(f"{path}: expected an object with the one key {RAW!r}")
     return _encoded(kind, value, path)
 
 
@@ -71,7 +71,7 @@ def _bytes(value: Any, path: str) -> bytes:
     try:
         return base64.b64decode(value, validate=True)
     except (TypeError, ValueError, binascii.Error):
-        raise PlainError(f"{path}: expected base64 text, got {value!r:.60}") from None
+        raise PlainFormError(f"{path}: expected base64 text, got {value!r:.60}") from None
 
 
 # --- reading ----------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 def _encoded(kind: Descriptor, value: Any, path: str) -> bytes:
     if not isinstance(value, Mapping):
-        raise PlainError(f"{path}: expected an object ({kind.name}), got {value!r:.60}")
+        raise PlainFormError(f"{path}: expected an object ({kind.name}), got {value!r:.60}")
     parts: list[bytes] = []
     for name, item in value.items():
         place = f"{path}.{name}"
@@ -161,23 +161,23 @@ def _encoded(kind: Descriptor, value: Any, path: str) -> bytes:
             continue
         field = kind.fields_by_name.get(name)
         if field is None:
-            raise PlainError(f"{place}: expected a field of {kind.name}")
+            raise PlainFormError(f"{place}: expected a field of {kind.name}")
         if not _repeated(field):
             parts.append(_field(field, item, place))
         elif isinstance(item, list):
             parts += (_field(field, one, f"{place}[{index}]") for index, one in enumerate(item))
         else:
-            raise PlainError(f"{place}: expected a list, got {item!r:.60}")
+            raise PlainFormError(f"{place}: expected a list, got {item!r:.60}")
     return b"".join(parts)
 
 
 def _unknown(name: str, items: Any, place: str) -> Iterator[bytes]:
     wires = {word: wire for wire, word in _UNKNOWN.items()}
     if not name[1:].isdecimal() or not isinstance(items, list):
-        raise PlainError(f"{place}: expected #NUMBER and a list of values")
+        raise PlainFormError(f"{place}: expected #NUMBER and a list of values")
     for item in items:
         if not isinstance(item, Mapping) or len(item) != 1 or next(iter(item)) not in wires:
-            raise PlainError(f"{place}: expected an object with one of {', '.join(wires)}")
+            raise PlainFormError(f"{place}: expected an object with one of {', '.join(wires)}")
         ((word, value),) = item.items()
         tag = _packed(int(name[1:]) << 3 | wires[word])
         if wires[word] == _LENGTH:
@@ -191,7 +191,7 @@ def _unknown(name: str, items: Any, place: str) -> Iterator[bytes]:
             try:
                 yield tag + sizes[wires[word]](value)
             except (AttributeError, TypeError, OverflowError):
-                raise PlainError(f"{place}: expected an unsigned number, got {value!r:.60}") from None
+                raise PlainFormError(f"{place}: expected an unsigned number, got {value!r:.60}") from None
 
 
 def _field(field: FieldDescriptor, value: Any, place: str) -> bytes:
@@ -207,7 +207,7 @@ def _field(field: FieldDescriptor, value: Any, place: str) -> bytes:
             return _packed(number | _FIXED64) + struct.pack("<d", double)
         case kind if kind in _INTEGERS and type(value) is int and -(1 << 63) <= value < 1 << 63:
             return _packed(number | _VARINT) + _packed(value & (1 << 64) - 1)
-    raise PlainError(f"{place}: expected a value of the field, got {value!r:.60}")
+    raise PlainFormError(f"{place}: expected a value of the field, got {value!r:.60}")
 
 
 def _double(value: Any) -> float | None:

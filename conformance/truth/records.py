@@ -18,18 +18,18 @@ from conformance.records.times import keep_seconds
 
 __all__ = [
     "FORMAT",
-    "Answer",
     "Aside",
     "AsideKind",
     "ClauseAnswer",
     "ClauseTruth",
     "Confirmation",
     "Confirmations",
-    "Entry",
     "Facts",
-    "Findings",
+    "ServiceAnswer",
     "TruthCall",
+    "TruthEntry",
     "TruthExchange",
+    "TruthFindings",
     "TruthStanding",
 ]
 
@@ -93,7 +93,7 @@ class Aside:
 
 
 @record
-class Entry:
+class TruthEntry:
     """One case of a recording: its exchange, or why it is put aside. A line of the file."""
 
     case_id: str
@@ -154,7 +154,7 @@ class Confirmations:
 
 
 @record
-class Answer:
+class ServiceAnswer:
     """What the service did for a case: in which regions, from the first to the last day, in which recordings.
 
     ``replaced`` is the first day of a later answer of the same regions, if there is one: the service has changed.
@@ -182,7 +182,7 @@ class TruthStanding(enum.StrEnum):
 
 @record
 class ClauseAnswer:
-    """The standing of a clause over the answers of one region; ``replaced`` as in :class:`Answer`.
+    """The standing of a clause over the answers of one region; ``replaced`` as in :class:`ServiceAnswer`.
 
     ``date`` is the last day on which the region showed this, and ``cases`` are those that break the clause.
     """
@@ -213,7 +213,7 @@ class ClauseTruth:
 
 
 @record
-class Findings:
+class TruthFindings:
     """``verdicts.json``: what follows from the recordings; ``conformance truth check`` computes it again.
 
     ``suite`` is the version that judged. ``unsettled`` and ``indeterminate`` say for each recording which cases are
@@ -223,7 +223,7 @@ class Findings:
     format: int
     suite: str
     service: bool
-    answers: tuple[Answer, ...]
+    answers: tuple[ServiceAnswer, ...]
     clauses: tuple[ClauseTruth, ...]
     unsettled: tuple[str, ...] = ()
     indeterminate: tuple[str, ...] = ()

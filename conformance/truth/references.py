@@ -14,7 +14,7 @@ from typing import Any, Final
 from conformance.contract import proto
 from conformance.protocol import DEFAULT_PROTOCOL
 from conformance.records import Call, Case, Exchange, to_json
-from conformance.truth.plain import RAW, PlainError, from_plain, to_plain
+from conformance.truth.plain import RAW, PlainFormError, from_plain, to_plain
 from conformance.truth.records import TruthCall, TruthExchange
 
 __all__ = ["KINDS", "REFERENCE", "UnresolvedError", "kept", "normalised", "resolved", "undefined"]
@@ -212,7 +212,7 @@ def _resolved_call(one: TruthExchange, index: int, call: TruthCall) -> Call:
     def message(kind: Any, plain: Any, where: str) -> bytes:
         try:
             return from_plain(None if kind is None else kind.DESCRIPTOR, _resolved(one, plain, where), where)
-        except PlainError as error:
+        except PlainFormError as error:
             raise UnresolvedError(str(error)) from None
 
     kind = proto.RESPONSES.get(call.method)

@@ -25,7 +25,7 @@ from conformance.wire.batch import BatchMessage, BufferRange, Node, batch_length
 from conformance.wire.closed import Kind, RegionKind, RowKind, SectionKind
 from conformance.wire.dense import Tensor
 from conformance.wire.dictionaries import DictionaryMessage
-from conformance.wire.dissect import Dissection, Region, Section, dissect
+from conformance.wire.dissect import DissectedSection, Dissection, Region, dissect
 from conformance.wire.dump import Row, lines, rows
 from conformance.wire.faults import Fault, Rule, Severity, WireRule
 from conformance.wire.file import FileReading, read_file
@@ -35,12 +35,12 @@ from conformance.wire.messages import Header, KeyValues, Message, read_messages
 from conformance.wire.plain import Plain, PlainError, PlainTable, differences, plain_table, plain_values
 from conformance.wire.protobuf import read_protobuf
 from conformance.wire.protobufmessages import ProtobufReading, ProtoField, ProtoMessage
-from conformance.wire.protobufrules import Observation, Permitted, ProtobufRule
+from conformance.wire.protobufrules import EncodingNote, PermittedEncoding, ProtobufRule
 from conformance.wire.schema import SchemaMessage, read_schema
 from conformance.wire.sniff import sniff
 from conformance.wire.sparse import SparseIndex, SparseTensor
 from conformance.wire.stream import StreamReading, read_stream
-from conformance.wire.tensorbody import Part
+from conformance.wire.tensorbody import TensorPart
 from conformance.wire.tensors import TensorReading, read_tensor
 from conformance.wire.types import Dictionary, Endianness, Field, Schema, Type, TypeKind
 
@@ -51,7 +51,9 @@ __all__ = [
     "DecodingError",
     "Dictionary",
     "DictionaryMessage",
+    "DissectedSection",
     "Dissection",
+    "EncodingNote",
     "Endianness",
     "Fault",
     "Field",
@@ -63,9 +65,7 @@ __all__ = [
     "Message",
     "MessageSpec",
     "Node",
-    "Observation",
-    "Part",
-    "Permitted",
+    "PermittedEncoding",
     "Plain",
     "PlainError",
     "PlainTable",
@@ -80,13 +80,13 @@ __all__ = [
     "Rule",
     "Schema",
     "SchemaMessage",
-    "Section",
     "SectionKind",
     "Severity",
     "SparseIndex",
     "SparseTensor",
     "StreamReading",
     "Tensor",
+    "TensorPart",
     "TensorReading",
     "Type",
     "TypeKind",

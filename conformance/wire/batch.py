@@ -14,7 +14,7 @@ from conformance.wire.closed import Layout
 from conformance.wire.columns import judge_columns
 from conformance.wire.compression import DecompressionBudget
 from conformance.wire.faults import Fault, Rule, Severity, report
-from conformance.wire.flatbuf import Run, Table
+from conformance.wire.flatbuf import FlatTable, VectorRun
 from conformance.wire.layout import LayoutPlan
 from conformance.wire.messages import Bytes, Frame, Header, Message, judge_following, read_following, read_frame
 from conformance.wire.plan import V4, V4_WITH_RUNS, plan_of
@@ -140,7 +140,7 @@ def _is_batch(frame: Frame, faults: list[Fault]) -> bool:
     return False
 
 
-def judge_data(batch: BatchMessage, frame: Frame, header: Table | None, budget: DecompressionBudget) -> None:
+def judge_data(batch: BatchMessage, frame: Frame, header: FlatTable | None, budget: DecompressionBudget) -> None:
     """Judge a RecordBatch table and the body of its message against ``batch.schema``; the result goes into ``batch``.
 
     The table is the header of a record batch's message, or the ``data`` of a dictionary batch. ``budget`` limits the
@@ -207,7 +207,7 @@ def _plan(schema: Schema, version: str, buffers: int) -> LayoutPlan:
     return runs if runs.buffers == buffers else plan_of(schema, V4)
 
 
-def _codec(header: Table, compression: Table | None) -> str:
+def _codec(header: FlatTable, compression: FlatTable | None) -> str:
     """The codec's name; ``""`` for none, ``"unknown"`` if it could not be read and a fault reports that."""
     # `place` returns the start of the table for an absent slot, which distinguishes it from an unreadable one.
     if compression is None:
@@ -216,12 +216,12 @@ def _codec(header: Table, compression: Table | None) -> str:
     return "unknown" if codec is None or method is None else _CODECS[codec]
 
 
-def _lost(header: Table, name: str, run: Run | None) -> bool:
+def _lost(header: FlatTable, name: str, run: VectorRun | None) -> bool:
     """True if the vector is present but could not be read; the verifier has reported a fault for it."""
     return run is None and header.place(name) != header.start
 
 
-def _count(batch: BatchMessage, body: Body, header: Table, base: int, variadic: tuple[int, ...]) -> bool:
+def _count(batch: BatchMessage, body: Body, header: FlatTable, base: int, variadic: tuple[int, ...]) -> bool:
     """True if the header has exactly the nodes and buffers that the schema requires."""
     plan, faults = body.plan, batch.faults
     start, end = base + header.start, base + header.start + header.size

@@ -26,11 +26,11 @@ from conformance.wire.stream import StreamReading, read_stream
 from conformance.wire.tensors import judge_tensor
 from conformance.wire.types import Schema
 
-__all__ = ["Dissection", "Region", "RegionKind", "Section", "dissect", "judge_alone", "section_of"]
+__all__ = ["DissectedSection", "Dissection", "Region", "RegionKind", "dissect", "judge_alone", "section_of"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Section:
+class DissectedSection:
     """Bytes ``start`` to ``end`` (exclusive) under one heading."""
 
     start: int
@@ -49,7 +49,7 @@ class Dissection:
     data: memoryview
     kind: str
     regions: tuple[Region, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[DissectedSection, ...]
     messages: tuple[Message, ...]
     faults: tuple[Fault, ...]
     schema: Schema | None
@@ -76,7 +76,7 @@ class Dissection:
         }
         return cast(dict[str, Any], safe_values(made))
 
-    def chosen(self, only: Collection[SectionKind]) -> list[Section]:
+    def chosen(self, only: Collection[SectionKind]) -> list[DissectedSection]:
         """The sections of the kinds ``only``; all sections if ``only`` is empty."""
         return [section for section in self.sections if not only or section.kind in only]
 
@@ -126,7 +126,7 @@ class _Dissector:
         self.view = view
         self.kind = kind
         self.regions: list[Region] = []
-        self.sections: list[Section] = []
+        self.sections: list[DissectedSection] = []
         self.messages: list[Message] = []
         self.faults: list[Fault] = []
         self.schema: Schema | None = None
@@ -163,7 +163,7 @@ class _Dissector:
     def rest(self, start: int, end: int, meaning: str) -> None:
         """Add bytes that were not read."""
         if start < end:
-            self.sections.append(Section(start, end, SectionKind.OTHER, f"{meaning}, bytes {start} to {end}"))
+            self.sections.append(DissectedSection(start, end, SectionKind.OTHER, f"{meaning}, bytes {start} to {end}"))
             self.regions.append(Region(start, end, RegionKind.UNKNOWN, "", meaning, many(end - start, "byte")))
 
     # --- streams and files --------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class _Dissector:
             reach = last.start if last is not None and broken else stream.end
             messages = [*stream.messages, *(one for one in messages if one.start >= reach)]
             self.schema = self.schema or stream.schema
-            self.sections.append(Section(0, HEAD, SectionKind.OTHER, f"head of the file, bytes 0 to {HEAD}"))
+            self.sections.append(DissectedSection(0, HEAD, SectionKind.OTHER, f"head of the file, bytes 0 to {HEAD}"))
             self.regions += head_claims()
             at = HEAD
             if stream.messages and stream.messages[-1].header is Header.END_OF_STREAM:
@@ -221,7 +221,7 @@ class _Dissector:
         start, end = tail.start, len(self.view)
         if start < end:
             title = f"footer of the file, bytes {start} to {end}"
-            self.sections.append(Section(start, end, SectionKind.FOOTER, title))
+            self.sections.append(DissectedSection(start, end, SectionKind.FOOTER, title))
             known = {message.start: message for message in self.messages}
             self.regions += cover(list(tail_claims(self.view, tail, known)), start, end, self.view)
 
@@ -252,7 +252,7 @@ _SECTIONS: Final = {
 }
 
 
-def section_of(message: Message, number: int) -> Section:
+def section_of(message: Message, number: int) -> DissectedSection:
     """The section of a message, with its number in the dump."""
     kind = _SECTIONS.get(message.header, SectionKind.OTHER)
     place = f"bytes {message.start} to {message.end}"
@@ -261,4 +261,4 @@ def section_of(message: Message, number: int) -> Section:
     else:
         version = f" {message.version}" if message.version else ""
         title = f"{number}. {message.header} message{version}{', legacy framing' if message.legacy else ''}, {place}"
-    return Section(message.start, message.end, kind, title)
+    return DissectedSection(message.start, message.end, kind, title)

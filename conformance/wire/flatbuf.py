@@ -23,7 +23,7 @@ from conformance.wire.closed import SpanKind
 from conformance.wire.faults import Fault, Rule, report
 from conformance.wire.tables import CODES, ENUMS, STRUCTS, TABLES, UNIONS, WIDTHS, Slot, SlotKind, TableSpec
 
-__all__ = ["Run", "Span", "Table", "Verifier"]
+__all__ = ["FlatTable", "Span", "VectorRun", "Verifier"]
 
 MAX_DEPTH: Final = 128
 """The number of levels to which tables may nest: the limit of the Arrow C++ verifier."""
@@ -48,7 +48,7 @@ _VTABLES: Final = [
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Run:
+class VectorRun:
     """The position of a vector's elements: the offset of the first in the metadata, and their number."""
 
     start: int
@@ -56,12 +56,13 @@ class Run:
 
 
 @dataclasses.dataclass(slots=True, eq=False)
-class Table:
+class FlatTable:
     """A verified table.
 
     ``start`` is its offset in the metadata and ``size`` its inline size; ``vtable`` and ``vtable_size`` are those of
-    its vtable. ``values`` has one value per slot of ``spec``: an int, a str, a :class:`Table`, a list of tables, or a
-    :class:`Run` for structs and for vectors of scalars and structs; an absent or broken slot has its default, or None.
+    its vtable. ``values`` has one value per slot of ``spec``: an int, a str, a :class:`FlatTable`, a list of tables, or
+    a :class:`VectorRun` for structs and for vectors of scalars and structs; an absent or broken slot has its default,
+    or None.
     ``places`` has each slot's offset in the metadata, 0 if the slot is absent.
     """
 
@@ -117,7 +118,7 @@ class Verifier:
         self._text = min(len(meta), MAX_TEXT)
         self._texts: dict[int, str | None] = {}
 
-    def root(self, name: str) -> Table | None:
+    def root(self, name: str) -> FlatTable | None:
         """The root table, as a table of the kind ``name``; None if it cannot be read."""
         if len(self.meta) < 8:
             self._fault(Rule.FLATBUF_ROOT, 0, len(self.meta), name, f"{many(len(self.meta), 'byte')} of metadata")
@@ -144,7 +145,7 @@ class Verifier:
 
     # --- objects ------------------------------------------------------------------------------------
 
-    def _table(self, start: int, spec: TableSpec, path: str, depth: int) -> Table | None:
+    def _table(self, start: int, spec: TableSpec, path: str, depth: int) -> FlatTable | None:
         meta, end = self.meta, len(self.meta)
         self._tables -= 1
         if self._tables < 0:
@@ -166,7 +167,7 @@ class Verifier:
         offsets = _VTABLES[slots].unpack_from(meta, vtable + 4)
         # An entry of a vtable is an offset from the table's start; 0 means that the slot is absent.
         places = tuple([start + offset if offset else 0 for offset in offsets])
-        table = Table(spec, start, size, vtable, vtable_size, path, list(spec.defaults), places)
+        table = FlatTable(spec, start, size, vtable, vtable_size, path, list(spec.defaults), places)
         self.spans.append((vtable, vtable + vtable_size, SpanKind.VTABLE, path, table))
         self.spans.append((start, start + size, SpanKind.TABLE, path, table))
         self._slots(table, depth)
@@ -195,7 +196,7 @@ class Verifier:
             return None
         return vtable, vtable_size, size
 
-    def _slots(self, table: Table, depth: int) -> None:
+    def _slots(self, table: FlatTable, depth: int) -> None:
         start, stop = table.start + 4, table.start + table.size
         slots, places, values, path = table.spec.slots, table.places, table.values, table.path
         known, vtable_end = table.vtable + 4 + 2 * len(slots), table.vtable + table.vtable_size
@@ -222,7 +223,7 @@ class Verifier:
             if kind is SlotKind.SCALAR:
                 values[number] = self._scalar(slot, at, path)
             elif kind is SlotKind.STRUCT:
-                values[number] = Run(at, 1)
+                values[number] = VectorRun(at, 1)
             elif kind is SlotKind.UNION:
                 values[number] = self._union(table, number, at, depth)
             else:
@@ -246,7 +247,7 @@ class Verifier:
         self._fault(spec.rule, at, at + WIDTHS[slot.of], path, f"the value {value} of {spec.name}")
         return None
 
-    def _union(self, table: Table, number: int, at: int, depth: int) -> Table | None:
+    def _union(self, table: FlatTable, number: int, at: int, depth: int) -> FlatTable | None:
         slot = table.spec.slots[number]
         path = f"{table.path}.{slot.name}"
         members, kind = UNIONS[slot.of], table.values[number - 1]
@@ -259,7 +260,7 @@ class Verifier:
             return None if target is None else self._table(target, TABLES[members[kind]], path, depth + 1)
         return None
 
-    def _complete(self, table: Table) -> None:
+    def _complete(self, table: FlatTable) -> None:
         """Judge that required slots are present, and that a union's type is known and has a value."""
         for number in table.spec.demanding:
             slot = table.spec.slots[number]
@@ -270,7 +271,7 @@ class Verifier:
                 path = f"{table.path}.{slot.name}"
                 self._fault(Rule.FLATBUF_REQUIRED_MISSING, table.start, table.start + table.size, path, "no such slot")
 
-    def _complete_union(self, table: Table, number: int, slot: Slot, place: int) -> None:
+    def _complete_union(self, table: FlatTable, number: int, slot: Slot, place: int) -> None:
         kind = table.values[number - 1]
         if place and 0 < kind < len(UNIONS[slot.of]):
             return
@@ -350,7 +351,7 @@ class Verifier:
             self._fault(Rule.FLATBUF_STRING_NOT_UTF8, at, at + 1, path, f"the byte {text[error.start]:#04x}")
             return None
 
-    def _vector(self, slot: Slot, start: int, path: str, depth: int) -> Run | list[Table | None] | None:
+    def _vector(self, slot: Slot, start: int, path: str, depth: int) -> VectorRun | list[FlatTable | None] | None:
         (count,) = _read_u32(self.meta, start)
         size, align = _ELEMENT.get(slot.of, (4, 4))
         first, end = start + 4, start + 4 + count * size
@@ -378,9 +379,9 @@ class Verifier:
                 at = first + size * i
                 (value,) = _READ_SCALAR[slot.of](self.meta, at)
                 self._enumerated(slot, at, value, f"{path}[{i}]")
-        return Run(first, count)
+        return VectorRun(first, count)
 
-    def _element(self, slot: Slot, at: int, path: str, depth: int) -> Table | None:
+    def _element(self, slot: Slot, at: int, path: str, depth: int) -> FlatTable | None:
         target = self._follow(at, path)
         if target is None:
             self._tables -= 1
@@ -389,13 +390,13 @@ class Verifier:
 
     # --- reading values ---------------------------------------------------------------------------------
 
-    def int64s(self, run: Run | None, *, per_element: int = 1) -> tuple[int, ...]:
+    def int64s(self, run: VectorRun | None, *, per_element: int = 1) -> tuple[int, ...]:
         """The 64-bit integers of a verified vector; a struct of two integers counts with ``per_element=2``."""
         if run is None:
             return ()
         return struct.unpack_from(f"<{run.count * per_element}q", self.meta, run.start)
 
-    def int32s(self, run: Run | None) -> tuple[int, ...]:
+    def int32s(self, run: VectorRun | None) -> tuple[int, ...]:
         """The 32-bit integers of a verified vector."""
         return () if run is None else struct.unpack_from(f"<{run.count}i", self.meta, run.start)
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.wire.faults import Fault, Rule, report
-from conformance.wire.flatbuf import Run, Table, Verifier
+from conformance.wire.flatbuf import FlatTable, VectorRun, Verifier
 from conformance.wire.foreign import MAGIC
 from conformance.wire.hints import byte_swapped
 from conformance.wire.messages import KeyValues, Message, read_pairs
@@ -74,7 +74,7 @@ class Tail:
     start: int
     length_at: int | None = None
     verifier: Verifier | None = None
-    root: Table | None = None
+    root: FlatTable | None = None
     footer: Footer | None = None
 
 
@@ -115,7 +115,7 @@ def is_footer(view: memoryview, start: int) -> bool:
     return False
 
 
-def _footer(root: Table, verifier: Verifier) -> Footer:
+def _footer(root: FlatTable, verifier: Verifier) -> Footer:
     code, header, dictionaries, batches, _ = root.values
     version = "" if code is None else _VERSIONS[code]
     start, end = verifier.base, verifier.base + len(verifier.meta)
@@ -133,7 +133,7 @@ def _footer(root: Table, verifier: Verifier) -> Footer:
     )
 
 
-def _blocks(root: Table, name: str, run: Run | None, verifier: Verifier) -> tuple[Block, ...] | None:
+def _blocks(root: FlatTable, name: str, run: VectorRun | None, verifier: Verifier) -> tuple[Block, ...] | None:
     if run is None:
         return () if root.place(name) == root.start else None
     size = STRUCTS["Block"].size

@@ -13,7 +13,7 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.wire.faults import Fault, Rule, report
-from conformance.wire.flatbuf import Table, Verifier
+from conformance.wire.flatbuf import FlatTable, Verifier
 from conformance.wire.foreign import magic_of
 from conformance.wire.hints import byte_swapped
 from conformance.wire.tables import ENUMS, UNIONS
@@ -116,8 +116,8 @@ class Frame:
 
     message: Message
     verifier: Verifier | None = None
-    root: Table | None = None
-    header: Table | None = None
+    root: FlatTable | None = None
+    header: FlatTable | None = None
     body: memoryview = _NOTHING
 
 
@@ -267,16 +267,16 @@ def _framed(start: int, verifier: Verifier, rest: memoryview, *, legacy: bool) -
     return Frame(message, verifier, root, header, rest[: body_end - body_start])
 
 
-def _is_outdated(root: Table, faults: list[Fault]) -> bool:
+def _is_outdated(root: FlatTable, faults: list[Fault]) -> bool:
     """True if the Message table says that its version is below V4; a version that cannot be read says nothing."""
     version = root["version"]
     said = root.place("version") != root.start and all(fault.path != "Message.version" for fault in faults)
     return said and version is not None and version < _V4
 
 
-def read_pairs(table: Table, verifier: Verifier) -> KeyValues:
+def read_pairs(table: FlatTable, verifier: Verifier) -> KeyValues:
     """The ``custom_metadata`` of a table; reports pairs without key or value and repeated keys."""
-    entries: list[Table | None] | None = table["custom_metadata"]
+    entries: list[FlatTable | None] | None = table["custom_metadata"]
     if not entries:
         return ()
     pairs: list[tuple[str | None, str | None]] = []

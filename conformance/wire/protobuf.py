@@ -15,7 +15,7 @@ from conformance.contain.text import many
 from conformance.wire.faults import Fault, report
 from conformance.wire.messages import Bytes
 from conformance.wire.protobufmessages import ProtobufReading, ProtoField, ProtoMessage, ProtoValue
-from conformance.wire.protobufrules import MAX_OBSERVATIONS, Observation, Permitted, ProtobufRule
+from conformance.wire.protobufrules import MAX_OBSERVATIONS, EncodingNote, PermittedEncoding, ProtobufRule
 
 __all__ = ["MAX_DEPTH", "MAX_FIELDS", "read_protobuf"]
 
@@ -97,7 +97,7 @@ class _ProtobufWalk:
     def __init__(self, view: memoryview) -> None:
         self.view = view
         self.faults: list[Fault] = []
-        self.observations: list[Observation] = []
+        self.observations: list[EncodingNote] = []
         self._left = MAX_FIELDS
 
     # --- messages and fields ----------------------------------------------------------------------------
@@ -112,7 +112,7 @@ class _ProtobufWalk:
                 if field.number < highest:
                     place = field.start, field.end
                     observed = f"field {field.number} after field {highest}"
-                    self.note(Permitted.FIELD_ORDER, place, f"{part.path}.{field.name}", observed)
+                    self.note(PermittedEncoding.FIELD_ORDER, place, f"{part.path}.{field.name}", observed)
                 highest = max(highest, field.number)
                 fields.append(field)
                 at = field.end
@@ -220,7 +220,7 @@ class _ProtobufWalk:
             at += 1
             if byte < 0x80:
                 if not byte and shift:
-                    self.note(Permitted.VARINT_OVERLONG, (start, at), path, f"{value} in {at - start} bytes")
+                    self.note(PermittedEncoding.VARINT_OVERLONG, (start, at), path, f"{value} in {at - start} bytes")
                 if value > _MASK_64:
                     self.fault(ProtobufRule.VARINT_OVERFLOW, (start, at), path, f"a tenth byte of {byte:#04x}")
                 return value & _MASK_64, at
@@ -236,7 +236,7 @@ class _ProtobufWalk:
         made: ProtoValue
         if isinstance(raw, int):
             if field.repeated:
-                self.note(Permitted.PACKING, whole, path, "one value, not packed")
+                self.note(PermittedEncoding.PACKING, whole, path, "one value, not packed")
             made = self.scalar(part.spec, field, raw, place[1:], path)
         elif field.kind is FieldKind.MESSAGE:
             if part.depth >= MAX_DEPTH:
@@ -250,7 +250,7 @@ class _ProtobufWalk:
         else:
             return self.packed(part.spec, field, place, path)
         if field.implicit and not made:
-            self.note(Permitted.DEFAULT_WRITTEN, whole, path, "the default value")
+            self.note(PermittedEncoding.DEFAULT_WRITTEN, whole, path, "the default value")
         return made
 
     def string(self, raw: memoryview, start: int, path: str) -> str:
@@ -273,7 +273,7 @@ class _ProtobufWalk:
             return fixed
         if kind is FieldKind.BOOL:
             if raw > 1:
-                self.note(Permitted.VALUE_TRUNCATED, place, path, f"{raw} for a boolean")
+                self.note(PermittedEncoding.VALUE_TRUNCATED, place, path, f"{raw} for a boolean")
             return raw != 0
         bits = _BITS[kind]
         kept = raw & ((1 << bits) - 1)
@@ -283,9 +283,9 @@ class _ProtobufWalk:
             made = kept - (1 << bits) if kind in _SIGNED and kept >> (bits - 1) else kept
         # Writers extend the sign of a negative number of 32 bits to 64 bits.
         if raw != (made & _MASK_64 if kind in _SIGNED else kept):
-            self.note(Permitted.VALUE_TRUNCATED, place, path, f"{raw} for a field of type {kind}")
+            self.note(PermittedEncoding.VALUE_TRUNCATED, place, path, f"{raw} for a field of type {kind}")
         if kind is FieldKind.ENUM and made not in spec.enums[field.of]:
-            self.note(Permitted.ENUM_UNKNOWN, place, path, f"{made} for {field.of}")
+            self.note(PermittedEncoding.ENUM_UNKNOWN, place, path, f"{made} for {field.of}")
         return made
 
     def packed(
@@ -323,12 +323,16 @@ class _ProtobufWalk:
             if spec is None or spec.repeated:
                 continue
             if spec.number in seen:
-                sort = Permitted.MESSAGE_MERGED if spec.kind is FieldKind.MESSAGE else Permitted.FIELD_REPEATED
+                sort = (
+                    PermittedEncoding.MESSAGE_MERGED
+                    if spec.kind is FieldKind.MESSAGE
+                    else PermittedEncoding.FIELD_REPEATED
+                )
                 self.note(sort, place, f"{path}.{spec.name}", f"{spec.name} again")
             seen.add(spec.number)
             other = oneofs.get(spec.oneof, spec.name)
             if other != spec.name:
-                self.note(Permitted.ONEOF_REPEATED, place, f"{path}.{spec.name}", f"{spec.name} after {other}")
+                self.note(PermittedEncoding.ONEOF_REPEATED, place, f"{path}.{spec.name}", f"{spec.name} after {other}")
             if spec.oneof:
                 oneofs[spec.oneof] = spec.name
 
@@ -337,14 +341,14 @@ class _ProtobufWalk:
         whole = place.start, place.end
         size = many(place.end - place.start, "byte")
         observed = f"field {number} of wire type {wire_type} ({wire_type.name}), {size}"
-        self.note(Permitted.FIELD_UNKNOWN, whole, path, observed)
+        self.note(PermittedEncoding.FIELD_UNKNOWN, whole, path, observed)
         if wire_type is WireType.SGROUP:
-            self.note(Permitted.GROUP, whole, path, f"a group of {size}")
+            self.note(PermittedEncoding.GROUP, whole, path, f"a group of {size}")
 
-    def note(self, sort: Permitted, place: tuple[int, int], path: str, observed: str) -> None:
+    def note(self, sort: PermittedEncoding, place: tuple[int, int], path: str, observed: str) -> None:
         """Add an observation, unless there are :data:`MAX_OBSERVATIONS`."""
         if len(self.observations) < MAX_OBSERVATIONS:
-            self.observations.append(Observation(sort, *place, path, observed))
+            self.observations.append(EncodingNote(sort, *place, path, observed))
 
     def fault(self, rule: ProtobufRule, place: tuple[int, int], path: str, observed: str) -> None:
         """Add a fault after which the walk goes on."""

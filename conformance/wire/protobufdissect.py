@@ -13,7 +13,7 @@ from typing import Final
 from conformance._protobuftables import FieldKind, MessageSpec
 from conformance.contain.text import many
 from conformance.wire.closed import RegionKind, SectionKind
-from conformance.wire.dissect import Dissection, Section, judge_alone, section_of
+from conformance.wire.dissect import DissectedSection, Dissection, judge_alone, section_of
 from conformance.wire.faults import Fault
 from conformance.wire.messages import Bytes, Frame, Header, Message, read_frame
 from conformance.wire.plugin import Content, WirePlugin
@@ -37,7 +37,7 @@ def dissect_protobuf(data: Bytes, spec: MessageSpec, protocol: WirePlugin, schem
     view = memoryview(data).cast("B")
     reading, content = read_protobuf(view, spec), protocol.content(view, spec)
     faults = [*protocol.faults(view, spec), *(one.note for one in reading.observations)]
-    sections = [Section(0, len(view), SectionKind.OTHER, f"{spec.name}, bytes 0 to {len(view)}")]
+    sections = [DissectedSection(0, len(view), SectionKind.OTHER, f"{spec.name}, bytes 0 to {len(view)}")]
     messages: list[Message] = []
     claims = list(_claims(reading.message, spec.name, content.fields if content is not None else frozenset()))
     if content is not None:

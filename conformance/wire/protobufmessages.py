@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from conformance._protobuftables import FieldSpec, MessageSpec, WireType
 from conformance.wire.faults import Fault, Severity
-from conformance.wire.protobufrules import Observation
+from conformance.wire.protobufrules import EncodingNote
 
 __all__ = ["ProtoField", "ProtoMessage", "ProtoValue", "ProtobufReading"]
 
@@ -127,7 +127,7 @@ class ProtobufReading:
 
     message: ProtoMessage
     faults: list[Fault]
-    observations: list[Observation]
+    observations: list[EncodingNote]
 
     @property
     def violations(self) -> list[Fault]:

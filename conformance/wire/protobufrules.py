@@ -11,7 +11,7 @@ from typing import Final
 
 from conformance.wire.faults import MAX_FAULTS, Fault, Severity, WireRule
 
-__all__ = ["Observation", "Permitted", "ProtobufRule"]
+__all__ = ["EncodingNote", "PermittedEncoding", "ProtobufRule"]
 
 _ENCODING: Final = "https://protobuf.dev/programming-guides/encoding/"
 _PROTO3: Final = "https://protobuf.dev/programming-guides/proto3/"
@@ -63,7 +63,7 @@ class ProtobufRule(WireRule):
     # fmt: on
 
 
-class Permitted(WireRule):
+class PermittedEncoding(WireRule):
     """Something that the protobuf encoding permits, or that parsers have to accept, although few writers do it.
 
     ``requirement`` states what writers usually do instead.
@@ -96,10 +96,10 @@ class Permitted(WireRule):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Observation:
+class EncodingNote:
     """Something permitted, at one place: ``start`` and ``end`` are offsets in the bytes that were read."""
 
-    sort: Permitted
+    sort: PermittedEncoding
     start: int
     end: int
     path: str

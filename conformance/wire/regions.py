@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from conformance.contain.text import many
 from conformance.wire.batch import BatchMessage
 from conformance.wire.closed import BufferRole, RegionKind, SpanKind
-from conformance.wire.flatbuf import Span, Table, Verifier
+from conformance.wire.flatbuf import FlatTable, Span, Verifier
 from conformance.wire.footer import HEAD, MAGIC, Tail
 from conformance.wire.layout import Op
 from conformance.wire.messages import Frame, Header, Message
@@ -190,7 +190,7 @@ class _Metadata:
     def region(self, place: tuple[int, int], kind: RegionKind, path: str, meaning: str, value: str = "") -> Region:
         return Region(self.base + place[0], self.base + place[1], kind, path, meaning, value)
 
-    def vtable(self, table: Table) -> Iterator[Region]:
+    def vtable(self, table: FlatTable) -> Iterator[Region]:
         at, spec, path = table.vtable, table.spec, f"vtable of {_label(table)}"
         yield self.region((at, at + 2), RegionKind.VTABLE, path, "size of the vtable", many(table.vtable_size, "byte"))
         yield self.region((at + 2, at + 4), RegionKind.VTABLE, path, "size of the table", many(table.size, "byte"))
@@ -202,7 +202,7 @@ class _Metadata:
         if end > known:
             yield self.region((known, end), RegionKind.VTABLE, path, "slots of no known name")
 
-    def table(self, table: Table) -> Iterator[Region]:
+    def table(self, table: FlatTable) -> Iterator[Region]:
         at, path = table.start, _label(table)
         back = f"at {self.base + table.vtable:#06x}"
         yield self.region((at, at + 4), RegionKind.TABLE, path, "its vtable", back)
@@ -211,7 +211,7 @@ class _Metadata:
                 value = self.slot(table, number, slot, place)
                 yield self.region((place, place + slot.size), RegionKind.TABLE, path, slot.name, value)
 
-    def slot(self, table: Table, number: int, slot: Slot, place: int) -> str:
+    def slot(self, table: FlatTable, number: int, slot: Slot, place: int) -> str:
         if slot.kind is SlotKind.SCALAR:
             value = self.number(slot.of, place)
             if slot.name.endswith("_type"):
@@ -296,7 +296,7 @@ class _Metadata:
         yield self.region((end - 1, end), RegionKind.STRING, path, "terminator")
 
 
-def _label(table: Table) -> str:
+def _label(table: FlatTable) -> str:
     """A table's path with its kind and, for a field, its name."""
     kind = table.spec.name
     if kind == table.path:

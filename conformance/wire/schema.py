@@ -11,7 +11,7 @@ from typing import Final
 
 from conformance.contain.text import many
 from conformance.wire.faults import Fault, Rule, Severity, report
-from conformance.wire.flatbuf import Table, Verifier
+from conformance.wire.flatbuf import FlatTable, Verifier
 from conformance.wire.messages import (
     Bytes,
     Frame,
@@ -91,7 +91,7 @@ def schema_of(frame: Frame, faults: list[Fault]) -> Schema | None:
     return schema_from(frame.header, frame.verifier, message.version)
 
 
-def schema_from(table: Table, verifier: Verifier, version: str) -> Schema | None:
+def schema_from(table: FlatTable, verifier: Verifier, version: str) -> Schema | None:
     """The schema of a verified Schema table of a message or a footer; None if it cannot be used.
 
     Adds faults to those of ``verifier``.
@@ -99,7 +99,7 @@ def schema_from(table: Table, verifier: Verifier, version: str) -> Schema | None
     return _Builder(verifier).schema(table, version)
 
 
-def type_from(name: str, table: Table, verifier: Verifier, path: str) -> Type | None:
+def type_from(name: str, table: FlatTable, verifier: Verifier, path: str) -> Type | None:
     """The type of a verified member of the Type union, for a value without children; None if it cannot be used."""
     kind = _KINDS[UNIONS["Type"].index(name)]
     return _TYPES[kind](_Builder(verifier), table, path, ()) if kind else None
@@ -112,8 +112,8 @@ class _Builder:
         self.verifier = verifier
         self.faults = verifier.faults
 
-    def schema(self, table: Table, version: str) -> Schema | None:
-        tables: list[Table | None] | None = table["fields"]
+    def schema(self, table: FlatTable, version: str) -> Schema | None:
+        tables: list[FlatTable | None] | None = table["fields"]
         if tables is None:
             if table.place("fields") == table.start:
                 self.fault(Rule.SCHEMA_FIELDS_MISSING, table, "Schema.fields", "no vector of fields")
@@ -137,7 +137,7 @@ class _Builder:
             version=version or "V5",
         )
 
-    def field(self, table: Table | None, path: str) -> Field | None:
+    def field(self, table: FlatTable | None, path: str) -> Field | None:
         if table is None:
             return None
         name = table["name"] or ""
@@ -162,9 +162,9 @@ class _Builder:
             return None
         return Field(name, made, bool(table["nullable"]), pairs, kept, encoding)
 
-    def dictionary(self, table: Table, path: str) -> Dictionary | None:
+    def dictionary(self, table: FlatTable, path: str) -> Dictionary | None:
         """The dictionary encoding of a field; None if the field has no encoding, or if it cannot be used."""
-        encoding: Table | None = table["dictionary"]
+        encoding: FlatTable | None = table["dictionary"]
         if encoding is None:
             return None
         # An absent index type means int32 (Schema.fbs, table DictionaryEncoding).
@@ -174,7 +174,7 @@ class _Builder:
             index = None if found is None else self.integer(found, f"{path} indices", ())
         return None if index is None else Dictionary(encoding["id"], index, bool(encoding["isOrdered"]))
 
-    def children(self, table: Table, kind: Type, path: str, children: tuple[Field, ...]) -> bool:
+    def children(self, table: FlatTable, kind: Type, path: str, children: tuple[Field, ...]) -> bool:
         wanted = CHILDREN[kind.kind]
         if wanted is not None and len(children) != wanted:
             self.fault(
@@ -195,7 +195,7 @@ class _Builder:
                 return False
         return True
 
-    def map_children(self, table: Table, path: str, entries: Field) -> bool:
+    def map_children(self, table: FlatTable, path: str, entries: Field) -> bool:
         if entries.type.kind is not TypeKind.STRUCT or len(entries.children) != 2 or entries.dictionary:
             self.fault(
                 Rule.SCHEMA_MAP_ENTRIES,
@@ -212,19 +212,19 @@ class _Builder:
 
     # --- the types -------------------------------------------------------------------------------------
 
-    def integer(self, table: Table, path: str, _: tuple[Field, ...]) -> Type | None:
+    def integer(self, table: FlatTable, path: str, _: tuple[Field, ...]) -> Type | None:
         width, signed = table.values
         if width not in (8, 16, 32, 64):
             self.fault(Rule.SCHEMA_INT_WIDTH, table, path, f"a width of {width} bits")
             return None
         return Type(TypeKind.INT, bit_width=width, signed=bool(signed))
 
-    def floating_point(self, table: Table, _: str, __: tuple[Field, ...]) -> Type | None:
+    def floating_point(self, table: FlatTable, _: str, __: tuple[Field, ...]) -> Type | None:
         precision = table["precision"]
         # The enumeration HALF, SINGLE, DOUBLE counts from 0: 16 << 0, 16 << 1, 16 << 2.
         return None if precision is None else Type(TypeKind.FLOATING_POINT, bit_width=16 << precision)
 
-    def decimal(self, table: Table, path: str, _: tuple[Field, ...]) -> Type | None:
+    def decimal(self, table: FlatTable, path: str, _: tuple[Field, ...]) -> Type | None:
         precision, scale, width = table.values
         digits = _DIGITS.get(width)
         if digits is None:
@@ -236,11 +236,11 @@ class _Builder:
             return None
         return Type(TypeKind.DECIMAL, bit_width=width, precision=precision, scale=scale)
 
-    def date(self, table: Table, _: str, __: tuple[Field, ...]) -> Type | None:
+    def date(self, table: FlatTable, _: str, __: tuple[Field, ...]) -> Type | None:
         unit = table["unit"]
         return None if unit is None else Type(TypeKind.DATE, bit_width=32 << unit, unit=("day", "ms")[unit])
 
-    def time(self, table: Table, path: str, _: tuple[Field, ...]) -> Type | None:
+    def time(self, table: FlatTable, path: str, _: tuple[Field, ...]) -> Type | None:
         unit, width = table.values
         if unit is None:
             return None
@@ -249,36 +249,36 @@ class _Builder:
             return None
         return Type(TypeKind.TIME, bit_width=width, unit=_UNITS[unit])
 
-    def timestamp(self, table: Table, _: str, __: tuple[Field, ...]) -> Type | None:
+    def timestamp(self, table: FlatTable, _: str, __: tuple[Field, ...]) -> Type | None:
         unit, timezone = table.values
         return None if unit is None else Type(TypeKind.TIMESTAMP, bit_width=64, unit=_UNITS[unit], timezone=timezone)
 
-    def duration(self, table: Table, _: str, __: tuple[Field, ...]) -> Type | None:
+    def duration(self, table: FlatTable, _: str, __: tuple[Field, ...]) -> Type | None:
         unit = table["unit"]
         return None if unit is None else Type(TypeKind.DURATION, bit_width=64, unit=_UNITS[unit])
 
-    def interval(self, table: Table, _: str, __: tuple[Field, ...]) -> Type | None:
+    def interval(self, table: FlatTable, _: str, __: tuple[Field, ...]) -> Type | None:
         unit = table["unit"]
         return None if unit is None else Type(TypeKind.INTERVAL, bit_width=32 << unit, unit=_INTERVALS[unit])
 
-    def fixed_size_binary(self, table: Table, path: str, _: tuple[Field, ...]) -> Type | None:
+    def fixed_size_binary(self, table: FlatTable, path: str, _: tuple[Field, ...]) -> Type | None:
         width = table["byteWidth"]
         if width < 0:
             self.fault(Rule.SCHEMA_SIZE_NEGATIVE, table, path, f"a byte width of {width}")
             return None
         return Type(TypeKind.FIXED_SIZE_BINARY, byte_width=width)
 
-    def fixed_size_list(self, table: Table, path: str, _: tuple[Field, ...]) -> Type | None:
+    def fixed_size_list(self, table: FlatTable, path: str, _: tuple[Field, ...]) -> Type | None:
         size = table["listSize"]
         if size < 0:
             self.fault(Rule.SCHEMA_SIZE_NEGATIVE, table, path, f"a list size of {size}")
             return None
         return Type(TypeKind.FIXED_SIZE_LIST, list_size=size)
 
-    def map(self, table: Table, _: str, __: tuple[Field, ...]) -> Type:
+    def map(self, table: FlatTable, _: str, __: tuple[Field, ...]) -> Type:
         return Type(TypeKind.MAP, keys_sorted=bool(table["keysSorted"]))
 
-    def union(self, table: Table, path: str, children: tuple[Field, ...]) -> Type | None:
+    def union(self, table: FlatTable, path: str, children: tuple[Field, ...]) -> Type | None:
         mode, run = table.values
         if mode is None:
             return None
@@ -296,16 +296,16 @@ class _Builder:
             return None
         return Type(TypeKind.UNION, mode=("sparse", "dense")[mode], type_ids=ids)
 
-    def fault(self, rule: Rule, table: Table, path: str, observed: str) -> None:
+    def fault(self, rule: Rule, table: FlatTable, path: str, observed: str) -> None:
         start = self.verifier.base + table.start
         report(self.faults, rule, (start, start + table.size), path, observed)
 
 
-def _plain(kind: TypeKind) -> Callable[[_Builder, Table, str, tuple[Field, ...]], Type | None]:
+def _plain(kind: TypeKind) -> Callable[[_Builder, FlatTable, str, tuple[Field, ...]], Type | None]:
     return lambda _, __, ___, ____: Type(kind)
 
 
-_TYPES: Final[dict[TypeKind, Callable[[_Builder, Table, str, tuple[Field, ...]], Type | None]]] = {
+_TYPES: Final[dict[TypeKind, Callable[[_Builder, FlatTable, str, tuple[Field, ...]], Type | None]]] = {
     kind: _plain(kind) for kind in TypeKind
 } | {
     TypeKind.INT: _Builder.integer,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from conformance.wire.flatbuf import Table, Verifier
+from conformance.wire.flatbuf import FlatTable, Verifier
 
 __all__ = ["has_early_vtable"]
 
@@ -20,15 +20,15 @@ def has_early_vtable(metadata: bytes) -> bool:
     return root is not None and any(table.vtable < above for above, table in _below(root, metadata))
 
 
-def _below(table: Table, metadata: bytes) -> Iterator[tuple[int, Table]]:
+def _below(table: FlatTable, metadata: bytes) -> Iterator[tuple[int, FlatTable]]:
     """The tables below a table, each with the place of what refers to it."""
     for at, value in zip(table.places, table.values, strict=False):
-        if isinstance(value, Table):
+        if isinstance(value, FlatTable):
             yield table.start, value
             yield from _below(value, metadata)
         elif isinstance(value, list):
             vector = at + struct.unpack_from("<I", metadata, at)[0]
             for one in value:
-                if isinstance(one, Table):
+                if isinstance(one, FlatTable):
                     yield vector, one
                     yield from _below(one, metadata)

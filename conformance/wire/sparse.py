@@ -15,7 +15,7 @@ from conformance.contain.text import many
 from conformance.wire.arrow import UndecodableError, UnsupportedHereError
 from conformance.wire.batch import BufferRange
 from conformance.wire.faults import Rule
-from conformance.wire.flatbuf import Table
+from conformance.wire.flatbuf import FlatTable
 from conformance.wire.schema import type_from
 from conformance.wire.tensorbody import ALIGNMENT, TensorBody, check_width, dtype_of, product, width_of
 from conformance.wire.types import Type, TypeKind
@@ -109,12 +109,12 @@ def _aligned(body: TensorBody) -> None:
 # --- the index in the metadata ----------------------------------------------------------------------
 
 
-def _integer(body: TensorBody, table: Table, slot: str) -> Type | None:
+def _integer(body: TensorBody, table: FlatTable, slot: str) -> Type | None:
     made = table[slot]
     return None if made is None else type_from("Int", made, body.verifier, f"{table.path}.{slot}")
 
 
-def _coo(body: TensorBody, table: Table, shape: tuple[int, ...]) -> SparseIndex | None:
+def _coo(body: TensorBody, table: FlatTable, shape: tuple[int, ...]) -> SparseIndex | None:
     kind, places = _integer(body, table, "indicesType"), body.ranges(table["indicesBuffer"])
     if kind is None or not places:
         return None
@@ -128,7 +128,7 @@ def _coo(body: TensorBody, table: Table, shape: tuple[int, ...]) -> SparseIndex 
     )
 
 
-def _csx(body: TensorBody, table: Table, shape: tuple[int, ...]) -> SparseIndex | None:
+def _csx(body: TensorBody, table: FlatTable, shape: tuple[int, ...]) -> SparseIndex | None:
     axis, pointers, indices = table["compressedAxis"], table["indptrBuffer"], table["indicesBuffer"]
     pointers_type, indices_type = _integer(body, table, "indptrType"), _integer(body, table, "indicesType")
     if None in (axis, pointers, indices) or pointers_type is None or indices_type is None:
@@ -140,7 +140,7 @@ def _csx(body: TensorBody, table: Table, shape: tuple[int, ...]) -> SparseIndex 
     return SparseIndex("CSX", indices_type, places, (axis, 1 - axis), pointers_type, tuple(body.ranges(pointers)))
 
 
-def _csf(body: TensorBody, table: Table, shape: tuple[int, ...]) -> SparseIndex | None:
+def _csf(body: TensorBody, table: FlatTable, shape: tuple[int, ...]) -> SparseIndex | None:
     pointers_type, indices_type = _integer(body, table, "indptrType"), _integer(body, table, "indicesType")
     runs = table["indptrBuffers"], table["indicesBuffers"], table["axisOrder"]
     if None in runs or pointers_type is None or indices_type is None:

@@ -19,13 +19,13 @@ from conformance.wire.arrow import UnsupportedHereError
 from conformance.wire.batch import BufferRange
 from conformance.wire.body import MAX_PADDING
 from conformance.wire.faults import Fault, Rule, report
-from conformance.wire.flatbuf import Run, Table, Verifier
+from conformance.wire.flatbuf import FlatTable, VectorRun, Verifier
 from conformance.wire.messages import Message
 from conformance.wire.schema import type_from
 from conformance.wire.tables import UNIONS
 from conformance.wire.types import Type, TypeKind
 
-__all__ = ["Part", "TensorBody", "check_width", "dtype_of", "product", "width_of"]
+__all__ = ["TensorBody", "TensorPart", "check_width", "dtype_of", "product", "width_of"]
 
 ALIGNMENT: Final = 64
 """The recommended alignment of a tensor's body in bytes (https://arrow.apache.org/docs/format/Other.html)."""
@@ -40,7 +40,7 @@ _PLAIN: Final = frozenset({TypeKind.INT, TypeKind.DATE, TypeKind.TIME, TypeKind.
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Part:
+class TensorPart:
     """One buffer of a tensor: its purpose, its position in the body, and the type of its entries."""
 
     role: str
@@ -85,13 +85,13 @@ class TensorBody:
     ``broken`` is True if a fault makes it unsafe to read the values; ``parts`` are the buffers in their order.
     """
 
-    def __init__(self, view: memoryview, message: Message, verifier: Verifier, header: Table) -> None:
+    def __init__(self, view: memoryview, message: Message, verifier: Verifier, header: FlatTable) -> None:
         self.view = view[message.body_start : message.body_end]
         self.message = message
         self.verifier = verifier
         self.header = header
         self.broken = len(self.view) < message.body_length
-        self.parts: list[Part] = []
+        self.parts: list[TensorPart] = []
         self.contents: list[memoryview | None] = []
 
     @property
@@ -101,7 +101,7 @@ class TensorBody:
 
     # --- positions of faults ------------------------------------------------------------------------
 
-    def fault(self, rule: Rule, table: Table, slot: str, observed: str) -> None:
+    def fault(self, rule: Rule, table: FlatTable, slot: str, observed: str) -> None:
         """Report that one slot of the metadata breaks ``rule``, and mark the tensor as broken."""
         number = table.spec.index[slot]
         start = self.verifier.base + table.place(slot)
@@ -123,7 +123,7 @@ class TensorBody:
 
     # --- the metadata -------------------------------------------------------------------------------
 
-    def type(self, table: Table, rule: Rule) -> Type | None:
+    def type(self, table: FlatTable, rule: Rule) -> Type | None:
         """The type of the values; None if the type has no fixed width."""
         code, made = table["type_type"], table["type"]
         if made is None:
@@ -137,9 +137,9 @@ class TensorBody:
             report(self.faults, Rule.TENSOR_TYPE_BOOL, (place, place + 4), f"{table.path}.type", "the type Bool")
         return type_from(name, made, self.verifier, f"{table.path}.type")
 
-    def shape(self, table: Table) -> tuple[tuple[int, ...], tuple[str | None, ...]] | None:
+    def shape(self, table: FlatTable) -> tuple[tuple[int, ...], tuple[str | None, ...]] | None:
         """The sizes and names of the dimensions; None if they cannot be used."""
-        dimensions: list[Table | None] | None = table["shape"]
+        dimensions: list[FlatTable | None] | None = table["shape"]
         if dimensions is None or None in dimensions:
             return None
         known = [dimension for dimension in dimensions if dimension is not None]
@@ -149,7 +149,7 @@ class TensorBody:
                 return None
         return tuple([each["size"] for each in known]), tuple([each["name"] for each in known])
 
-    def ranges(self, run: Run | None) -> list[BufferRange]:
+    def ranges(self, run: VectorRun | None) -> list[BufferRange]:
         """The Buffer structs of a slot or a vector."""
         values = self.verifier.int64s(run, per_element=2)
         return [BufferRange._make(values[at : at + 2]) for at in range(0, len(values), 2)]
@@ -158,7 +158,7 @@ class TensorBody:
 
     def part(self, role: str, place: BufferRange, kind: Type, rule: Rule) -> int:
         """Add a buffer and judge that it is inside the body; returns the buffer's number."""
-        self.parts.append(Part(role, place, kind))
+        self.parts.append(TensorPart(role, place, kind))
         number, (offset, length) = len(self.parts) - 1, place
         content = None
         if min(offset, length) < 0 or offset + length > max(self.message.body_length, 0):

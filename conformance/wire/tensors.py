@@ -12,7 +12,7 @@ from conformance.wire.dense import Tensor, dense_to_numpy, judge_dense
 from conformance.wire.faults import Fault, Rule, Severity, report
 from conformance.wire.messages import Bytes, Frame, Header, Message, judge_following, read_following, read_frame
 from conformance.wire.sparse import SparseTensor, judge_sparse, sparse_coordinates, sparse_to_numpy
-from conformance.wire.tensorbody import Part, TensorBody
+from conformance.wire.tensorbody import TensorBody, TensorPart
 
 __all__ = ["TensorReading", "judge_tensor", "read_tensor"]
 
@@ -37,7 +37,7 @@ class TensorReading:
         return [fault for fault in self.faults if fault.severity is Severity.VIOLATION]
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[TensorPart, ...]:
         """The buffers of the tensor in the order of its metadata."""
         return () if self.body is None else tuple(self.body.parts)
 

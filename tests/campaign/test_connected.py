@@ -16,7 +16,7 @@ import pytest
 
 from conformance.campaign import connected
 from conformance.campaign.connected import Connection, lacking, server_settings
-from conformance.campaign.resultbatches import Chunk, rows_of
+from conformance.campaign.resultbatches import BatchChunk, rows_of
 from conformance.campaign.session import spark_session
 
 PLUGINS = "spark.plugins"
@@ -99,7 +99,7 @@ class TestServer:
     ) -> None:
         """Batches have 64 rows, the session's setting, whichever program writes them."""
         spark, connection = served
-        real, seen = connected.join, list[Chunk]()
+        real, seen = connected.join, list[BatchChunk]()
         monkeypatch.setattr(connected, "join", lambda chunks: real(seen.extend(chunks) or seen))
         batches = way(connection, spark.createDataFrame(TABLE))
         rows = rows_of(batches)

@@ -20,7 +20,7 @@ from conformance.campaign.runs import find_run
 from conformance.campaign.sandbox import done_frame, frame_done
 from conformance.campaign.step import Stepper
 from conformance.cli.campaign import register_for
-from conformance.contain.channel import Frame
+from conformance.contain.channel import ChannelMessage
 from conformance.engine.owed import reference_target
 from conformance.engine.selection import of_protocol
 from conformance.generate import load_case
@@ -97,7 +97,7 @@ def test_calls_with_many_requests_pass_between_processes(passed: list[Done]) -> 
 
     header, blobs = done_frame(some)
 
-    assert frame_done(Frame(header, blobs)) == some
+    assert frame_done(ChannelMessage(header, blobs)) == some
 
 
 def test_a_server_that_stores_nothing_is_not_asked() -> None:

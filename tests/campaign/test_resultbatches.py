@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pytest
 
-from conformance.campaign.resultbatches import Chunk, ResultBatch, join, judge_results, rows_of
+from conformance.campaign.resultbatches import BatchChunk, ResultBatch, join, judge_results, rows_of
 
 SCHEMA = pa.schema([pa.field("a", pa.int64())])
 
@@ -20,10 +20,10 @@ def stream(*values: int, schema: pa.Schema = SCHEMA) -> bytes:
     return data
 
 
-def cut(data: bytes, count: int, *, rows: int, offset: int | None = None) -> list[Chunk]:
+def cut(data: bytes, count: int, *, rows: int, offset: int | None = None) -> list[BatchChunk]:
     """The chunks of one batch, all but the last of one size."""
     size = -(-len(data) // count)
-    return [Chunk(data[index * size : (index + 1) * size], rows, offset, index, count) for index in range(count)]
+    return [BatchChunk(data[index * size : (index + 1) * size], rows, offset, index, count) for index in range(count)]
 
 
 TWO = [*cut(stream(1, 2, 3), 3, rows=3, offset=0), *cut(stream(4), 2, rows=1, offset=3)]
@@ -61,7 +61,7 @@ def test_no_chunks_are_no_batches() -> None:
     ],
     ids=["first lost", "lost between", "twice", "of another batch", "last lost", "batch lost", "batch twice"],
 )
-def test_what_is_lost_or_misplaced_is_told(chunks: Sequence[Chunk], said: str) -> None:
+def test_what_is_lost_or_misplaced_is_told(chunks: Sequence[BatchChunk], said: str) -> None:
     """Rather than joined into bytes that nobody sent."""
     with pytest.raises(ValueError, match=said):
         join(chunks)

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from conformance.cli import check as command
 from conformance.cli._group import cli
 from conformance.engine.annotated import regions_of
-from conformance.reference.message import Message
+from conformance.reference.message import DraftMessage
 from conformance.reference.serializer import Serializer
 from conformance.wire import Region, Schema
 
@@ -40,7 +40,7 @@ def tensor() -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
-def without_fields(message: Message) -> bytes:
+def without_fields(message: DraftMessage) -> bytes:
     """The message of a schema that has no vector of fields."""
     del message.header["fields"]
     return message.encode()

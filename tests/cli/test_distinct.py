@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.cli._group import COMMANDS, cli
-from conformance.cli._options import Written
+from conformance.cli._options import WrittenFile
 from tests.cli.typed import conformance_
 
 KEPT = b"what the user has\n"
@@ -76,5 +76,5 @@ def test_every_output_is_declared_as_one() -> None:
         for option in command.params:
             said = getattr(option, "help", None) or ""
             if said.startswith(("Write ", "Save ", "Store ", "The log; ")) and "FILE" in (option.metavar or ""):
-                undeclared += [] if isinstance(option.type, Written) else [f"{name} {option.opts[0]}"]
+                undeclared += [] if isinstance(option.type, WrittenFile) else [f"{name} {option.opts[0]}"]
     assert undeclared == []

@@ -14,7 +14,7 @@ import pytest
 
 import conformance
 from conformance.cli._group import cli
-from conformance.contain.child import Tail
+from conformance.contain.child import OutputEnds
 from conformance.targets import Target, TargetSpec, open_target
 
 INSTALLED = Path(conformance.__file__).parent.parent
@@ -67,7 +67,7 @@ class Part:
     def __init__(self, command: Sequence[str], **_: object) -> None:
         done = conformance_(*command[command.index("run") :])
         self.code = done.exit_code
-        self.tail = Tail()
+        self.tail = OutputEnds()
         self.tail.add(done.stderr.encode())
 
     def wait_for_exit(self, _seconds: float | None) -> None:

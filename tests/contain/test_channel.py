@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from conformance.contain.channel import MAX_BLOBS, MAX_HEADER, Channel, Closed, Frame, FrameError
+from conformance.contain.channel import MAX_BLOBS, MAX_HEADER, Channel, ChannelMessage, Closed, FrameError
 from tests.patience import LONG
 
 
@@ -35,8 +35,8 @@ def test_round_trip(ends: tuple[socket.socket, Channel]) -> None:
     sender.send({"do": "read", "n": 1}, [b"abc", b"", b"\x00" * 3])
     sender.send({})
 
-    assert channel.receive(seconds=LONG) == Frame({"do": "read", "n": 1}, (b"abc", b"", b"\x00" * 3))
-    assert channel.receive(seconds=LONG) == Frame({})
+    assert channel.receive(seconds=LONG) == ChannelMessage({"do": "read", "n": 1}, (b"abc", b"", b"\x00" * 3))
+    assert channel.receive(seconds=LONG) == ChannelMessage({})
 
 
 def test_frames_end_where_the_connection_is_closed(ends: tuple[socket.socket, Channel]) -> None:
@@ -47,7 +47,7 @@ def test_frames_end_where_the_connection_is_closed(ends: tuple[socket.socket, Ch
 
     frames = channel.frames()
 
-    assert [next(frames), next(frames)] == [Frame({}), Frame({"n": 1})]
+    assert [next(frames), next(frames)] == [ChannelMessage({}), ChannelMessage({"n": 1})]
     with pytest.raises(FrameError, match="got 3 before the connection closed"):
         next(frames)
 

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from conformance.contain import child
-from conformance.contain.child import DRAIN_SECONDS, Child, Tail, drain, finish, free_port
+from conformance.contain.child import DRAIN_SECONDS, Child, OutputEnds, drain, finish, free_port
 from conformance.contain.errors import CannotStart
 from tests.patience import LONG
 
@@ -132,7 +132,7 @@ def test_a_port_belongs_to_whoever_listens(start: Callable[[str], Child]) -> Non
 
 def test_a_tail_forgets_what_is_old() -> None:
     """Only the last bytes are kept, and bytes that are not text are shown."""
-    tail = Tail(limit=6)
+    tail = OutputEnds(limit=6)
 
     tail.add(b"forgotten")
     tail.add(b" ab\xff")

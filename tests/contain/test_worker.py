@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.contain.channel import Closed, Frame, FrameError
+from conformance.contain.channel import ChannelMessage, Closed, FrameError
 from conformance.contain.errors import CannotStart
 from conformance.contain.worker import Worker
 from tests.patience import LONG
@@ -28,7 +28,7 @@ def test_a_worker_answers(worker: Worker) -> None:
     """Headers and byte strings come back."""
     worker.channel.send({"n": 1}, [b"x"])
 
-    assert worker.channel.receive(seconds=LONG) == Frame({"n": 1}, (b"x",))
+    assert worker.channel.receive(seconds=LONG) == ChannelMessage({"n": 1}, (b"x",))
 
 
 def test_what_it_says_belongs_to_a_job(worker: Worker) -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from conformance.readers.ipc import IPC_READERS, Job, JobAnswer, JobOutcome, Stage
+from conformance.readers.ipc import IPC_READERS, Job, JobAnswer, JobOutcome, JobStage
 from publish.tables.untrusted import COUNTS, rows
 from publish.untrusted import CALLS, CallCount, Untrusted, answer_of, counted, joined
 from tests.engine.ipc_standins import stream
@@ -25,10 +25,10 @@ def count(reader: str, inputs: int) -> CallCount:
         (JobAnswer("x", "y", JobOutcome.EXHAUSTED, error_class="MemoryError"), "refused"),
         (JobAnswer("x", "y", JobOutcome.REFUSED, panicked=True), "panicked"),
         (JobAnswer("x", "y", JobOutcome.UNSUPPORTED, panicked=True), "panicked"),
-        (JobAnswer("x", "y", JobOutcome.ROWS, stage=Stage.VALUES), "through"),
-        (JobAnswer("x", "y", JobOutcome.REFUSED, stage=Stage.VALUES), "through"),
-        (JobAnswer("x", "y", JobOutcome.DIED, stage=Stage.VALUES), "through"),
-        (JobAnswer("x", "y", JobOutcome.DIED, stage=Stage.OWN), "ended"),
+        (JobAnswer("x", "y", JobOutcome.ROWS, stage=JobStage.VALUES), "through"),
+        (JobAnswer("x", "y", JobOutcome.REFUSED, stage=JobStage.VALUES), "through"),
+        (JobAnswer("x", "y", JobOutcome.DIED, stage=JobStage.VALUES), "through"),
+        (JobAnswer("x", "y", JobOutcome.DIED, stage=JobStage.OWN), "ended"),
         (JobAnswer("x", "y", JobOutcome.DIED), "ended"),
         (JobAnswer("x", "y", JobOutcome.HUNG), "ended"),
         (JobAnswer("x", "y", JobOutcome.EXHAUSTED, error_class="limit"), "ended"),

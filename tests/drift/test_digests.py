@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.drift.digests import Digests, check_digests, digests_of, read_digests, write_digests
+from conformance.drift.digests import CaseDigests, check_digests, digests_of, read_digests, write_digests
 from conformance.drift.versions import DriftError, VersionAnswer
 
 WRITTEN = [
@@ -42,9 +42,9 @@ def test_what_was_recorded_is_read_again(tmp_path: Path) -> None:
 
 def test_a_later_version_has_the_cases_that_differ_from_the_one_before(tmp_path: Path) -> None:
     """Whichever is recorded first, and if the oldest is recorded again."""
-    old = Digests(0, {"a": {"values": "1"}, "b": {"values": "2"}})
-    new = Digests(0, {"a": {"values": "1"}, "b": {"values": "3"}, "c": {"values": "4"}})
-    again = Digests(0, {"a": {"values": "5"}, "b": {"values": "2"}})
+    old = CaseDigests(0, {"a": {"values": "1"}, "b": {"values": "2"}})
+    new = CaseDigests(0, {"a": {"values": "1"}, "b": {"values": "3"}, "c": {"values": "4"}})
+    again = CaseDigests(0, {"a": {"values": "5"}, "b": {"values": "2"}})
     for version, digests in (("24.0.0", new), ("9.0.0", old), ("24.0.0", new), ("9.0.0", again)):
         write_digests(tmp_path, version, digests)
 
@@ -55,8 +55,8 @@ def test_a_later_version_has_the_cases_that_differ_from_the_one_before(tmp_path:
 
 def test_a_version_without_some_cases_or_of_another_seed_stands_alone(tmp_path: Path) -> None:
     """The file of another version would add to it what it does not have."""
-    write_digests(tmp_path, "9.0.0", Digests(0, {"a": {"values": "1"}, "b": {"values": "2"}}))
-    for other in (Digests(0, {"a": {"values": "1"}}), Digests(1, {"a": {"values": "1"}, "b": {"values": "2"}})):
+    write_digests(tmp_path, "9.0.0", CaseDigests(0, {"a": {"values": "1"}, "b": {"values": "2"}}))
+    for other in (CaseDigests(0, {"a": {"values": "1"}}), CaseDigests(1, {"a": {"values": "1"}, "b": {"values": "2"}})):
         write_digests(tmp_path, "24.0.0", other)
 
         assert read_digests(tmp_path, "24.0.0") == other
@@ -73,8 +73,8 @@ def test_a_base_is_an_earlier_version_in_the_same_folder(base: str, tmp_path: Pa
 
 def test_every_difference_from_the_record_is_told() -> None:
     """A changed digest, a new case and a gone case are three complaints; none is one too many."""
-    recorded = Digests(0, {"a": {"values": "1", "stream": "2"}, "gone": {"values": "1"}})
-    now = Digests(0, {"a": {"values": "1", "stream": "3"}, "new": {"values": "1"}})
+    recorded = CaseDigests(0, {"a": {"values": "1", "stream": "2"}, "gone": {"values": "1"}})
+    now = CaseDigests(0, {"a": {"values": "1", "stream": "3"}, "new": {"values": "1"}})
 
     assert list(check_digests("24.0.0", recorded, now)) == [
         "24.0.0: a/stream: expected 2, got 3",
@@ -86,7 +86,7 @@ def test_every_difference_from_the_record_is_told() -> None:
 
 def test_another_seed_is_one_complaint() -> None:
     """Digests of another seed are not compared one by one."""
-    assert list(check_digests("24.0.0", Digests(1, {}), Digests(0, {"a": {}}))) == [
+    assert list(check_digests("24.0.0", CaseDigests(1, {}), CaseDigests(0, {"a": {}}))) == [
         "24.0.0: recorded with seed 1, run with seed 0"
     ]
 

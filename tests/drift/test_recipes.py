@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.drift.building import LackingError, build_batches, build_schema
-from conformance.drift.recipes import CLASSES, Recipe, draw_recipes
+from conformance.drift.recipes import CLASSES, DriftRecipe, draw_recipes
 from conformance.wire.plain import plain_values
 
 RECIPES = list(draw_recipes(0))
@@ -82,7 +82,7 @@ def test_what_is_built_says_what_the_recipe_says(kind: str) -> None:
         check(recipe, build_batches(recipe.document, schema, around=0xAA))
 
 
-def check(recipe: Recipe, batches: list[Any]) -> None:
+def check(recipe: DriftRecipe, batches: list[Any]) -> None:
     """Compare every column of every batch."""
     document = recipe.document
     assert [batch.num_rows for batch in batches] == document["rows"]

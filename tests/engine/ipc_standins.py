@@ -14,7 +14,7 @@ from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.expecting import expect
 from conformance.engine.reading import reader_clauses
 from conformance.engine.selection import all_clauses
-from conformance.generate.vectors import FORMAT, Chapter, Provenance, Vector, VectorSet
+from conformance.generate.vectors import FORMAT, Vector, VectorChapter, VectorOrigin, VectorSet
 from conformance.wire import Kind
 from conformance.wire.integration import write_integration
 
@@ -39,7 +39,7 @@ def vectors(**contents: bytes) -> VectorSet:
     """A set of vectors with these ids (``__`` for a dot) and bytes; valid ones have rows."""
     made = VectorSet()
     every = tuple(_vector(made, name.replace("__", "."), data) for name, data in contents.items())
-    made.chapters["few"] = Chapter("Few", every, FORMAT)
+    made.chapters["few"] = VectorChapter("Few", every, FORMAT)
     return made
 
 
@@ -60,7 +60,7 @@ def _vector(made: VectorSet, name: str, data: bytes) -> Vector:
         file=file,
         sha256=hashlib.sha256(data).hexdigest(),
         size=len(data),
-        provenance=Provenance("tests", name),
+        provenance=VectorOrigin("tests", name),
         rows=rows,
         reason=expectation.reason,
     )

@@ -35,7 +35,7 @@ from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.standing import Standing
 from conformance.generate import draw_case, draw_scenario, materialise
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.records import Case
 from conformance.reference.register import STACKED_WITH
 from conformance.reference.serializer import REFERENCE, Serializer
@@ -221,8 +221,8 @@ def _tables() -> list[pa.RecordBatch]:
     return [table.combine_chunks().to_batches()[0] for table in tables if table.num_rows][::8]
 
 
-def _overridden(service: type[Service] | None) -> set[str]:
-    classes = () if service is None else service.__mro__[: service.__mro__.index(Service)]
+def _overridden(service: type[ReadService] | None) -> set[str]:
+    classes = () if service is None else service.__mro__[: service.__mro__.index(ReadService)]
     return {name for one in classes for name, value in vars(one).items() if callable(value)}
 
 

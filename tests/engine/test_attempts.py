@@ -15,7 +15,7 @@ from conformance.engine.selection import Selection, all_clauses, plan
 from conformance.engine.session import Settings, open_session
 from conformance.protocols.storage_read.reference.catalogue import Catalogue
 from conformance.protocols.storage_read.reference.server import ReferenceServer
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.records import Outcome, Verdict
 from conformance.targets import ExpectedFailure, TargetKind, TargetSpec
 from conformance.targets.spec import Endpoint
@@ -127,7 +127,7 @@ def test_attempts_are_added_up() -> None:
     assert merge_attempts([one], 1).cases == (one,)
 
 
-class _EverySecondTime(Service):
+class _EverySecondTime(ReadService):
     """A mutant: every second request without a data format gets ARROW instead of an error."""
 
     asked = 0

@@ -22,7 +22,7 @@ from conformance.engine.run import CaseJob, run
 from conformance.engine.selection import all_clauses
 from conformance.generate.scenariokinds import draw_scenario
 from conformance.protocols.storage_read.reference.hosted import storage_target
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.protocols.storage_read.targets.driver import ServerTarget
 from conformance.records import (
@@ -33,8 +33,8 @@ from conformance.records import (
     CreateSession,
     Exchange,
     Expect,
-    Fault,
     FaultKind,
+    PlannedFault,
     ReadRows,
     Recipe,
     Table,
@@ -86,7 +86,7 @@ def test_an_option_that_a_request_to_be_refused_keeps_is_not_called_left_out() -
 @pytest.mark.parametrize("offset", ["3", "resume"])
 def test_an_option_that_another_one_brings_is_not_called_left_out(offset: str) -> None:
     """After a fault on the way the driver reads on from an offset, whatever the case says of offsets."""
-    fault = Fault(FaultKind.STATUS, responses=1)
+    fault = PlannedFault(FaultKind.STATUS, responses=1)
     steps = (CreateSession(trace_id="t"), ReadRows(faults=(fault,)), ReadRows(offset=offset))
 
     found = isolate(
@@ -216,7 +216,7 @@ def test_a_run_says_what_its_first_cause_takes_and_counts_no_drawn_case() -> Non
     assert told.sentence.endswith("it takes row_restriction together with an offset; neither alone fails")
 
 
-class Short(Service):
+class Short(ReadService):
     """Loses the rows of a stream behind the thirtieth, and the last one of every resumed read."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:

@@ -17,7 +17,7 @@ from conformance.engine.readings import Inputs, ReadInput
 from conformance.engine.result import fold
 from conformance.engine.selection import binds
 from conformance.generate.vectors import VectorSet
-from conformance.readers.ipc import IpcPool, JobAnswer, Limits, Stage
+from conformance.readers.ipc import IpcPool, JobAnswer, JobLimits, JobStage
 from conformance.readers.ipc import JobOutcome as Ended
 from conformance.records import Level, Outcome
 from tests.engine import waiting_library
@@ -26,9 +26,9 @@ from tests.engine.ipc_standins import STRUCTURE, clauses, stream, vectors
 from tests.patience import LONG
 
 
-def limits(seconds: float) -> Limits:
+def limits(seconds: float) -> JobLimits:
     """The limits of a pool whose jobs have so many seconds."""
-    return Limits(seconds=seconds, memory=200 << 20, reuse=REUSE)
+    return JobLimits(seconds=seconds, memory=200 << 20, reuse=REUSE)
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +181,7 @@ def verdicts(
 @pytest.mark.parametrize("end", [Ended.DIED, Ended.HUNG, Ended.EXHAUSTED, Ended.REFUSED])
 def test_whoever_looks_at_invalid_arrays_may_be_another_library(end: Ended) -> None:
     """An error while the rows of invalid bytes are read counts as acceptance, and as nothing worse."""
-    found = verdicts(JobAnswer("x", "standin", end, stage=Stage.VALUES, error_class="SIGSEGV"), *STRUCTURE)
+    found = verdicts(JobAnswer("x", "standin", end, stage=JobStage.VALUES, error_class="SIGSEGV"), *STRUCTURE)
 
     assert found["reader.survives"] is Outcome.PASS
     assert found["reader.refuses.offsets"] is Outcome.FAIL
@@ -197,7 +197,7 @@ def test_whoever_looks_at_invalid_arrays_may_be_another_library(end: Ended) -> N
 )
 def test_the_own_interface_belongs_to_the_library(end: Ended, survives: Outcome) -> None:
     """It may raise an error for the rows of invalid bytes; if it ends the process, the library has not survived."""
-    found = verdicts(JobAnswer("x", "standin", end, stage=Stage.OWN, error_class="SIGSEGV"), *STRUCTURE)
+    found = verdicts(JobAnswer("x", "standin", end, stage=JobStage.OWN, error_class="SIGSEGV"), *STRUCTURE)
 
     assert found["reader.survives"] is survives
 
@@ -346,7 +346,7 @@ def test_who_waits_for_a_byte_behind_the_last_message_is_found() -> None:
     inputs = Inputs(vectors(one=stream("honest")), combined=True)
     lasts = ("rows", "nulls", "schema", "dictionary")
     select = ("one", *(f"rare.end.stream.*.usual.{last}" for last in lasts))
-    with IpcPool(limits=Limits(seconds=3, memory=200 << 20, reuse=REUSE), readers=readers, writers={}) as pool:
+    with IpcPool(limits=JobLimits(seconds=3, memory=200 << 20, reuse=REUSE), readers=readers, writers={}) as pool:
         result = fold(ReaderTask(pool, "waiting", inputs, clauses(), select, readers=readers).events())
 
     failed = [verdict for verdict in result.verdicts if verdict.outcome is Outcome.FAIL]

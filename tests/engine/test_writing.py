@@ -17,7 +17,7 @@ from conformance.engine.result import fold
 from conformance.engine.selection import all_clauses
 from conformance.engine.writing import WriterTask, WriteTask, factors
 from conformance.generate.covering import coverage
-from conformance.readers.ipc import Hello, IpcPool, JobAnswer, JobOutcome, Limits
+from conformance.readers.ipc import Hello, IpcPool, JobAnswer, JobLimits, JobOutcome
 from conformance.readers.rewrite import Rewrite
 from conformance.records import Outcome
 from conformance.reference.ipc.samples import SAMPLES
@@ -34,7 +34,7 @@ HELLO = Hello("x", "X", "X", "1", (), ("stream", "file"), write_options={"codec"
 def pool() -> Iterator[IpcPool]:
     """The stand-in that goes wrong by type."""
     writers = {**WRITERS, "attaching": ATTACHING}
-    with IpcPool(limits=Limits(seconds=3, reuse=REUSE), readers={}, writers=writers) as started:
+    with IpcPool(limits=JobLimits(seconds=3, reuse=REUSE), readers={}, writers=writers) as started:
         yield started
 
 
@@ -98,7 +98,7 @@ def test_metadata_that_is_dropped_fails(pool: IpcPool) -> None:
 
 def test_a_writer_reads_what_it_wrote() -> None:
     """Its library is asked to read all that it wrote of the kinds that it reads."""
-    with IpcPool(limits=Limits(seconds=LONG, reuse=REUSE), readers={"standin": READER}, writers=WRITERS) as both:
+    with IpcPool(limits=JobLimits(seconds=LONG, reuse=REUSE), readers={"standin": READER}, writers=WRITERS) as both:
         verdicts = fold(writing(both, "types.int64").events()).verdicts
 
     asked = [(verdict.case_id, verdict.outcome) for verdict in verdicts if verdict.clause == "written.reads-back"]
@@ -242,7 +242,7 @@ def test_an_unknown_case_is_an_error(pool: IpcPool, name: str) -> None:
 @pytest.fixture(scope="module")
 def pyarrow() -> Iterator[IpcPool]:
     """The library itself: no stand-in reads tensors."""
-    with IpcPool(["pyarrow"], limits=Limits(seconds=LONG, reuse=REUSE)) as started:
+    with IpcPool(["pyarrow"], limits=JobLimits(seconds=LONG, reuse=REUSE)) as started:
         yield started
 
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from tests.faults.blame import BLAME
 from tests.faults.catalogue import FAULTS
 from tests.faults.judging import costs, first_cause, judge
@@ -53,12 +53,12 @@ def _run(options: argparse.Namespace, arguments: list[str]) -> dict[str, Any]:
             raise SystemExit(f"expected the arguments of the interrupted run, {work['arguments']}, got {arguments}")
     results: dict[str, Any] = work["results"]
     cost: dict[str, float] = {}
-    faults: dict[str, type[Service]] = {
+    faults: dict[str, type[ReadService]] = {
         name: fault.service
         for name, fault in FAULTS.items()
         if any(fnmatch.fnmatch(name, glob) for glob in options.only or ["*"])
     }
-    for name, service in [(_REFERENCE, Service), *faults.items()]:
+    for name, service in [(_REFERENCE, ReadService), *faults.items()]:
         if name not in results:
             with contextlib.chdir(folder):
                 result = judge(name, service, ["--no-readers", *arguments], folder=folder, cost=cost)

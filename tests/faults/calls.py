@@ -10,7 +10,7 @@ import grpc
 from conformance.contract import proto
 from conformance.protocols.storage_read.reference.catalogue import Catalogue
 from conformance.protocols.storage_read.reference.rest import Api
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.reference.refusals import Refusal
 from tests.protocols.storage_read.reference.client import (
     DATASET,
@@ -41,7 +41,7 @@ class Clock:
 class Calls:
     """A service of a class over an empty catalogue with a clock of its own."""
 
-    def __init__(self, service: type[Service]) -> None:
+    def __init__(self, service: type[ReadService]) -> None:
         self.clock = Clock()
         catalogue = Catalogue(self.clock)
         self.service = service(catalogue)

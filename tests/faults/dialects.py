@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from conformance.protocols.storage_read.reference.catalogue import Catalogue, Snapshot
 from conformance.protocols.storage_read.reference.restriction import column_value
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.sql import NODES, SqlError, Value, evaluate, parse_expression
 from conformance.protocols.storage_read.reference.sql.arithmetic import elementwise
 from conformance.protocols.storage_read.reference.sql.casts import cast
@@ -30,7 +30,7 @@ from tests.faults.register import fault
 _Node = Callable[[Any, Any], Value]
 
 
-class Dialect(Service):
+class Dialect(ReadService):
     """A service that reads restrictions like the reference, but for the nodes in ``reads``."""
 
     reads: ClassVar[Mapping[type[exp.Expression], _Node]] = {}
@@ -248,7 +248,7 @@ class LikeUnderscoreIsAByte(Dialect):
     source="https://github.com/vantaboard/bigquery-emulator/commit/35d2d3b2",
     needs="restriction, string literal",
 )
-class SpacesInLiteralCollapse(Service):
+class SpacesInLiteralCollapse(ReadService):
     """Runs of white space in a restriction become one space, also inside of string literals."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:

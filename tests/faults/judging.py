@@ -25,7 +25,7 @@ from conformance.engine.result import fold
 from conformance.engine.selection import Plan, plan
 from conformance.protocols.storage_read.reference.catalogue import Catalogue
 from conformance.protocols.storage_read.reference.server import ReferenceServer
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.records import Outcome
 from tests.faults.blame import First
 
@@ -61,7 +61,7 @@ class Judged:
 
 
 def judge(
-    name: str, service: type[Service], arguments: Sequence[str], *, folder: Path, cost: Mapping[str, float]
+    name: str, service: type[ReadService], arguments: Sequence[str], *, folder: Path, cost: Mapping[str, float]
 ) -> Judged:
     """One run with further ``arguments`` of the command on a server of this class."""
     target, log = folder / f"{name}.toml", folder / f"{name}.jsonl"
@@ -76,7 +76,7 @@ def judge(
     return _judged(seen, broke, time.monotonic() - began)
 
 
-def first_cause(name: str, service: type[Service], arguments: Sequence[str], *, folder: Path) -> First | None:
+def first_cause(name: str, service: type[ReadService], arguments: Sequence[str], *, folder: Path) -> First | None:
     """The first cause of a run to its end on a server of this class; None if nothing failed.
 
     The run draws cases for its first causes, which it does only if it shrinks as well.

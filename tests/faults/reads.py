@@ -14,8 +14,8 @@ import pyarrow.compute as pc
 
 from conformance.contract import proto
 from conformance.protocols.storage_read.reference.catalogue import Catalogue
-from conformance.protocols.storage_read.reference.service import FIRST_RESPONSE_ROWS, Service
-from conformance.protocols.storage_read.reference.session import Session, Stream
+from conformance.protocols.storage_read.reference.service import FIRST_RESPONSE_ROWS, ReadService
+from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.records import BqType, Mode
 from conformance.reference.refusals import Refusal
 from tests.faults.register import fault
@@ -63,7 +63,7 @@ class PageWithoutMatchEnds(Placed):
     source="https://github.com/googleapis/google-cloud-python/issues/14900",
     needs="offset, response boundary",
 )
-class ResumeAtBoundaryEnds(Service):
+class ResumeAtBoundaryEnds(ReadService):
     """A read from an offset that is exactly the end of an earlier response returns nothing and OK."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -79,7 +79,7 @@ class ResumeAtBoundaryEnds(Service):
     source="",
     needs="response compression, offset",
 )
-class Lz4FirstResponseCached(Service):
+class Lz4FirstResponseCached(ReadService):
     """With response compression, the first response of every later read of a stream is that of its first read."""
 
     def __init__(self, catalogue: Catalogue) -> None:
@@ -114,7 +114,7 @@ class RowCountBeforeRestriction(Placed):
     source="https://www.postgresql.org/docs/current/queries-limit.html",
     needs="offset, unsorted rows",
 )
-class ResumeSortsRows(Service):
+class ResumeSortsRows(ReadService):
     """A read with an offset counts and returns rows in the order of the first column, a full read as stored."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -133,7 +133,7 @@ class ResumeSortsRows(Service):
     source="https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/storage.proto",
     needs="offset, schema",
 )
-class SchemaOnlyAtOffsetZero(Service):
+class SchemaOnlyAtOffsetZero(ReadService):
     """A read that begins at an offset above 0 has no schema in its first response."""
 
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
@@ -146,7 +146,7 @@ class SchemaOnlyAtOffsetZero(Service):
     source="https://github.com/goccy/bigquery-emulator/issues/507",
     needs="AVRO, offset",
 )
-class AvroIgnoresOffset(Service):
+class AvroIgnoresOffset(ReadService):
     """An AVRO session reads every stream from its first row, whatever the offset."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -159,7 +159,7 @@ class AvroIgnoresOffset(Service):
     source="https://github.com/apache/arrow/pull/46408",
     needs="array, second response",
 )
-class ListValuesFromFront(Service):
+class ListValuesFromFront(ReadService):
     """In a batch that is a later slice of the data, arrays of scalars hold the values of the data's first arrays."""
 
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
@@ -185,7 +185,7 @@ def _from_front(array: pa.ListArray) -> pa.ListArray:
     source="https://github.com/apache/arrow/pull/41144",
     needs="NULL, response boundary",
 )
-class ValidityFromByteBoundary(Service):
+class ValidityFromByteBoundary(ReadService):
     """An INT64 column of a batch that begins within a byte of its bitmap has the NULLs of earlier rows."""
 
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
@@ -235,7 +235,7 @@ class LateErrorEndsOk(Stepwise):
     source="https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/storage.proto",
     needs="offset, progress",
 )
-class ProgressOfRemainingRows(Service):
+class ProgressOfRemainingRows(ReadService):
     """After a read from an offset, progress is the place in the stream divided by the rows left at the offset."""
 
     def __init__(self, catalogue: Catalogue) -> None:
@@ -284,7 +284,7 @@ class SharedCursor(Stepwise):
     source="https://github.com/googleapis/java-bigquerystorage/pull/419",
     needs="cancellation, repeated read",
 )
-class AbandonedReadContinues(Service):
+class AbandonedReadContinues(ReadService):
     """A read from offset 0 continues where an abandoned read of the same stream has ended."""
 
     def __init__(self, catalogue: Catalogue) -> None:
@@ -306,10 +306,10 @@ class AbandonedReadContinues(Service):
     source="https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1510",
     needs="projection, nesting, NULL",
 )
-class NullRecordLostInPruning(Service):
+class NullRecordLostInPruning(ReadService):
     """A RECORD of which only some fields are selected is never NULL: its fields are NULL instead."""
 
-    def serve(self, session: Session, rows: pa.Table) -> pa.RecordBatch:
+    def serve(self, session: OpenedSession, rows: pa.Table) -> pa.RecordBatch:
         batch = super().serve(session, rows)
         whole = {column.name: column for column in session.snapshot.columns}
         arrays = []

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Final
 
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 
 __all__ = ["FAULTS", "Fault", "fault"]
 
@@ -22,7 +22,7 @@ class Fault:
     """
 
     name: str
-    service: type[Service]
+    service: type[ReadService]
     why: str
     source: str
     needs: tuple[str, ...]
@@ -40,10 +40,10 @@ FAULTS: Final[dict[str, Fault]] = {}
 
 def fault(
     name: str, *, why: str, source: str, needs: str, inexpressible: str = ""
-) -> Callable[[type[Service]], type[Service]]:
+) -> Callable[[type[ReadService]], type[ReadService]]:
     """Register a service as a fault; its docstring is the description, ``needs`` is a list with commas."""
 
-    def register(service: type[Service]) -> type[Service]:
+    def register(service: type[ReadService]) -> type[ReadService]:
         if name in FAULTS:
             raise ValueError(f"expected a new name, got {name!r} again")
         FAULTS[name] = Fault(name, service, why, source, tuple(needs.split(", ")), inexpressible)

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.protocols.storage_read.reference.catalogue import Catalogue, MissingError, Snapshot
-from conformance.protocols.storage_read.reference.service import SESSION_LIFETIME, Service
+from conformance.protocols.storage_read.reference.service import SESSION_LIFETIME, ReadService
 from conformance.protocols.storage_read.reference.session import Sessions, Stream
 from tests.faults.register import fault
 
@@ -26,7 +26,7 @@ MAX_SESSIONS: Final = 64
     source="https://protobuf.dev/reference/protobuf/google.protobuf/#timestamp",
     needs="snapshot, append",
 )
-class SnapshotNanosDropped(Service):
+class SnapshotNanosDropped(ReadService):
     """A snapshot time is rounded down to the second."""
 
     def snapshot_instant(self, asked: Any) -> int | None:
@@ -40,7 +40,7 @@ class SnapshotNanosDropped(Service):
     source="",
     needs="append, stream",
 )
-class OpenEndedLastStream(Service):
+class OpenEndedLastStream(ReadService):
     """The last stream of a session without a snapshot time also returns rows that were appended after its creation."""
 
     def __init__(self, catalogue: Catalogue) -> None:
@@ -72,7 +72,7 @@ class OpenEndedLastStream(Service):
     source="https://github.com/goccy/bigquery-emulator/issues/29",
     needs="append, stream limit",
 )
-class OneStreamPerAppend(Service):
+class OneStreamPerAppend(ReadService):
     """A table that was appended to more often than there would be streams gets one stream for each append, whatever the
     maximum.
     """
@@ -92,7 +92,7 @@ class OneStreamPerAppend(Service):
     source="",
     needs="restriction, snapshot, append",
 )
-class TimeTravelLostUnderRestriction(Service):
+class TimeTravelLostUnderRestriction(ReadService):
     """A session with a restriction and a snapshot time reads the table as it is now."""
 
     def take_snapshot(self, asked: Any) -> Snapshot:
@@ -106,7 +106,7 @@ class TimeTravelLostUnderRestriction(Service):
     source="https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical#case_sensitivity",
     needs="restriction, second session",
 )
-class MaskCacheFoldsCase(Service):
+class MaskCacheFoldsCase(ReadService):
     """Two restrictions on one table that differ only in case, also inside of string literals, select the same rows."""
 
     def __init__(self, catalogue: Catalogue) -> None:
@@ -126,7 +126,7 @@ class MaskCacheFoldsCase(Service):
     source="",
     needs="restriction, second session, reused table name",
 )
-class MaskCacheSurvivesRecreate(Service):
+class MaskCacheSurvivesRecreate(ReadService):
     """A restriction on a table that was dropped and made again with as many rows selects the old table's places."""
 
     def __init__(self, catalogue: Catalogue) -> None:
@@ -146,7 +146,7 @@ class MaskCacheSurvivesRecreate(Service):
     source="https://google.aip.dev/155",
     needs="second session, append",
 )
-class IdenticalRequestFromCache(Service):
+class IdenticalRequestFromCache(ReadService):
     """A request that equals an earlier one of the last ten minutes gets the earlier session, with its older rows."""
 
     def __init__(self, catalogue: Catalogue) -> None:
@@ -168,7 +168,7 @@ class IdenticalRequestFromCache(Service):
     source="",
     needs="buffer compression, second session",
 )
-class NewestSessionCodec(Service):
+class NewestSessionCodec(ReadService):
     """Batches of every session have the buffer compression that the newest session asked for."""
 
     def __init__(self, catalogue: Catalogue) -> None:
@@ -209,7 +209,7 @@ class _Bounded(Sessions):
     source="https://github.com/GoogleCloudDataproc/spark-bigquery-connector/pull/1311",
     needs="many sessions, late read",
 )
-class OnlyNewest64(Service):
+class OnlyNewest64(ReadService):
     """The 65th session makes the streams of the first one unknown, long before they expire."""
 
     def __init__(self, catalogue: Catalogue) -> None:
@@ -224,7 +224,7 @@ class OnlyNewest64(Service):
     needs="expiry, repeated read",
     inexpressible="a client cannot move the clock of a server, and no run takes six hours",
 )
-class ExpiryFromLastRead(Service):
+class ExpiryFromLastRead(ReadService):
     """A session whose streams are read goes on for six hours after the last read, whatever its expire_time says."""
 
     def __init__(self, catalogue: Catalogue) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.protocols.storage_read.reference.catalogue import Catalogue
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from tests.faults.register import fault
 from tests.faults.steps import ROW, Placed, places
@@ -22,7 +22,7 @@ from tests.faults.steps import ROW, Placed, places
     source="",
     needs="split, split of split",
 )
-class RemainderSplitFromRoot(Service):
+class RemainderSplitFromRoot(ReadService):
     """The children of a remainder hold the first rows of the stream that was split first."""
 
     def __init__(self, catalogue: Catalogue) -> None:
@@ -49,7 +49,7 @@ class RemainderSplitFromRoot(Service):
     source="https://github.com/googleapis/googleapis/blob/master/google/cloud/bigquery/storage/v1/storage.proto",
     needs="split, read of the original",
 )
-class OriginalShortened(Service):
+class OriginalShortened(ReadService):
     """After a split, the original stream ends where its primary ends."""
 
     def split_read_stream(self, request: Any) -> Any:
@@ -84,7 +84,7 @@ class ChildrenLoseRestriction(Placed):
     source="https://github.com/goccy/bigquery-emulator/issues/507",
     needs="split, offset",
 )
-class RemainderOffsetInParent(Service):
+class RemainderOffsetInParent(ReadService):
     """An offset into a remainder counts from the start of the stream that was split, and is cut off at 0."""
 
     def __init__(self, catalogue: Catalogue) -> None:

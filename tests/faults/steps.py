@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from conformance.protocols.storage_read.reference.service import MAX_RESPONSE_BYTES, RESPONSE_BYTES, Service
+from conformance.protocols.storage_read.reference.service import MAX_RESPONSE_BYTES, RESPONSE_BYTES, ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.reference.refusals import Reason
 
@@ -17,7 +17,7 @@ ROW: Final = "\0row"
 RUN: Final = "\0run"
 
 
-class Placed(Service):
+class Placed(ReadService):
     """A correct service whose streams keep, in two columns that it never serves, each row's place in the table and the
     place where the stream's run begins.
     """
@@ -34,7 +34,7 @@ def places(rows: pa.Table, column: str = ROW) -> Any:
     return rows.column(column).to_numpy()
 
 
-class Stepwise(Service):
+class Stepwise(ReadService):
     """A correct service with a step that makes one response from any place in a stream."""
 
     def part_at(self, stream: Stream, start: int, limit: int) -> pa.RecordBatch:

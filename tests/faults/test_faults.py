@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from conformance.contract import proto
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from tests.faults.calls import Calls, decoded, field
 from tests.faults.catalogue import FAULTS
 
@@ -303,9 +303,9 @@ def _(calls: Calls) -> Any:
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_acts(name: str) -> None:
     """A fault answers its sequence otherwise than the reference, which answers it twice in the same way."""
-    expected = PROBES[name](Calls(Service))
+    expected = PROBES[name](Calls(ReadService))
 
-    assert PROBES[name](Calls(Service)) == expected
+    assert PROBES[name](Calls(ReadService)) == expected
     assert PROBES[name](Calls(FAULTS[name].service)) != expected
 
 
@@ -317,7 +317,7 @@ def test_a_fault_is_no_broken_server(name: str) -> None:
         calls.numbers(3, 4, 5)
         return calls.ids(calls.session())
 
-    assert plain(Calls(FAULTS[name].service)) == plain(Calls(Service)) == [3, 4, 5]
+    assert plain(Calls(FAULTS[name].service)) == plain(Calls(ReadService)) == [3, 4, 5]
 
 
 def test_the_list_has_the_promised_size() -> None:

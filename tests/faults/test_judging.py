@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from tests.faults.catalogue import FAULTS
 from tests.faults.judging import Judged, costs, first_cause, judge
 
 _TWO = ["--no-readers", "--select", "session.plain", "--select", "types.int64"]
 
 
-class _Empty(Service):
+class _Empty(ReadService):
     """A server that finds no stream."""
 
     def plan_streams(self, *_: object) -> list[tuple[int, int]]:
@@ -29,7 +29,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_reference_passes_all_cases(tmp_path: Path) -> None:
     """The reference survives, and its log has the time of each case."""
-    result = judge("reference", Service, _TWO, folder=tmp_path, cost={})
+    result = judge("reference", ReadService, _TWO, folder=tmp_path, cost={})
 
     log = tmp_path / "reference.jsonl"
     assert (result.died, result.cases, result.broke) == (False, 2, "")
@@ -61,18 +61,18 @@ def test_the_first_cause_is_that_of_a_whole_run(tmp_path: Path) -> None:
 
     assert first is not None
     assert first.clause == "session.rows-have-a-stream"
-    assert first_cause("reference", Service, options, folder=tmp_path) is None
+    assert first_cause("reference", ReadService, options, folder=tmp_path) is None
 
 
 def test_a_run_without_causes_for_a_wrong_option_is_an_error(tmp_path: Path) -> None:
     """It is not taken for a server without faults."""
     with pytest.raises(ValueError, match="--no-such-option"):
-        first_cause("wrong", Service, ["--no-such-option"], folder=tmp_path)
+        first_cause("wrong", ReadService, ["--no-such-option"], folder=tmp_path)
 
 
 def test_a_run_that_cannot_start_does_not_count(tmp_path: Path) -> None:
     """A wrong option is no survival: the result says what went wrong."""
-    result = judge("wrong", Service, ["--no-such-option"], folder=tmp_path, cost={})
+    result = judge("wrong", ReadService, ["--no-such-option"], folder=tmp_path, cost={})
 
     assert isinstance(result, Judged)
     assert not result.died

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from conformance.generate import CaseFileError, load_case, load_cases, load_file, save_case
-from conformance.generate.casematrix import Matrix, expand
+from conformance.generate.casematrix import CaseMatrix, expand
 from conformance.records import from_json, to_json
 
 CASES = Path(__file__).parents[2] / "cases"
@@ -49,7 +49,7 @@ matrix:
 
 def expanded(**changes: Any) -> dict[str, Any]:
     """The cases of the matrix above, with other parts, by id."""
-    return {case["id"]: case for _, case in expand(from_json(Matrix, MATRIX | changes))}
+    return {case["id"]: case for _, case in expand(from_json(CaseMatrix, MATRIX | changes))}
 
 
 def test_every_combination_is_a_case() -> None:
@@ -97,7 +97,7 @@ def test_a_value_keeps_its_kind_and_a_text_takes_it_in() -> None:
     case = {"id": "x.$k", "title": "$$5 for $n of $k", "table": {"columns": "$list", "rows": [{"a": "$n"}]}}
     tables = {"k": {"one": {"n": 7, "list": ["$n", {"deep": "$k"}]}}}
 
-    (made,) = (one for _, one in expand(from_json(Matrix, {"case": case, "matrix": tables})))
+    (made,) = (one for _, one in expand(from_json(CaseMatrix, {"case": case, "matrix": tables})))
 
     assert made == {
         "id": "x.one",
@@ -161,7 +161,7 @@ def test_growth_by_powers_is_refused(tmp_path: Path) -> None:
     case = {"id": "t.$p40", "title": "T"}
 
     with pytest.raises(ValueError, match="at most 10000 combinations but got 1000000000000"):
-        list(expand(from_json(Matrix, {"case": case, "matrix": tables})))
+        list(expand(from_json(CaseMatrix, {"case": case, "matrix": tables})))
     (tmp_path / "t.json").write_text(
         json.dumps({"case": case, "defaults": doubled, "matrix": {"p0": {"x": {}}}}), encoding="utf-8"
     )

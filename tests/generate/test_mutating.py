@@ -11,7 +11,7 @@ import pytest
 from conformance.generate.changes import CHANGES, Patient
 from conformance.generate.choices import Seeded
 from conformance.generate.mutating import LONGEST, mutated
-from conformance.generate.subject import Subject
+from conformance.generate.subject import LegalBytes
 from conformance.wire import Kind, Severity, read_batch, read_file, read_schema, read_stream
 
 BATCH = pa.RecordBatch.from_pydict({"x": pa.array(["a", None, "ccc"]), "y": pa.array([1, 2, 3])})
@@ -27,17 +27,20 @@ def written(*, file: bool = False, rows: int = 3) -> bytes:
     return sink.getvalue()
 
 
-def subjects() -> dict[Kind, tuple[Subject, ...]]:
+def subjects() -> dict[Kind, tuple[LegalBytes, ...]]:
     """Two streams, a file and a pair of messages, about which nothing is known yet."""
     pair = (BATCH.schema.serialize().to_pybytes(), BATCH.serialize().to_pybytes())
     return {
-        Kind.STREAM: (Subject("stream", Kind.STREAM, (written(),)), Subject("other", Kind.STREAM, (written(rows=1),))),
-        Kind.FILE: (Subject("file", Kind.FILE, (written(file=True),)),),
-        Kind.MESSAGE: (Subject("pair", Kind.MESSAGE, pair, "bq-arrow"),),
+        Kind.STREAM: (
+            LegalBytes("stream", Kind.STREAM, (written(),)),
+            LegalBytes("other", Kind.STREAM, (written(rows=1),)),
+        ),
+        Kind.FILE: (LegalBytes("file", Kind.FILE, (written(file=True),)),),
+        Kind.MESSAGE: (LegalBytes("pair", Kind.MESSAGE, pair, "bq-arrow"),),
     }
 
 
-def patient(subject: Subject) -> Patient:
+def patient(subject: LegalBytes) -> Patient:
     """A subject ready to be changed."""
     return Patient(bytearray(subject.parts[0]), subject.anatomies[0], subjects()[subject.kind])
 
@@ -121,7 +124,7 @@ def test_one_number_changes_wherever_it_stands() -> None:
 
 def test_bytes_stay_short() -> None:
     """Whatever is repeated, and however often."""
-    large = {Kind.STREAM: (Subject("large", Kind.STREAM, (written() + bytes(100_000),)),)}
+    large = {Kind.STREAM: (LegalBytes("large", Kind.STREAM, (written() + bytes(100_000),)),)}
 
     assert all(sum(map(len, mutated(large, 1, number).parts)) <= LONGEST for number in range(100))
 

@@ -13,7 +13,15 @@ from jsonschema import Draft202012Validator
 
 from conformance.contract.closed import Tier, Validity
 from conformance.disk.archives import pack
-from conformance.generate.vectors import FORMAT, Chapter, Provenance, Vector, VectorError, VectorSet, vectors_schema
+from conformance.generate.vectors import (
+    FORMAT,
+    Vector,
+    VectorChapter,
+    VectorError,
+    VectorOrigin,
+    VectorSet,
+    vectors_schema,
+)
 
 FILE = "bytes/stream.empty.arrows"
 DATA = b"\xff\xff\xff\xff\x00\x00\x00\x00"
@@ -33,10 +41,10 @@ def made(data: bytes = DATA, **changes: object) -> VectorSet:
         file=FILE,
         sha256=hashlib.sha256(data).hexdigest(),
         size=len(data),
-        provenance=Provenance("conformance 1", "mutant stream.empty"),
+        provenance=VectorOrigin("conformance 1", "mutant stream.empty"),
         reason="stream.schema-first",
     )
-    vectors.chapters["stream"] = Chapter("Streams", (dataclasses.replace(vector, **changes),), FORMAT)
+    vectors.chapters["stream"] = VectorChapter("Streams", (dataclasses.replace(vector, **changes),), FORMAT)
     return vectors
 
 
@@ -157,7 +165,7 @@ def test_rows_of_the_same_name_are_compared() -> None:
 
 def test_bytes_of_a_codec_may_differ() -> None:
     """Where a codec's version decides the bytes, other bytes are no difference."""
-    by_codec = Provenance("conformance 1", "sample", regenerates="values")
+    by_codec = VectorOrigin("conformance 1", "sample", regenerates="values")
 
     assert made(provenance=by_codec).differences(made(b"squeezed otherwise", provenance=by_codec)) == []
     assert made().differences(made(b"other bytes")) != []

@@ -28,8 +28,14 @@ from conformance.protocols.storage_read.contract.expected import visible_rows
 from conformance.protocols.storage_read.contract.histories import histories
 from conformance.protocols.storage_read.contract.rowhistory import observed
 from conformance.protocols.storage_read.contract.view import ReadView
-from conformance.protocols.storage_read.model import Deviation, DeviationKind, SessionHistory, StreamRead, deviations
-from conformance.protocols.storage_read.model import Split as SplitMade
+from conformance.protocols.storage_read.model import (
+    Contradiction,
+    DeviationKind,
+    SessionHistory,
+    StreamRead,
+    deviations,
+)
+from conformance.protocols.storage_read.model import ModelSplit as SplitMade
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
 from conformance.records import ROW_ID, AppendRows, Case, CreateSession, ReadRows, SplitStream
 from tests.history.drawing import FAULTS, Server
@@ -56,7 +62,7 @@ class Session:
     """
 
     name: str
-    found: tuple[Deviation, ...]
+    found: tuple[Contradiction, ...]
     anomalies: frozenset[AnomalyKind]
     snapshot: Collection[int]
     partial: bool
@@ -66,7 +72,7 @@ class Session:
         """True if the checker has to see one of the deviations: ids alone show it."""
         return any(self._shows(deviation) for deviation in self.found)
 
-    def _shows(self, deviation: Deviation) -> bool:
+    def _shows(self, deviation: Contradiction) -> bool:
         if deviation.kind is DeviationKind.STRANGE:  # a row that the restriction drops is nothing that ids show
             return any(row not in self.snapshot for row in self.read[deviation.call])
         if deviation.kind is DeviationKind.MISSING:

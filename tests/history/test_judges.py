@@ -7,7 +7,7 @@ import pytest
 from conformance.contract.viewing import view_of
 from conformance.engine.owed import reference_target
 from conformance.generate import draw_scenario, materialise
-from conformance.protocols.storage_read.model import Deviation, DeviationKind
+from conformance.protocols.storage_read.model import Contradiction, DeviationKind
 from tests.history.drawing import FAULTS, Server
 from tests.history.judges import Session, disagreements, driven, play
 
@@ -53,7 +53,7 @@ def test_model_and_checker_agree_on_the_reference_and_its_mutants(name: str | No
 )
 def test_only_what_ids_show_is_compared(kind: DeviationKind, *, partial: bool, visible: bool) -> None:
     """The checker does not know what a restriction selects, and judges no status."""
-    session = Session("s", (Deviation(kind, 1),), frozenset(), {1, 2}, partial, {1: (1, 3)})
+    session = Session("s", (Contradiction(kind, 1),), frozenset(), {1, 2}, partial, {1: (1, 3)})
 
     assert session.visible() is visible
     assert bool(disagreements([session])) is visible

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.contract import proto
 from conformance.readers import full_reads
-from conformance.readers.clients._channel import InProcessChannel
+from conformance.readers.clients._channel import RecordedChannel
 from conformance.readers.oneread import OneRead, OneReadServer
 from tests.readers.recorded import EOS, SCHEMA, TABLE, batch, bytes_of, case, exchange, stream
 
@@ -31,7 +31,7 @@ def channel(request: pytest.FixtureRequest) -> Iterator[grpc.Channel]:
     if request.param == "process":
         reads = OneRead()
         reads.play(full_reads(case(), RECORDED)[0])
-        yield InProcessChannel(reads)
+        yield RecordedChannel(reads)
         return
     server: OneReadServer = request.getfixturevalue("server")
     with grpc.insecure_channel(server.address) as one:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conformance.contain.channel import Frame
+from conformance.contain.channel import ChannelMessage
 from conformance.engine.corpus import load_corpus
 from conformance.generate import materialise
 from conformance.protocols.storage_read.contract.queryview import QueriesView
@@ -103,7 +103,7 @@ def test_a_read_travels() -> None:
     """To the process of a reader and back."""
     (read,) = query_reads(*recorded("plain"))
     frame = read.to_frame()
-    again = FullRead.from_frame(Frame(frame.header, tuple(map(bytes, frame.blobs))))
+    again = FullRead.from_frame(ChannelMessage(frame.header, tuple(map(bytes, frame.blobs))))
 
     assert dataclasses.astuple(again) == dataclasses.astuple(read)
     assert again.offset == 4

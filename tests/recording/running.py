@@ -11,8 +11,8 @@ from pathlib import Path
 from conformance.recording.journal import Journal
 from conformance.recording.keeping import Bounds
 from conformance.recording.meeting import Clock
-from conformance.recording.proxy import Listener, Plan, Proxy, Upstream
-from conformance.records import Fault
+from conformance.recording.proxy import Listener, Proxy, ProxyPlan, Upstream
+from conformance.records import PlannedFault
 from conformance.reference.guard import ServerTls
 from conformance.targets.endpoint import Tls
 from tests.patience import LONG
@@ -37,12 +37,12 @@ def recording(
     bounds: Bounds | None = None,
     accept: ServerTls | None = None,
     tls: Tls | None = None,
-    faults: tuple[Fault, ...] = (),
+    faults: tuple[PlannedFault, ...] = (),
     clock: Clock = asyncio.sleep,
 ) -> Iterator[tuple[Proxy, Journal]]:
     """A proxy in front of ``upstream``; the log is complete when the context ends."""
     there = Upstream(address(upstream), address(rest) if rest else None, tls)
-    plan = Plan(Listener(ANY, ANY, accept), there, faults, clock)
+    plan = ProxyPlan(Listener(ANY, ANY, accept), there, faults, clock)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="proxy")
     with Journal(log, target=upstream, bounds=bounds or Bounds()) as journal:

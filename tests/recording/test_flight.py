@@ -25,9 +25,9 @@ from conformance.protocols.flight.table.dialect import SqlSpec
 from conformance.protocols.flight.table.spec import FlightSeeding, FlightSpec, Login
 from conformance.protocols.flight.wire.messages import SERVICE
 from conformance.recording.journal import Ended, Journal
-from conformance.recording.keeping import Bounds, Kept
+from conformance.recording.keeping import Bounds, KeptMessages
 from conformance.records import Call, CallEnd, Exchange, FaultKind, Outcome
-from conformance.records import Fault as Planned
+from conformance.records import PlannedFault as Planned
 from conformance.targets import open_target
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.spec import TargetSpec
@@ -108,7 +108,7 @@ def test_a_log_with_calls_of_both_protocols_is_judged(tmp_path: Path) -> None:
 @pytest.mark.parametrize("payload", [text(2, "a user") + text(3, SECRET), SECRET.encode()])
 def test_a_login_is_not_kept(payload: bytes) -> None:
     """Neither what the client sends nor the token that it gets; the messages around both can still be read."""
-    one = Kept("flight", "Handshake", (), Bounds(), 0.0)
+    one = KeptMessages("flight", "Handshake", (), Bounds(), 0.0)
     one.request(b"\x08\x01" + part(2, payload))
     one.response(part(2, b"a token of the server"))
     call = one.call(status="OK", details=f"welcome {SECRET}", end=CallEnd.COMPLETE, initial=(), trailers=(), seconds=0)
@@ -120,7 +120,7 @@ def test_a_login_is_not_kept(payload: bytes) -> None:
 
 def test_bytes_that_are_no_handshake_are_not_kept_either() -> None:
     """Nobody knows where the secret is."""
-    one = Kept("flight", "Handshake", (), Bounds(), 0.0)
+    one = KeptMessages("flight", "Handshake", (), Bounds(), 0.0)
     one.request(b"\xff" + SECRET.encode())
 
     call = one.call(status="OK", details="", end=CallEnd.COMPLETE, initial=(), trailers=(), seconds=0)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from conformance.protocol import DEFAULT_PROTOCOL
-from conformance.recording.keeping import Bounds, Kept, Metadata
+from conformance.recording.keeping import Bounds, KeptMessages, Metadata
 from conformance.records import Call, CallEnd
 
 TOKEN = "ya29.a-token-that-nobody-has"  # made up
 
 
-def kept(bounds: Bounds, *, sent: Metadata = ()) -> Kept:
+def kept(bounds: Bounds, *, sent: Metadata = ()) -> KeptMessages:
     """A call that begins."""
-    return Kept(DEFAULT_PROTOCOL, "ReadRows", sent, bounds, 0.0)
+    return KeptMessages(DEFAULT_PROTOCOL, "ReadRows", sent, bounds, 0.0)
 
 
-def ended(one: Kept, *, details: str = "", trailers: Metadata = ()) -> Call:
+def ended(one: KeptMessages, *, details: str = "", trailers: Metadata = ()) -> Call:
     """The call of the log after an end in OK."""
     return one.call(status="OK", details=details, end=CallEnd.COMPLETE, initial=(), trailers=trailers, seconds=0.1)
 

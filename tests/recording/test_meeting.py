@@ -14,8 +14,8 @@ from conformance.contract import proto
 from conformance.contract.rpcstatus import TRAILER, quota_of
 from conformance.engine.recorded import read_recorded
 from conformance.recording.meeting import Clock
-from conformance.recording.proxy import Listener, Plan, Proxy, Upstream
-from conformance.records import CallEnd, Fault, FaultKind
+from conformance.recording.proxy import Listener, Proxy, ProxyPlan, Upstream
+from conformance.records import CallEnd, FaultKind, PlannedFault
 from conformance.reference.guard import ServerTls
 from tests.certificates import make_certificates
 from tests.http2 import prefixed, sent
@@ -34,7 +34,7 @@ async def at_once(_seconds: float) -> None:
 
 @contextlib.contextmanager
 def proxied(
-    log: Path, *faults: Fault, clock: Clock = at_once, accept: ServerTls | None = None
+    log: Path, *faults: PlannedFault, clock: Clock = at_once, accept: ServerTls | None = None
 ) -> Iterator[tuple[Proxy, FakeServer]]:
     """A fake server with streams of three responses, behind a proxy with a plan."""
     fake = FakeServer()
@@ -58,7 +58,7 @@ def read(channel: grpc.Channel, stream: str = "s/0") -> tuple[list[int], grpc.St
 
 def test_a_status_of_the_plan_ends_a_call_after_its_responses(tmp_path: Path) -> None:
     """RESOURCE_EXHAUSTED comes with the time to wait, and the next call of the stream is passed on."""
-    fault = Fault(FaultKind.STATUS, responses=2, code="RESOURCE_EXHAUSTED", details="slower", retry_after=1.5)
+    fault = PlannedFault(FaultKind.STATUS, responses=2, code="RESOURCE_EXHAUSTED", details="slower", retry_after=1.5)
     with proxied(tmp_path / "log", fault) as (proxy, _), grpc.insecure_channel(proxy.grpc) as channel:
         counts, code, details, trailers = read(channel)
         again = read(channel)[:2]
@@ -73,7 +73,7 @@ def test_a_status_of_the_plan_ends_a_call_after_its_responses(tmp_path: Path) ->
 @pytest.mark.parametrize("responses", [0, 1, 3])
 def test_a_connection_breaks_after_the_responses_that_the_plan_says(tmp_path: Path, responses: int) -> None:
     """These responses are sent, and no byte of a further one, though the status was on its way."""
-    fault = Fault(FaultKind.RESET, responses=responses)
+    fault = PlannedFault(FaultKind.RESET, responses=responses)
     with proxied(tmp_path / "log", fault) as (proxy, _):
         assert sent(proxy.grpc, READ, REQUEST) == prefixed(*RESPONSES[:responses])
         assert sent(proxy.grpc, READ, REQUEST) == prefixed(*RESPONSES)
@@ -81,7 +81,7 @@ def test_a_connection_breaks_after_the_responses_that_the_plan_says(tmp_path: Pa
 
 def test_a_client_sees_that_its_connection_broke(tmp_path: Path) -> None:
     """A client of gRPC may drop responses that its program has not taken; it connects again."""
-    fault = Fault(FaultKind.RESET, responses=2)
+    fault = PlannedFault(FaultKind.RESET, responses=2)
     apart = [("grpc.use_local_subchannel_pool", 1)]
     with proxied(tmp_path / "log", fault) as (proxy, _), grpc.insecure_channel(proxy.grpc, apart) as channel:
         counts, code, _, _ = read(channel)
@@ -99,21 +99,21 @@ def test_a_connection_of_tls_breaks_where_the_plan_says(tmp_path: Path) -> None:
     accept = ServerTls(certificates / "server.pem", certificates / "server.key")
     trusted = ssl.create_default_context(cafile=certificates / "ca.pem")
     trusted.set_alpn_protocols(["h2"])
-    fault = Fault(FaultKind.RESET, responses=2)
+    fault = PlannedFault(FaultKind.RESET, responses=2)
     with proxied(tmp_path / "log", fault, accept=accept) as (proxy, _):
         assert sent(proxy.grpc, READ, REQUEST, tls=trusted) == prefixed(*RESPONSES[:2])
 
 
 def test_a_connection_breaks_in_the_middle_of_a_message(tmp_path: Path) -> None:
     """Each message has seven bytes with its prefix: the second is cut."""
-    fault = Fault(FaultKind.RESET, bytes=10)
+    fault = PlannedFault(FaultKind.RESET, bytes=10)
     with proxied(tmp_path / "log", fault) as (proxy, _):
         assert sent(proxy.grpc, READ, REQUEST) == prefixed(*RESPONSES)[:10]
 
 
 def test_after_goaway_the_call_goes_on_and_the_next_one_has_another_connection(tmp_path: Path) -> None:
     """GOAWAY without an error ends nothing."""
-    fault = Fault(FaultKind.GOAWAY, responses=1)
+    fault = PlannedFault(FaultKind.GOAWAY, responses=1)
     with proxied(tmp_path / "log", fault) as (proxy, _), grpc.insecure_channel(proxy.grpc) as channel:
         first, second = read(channel)[:2], read(channel)[:2]
         connections = proxy.connections
@@ -129,7 +129,7 @@ def test_a_delay_waits_on_the_clock_of_the_plan(tmp_path: Path) -> None:
     async def clock(seconds: float) -> None:
         waited.append(seconds)
 
-    fault = Fault(FaultKind.DELAY, responses=1, seconds=3600)
+    fault = PlannedFault(FaultKind.DELAY, responses=1, seconds=3600)
     with proxied(tmp_path / "log", fault, clock=clock) as (proxy, _), grpc.insecure_channel(proxy.grpc) as channel:
         assert read(channel)[:2] == ([2, 3, 4], grpc.StatusCode.OK)
     assert waited == [3600]
@@ -137,7 +137,7 @@ def test_a_delay_waits_on_the_clock_of_the_plan(tmp_path: Path) -> None:
 
 def test_streams_and_calls_are_counted(tmp_path: Path) -> None:
     """The plan names the second read of the second stream."""
-    fault = Fault(FaultKind.STATUS, stream=1, call=1)
+    fault = PlannedFault(FaultKind.STATUS, stream=1, call=1)
     with proxied(tmp_path / "log", fault) as (proxy, _), grpc.insecure_channel(proxy.grpc) as channel:
         codes = [read(channel, stream)[1].name for stream in ("a", "b", "a", "b", "b")]
 
@@ -147,7 +147,7 @@ def test_streams_and_calls_are_counted(tmp_path: Path) -> None:
 def test_the_log_says_that_the_plan_broke_a_call_off(tmp_path: Path) -> None:
     """Such a call counts as cancelled: its rows are not the stream, and its status is not the server's."""
     log = tmp_path / "log"
-    faults = (Fault(FaultKind.STATUS, responses=1), Fault(FaultKind.RESET, call=1, responses=2))
+    faults = (PlannedFault(FaultKind.STATUS, responses=1), PlannedFault(FaultKind.RESET, call=1, responses=2))
     with proxied(log, *faults) as (proxy, _), grpc.insecure_channel(proxy.grpc) as channel:
         for _ in range(2):
             read(channel)
@@ -165,9 +165,12 @@ def test_the_log_says_that_the_plan_broke_a_call_off(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("fault", "said"),
-    [(Fault(FaultKind.DEADLINE, seconds=1), "is its client's"), (Fault(FaultKind.STATUS, method="Read"), "'Read'")],
+    [
+        (PlannedFault(FaultKind.DEADLINE, seconds=1), "is its client's"),
+        (PlannedFault(FaultKind.STATUS, method="Read"), "'Read'"),
+    ],
 )
-def test_a_proxy_refuses_faults_that_it_cannot_make(fault: Fault, said: str) -> None:
+def test_a_proxy_refuses_faults_that_it_cannot_make(fault: PlannedFault, said: str) -> None:
     """The message says what a proxy cannot do."""
     with pytest.raises(ValueError, match=said):
-        Plan(Listener(), Upstream(("127.0.0.1", 1)), (fault,))
+        ProxyPlan(Listener(), Upstream(("127.0.0.1", 1)), (fault,))

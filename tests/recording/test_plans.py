@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance.recording.plans import PlanError, read_plan
-from conformance.records import Fault, FaultKind, FaultPlan
+from conformance.records import FaultKind, FaultPlan, PlannedFault
 
 
 def test_a_plan_is_read(tmp_path: Path) -> None:
@@ -16,7 +16,7 @@ def test_a_plan_is_read(tmp_path: Path) -> None:
     path.write_text('{"faults": [{"kind": "reset", "responses": 1}, {"kind": "delay", "call": 1, "seconds": 2}]}')
 
     assert read_plan(path) == FaultPlan(
-        (Fault(FaultKind.RESET, responses=1), Fault(FaultKind.DELAY, call=1, seconds=2.0))
+        (PlannedFault(FaultKind.RESET, responses=1), PlannedFault(FaultKind.DELAY, call=1, seconds=2.0))
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import pytest
 
 from conformance.recording.journal import Ended
-from conformance.recording.keeping import Bounds, Kept, Metadata
+from conformance.recording.keeping import Bounds, KeptMessages, Metadata
 from conformance.recording.restcalls import MOST_OPEN, RestCalls
 from conformance.records import Call
 
@@ -26,13 +26,13 @@ class Journal:
         self.bounds = Bounds(call=1000, together=10_000)
         self.passed: Counter[str] = Counter()
         self.calls: list[Call] = []
-        self.kept: list[Kept] = []
+        self.kept: list[KeptMessages] = []
 
-    def keep_query(self, sent: Metadata) -> Kept:
+    def keep_query(self, sent: Metadata) -> KeptMessages:
         """The place for a call."""
-        return Kept("storage_read", "jobs.query", sent, self.bounds, 0.0)
+        return KeptMessages("storage_read", "jobs.query", sent, self.bounds, 0.0)
 
-    def end(self, kept: Kept, ended: Ended) -> None:
+    def end(self, kept: KeptMessages, ended: Ended) -> None:
         """A call has ended."""
         self.kept.append(kept)
         self.calls.append(

@@ -6,12 +6,12 @@ import math
 
 import pytest
 
-from conformance.records import Fault, FaultKind, ReadRows, RecordError, from_json, to_json
+from conformance.records import FaultKind, PlannedFault, ReadRows, RecordError, from_json, to_json
 
 
 def test_a_read_with_a_plan_has_a_json_form() -> None:
     """Defaults are left out, and the form is read back."""
-    read = ReadRows(faults=(Fault(FaultKind.RESET, responses=1),))
+    read = ReadRows(faults=(PlannedFault(FaultKind.RESET, responses=1),))
 
     assert to_json(read) == {"faults": [{"kind": "reset", "responses": 1}]}
     assert from_json(ReadRows, to_json(read)) == read
@@ -20,13 +20,13 @@ def test_a_read_with_a_plan_has_a_json_form() -> None:
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (Fault(FaultKind.GOAWAY), "so not goaway"),
-        (Fault(FaultKind.STATUS, method="SplitReadStream"), "faults of ReadRows"),
-        (Fault(FaultKind.DEADLINE), "a deadline with seconds"),
-        (Fault(FaultKind.RESET, stream=1), "without a stream"),
+        (PlannedFault(FaultKind.GOAWAY), "so not goaway"),
+        (PlannedFault(FaultKind.STATUS, method="SplitReadStream"), "faults of ReadRows"),
+        (PlannedFault(FaultKind.DEADLINE), "a deadline with seconds"),
+        (PlannedFault(FaultKind.RESET, stream=1), "without a stream"),
     ],
 )
-def test_a_read_refuses_faults_that_the_driver_cannot_make(fault: Fault, said: str) -> None:
+def test_a_read_refuses_faults_that_the_driver_cannot_make(fault: PlannedFault, said: str) -> None:
     """The sentence says what is expected."""
     with pytest.raises(RecordError, match=said):
         ReadRows(faults=(fault,))
@@ -35,7 +35,7 @@ def test_a_read_refuses_faults_that_the_driver_cannot_make(fault: Fault, said: s
 def test_a_read_is_not_both_cancelled_and_broken_off() -> None:
     """A plan says by itself after how many responses a call ends."""
     with pytest.raises(RecordError, match="none in a read with faults"):
-        ReadRows(take=1, faults=(Fault(FaultKind.RESET, responses=1),))
+        ReadRows(take=1, faults=(PlannedFault(FaultKind.RESET, responses=1),))
 
 
 @pytest.mark.parametrize("name", ["seconds", "retry_after"])
@@ -43,11 +43,11 @@ def test_a_read_is_not_both_cancelled_and_broken_off() -> None:
 def test_a_plan_waits_a_number_of_seconds(name: str, value: float) -> None:
     """No call of a test ends after infinitely many, and nan is neither less nor more than any."""
     with pytest.raises(RecordError, match=f"{name}: expected a finite number of at least 0"):
-        Fault(FaultKind.STATUS, **{name: value})  # type: ignore[arg-type]
+        PlannedFault(FaultKind.STATUS, **{name: value})  # type: ignore[arg-type]
 
 
 def test_a_plan_asks_to_wait_no_longer_than_a_duration_can_say() -> None:
     """google.protobuf.Duration takes about 10,000 years; a longer time would end the call with another status."""
-    assert Fault(FaultKind.STATUS, retry_after=315_576_000_000.0)
+    assert PlannedFault(FaultKind.STATUS, retry_after=315_576_000_000.0)
     with pytest.raises(RecordError, match="retry_after: expected at most 315576000000 seconds"):
-        Fault(FaultKind.STATUS, retry_after=1e300)
+        PlannedFault(FaultKind.STATUS, retry_after=1e300)

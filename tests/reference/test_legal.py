@@ -5,14 +5,14 @@ from __future__ import annotations
 from conformance.contract.files import judge_bytes
 from conformance.contract.ipc.judging import judge_ipc
 from conformance.engine.selection import all_clauses
-from conformance.generate.subject import Subject
+from conformance.generate.subject import LegalBytes
 from conformance.records import Level, Outcome, Verdict
 from conformance.reference.ipc.variations.files import EMBEDDED
 from conformance.reference.legal import legal_subjects
 from conformance.wire import Kind
 
 
-def judged(subject: Subject) -> list[Verdict]:
+def judged(subject: LegalBytes) -> list[Verdict]:
     """The verdicts on a subject as it is."""
     if subject.kind is Kind.MESSAGE:
         return judge_bytes(subject.parts[0], subject.parts[1:], profile=subject.profile)

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from conformance.reference.flatbuffers import TableLayout, write
-from conformance.reference.message import Message, batch_message, schema_message
-from conformance.wire.flatbuf import Table, Verifier
+from conformance.reference.message import DraftMessage, batch_message, schema_message
+from conformance.wire.flatbuf import FlatTable, Verifier
 
 ITEM = pa.field("item", pa.struct([("x", pa.decimal128(10, 2)), ("y", pa.bool_())]))
 SCHEMA = pa.schema(
@@ -61,7 +61,7 @@ def _vtables(data: bytes) -> list[tuple[int, int]]:
     """Where each table of a schema message is, and its vtable."""
     verifier = Verifier(data[8:], 0, [])
     assert verifier.root("Message") is not None
-    tables = {span[4].start: span[4] for span in verifier.spans if isinstance(span[4], Table)}
+    tables = {span[4].start: span[4] for span in verifier.spans if isinstance(span[4], FlatTable)}
     return [(start, tables[start].vtable) for start in sorted(tables)]
 
 
@@ -109,7 +109,7 @@ def test_body_and_message_are_multiples_of_the_alignment() -> None:
 def test_a_buffer_that_does_not_shrink_is_stored_as_it_is() -> None:
     """Incompressible bytes carry the length prefix -1."""
     noise = pa.record_batch({"x": pa.array([b"\x01\x93\xfe"])})
-    message: Message = batch_message(noise, codec="ZSTD")
+    message: DraftMessage = batch_message(noise, codec="ZSTD")
     buffers, body = message.body()
     offset, length = buffers[2]
 

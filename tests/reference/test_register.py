@@ -9,7 +9,7 @@ import pytest
 
 from conformance.contract.clause import CLAUSES, load_chapters
 from conformance.protocols.storage_read.reference.mutants import FAULTY_SERVERS, MUTANTS, service_class
-from conformance.reference.message import Message
+from conformance.reference.message import DraftMessage
 from conformance.reference.register import Mutant, batch_mutant, fields_mutant, first, rows_mutant
 from conformance.reference.serializer import REFERENCE
 from conformance.reference.variations import VARIATIONS
@@ -65,7 +65,7 @@ def test_there_are_enough_of_them() -> None:
 def test_a_lie_without_a_sentence_is_refused() -> None:
     """The docstring describes the fault, so it must exist."""
 
-    def silent(message: Message) -> Message:
+    def silent(message: DraftMessage) -> DraftMessage:
         return message
 
     with pytest.raises(ValueError, match="expected a docstring that describes the fault"):
@@ -75,7 +75,7 @@ def test_a_lie_without_a_sentence_is_refused() -> None:
 def test_a_name_is_taken_once() -> None:
     """Two mutants of one name would hide each other."""
 
-    def again(message: Message) -> Message:
+    def again(message: DraftMessage) -> DraftMessage:
         """A fault."""
         return message
 
@@ -88,7 +88,7 @@ def test_a_lie_that_does_not_apply_leaves_the_message_alone() -> None:
     from conformance.reference import register  # noqa: PLC0415  # as above
 
     @batch_mutant("test.patient", kills="body.node-count")
-    def about_lists(message: Message) -> Message:
+    def about_lists(message: DraftMessage) -> DraftMessage:
         """A fault in lists."""
         raise LookupError(f"no list in {len(message.parts)} buffers")
 

@@ -12,7 +12,7 @@ import pytest
 from conformance.contract.sources import evidence_of
 from conformance.disk.files import data_file
 from conformance.records import FaultKind, RecordError
-from conformance.replay.retrytable import Outcome, RetryTest, read_table, table_schema
+from conformance.replay.retrytable import ReadOutcome, RetryTest, read_table, table_schema
 from conformance.replay.trials import RESPONSES, recording_of
 
 TESTS = read_table().tests
@@ -39,8 +39,8 @@ def test_sources_state_their_kind_of_evidence(test: RetryTest) -> None:
 @pytest.mark.parametrize("test", TESTS, ids=lambda test: test.id)
 def test_an_error_is_always_permitted(test: RetryTest) -> None:
     """A client may give up. After a permanent error it has to, and need not ask again."""
-    assert Outcome.ERROR in test.permitted
-    assert (test.should is Outcome.ERROR) == (test.permitted == (Outcome.ERROR,)) == (test.should_calls == 1)
+    assert ReadOutcome.ERROR in test.permitted
+    assert (test.should is ReadOutcome.ERROR) == (test.permitted == (ReadOutcome.ERROR,)) == (test.should_calls == 1)
 
 
 @pytest.mark.parametrize("test", TESTS, ids=lambda test: test.id)

@@ -17,7 +17,7 @@ import grpc
 import pytest
 
 from conformance.contract import proto
-from conformance.records import Call, Fault, FaultKind, to_json
+from conformance.records import Call, FaultKind, PlannedFault, to_json
 from conformance.replay.loading import held
 from conformance.replay.server import Replay
 from tests.readers.recorded import SCHEMA, TABLE, bytes_of, case, create, of_calls, read, stream
@@ -69,7 +69,7 @@ def test_a_fault_ends_the_call_that_its_plan_says(
 
     After a reset the client's system may drop responses that the client has not read yet.
     """
-    server.shelf.plan("case", (Fault(kind, responses=responses),))
+    server.shelf.plan("case", (PlannedFault(kind, responses=responses),))
 
     first = rows(channel, stream())
     with grpc.insecure_channel(f"127.0.0.1:{server.addresses['grpc']}", options=ALONE) as new:
@@ -205,7 +205,7 @@ def test_a_server_that_hangs_lets_its_client_go() -> None:
 
     with Replay(tls=False, clock=never) as server:
         server.shelf.put(recorded())
-        server.shelf.plan("case", (Fault(FaultKind.DELAY, responses=1),))
+        server.shelf.plan("case", (PlannedFault(FaultKind.DELAY, responses=1),))
         request = proto.ReadRowsRequest(read_stream=stream()).SerializeToString()
         with grpc.insecure_channel(f"127.0.0.1:{server.addresses['grpc']}", options=ALONE) as channel:
             call: Any = channel.unary_stream(f"{proto.SERVICE}ReadRows", None, None)(request)

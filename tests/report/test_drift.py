@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conformance.drift.comparing import VersionChange, VersionDifference
-from conformance.drift.digests import Digests
+from conformance.drift.digests import CaseDigests
 from conformance.drift.layouts import LabelledDifference
 from conformance.drift.run import Drift, DriftPlan
 from conformance.drift.userfiles import UserFiles
@@ -47,7 +47,7 @@ DRIFT = Drift(
     spills={"1.0": ["u/stream", "u/file"], "2.0": ["u/stream", "u/file"], "3.0": ["u/stream", "u/file"]},
     broken={"1.0": {}, "2.0": {"flatbuf.root": ["b/stream"]}, "3.0": {}},
     misread={"1.0": [], "2.0": [], "3.0": []},
-    digests={name: Digests(4, {}) for name in ("1.0", "2.0", "3.0")},
+    digests={name: CaseDigests(4, {}) for name in ("1.0", "2.0", "3.0")},
     saved={},
 )
 

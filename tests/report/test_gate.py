@@ -10,7 +10,7 @@ from conformance.engine.outcomes import WHOLE_CASE
 from conformance.engine.selection import NOT_OF_PROFILE, LeftOut, all_clauses
 from conformance.records import Outcome, Verdict
 from conformance.report.document import Report
-from conformance.report.gate import BY_READER, TARGET, Cell, CellState, Judgement, RunView, reason_of_cell
+from conformance.report.gate import BY_READER, TARGET, CellState, GateCell, Judgement, RunView, reason_of_cell
 from tests.engine.samples import failing, passing
 from tests.report.gates import ERROR, FIND, case, report_on
 
@@ -20,7 +20,7 @@ HELD = Judgement(CellState.HELD)
 
 def said(report: Report, by: str, clause: str) -> Judgement:
     """The result of a cell in a run."""
-    return RunView(report).judge(Cell(by, clause))
+    return RunView(report).judge(GateCell(by, clause))
 
 
 def with_a(answer: Answer, text: str = "") -> Report:
@@ -128,10 +128,10 @@ def test_cells_are_those_of_the_target_and_of_the_readers_asked() -> None:
     report = report_on(clauses=["rows.x", FIND], left_out=[away])
 
     assert set(RunView(report).cells()) == {
-        Cell(TARGET, WHOLE_CASE),
-        Cell(TARGET, "rows.x"),
-        Cell("a", FIND),
-        Cell("b", FIND),
+        GateCell(TARGET, WHOLE_CASE),
+        GateCell(TARGET, "rows.x"),
+        GateCell("a", FIND),
+        GateCell("b", FIND),
     }
 
 

@@ -11,7 +11,7 @@ from conformance.contract.clause import load_chapters
 from conformance.engine.answers import Answer
 from conformance.engine.selection import LeftOut
 from conformance.report.document import Report
-from conformance.report.gate import TARGET, Cell, CellState
+from conformance.report.gate import TARGET, CellState, GateCell
 from conformance.report.gatefile import Gate, GateError, make_gate, read_gate, write_gate
 from tests.engine.samples import failing, passing
 from tests.report.gates import ERROR, FIND, case, report_on
@@ -32,8 +32,8 @@ def made(*reports: Report) -> Gate:
 
 
 GATE = made(run(1), run(2))
-CELLS = [Cell(TARGET, clause) for clause in ("case", "rows.x", "types.x")]
-CELLS += [Cell("a", FIND), Cell("a", ERROR), Cell("b", FIND), Cell("b", ERROR)]
+CELLS = [GateCell(TARGET, clause) for clause in ("case", "rows.x", "types.x")]
+CELLS += [GateCell("a", FIND), GateCell("a", ERROR), GateCell("b", FIND), GateCell("b", ERROR)]
 
 
 def test_what_held_in_each_run_is_in_the_gate() -> None:
@@ -42,7 +42,7 @@ def test_what_held_in_each_run_is_in_the_gate() -> None:
 
     assert GATE.cells == CELLS
     assert gate.cells == [
-        cell for cell in CELLS if cell not in {Cell("a", FIND), Cell("a", ERROR), Cell(TARGET, "types.x")}
+        cell for cell in CELLS if cell not in {GateCell("a", FIND), GateCell("a", ERROR), GateCell(TARGET, "types.x")}
     ]
     assert [(item.by, item.kind, item.clauses) for item in gate.left_out] == [
         (TARGET, CellState.MIXED, ("types.x",)),
@@ -61,7 +61,7 @@ def test_a_statement_of_a_client_is_kept() -> None:
     gate = made(report)
 
     assert [(one.by, one.cannot) for one in gate.statements] == [("a", "RANGE: no")]
-    assert Cell("a", FIND) in gate.cells
+    assert GateCell("a", FIND) in gate.cells
 
 
 def test_the_file_is_the_gate(tmp_path: Path) -> None:
@@ -79,18 +79,18 @@ def test_the_file_is_the_gate(tmp_path: Path) -> None:
     [
         (run(3), [], False),
         (run(3, version="2"), [], False),
-        (run(3, types=False), [(Cell(TARGET, "types.x"), CellState.FAILED)], True),
-        (run(3, a=(Answer.OTHER_ROWS, "loses rows")), [(Cell("a", FIND), CellState.FAILED)], True),
+        (run(3, types=False), [(GateCell(TARGET, "types.x"), CellState.FAILED)], True),
+        (run(3, a=(Answer.OTHER_ROWS, "loses rows")), [(GateCell("a", FIND), CellState.FAILED)], True),
         (
             run(3, a=(Answer.CANNOT, "no")),
-            [(Cell("a", FIND), CellState.CANNOT), (Cell("a", ERROR), CellState.CANNOT)],
+            [(GateCell("a", FIND), CellState.CANNOT), (GateCell("a", ERROR), CellState.CANNOT)],
             True,
         ),
         (run(3, a=(Answer.NO_ANSWER, "not built")), [], False),
     ],
 )
 def test_a_run_fails_if_a_cell_holds_no_longer(
-    report: Report, broken: list[tuple[Cell, CellState]], *, fails: bool
+    report: Report, broken: list[tuple[GateCell, CellState]], *, fails: bool
 ) -> None:
     """A reader that is not here is said, and fails nothing; one that is here and was not judged fails."""
     passage = GATE.judged(report)
@@ -146,7 +146,7 @@ def test_nothing_left_to_hold_fails() -> None:
     gone = report_on(case("types.one", a=(Answer.NO_ANSWER, "not built")), clauses=[FIND], readers={"a": ""})
     gate = made(only)
 
-    assert gate.cells == [Cell("a", FIND)]
+    assert gate.cells == [GateCell("a", FIND)]
     assert gate.judged(gone).fails
 
 

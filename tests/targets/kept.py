@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import pytest
 
-from conformance.contain.channel import Channel, Frame, FrameError
+from conformance.contain.channel import Channel, ChannelMessage, FrameError
 from conformance.contain.worker import Worker
 from conformance.targets import contained
 from tests.patience import LONG
@@ -32,7 +32,7 @@ class _Listening:
         self.last = ""
         self._channel.send(header, blobs, seconds=seconds)
 
-    def receive(self, *, seconds: float | None = None) -> Frame:
+    def receive(self, *, seconds: float | None = None) -> ChannelMessage:
         """Receive a frame."""
         self.last = ""
         frame = self._channel.receive(seconds=seconds)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.contract import proto
-from conformance.truth.plain import RAW, PlainError, from_plain, to_plain
+from conformance.truth.plain import RAW, PlainFormError, from_plain, to_plain
 
 SESSION = proto.ReadSession.DESCRIPTOR
 SPLIT = proto.SplitReadStreamRequest.DESCRIPTOR
@@ -59,7 +59,7 @@ def test_a_number_that_json_does_not_have_is_a_text(fraction: float, shown: obje
 @pytest.mark.parametrize("fraction", ["nan", "", True, None, [], 10**400])
 def test_what_is_no_number_is_refused(fraction: object) -> None:
     """Also a number beyond the largest double."""
-    with pytest.raises(PlainError, match="fraction: expected a value of the field"):
+    with pytest.raises(PlainFormError, match="fraction: expected a value of the field"):
         from_plain(SPLIT, {"fraction": fraction})
 
 
@@ -83,7 +83,7 @@ def test_bytes_without_a_plain_form_stay_bytes(data: bytes) -> None:
 )
 def test_what_is_no_message_is_refused_with_its_place(value: object, said: str) -> None:
     """Packs come from anybody."""
-    with pytest.raises(PlainError) as error:
+    with pytest.raises(PlainFormError) as error:
         from_plain(SESSION, value, "at")
 
     assert str(error.value) == said

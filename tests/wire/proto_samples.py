@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from conformance._protobuftables import declare
-from conformance.wire import Permitted, ProtobufRule
+from conformance.wire import PermittedEncoding, ProtobufRule
 from conformance.wire.protobuf import MAX_DEPTH
 
 __all__ = ["BROKEN", "FEW", "KINDS", "UNUSUAL", "delimited", "tag", "varint"]
@@ -103,8 +103,8 @@ BROKEN: Final[Mapping[ProtobufRule, tuple[bytes, ...]]] = {
 }
 """Bytes that should be a ``Kinds``, by the rule that they break."""
 
-_P = Permitted
-UNUSUAL: Final[Mapping[Permitted, tuple[bytes, ...]]] = {
+_P = PermittedEncoding
+UNUSUAL: Final[Mapping[PermittedEncoding, tuple[bytes, ...]]] = {
     _P.FIELD_ORDER: (b"\x10\x01\x08\x01", delimited(17, b"\x10\x01\x08\x01")),
     _P.FIELD_REPEATED: (b"\x08\x01\x08\x02",),
     _P.MESSAGE_MERGED: (delimited(17, b"\x08\x01") + delimited(17, b"\x10\x02"),),

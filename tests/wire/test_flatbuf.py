@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from conformance.wire import Fault, Rule, batch_to_arrow, flatbuf, read_batch, read_schema
-from conformance.wire.flatbuf import Run, Verifier
+from conformance.wire.flatbuf import VectorRun, Verifier
 from conformance.wire.tables import ENUMS, STRUCTS, TABLES, UNIONS, SlotKind, TableSpec
 from tests.wire.breaking import GOOD_BATCH, INT
 from tests.wire.forge import SAME, SCHEMA, Forge, Values, column, encapsulate, field, packed, schema_message
@@ -38,7 +38,7 @@ def test_structs_are_found_in_place() -> None:
     table = verifier.root("RecordBatch")
 
     assert table is not None
-    assert isinstance(table["buffers"], Run)
+    assert isinstance(table["buffers"], VectorRun)
     assert verifier.int64s(table["buffers"], per_element=2) == (0, 8, 8, 24)
 
 

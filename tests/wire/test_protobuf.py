@@ -7,7 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
-from conformance.wire import Observation, Permitted, ProtobufReading, ProtobufRule, Severity, protobuf, read_protobuf
+from conformance.wire import (
+    EncodingNote,
+    PermittedEncoding,
+    ProtobufReading,
+    ProtobufRule,
+    Severity,
+    protobuf,
+    read_protobuf,
+)
 from conformance.wire.faults import MAX_FAULTS
 from conformance.wire.protobufmessages import ProtoMessage
 from tests.contract.test_linear import is_linear, steps
@@ -41,7 +49,7 @@ def test_examples_are_true() -> None:
 def test_every_rule_and_every_observation_has_bytes() -> None:
     """Nothing is listed that the walk cannot report."""
     assert BROKEN.keys() == set(ProtobufRule)
-    assert UNUSUAL.keys() == set(Permitted)
+    assert UNUSUAL.keys() == set(PermittedEncoding)
 
 
 @pytest.mark.parametrize(("rule", "data"), [(rule, data) for rule in BROKEN for data in BROKEN[rule]], ids=short)
@@ -55,7 +63,7 @@ def test_bytes_that_break_a_rule_have_a_fault_at_a_place(rule: ProtobufRule, dat
 
 
 @pytest.mark.parametrize(("sort", "data"), [(sort, data) for sort in UNUSUAL for data in UNUSUAL[sort]], ids=short)
-def test_unusual_bytes_have_an_observation_and_no_fault(sort: Permitted, data: bytes) -> None:
+def test_unusual_bytes_have_an_observation_and_no_fault(sort: PermittedEncoding, data: bytes) -> None:
     """A permitted form is never a fault."""
     reading = walk(data)
 
@@ -68,14 +76,14 @@ def test_rules_say_what_they_require_and_who_says_so() -> None:
     """Only the limits of the reader are notes; an observation always is one."""
     limits = {ProtobufRule.DEPTH, ProtobufRule.FIELDS}
 
-    assert all(one.requirement and one.source.startswith("https://") for one in (*ProtobufRule, *Permitted))
+    assert all(one.requirement and one.source.startswith("https://") for one in (*ProtobufRule, *PermittedEncoding))
     assert {one for one in ProtobufRule if one.severity is Severity.NOTE} == limits
-    assert {one.severity for one in Permitted} == {Severity.NOTE}
+    assert {one.severity for one in PermittedEncoding} == {Severity.NOTE}
 
 
 def test_an_observation_can_be_shown_like_a_fault() -> None:
     """A dump that lists faults shows an observation as a note."""
-    note = Observation(Permitted.FIELD_ORDER, 2, 4, "Kinds.a", "field 1 after field 2").note
+    note = EncodingNote(PermittedEncoding.FIELD_ORDER, 2, 4, "Kinds.a", "field 1 after field 2").note
 
     assert (note.severity, note.start, note.end) == (Severity.NOTE, 2, 4)
     assert str(note).startswith("protobuf.field-order: Kinds.a, bytes 2 to 4: expected fields are written in the order")

@@ -13,9 +13,11 @@ from conformance.contract.clause import Violation, clause
 from conformance.contract.sources import PROTOBUF, STORAGE_PROTO
 from conformance.contract.view import View
 from conformance.records import Level
-from conformance.wire.protobufrules import Permitted, ProtobufRule
+from conformance.wire.protobufrules import PermittedEncoding, ProtobufRule
 
-_ONCE: Final = frozenset({Permitted.FIELD_REPEATED, Permitted.MESSAGE_MERGED, Permitted.ONEOF_REPEATED})
+_ONCE: Final = frozenset(
+    {PermittedEncoding.FIELD_REPEATED, PermittedEncoding.MESSAGE_MERGED, PermittedEncoding.ONEOF_REPEATED}
+)
 
 
 def _messages(view: View) -> Sequence[AnswerMessage]:

@@ -19,7 +19,7 @@ from typing import Final
 
 from conformance.contract.clause import IPC, Role, Violation, clause
 from conformance.contract.closed import Question
-from conformance.contract.ipc.features import LEVEL_OF, Feature
+from conformance.contract.ipc.features import LEVEL_OF, BytesFeature
 from conformance.contract.ipc.reading import ENDED, Asked, Counted, OnLegal, OnMalformed, Read, TwoWays
 from conformance.contract.sources import (
     ARROW_SECURITY,
@@ -278,7 +278,7 @@ _refuses(
 # --- input to accept ----------------------------------------------------------------------------------
 
 
-def _accepts(feature: Feature, text: str, source: str, breaks: str = "") -> None:
+def _accepts(feature: BytesFeature, text: str, source: str, breaks: str = "") -> None:
     """Register the clause that readers accept legal input with one feature, at the level of the feature."""
 
     def accepts(read: Read) -> Iterator[Violation]:
@@ -293,7 +293,7 @@ def _accepts(feature: Feature, text: str, source: str, breaks: str = "") -> None
 INTERCHANGE: Final = "programs that exchange data with another implementation"
 
 _accepts(
-    Feature.CORE,
+    BytesFeature.CORE,
     """A reader reads every legal input of the format as of 1.0.
 
     A stream ends with its marker or with the end of the bytes; a validity bitmap may be left out if nothing is null;
@@ -302,13 +302,13 @@ _accepts(
     INTERCHANGE,
 )
 _accepts(
-    Feature.V4,
+    BytesFeature.V4,
     """A reader of V5 reads V4: the two differ only in unions.""",
     SCHEMA_FBS,
     "programs with data from before Arrow 1.0",
 )
 _accepts(
-    Feature.DICTIONARIES,
+    BytesFeature.DICTIONARIES,
     """A reader reads dictionary-encoded columns, several of which may share a dictionary.
 
     Indices have any integer type (signed, 32 bits, if the schema gives none); dictionaries may contain nulls and
@@ -317,13 +317,13 @@ _accepts(
     INTERCHANGE,
 )
 _accepts(
-    Feature.DELTAS,
+    BytesFeature.DELTAS,
     """A reader appends a delta to its dictionary; batches that were read before keep their values.""",
     f"{COLUMNAR}#dictionary-messages",
     INTERCHANGE,
 )
 _accepts(
-    Feature.REPLACEMENT,
+    BytesFeature.REPLACEMENT,
     """A reader of streams replaces a dictionary that is defined again; batches that were read before keep their values.
 
     A schema may declare replacement as a feature, so that readers without it can refuse.""",
@@ -331,12 +331,12 @@ _accepts(
     INTERCHANGE,
 )
 _accepts(
-    Feature.FILE_ORDER,
+    BytesFeature.FILE_ORDER,
     """A reader of files finds a dictionary anywhere in the file, even after the batches that use it.""",
     f"{COLUMNAR}#ipc-file-format",
 )
 _accepts(
-    Feature.UNUSUAL,
+    BytesFeature.UNUSUAL,
     """A reader reads legal forms that few writers choose.
 
     Examples are children longer than their struct, gaps in the body, metadata pairs without a value, absent names
@@ -344,7 +344,7 @@ _accepts(
     COLUMNAR,
 )
 _accepts(
-    Feature.LEGACY,
+    BytesFeature.LEGACY,
     """A reader reads messages of V4 with the framing from before Arrow 0.15, in which only the length precedes them.
 
     The format does not promise that later libraries read data older than 1.0, but most do.""",
@@ -352,19 +352,19 @@ _accepts(
     "programs with data from before Arrow 0.15",
 )
 _accepts(
-    Feature.MIXED_FRAMING,
+    BytesFeature.MIXED_FRAMING,
     """A reader may read a stream of mixed framing, or messages of V5 with the framing from before 0.15.
 
     The format describes no such mixture.""",
     f"{COLUMNAR}#encapsulated-message-format",
 )
 _accepts(
-    Feature.TRAILING_BYTES,
+    BytesFeature.TRAILING_BYTES,
     """A reader may ignore bytes after the end-of-stream marker; the format is silent about them.""",
     f"{COLUMNAR}#ipc-streaming-format",
 )
 _accepts(
-    Feature.COMPRESSION,
+    BytesFeature.COMPRESSION,
     """A reader may read compressed bodies: implementations need not support them.
 
     A reader that supports them supports both codecs, uncompressed buffers (-1) and empty buffers without a prefix.""",
@@ -372,19 +372,19 @@ _accepts(
     INTERCHANGE,
 )
 _accepts(
-    Feature.BIG_ENDIAN,
+    BytesFeature.BIG_ENDIAN,
     """A reader may convert bodies of the other byte order, or refuse them; it must not read them unconverted.""",
     f"{COLUMNAR}#byte-order-endianness",
 )
 _accepts(
-    Feature.NEWER_TYPES,
+    BytesFeature.NEWER_TYPES,
     """A reader may read types added after 1.0: decimals of other widths, month-day-nano intervals, run ends, views.
 
     An older library reads newer data, or detects that it cannot.""",
     FORWARD_COMPATIBILITY,
 )
 _accepts(
-    Feature.NESTED_DICTIONARIES,
+    BytesFeature.NESTED_DICTIONARIES,
     """A reader reads dictionaries whose values are themselves dictionary-encoded.
 
     The definition of DictionaryEncoding has been read as forbidding them; golden files of the Arrow project
@@ -392,7 +392,7 @@ _accepts(
     SCHEMA_FBS,
 )
 _accepts(
-    Feature.TENSORS,
+    BytesFeature.TENSORS,
     """A reader may read tensors: implementations need not support them.""",
     TENSOR_FORMAT,
 )

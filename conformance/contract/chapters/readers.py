@@ -17,7 +17,7 @@ from conformance.contract.view import View, once_per_view
 from conformance.records import Reading, ReadingOutcome
 
 
-class Read:
+class StreamReadings:
     """One full stream, and the result of each available reader on it."""
 
     response: int | None = None
@@ -32,13 +32,13 @@ class Read:
 
 
 @once_per_view
-def _reads(view: View) -> list[Read]:
+def _reads(view: View) -> list[StreamReadings]:
     """Return the full streams that at least one reader read and whose readings could be compared."""
     by_label: dict[str, list[Reading]] = {}
     for reading in view.readings:
         if reading.outcome is not ReadingOutcome.UNAVAILABLE and reading.camp:
             by_label.setdefault(reading.label, []).append(reading)
-    return [Read(view.calls_read.get(label), readings) for label, readings in by_label.items()]
+    return [StreamReadings(view.calls_read.get(label), readings) for label, readings in by_label.items()]
 
 
 class ShownReadings(NamedTuple):
@@ -57,12 +57,12 @@ class ReadingAspect:
         return None if any(map(_is_remarkable, reads)) else ShownReadings(bool(reads), any(map(_is_shared, reads)))
 
 
-def _is_remarkable(read: Read) -> bool:
+def _is_remarkable(read: StreamReadings) -> bool:
     camps = {reading.camp for reading in read.readings}
     return len(camps) > 1 or any(one.outcome is not ReadingOutcome.TABLE or one.differences for one in read.readings)
 
 
-def _is_shared(read: Read) -> bool:
+def _is_shared(read: StreamReadings) -> bool:
     return len(read.readings) > 1
 
 
@@ -71,11 +71,11 @@ class Reads:
 
     aspect = ReadingAspect()
 
-    def __init__(self, shows: Callable[[Read], bool], clean: Callable[[ShownReadings], bool]) -> None:
+    def __init__(self, shows: Callable[[StreamReadings], bool], clean: Callable[[ShownReadings], bool]) -> None:
         self._shows = shows
         self._clean = clean
 
-    def __call__(self, view: View) -> Sequence[Read]:
+    def __call__(self, view: View) -> Sequence[StreamReadings]:
         """Return these streams."""
         return [read for read in _reads(view) if self._shows(read)]
 
@@ -89,32 +89,32 @@ _SOME_TABLE: Final = Reads(lambda read: any(True for _ in read.ended(ReadingOutc
 _SEVERAL: Final = Reads(_is_shared, lambda shown: shown.several)
 
 
-def _failed(read: Read, outcome: ReadingOutcome, wanted: str) -> Iterator[Violation]:
+def _failed(read: StreamReadings, outcome: ReadingOutcome, wanted: str) -> Iterator[Violation]:
     for reading in read.ended(outcome):
         ending = f"{reading.reader} ends in {reading.error_class or outcome}"
         yield Violation(wanted, f"{ending}: {reading.error_text}" if reading.error_text else ending, reading.reader)
 
 
 @clause("readers.read-without-error", over=_ANY, source=PYTHON_CLIENT, breaks="the client that the finding names")
-def read_without_error(read: Read) -> Iterator[Violation]:
+def read_without_error(read: StreamReadings) -> Iterator[Violation]:
     """No reader refuses the bytes of a server: real clients and independent decoders read them to the end."""
     return _failed(read, ReadingOutcome.ERROR, "a table")
 
 
 @clause("readers.read-without-crash", over=_ANY, source=PYTHON_CLIENT, breaks="the client that the finding names")
-def read_without_crash(read: Read) -> Iterator[Violation]:
+def read_without_crash(read: StreamReadings) -> Iterator[Violation]:
     """No reader's process dies on the bytes of a server."""
     return _failed(read, ReadingOutcome.CRASH, "a table, or an error")
 
 
 @clause("readers.read-without-hang", over=_ANY, source=PYTHON_CLIENT, breaks="the client that the finding names")
-def read_without_hang(read: Read) -> Iterator[Violation]:
+def read_without_hang(read: StreamReadings) -> Iterator[Violation]:
     """Every reader ends on the bytes of a server."""
     return _failed(read, ReadingOutcome.HANG, "an end within the deadline")
 
 
 @clause("readers.find-the-values", over=_SOME_TABLE, source=IPC_FORMAT, breaks="the client that the finding names")
-def find_the_values(read: Read) -> Iterator[Violation]:
+def find_the_values(read: StreamReadings) -> Iterator[Violation]:
     """The table of a reader has the rows that the bytes contain: none lost, none repeated, none changed.
 
     The clause aims at silent loss: an end-of-stream marker after a batch makes readers of streams stop there.
@@ -125,7 +125,7 @@ def find_the_values(read: Read) -> Iterator[Violation]:
 
 
 @clause("readers.agree", over=_SEVERAL, source=IPC_FORMAT, breaks="users who move from one client to another")
-def agree(read: Read) -> Iterator[Violation]:
+def agree(read: StreamReadings) -> Iterator[Violation]:
     """All readers return the same result for one stream.
 
     If readers differ, a user's result depends on the client, whichever reader is right.

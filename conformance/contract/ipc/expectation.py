@@ -1,6 +1,6 @@
 """The permitted results of a reader on some bytes, and the judged part of its answer.
 
-An :class:`Expectation` gives them for one input, independent of any reader; :class:`Answered` is the part of a
+An :class:`Expectation` gives them for one input, independent of any reader; :class:`JudgedAnswer` is the part of a
 reader's answer that is judged. A reader has to *survive* all bytes. It has to *refuse* input whose structure is
 invalid, because a result would come from memory that does not belong to the input. It may refuse or accept input of
 which only the content is invalid, or which one text permits and another does not. It has to *accept* legal input:
@@ -16,7 +16,7 @@ from typing import Final, Protocol
 from conformance.contract.closed import Tier, Validity
 from conformance.wire import PlainTable
 
-__all__ = ["STATISTICS", "Answered", "Expectation"]
+__all__ = ["STATISTICS", "Expectation", "JudgedAnswer"]
 
 
 STATISTICS: Final = ("messages", "record_batches", "dictionary_batches", "dictionary_deltas", "replaced_dictionaries")
@@ -45,7 +45,7 @@ class Expectation:
     statistics: Mapping[str, Sequence[int]] | None = None
 
 
-class Answered(Protocol):
+class JudgedAnswer(Protocol):
     """The judged part of a reader's answer.
 
     ``outcome`` is one of ``rows``, ``refused``, ``unsupported`` (the reader reports that it lacks the feature),

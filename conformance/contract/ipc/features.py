@@ -16,10 +16,10 @@ from conformance.contract.ipc.view import IpcView
 from conformance.records import Level
 from conformance.wire import BatchMessage, Endianness, Field, Header, Kind, Rule, TypeKind
 
-__all__ = ["LEVEL_OF", "Feature", "asked_of", "features"]
+__all__ = ["LEVEL_OF", "BytesFeature", "asked_of", "features"]
 
 
-class Feature(enum.StrEnum):
+class BytesFeature(enum.StrEnum):
     """A feature that bytes can use; the value ends the id of its clause."""
 
     CORE = "core"
@@ -44,17 +44,17 @@ class Feature(enum.StrEnum):
         return f"reader.accepts.{self.value}"
 
 
-_MUST: Final = (Feature.CORE, Feature.V4, Feature.DICTIONARIES)
+_MUST: Final = (BytesFeature.CORE, BytesFeature.V4, BytesFeature.DICTIONARIES)
 _SHOULD: Final = (
-    Feature.DELTAS,
-    Feature.REPLACEMENT,
-    Feature.NESTED_DICTIONARIES,
-    Feature.FILE_ORDER,
-    Feature.LEGACY,
-    Feature.UNUSUAL,
+    BytesFeature.DELTAS,
+    BytesFeature.REPLACEMENT,
+    BytesFeature.NESTED_DICTIONARIES,
+    BytesFeature.FILE_ORDER,
+    BytesFeature.LEGACY,
+    BytesFeature.UNUSUAL,
 )
 LEVEL_OF: Final = {
-    each: Level.MUST if each in _MUST else Level.SHOULD if each in _SHOULD else Level.MAY for each in Feature
+    each: Level.MUST if each in _MUST else Level.SHOULD if each in _SHOULD else Level.MAY for each in BytesFeature
 }
 """The level of the requirement to support each feature."""
 
@@ -89,37 +89,37 @@ _USUAL: Final = frozenset(
 """Rules without a violation whose breach is common, or is a feature of its own."""
 
 
-def features(view: IpcView) -> frozenset[Feature]:
+def features(view: IpcView) -> frozenset[BytesFeature]:
     """Return the features that a legal stream, file or tensor uses; ``CORE`` if it uses none."""
-    return frozenset(_used(view)) or frozenset({Feature.CORE})
+    return frozenset(_used(view)) or frozenset({BytesFeature.CORE})
 
 
-def asked_of(used: frozenset[Feature]) -> tuple[Feature, ...]:
+def asked_of(used: frozenset[BytesFeature]) -> tuple[BytesFeature, ...]:
     """Return the members of ``used`` that a refusal counts against: the least binding ones."""
     for level in (Level.MAY, Level.SHOULD, Level.MUST):
-        if found := tuple(each for each in Feature if each in used and LEVEL_OF[each] is level):
+        if found := tuple(each for each in BytesFeature if each in used and LEVEL_OF[each] is level):
             return found
     return ()
 
 
-def _used(view: IpcView) -> Iterator[Feature]:
+def _used(view: IpcView) -> Iterator[BytesFeature]:
     if view.kind is Kind.TENSOR:
-        yield Feature.TENSORS
+        yield BytesFeature.TENSORS
     rules = {fault.rule for fault in view.found}
     legacy = [message for message in view.messages if message.legacy]
     if Rule.STREAM_FRAMING_MIXED in rules or any(message.version == "V5" for message in legacy):
-        yield Feature.MIXED_FRAMING  # V5 is newer than Arrow 0.15, so no V5 writer used legacy framing by default
+        yield BytesFeature.MIXED_FRAMING  # V5 is newer than Arrow 0.15, so no V5 writer used legacy framing by default
     elif legacy:
-        yield Feature.LEGACY
+        yield BytesFeature.LEGACY
     if Rule.STREAM_BYTES_AFTER_END in rules:
-        yield Feature.TRAILING_BYTES
+        yield BytesFeature.TRAILING_BYTES
     if any(message.version == "V4" for message in view.messages):
-        yield Feature.V4
+        yield BytesFeature.V4
     dictionaries, batches = view.read
     if rules - _USUAL or any(made.id < 0 for made in dictionaries) or any(map(_has_longer_child, batches)):
-        yield Feature.UNUSUAL
+        yield BytesFeature.UNUSUAL
     if any(batch.codec for batch in (*batches, *(made.batch for made in dictionaries))):
-        yield Feature.COMPRESSION
+        yield BytesFeature.COMPRESSION
     schema = view.stream.schema if view.stream is not None else view.file.schema if view.file is not None else None
     if schema is not None:
         yield from _declared(schema)
@@ -135,20 +135,20 @@ def _has_longer_child(batch: BatchMessage) -> bool:
     return any(nodes[2 * op.index + 2] > nodes[2 * op.index] * op.field.type.list_size for op in lists)
 
 
-def _declared(schema: wire.Schema) -> Iterator[Feature]:
+def _declared(schema: wire.Schema) -> Iterator[BytesFeature]:
     if schema.endianness is Endianness.BIG:
-        yield Feature.BIG_ENDIAN
+        yield BytesFeature.BIG_ENDIAN
     if schema.features:
-        yield Feature.UNUSUAL
+        yield BytesFeature.UNUSUAL
     for _, field in schema.walk():
         if _is_newer(field):
-            yield Feature.NEWER_TYPES
+            yield BytesFeature.NEWER_TYPES
         if field.type.scale < 0:
-            yield Feature.UNUSUAL
+            yield BytesFeature.UNUSUAL
         if field.dictionary is not None:
-            yield Feature.DICTIONARIES
+            yield BytesFeature.DICTIONARIES
             if any(child.dictionary is not None for _, child in field.walk() if child is not field):
-                yield Feature.NESTED_DICTIONARIES
+                yield BytesFeature.NESTED_DICTIONARIES
 
 
 def _is_newer(field: Field) -> bool:
@@ -160,14 +160,14 @@ def _is_newer(field: Field) -> bool:
     )
 
 
-def _defined(view: IpcView) -> Iterator[Feature]:
+def _defined(view: IpcView) -> Iterator[BytesFeature]:
     made = view.file.dictionaries if view.file is not None else view.stream.dictionaries if view.stream else []
     if any(one.delta for one in made):
-        yield Feature.DELTAS
+        yield BytesFeature.DELTAS
     if max(Counter(one.id for one in made if not one.delta).values(), default=0) > 1:
-        yield Feature.REPLACEMENT
+        yield BytesFeature.REPLACEMENT
     if view.file is not None:
         first = next((one.start for one in view.messages if one.header is Header.RECORD_BATCH), None)
         late = (one for one in view.messages if one.header is Header.DICTIONARY_BATCH)
         if first is not None and any(one.start > first for one in late):
-            yield Feature.FILE_ORDER
+            yield BytesFeature.FILE_ORDER

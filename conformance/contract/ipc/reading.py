@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from conformance.contract.clause import CLAUSES, Clause, Role, load_chapters
 from conformance.contract.closed import Validity
-from conformance.contract.ipc.expectation import Answered, Expectation
+from conformance.contract.ipc.expectation import Expectation, JudgedAnswer
 from conformance.contract.ipc.view import IPC_CASE
 from conformance.contract.judge import judge_view
 from conformance.contract.view import View
@@ -34,7 +34,7 @@ class Read:
     call: int | None = None
     response: int | None = None
 
-    def __init__(self, expectation: Expectation, answer: Answered) -> None:
+    def __init__(self, expectation: Expectation, answer: JudgedAnswer) -> None:
         self.expectation = expectation
         self.answer = answer
 
@@ -48,7 +48,7 @@ class Read:
 class ReadingView(View):
     """One reading as the clauses on readers see it."""
 
-    def __init__(self, expectation: Expectation, answer: Answered) -> None:
+    def __init__(self, expectation: Expectation, answer: JudgedAnswer) -> None:
         super().__init__(IPC_CASE, Exchange(IPC_CASE.id, answer.reader, ()), pa.table({}))
         self.read = Read(expectation, answer)
 
@@ -114,7 +114,7 @@ class Counted(Asked):
         return [read for read in found if read.expectation.statistics is not None and read.answer.statistics]
 
 
-def judge_reading(expectation: Expectation, answer: Answered, *, case_id: str = "") -> list[Verdict]:
+def judge_reading(expectation: Expectation, answer: JudgedAnswer, *, case_id: str = "") -> list[Verdict]:
     """Return the verdicts on one reader's answer to one input; ``case_id`` names the input in them.
 
     The clauses that the input tests and that were not observed get a reason: ``unsupported`` if the reader reports

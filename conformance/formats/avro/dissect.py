@@ -7,7 +7,7 @@ from conformance.formats.avro.cursor import MAX_REGIONS
 from conformance.formats.avro.datum import read_avro_rows
 from conformance.formats.avro.types import AvroSchema
 from conformance.wire.closed import RegionKind, SectionKind
-from conformance.wire.dissect import Dissection, Section
+from conformance.wire.dissect import DissectedSection, Dissection
 from conformance.wire.messages import Bytes
 from conformance.wire.regions import Region, cover
 
@@ -24,6 +24,6 @@ def dissect_avro(data: Bytes, schema: AvroSchema, row_count: int | None = None) 
         start = claims[-1].end
         claims.append(Region(start, size, RegionKind.UNKNOWN, "", "not annotated", many(size - start, "byte")))
     title = f"rows in Avro, bytes 0 to {size}, {many(reading.rows, 'row')}"
-    sections = (Section(0, size, SectionKind.OTHER, title),)
+    sections = (DissectedSection(0, size, SectionKind.OTHER, title),)
     regions = tuple(cover(claims, 0, size, view))
     return Dissection(view, "avro rows", regions, sections, (), reading.faults, None)

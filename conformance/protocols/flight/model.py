@@ -14,7 +14,7 @@ import itertools
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
-__all__ = ["FlightDeviation", "FlightFault", "FlightHistory", "FlightPut", "FlightRead", "PutEnd", "flight_deviations"]
+__all__ = ["FlightDeviation", "FlightHistory", "FlightPut", "HistoryFault", "ModelRead", "PutEnd", "flight_deviations"]
 
 Row = Hashable
 
@@ -30,7 +30,7 @@ class PutEnd(enum.StrEnum):
     """Without an answer, or given up: what is stored is open."""
 
 
-class FlightFault(enum.StrEnum):
+class HistoryFault(enum.StrEnum):
     """A contradiction between a read and the puts of its flight."""
 
     FOREIGN = "foreign"
@@ -58,7 +58,7 @@ class FlightPut:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class FlightRead:
+class ModelRead:
     """The rows that came of all endpoints of an info that was asked for at ``since``, the last of it at ``until``.
 
     With ``loose``, rows may be missing for a reason that the model does not know: a cancellation, or endpoints that
@@ -78,14 +78,14 @@ class FlightHistory:
     """Everything that was put into a flight, and every read of it."""
 
     puts: tuple[FlightPut, ...]
-    reads: tuple[FlightRead, ...]
+    reads: tuple[ModelRead, ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class FlightDeviation:
     """A contradiction: the call that shows it, the one that it contradicts if there is one, and the rows concerned."""
 
-    kind: FlightFault
+    kind: HistoryFault
     call: int
     before: int | None
     rows: tuple[Row, ...]
@@ -97,12 +97,12 @@ def flight_deviations(history: FlightHistory) -> tuple[FlightDeviation, ...]:
 
 
 def _found(history: FlightHistory) -> Iterator[FlightDeviation]:
-    agreed: dict[str, FlightRead] = {}
+    agreed: dict[str, ModelRead] = {}
     for read in history.reads:
         began = [put for put in history.puts if put.at <= read.until]
         foreign = Counter(read.rows) - _rows_of(began)
         if foreign:
-            yield FlightDeviation(FlightFault.FOREIGN, read.call, None, tuple(foreign.elements()))
+            yield FlightDeviation(HistoryFault.FOREIGN, read.call, None, tuple(foreign.elements()))
             continue
         effective = [put for put in began if put.end is not PutEnd.REFUSED]
         if read.loose or any(put.at >= read.since or put.end is PutEnd.OPEN for put in effective):
@@ -114,7 +114,7 @@ def _found(history: FlightHistory) -> Iterator[FlightDeviation]:
             agreed[read.client] = read
 
 
-def _misses(read: FlightRead, puts: Sequence[FlightPut]) -> FlightDeviation | None:
+def _misses(read: ModelRead, puts: Sequence[FlightPut]) -> FlightDeviation | None:
     """The contradiction between a read and the puts before it, all of which were stored."""
     own = [put for put in puts if put.client == read.client]
     came, permitted = Counter(read.rows), [*_states(puts), *_states(own)] if own else []
@@ -124,12 +124,12 @@ def _misses(read: FlightRead, puts: Sequence[FlightPut]) -> FlightDeviation | No
     lacking = min((state - came for state in permitted), key=Counter.total)
     if not lacking:
         surplus = min((came - state for state in permitted if not state - came), key=Counter.total)
-        return FlightDeviation(FlightFault.MIXED, read.call, last.call, tuple(surplus.elements()))
-    kind = FlightFault.LOST_TOGETHER if last.together else FlightFault.LOST
+        return FlightDeviation(HistoryFault.MIXED, read.call, last.call, tuple(surplus.elements()))
+    kind = HistoryFault.LOST_TOGETHER if last.together else HistoryFault.LOST
     return FlightDeviation(kind, read.call, last.call, tuple(lacking.elements()))
 
 
-def _changed(read: FlightRead, agreed: FlightRead | None, puts: Sequence[FlightPut]) -> FlightDeviation | None:
+def _changed(read: ModelRead, agreed: ModelRead | None, puts: Sequence[FlightPut]) -> FlightDeviation | None:
     """The contradiction between two reads without a put between them."""
     if agreed is None or any(agreed.since <= put.at <= read.until for put in puts):
         return None
@@ -137,7 +137,7 @@ def _changed(read: FlightRead, agreed: FlightRead | None, puts: Sequence[FlightP
     if one == other:
         return None
     rows = (*(one - other).elements(), *(other - one).elements())
-    return FlightDeviation(FlightFault.CHANGED, read.call, agreed.call, rows)
+    return FlightDeviation(HistoryFault.CHANGED, read.call, agreed.call, rows)
 
 
 def _states(puts: Sequence[FlightPut]) -> Iterator[Counter[Row]]:

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 from conformance.protocols.flight.contract.decoding import message_of
 from conformance.protocols.flight.records import FlightMethod
 from conformance.protocols.flight.wire.messages import METHODS
-from conformance.readers.tape import Answer, Ending, NotRecordedError
+from conformance.readers.tape import Answer, NotRecordedError, RecordedEnding
 from conformance.records import Call, CallEnd, Case, Exchange
 from conformance.replay.plugin import ReplayPlugin
 from conformance.wire.protobufmessages import ProtoMessage
@@ -91,7 +91,7 @@ class FlightTapes:
             self._asked[key] += 1
         call = calls[min(number, len(calls) - 1)]
         order = "".join(turn for turn, _ in call.turns)
-        ending = Ending(call.status, call.details, call.trailers, call.initial_metadata, order, call.requests)
+        ending = RecordedEnding(call.status, call.details, call.trailers, call.initial_metadata, order, call.requests)
         return call.responses, ending
 
     def state(self) -> Mapping[str, Any]:

@@ -16,13 +16,13 @@ from conformance.contract import proto
 from conformance.readers.oneread import OneRead
 from conformance.readers.tape import NotRecordedError
 
-__all__ = ["InProcessChannel"]
+__all__ = ["RecordedChannel"]
 
 UNDECODABLE: Final = "Exception deserializing response!"
 """What gRPC's own channel says."""
 
 
-class InProcessChannel(grpc.Channel):
+class RecordedChannel(grpc.Channel):
     """Gives each call to ``reads``; a call that is not recorded ends in FAILED_PRECONDITION.
 
     Only calls with one request are supported, and deadlines and metadata are not looked at.

@@ -56,9 +56,9 @@ def storage_client() -> Any:
     from google.cloud import bigquery_storage_v1  # noqa: PLC0415  # only a worker imports a library under test
     from google.cloud.bigquery_storage_v1.services.big_query_read import transports  # noqa: PLC0415  # as above
 
-    from conformance.readers.clients._channel import InProcessChannel  # noqa: PLC0415  # as in reads()
+    from conformance.readers.clients._channel import RecordedChannel  # noqa: PLC0415  # as in reads()
 
-    channel = InProcessChannel(reads())
+    channel = RecordedChannel(reads())
     client: Callable[..., Any] = bigquery_storage_v1.BigQueryReadClient
     return client(transport=transports.BigQueryReadGrpcTransport(channel=channel))
 

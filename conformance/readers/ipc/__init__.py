@@ -19,7 +19,7 @@ from conformance.readers.ipc.info import (
     Unavailable,
     Unsupported,
 )
-from conformance.readers.ipc.job import Job, JobAnswer, JobOutcome, Limits, Stage
+from conformance.readers.ipc.job import Job, JobAnswer, JobLimits, JobOutcome, JobStage
 
 if TYPE_CHECKING:
     from conformance.readers.ipc.pool import IpcPool
@@ -35,11 +35,11 @@ __all__ = [
     "IpcWriterInfo",
     "Job",
     "JobAnswer",
+    "JobLimits",
     "JobOutcome",
+    "JobStage",
     "Library",
     "LibraryModule",
-    "Limits",
-    "Stage",
     "Unavailable",
     "Unsupported",
 ]

@@ -15,10 +15,10 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from conformance.contain.channel import Channel, Closed, Frame
+from conformance.contain.channel import Channel, ChannelMessage, Closed
 from conformance.contain.limits import limit_cpu, limit_memory, mapped_bytes, unlimit_memory
 from conformance.readers.ipc.info import Decoded, Library, Tensors, Unsupported
-from conformance.readers.ipc.job import JobOutcome, Stage
+from conformance.readers.ipc.job import JobOutcome, JobStage
 from conformance.readers.ipc.own import Afterwards, Objects, OwnWay, Ways, compared, compared_after
 from conformance.wire.plain import PlainError, PlainTable, plain_table
 
@@ -30,7 +30,7 @@ MAX_ERROR_TEXT: Final = 4096
 """The longest error text in characters; a library may quote its input."""
 
 
-def serve(library: Library, first: Frame, channel: Channel) -> None:
+def serve(library: Library, first: ChannelMessage, channel: Channel) -> None:
     """Do the first job, then each job from the channel until it closes."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     job = first
@@ -41,7 +41,7 @@ def serve(library: Library, first: Frame, channel: Channel) -> None:
             job = channel.receive()
 
 
-def _do(library: Library, job: Frame, channel: Channel, began_with: int) -> None:
+def _do(library: Library, job: ChannelMessage, channel: Channel, began_with: int) -> None:
     limit_memory(job.header["memory"])
     limit_cpu(job.header["cpu"])
     began = time.monotonic()
@@ -56,25 +56,27 @@ def _do(library: Library, job: Frame, channel: Channel, began_with: int) -> None
     channel.send({**answer, "seconds": seconds}, [written, text])
 
 
-def _outcome(library: Library, job: Frame, channel: Channel) -> tuple[dict[str, Any], bytes, PlainTable | None]:
+def _outcome(
+    library: Library, job: ChannelMessage, channel: Channel
+) -> tuple[dict[str, Any], bytes, PlainTable | None]:
     asked = job.header
     data, schema = job.blobs
-    stage = Stage.SOURCE if asked["op"] == "write" else Stage.LIBRARY
+    stage = JobStage.SOURCE if asked["op"] == "write" else JobStage.LIBRARY
     try:
         if asked["op"] == "write":
             source = _source(library, asked["kind"], data)
-            channel.send({"at": Stage.LIBRARY})
-            stage = Stage.LIBRARY
+            channel.send({"at": JobStage.LIBRARY})
+            stage = JobStage.LIBRARY
             written = library.encode(asked["kind"], source, asked["options"])
             return {"outcome": JobOutcome.WRITTEN, "stage": stage}, written, None
         made = library.decode(asked["kind"], data, schema, asked["options"])
-        channel.send({"at": Stage.VALUES})
-        stage = Stage.VALUES
+        channel.send({"at": JobStage.VALUES})
+        stage = JobStage.VALUES
         decoded = library.hand_over(made)
         reported, table = _rows(decoded, asked["values"])
         if table is not None and (comparison := _comparison(library, asked["options"].get("after", ""))):
-            channel.send({"at": Stage.OWN})
-            stage = Stage.OWN
+            channel.send({"at": JobStage.OWN})
+            stage = JobStage.OWN
             ways = comparison(made, decoded, table)
             reported |= {"ways": list(ways.differences)} if ways is not None and ways.columns else {}
     except Unsupported as error:
@@ -110,7 +112,7 @@ def _comparison(library: Library, after: str) -> Callable[[Any, Decoded, PlainTa
 def _rows(decoded: Decoded, most: int) -> tuple[dict[str, Any], PlainTable | None]:
     """The answer of a library that has read the bytes, and the table unless it is too large."""
     rows = sum(batch.num_rows for batch in decoded.batches)
-    answer: dict[str, Any] = {"outcome": JobOutcome.ROWS, "stage": Stage.VALUES, "rows": rows}
+    answer: dict[str, Any] = {"outcome": JobOutcome.ROWS, "stage": JobStage.VALUES, "rows": rows}
     answer["types"] = list(decoded.types)
     answer["statistics"] = dict(decoded.statistics)
     names = tuple(decoded.schema.names)

@@ -21,9 +21,9 @@ __all__ = [
     "WRITE_OPTIONS",
     "Job",
     "JobAnswer",
+    "JobLimits",
     "JobOutcome",
-    "Limits",
-    "Stage",
+    "JobStage",
 ]
 
 WAITS: Final = 3.0
@@ -112,7 +112,7 @@ MEMORY: Final = "memory"
 """The error class of a program that the suite ended at its limit of memory."""
 
 
-class Stage(enum.StrEnum):
+class JobStage(enum.StrEnum):
     """The stage that a job had reached, so that its end is attributed to the right code."""
 
     LIBRARY = "library"
@@ -173,7 +173,7 @@ class JobAnswer:
     error_text: str = ""
     seconds: float = 0.0
     panicked: bool = False
-    stage: Stage = Stage.LIBRARY
+    stage: JobStage = JobStage.LIBRARY
     rows: int = 0
     data: bytes = b""
     statistics: Mapping[str, int] = field(default_factory=lambda: types.MappingProxyType({}))
@@ -188,7 +188,7 @@ class JobAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class JobLimits:
     """The limits of one job.
 
     ``seconds`` is wall-clock time. ``memory`` is in bytes, in addition to what the warm process uses. ``cpu`` is

@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 
 from conformance.readers.ipc.adapters import load_adapter, ready_command
 from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo, Unavailable
-from conformance.readers.ipc.job import Job, JobAnswer, Limits
+from conformance.readers.ipc.job import Job, JobAnswer, JobLimits
 from conformance.readers.ipc.python import PythonRunner
 from conformance.readers.ipc.registry import IPC_READERS, IPC_WRITERS
 from conformance.readers.ipc.runner import Op, Runner
@@ -55,8 +55,8 @@ class IpcPool:
         self,
         names: Sequence[str] | None = None,
         *,
-        limits: Limits = Limits(),  # noqa: B008  # frozen
-        programs: Limits | None = None,
+        limits: JobLimits = JobLimits(),  # noqa: B008  # frozen
+        programs: JobLimits | None = None,
         workers: int = 2,
         readers: Mapping[str, IpcReaderInfo] = IPC_READERS,
         writers: Mapping[str, IpcWriterInfo] = IPC_WRITERS,
@@ -165,7 +165,7 @@ def _work(
 
 
 def _runner(
-    reader: IpcReaderInfo | None, writer: IpcWriterInfo | None, limits: Limits, of_programs: Limits
+    reader: IpcReaderInfo | None, writer: IpcWriterInfo | None, limits: JobLimits, of_programs: JobLimits
 ) -> Runner[Any]:
     info = reader or writer
     assert info is not None

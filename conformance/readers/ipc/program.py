@@ -20,7 +20,7 @@ from conformance.contain.lines import Pipes, decode_base64
 from conformance.contain.supervised import in_words, signal_name
 from conformance.contain.watch import Watch
 from conformance.readers.ipc.info import Hello
-from conformance.readers.ipc.job import LIMIT, MEMORY, Job, JobAnswer, JobOutcome, Limits, Stage
+from conformance.readers.ipc.job import LIMIT, MEMORY, Job, JobAnswer, JobLimits, JobOutcome, JobStage
 from conformance.readers.ipc.protocol import PROTOCOL
 from conformance.readers.ipc.runner import Op, Runner, ended, panicked, refused
 from conformance.wire.plain import PlainError, PlainTable
@@ -51,7 +51,7 @@ class ProgramRunner(Runner["_Running"]):
         limits: The limits of one job; ``reuse`` does not apply.
     """
 
-    def __init__(self, name: str, command: Callable[[], Sequence[str]], limits: Limits) -> None:
+    def __init__(self, name: str, command: Callable[[], Sequence[str]], limits: JobLimits) -> None:
         super().__init__(name, lambda: _Running(command()))
         self._limits = limits
 
@@ -85,7 +85,7 @@ class ProgramRunner(Runner["_Running"]):
         began = time.monotonic()
         cpu = self._limits.cpu_seconds * times
         watch = Watch(process.process.root, memory=self._limits.memory, cpu=cpu, stop=process.kill)
-        make = functools.partial(JobAnswer, job_id, self.name, stage=Stage.LIBRARY)
+        make = functools.partial(JobAnswer, job_id, self.name, stage=JobStage.LIBRARY)
         try:
             with watch:
                 reported = process.ask(body, wanted, self._limits, self._limits.seconds * times)
@@ -145,7 +145,7 @@ class _Running:
             )
         return self._hello
 
-    def ask(self, body: Mapping[str, Any], wanted: str, limits: Limits, seconds: float) -> dict[str, Any]:
+    def ask(self, body: Mapping[str, Any], wanted: str, limits: JobLimits, seconds: float) -> dict[str, Any]:
         """The program's answer to a request, of the kind ``wanted`` if it succeeds. Raises LostError, ProtocolError."""
         self.process.tail.clear()
         kinds = (wanted, "unsupported", "error")
@@ -184,7 +184,7 @@ def _answered(job_id: str, name: str, reported: Mapping[str, Any], seconds: floa
     if reported["status"] == "error":
         kind, text = reported["class"], reported["message"]
         broken = bool(reported.get("panicked", panicked(kind)))
-        stage = Stage(reported.get("stage", Stage.LIBRARY))
+        stage = JobStage(reported.get("stage", JobStage.LIBRARY))
         return make(refused(kind, text), error_class=kind, error_text=text, panicked=broken, stage=stage)
     if "data" in reported:
         return make(JobOutcome.WRITTEN, data=decode_base64(reported["data"], "data"))
@@ -193,7 +193,7 @@ def _answered(job_id: str, name: str, reported: Mapping[str, Any], seconds: floa
     try:
         table = PlainTable.from_json(reported)
     except PlainError as error:  # the library accepted a batch whose columns do not fit together
-        return make(JobOutcome.REFUSED, error_class="PlainError", error_text=str(error), stage=Stage.VALUES)
+        return make(JobOutcome.REFUSED, error_class="PlainError", error_text=str(error), stage=JobStage.VALUES)
     return make(
         JobOutcome.ROWS,
         table=table,
@@ -201,7 +201,7 @@ def _answered(job_id: str, name: str, reported: Mapping[str, Any], seconds: floa
         types=tuple(reported.get("types", ())),
         statistics=reported.get("statistics", {}),
         ways=tuple(reported["ways"]) if "ways" in reported else None,
-        stage=Stage.VALUES,
+        stage=JobStage.VALUES,
     )
 
 

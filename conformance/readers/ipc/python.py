@@ -10,11 +10,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from conformance.contain.channel import Frame, FrameError
+from conformance.contain.channel import ChannelMessage, FrameError
 from conformance.contain.supervised import in_words, signal_name
 from conformance.contain.worker import Worker
 from conformance.readers.ipc.info import Hello, IpcReaderInfo, IpcWriterInfo, Unavailable
-from conformance.readers.ipc.job import Job, JobAnswer, JobOutcome, Limits, Stage
+from conformance.readers.ipc.job import Job, JobAnswer, JobLimits, JobOutcome, JobStage
 from conformance.readers.ipc.runner import Op, Runner, ended, panicked, refused, words
 from conformance.wire.plain import PlainTable
 
@@ -39,7 +39,7 @@ _ENVIRONMENT: Final = {
 class PythonRunner(Runner["_WorkerProcess"]):
     """A library in a worker that forks for each job: a crash, a hang or a corrupted heap affects that job alone."""
 
-    def __init__(self, reader: IpcReaderInfo | None, writer: IpcWriterInfo | None, limits: Limits) -> None:
+    def __init__(self, reader: IpcReaderInfo | None, writer: IpcWriterInfo | None, limits: JobLimits) -> None:
         info = reader or writer
         if info is None:
             raise ValueError("expected a reader or a writer but got neither")
@@ -108,7 +108,7 @@ class _WorkerProcess:
             raise Unavailable(self._loaded["absent"])
         return str(self._loaded["version"])
 
-    def ask(self, request: Mapping[str, Any], job: Job, *, seconds: float) -> Frame:
+    def ask(self, request: Mapping[str, Any], job: Job, *, seconds: float) -> ChannelMessage:
         """The worker's answer to a job. Raises FrameError, OSError."""
         self._worker.channel.send(request, [job.data, job.schema], seconds=seconds)
         return self._worker.channel.receive(seconds=seconds + GRACE_SECONDS)
@@ -122,7 +122,7 @@ class _WorkerProcess:
         return words(self._worker.close())
 
 
-def _request(op: Op, job: Job, limits: Limits) -> dict[str, Any]:
+def _request(op: Op, job: Job, limits: JobLimits) -> dict[str, Any]:
     return {
         "do": "run",
         "op": op,
@@ -136,7 +136,7 @@ def _request(op: Op, job: Job, limits: Limits) -> dict[str, Any]:
     }
 
 
-def _answer(name: str, op: Op, job: Job, frame: Frame, limits: Limits) -> JobAnswer:
+def _answer(name: str, op: Op, job: Job, frame: ChannelMessage, limits: JobLimits) -> JobAnswer:
     """The answer to a job, also if its fork ended without one."""
     reported = frame.header
     end, answer = reported["end"], reported["answer"]
@@ -145,7 +145,7 @@ def _answer(name: str, op: Op, job: Job, frame: Frame, limits: Limits) -> JobAns
             return _answered(name, job, answer, *frame.blobs)
         except (KeyError, TypeError, ValueError):
             end = "garbage"
-    stage = Stage(reported["stage"] or (Stage.SOURCE if op == "write" else Stage.LIBRARY))
+    stage = JobStage(reported["stage"] or (JobStage.SOURCE if op == "write" else JobStage.LIBRARY))
     said = words(reported["said"])
     ending = functools.partial(JobAnswer, job.id, name, stage=stage)
     if end == "late":
@@ -172,7 +172,7 @@ def _answered(name: str, job: Job, answer: Mapping[str, Any], written: bytes, ta
         error_text=error_text,
         seconds=answer["seconds"],
         panicked=panicked(error_class),
-        stage=Stage(answer["stage"]),
+        stage=JobStage(answer["stage"]),
         rows=answer.get("rows", 0),
         data=written,
         statistics=answer.get("statistics", {}),

@@ -29,7 +29,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from conformance.contain.channel import Channel, Closed, Frame, FrameError
+from conformance.contain.channel import Channel, ChannelMessage, Closed, FrameError
 from conformance.contain.forks import Fork
 from conformance.contain.limits import limit_files, limit_memory, no_core_dump, unlimit_memory
 from conformance.contain.worker import STDERR_TAIL
@@ -47,7 +47,7 @@ _Reported = tuple[dict[str, Any], Sequence[bytes]]
 class _Fork(Fork):
     """A fork that does jobs with the library."""
 
-    def __init__(self, library: Library, first: Frame, worker: Channel) -> None:
+    def __init__(self, library: Library, first: ChannelMessage, worker: Channel) -> None:
         super().__init__(lambda channel: child.serve(library, first, channel), leaving=[worker])
         self.done = 0
 
@@ -102,14 +102,14 @@ class IpcLoop:
         gc.freeze()  # otherwise a collection in a fork would write to every page, and so copy it
         return {"absent": "", "version": self._library.version}
 
-    def _run(self, job: Frame) -> _Reported:
+    def _run(self, job: ChannelMessage) -> _Reported:
         used = self._fork is not None
         reported = self._try(job)
         # An earlier job may have damaged a reused fork, so a job that ends one is tried again in a fresh fork.
         blame_is_open = used and reported[0]["answer"] is None
         return self._try(job) if blame_is_open else reported
 
-    def _try(self, job: Frame) -> _Reported:
+    def _try(self, job: ChannelMessage) -> _Reported:
         """Do the job in the fork that waits for one, or else in a new one."""
         assert self._library is not None
         os.ftruncate(2, 0)  # from now on, standard error is about this job

@@ -21,7 +21,7 @@ from conformance.contract import proto
 from conformance.formats.messages import ARROW
 from conformance.readers.fullread import FullRead, RecordedStream
 from conformance.readers.ipc.info import Unavailable
-from conformance.readers.ipc.job import LIMIT, MEMORY, JobAnswer, JobOutcome, Limits
+from conformance.readers.ipc.job import LIMIT, MEMORY, JobAnswer, JobLimits, JobOutcome
 from conformance.readers.ipc.program import ProgramRunner
 from conformance.readers.programs.arrow import plain_to_arrow, sent_schema
 from conformance.readers.programs.backend import Backend, PlainBackend
@@ -66,7 +66,7 @@ class ProgramSlot:
         self._paths = {program.paths[path].name: path for path in paths}
         self.readers = frozenset(self._paths)
         seconds = program.patience * deadline
-        limits = Limits.of_work(seconds, memory=memory)
+        limits = JobLimits.of_work(seconds, memory=memory)
         self._runner = ProgramRunner(program.adapter.name, program.command, limits)
         self._open: Callable[[], Backend] = (secure or _no_secure) if program.tls else PlainBackend
         self._backend: Backend | None = None

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.types as is_
 
 from conformance.reference.body import walk
-from conformance.reference.message import Message, dictionary_message
+from conformance.reference.message import DraftMessage, dictionary_message
 
-__all__ = ["Dictionaries", "dictionary_count"]
+__all__ = ["WrittenDictionaries", "dictionary_count"]
 
 
 def dictionary_count(schema: pa.Schema) -> int:
@@ -56,7 +56,7 @@ def _children(array: pa.Array) -> list[pa.Array]:
     return [array.values] if kind.num_fields else []
 
 
-class Dictionaries:
+class WrittenDictionaries:
     """The dictionaries that a stream has defined so far; :meth:`messages` gives those that it must define next.
 
     ``ids`` are in pre-order of the fields. Without ``replacements``, as in a file, a dictionary may only grow.
@@ -68,7 +68,7 @@ class Dictionaries:
         self.replacements = replacements
         self.known: dict[int, pa.Array] = {}
 
-    def messages(self, batch: pa.RecordBatch) -> list[Message]:
+    def messages(self, batch: pa.RecordBatch) -> list[DraftMessage]:
         """The dictionary batches that must precede ``batch``.
 
         Raises:
@@ -88,7 +88,7 @@ class Dictionaries:
                 made += self._define(key, values)
         return made
 
-    def _define(self, key: int, values: pa.Array) -> list[Message]:
+    def _define(self, key: int, values: pa.Array) -> list[DraftMessage]:
         known = self.known.get(key)
         if known is not None and _same(known, values):
             return []

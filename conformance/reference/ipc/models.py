@@ -7,7 +7,7 @@ import struct
 from typing import Any, Final
 
 from conformance.reference.flatbuffers import TableLayout, write
-from conformance.reference.message import CONTINUATION, END_OF_STREAM, Message
+from conformance.reference.message import CONTINUATION, END_OF_STREAM, DraftMessage
 
 __all__ = ["MAGIC", "UNSHARED", "EncodedMessage", "FileModel", "StreamModel"]
 
@@ -34,14 +34,14 @@ class EncodedMessage:
 class StreamModel:
     """A stream that has not been written yet: its messages in order, and its end marker."""
 
-    messages: list[Message | EncodedMessage]
+    messages: list[DraftMessage | EncodedMessage]
     end: bytes = END_OF_STREAM
 
-    def _of_kind(self, kind: int) -> list[Message]:
-        return [each for each in self.messages if isinstance(each, Message) and each.tree["header_type"] == kind]
+    def _of_kind(self, kind: int) -> list[DraftMessage]:
+        return [each for each in self.messages if isinstance(each, DraftMessage) and each.tree["header_type"] == kind]
 
     @property
-    def schema(self) -> Message:
+    def schema(self) -> DraftMessage:
         """The Schema message.
 
         Raises:
@@ -52,20 +52,20 @@ class StreamModel:
         raise LookupError("no Schema message")
 
     @property
-    def dictionaries(self) -> list[Message]:
+    def dictionaries(self) -> list[DraftMessage]:
         """The dictionary batches, deltas among them."""
         return self._of_kind(_DICTIONARY)
 
     @property
-    def batches(self) -> list[Message]:
+    def batches(self) -> list[DraftMessage]:
         """The record batches."""
         return self._of_kind(_BATCH)
 
-    def rewrite(self, message: Message, data: bytes) -> None:
+    def rewrite(self, message: DraftMessage, data: bytes) -> None:
         """Puts bytes in the place of a message."""
         self.messages[self.place(message)] = EncodedMessage(data, message.tree["header_type"])
 
-    def place(self, message: Message) -> int:
+    def place(self, message: DraftMessage) -> int:
         """The position of a message in the stream, found by identity: equal messages differ."""
         return next(number for number, each in enumerate(self.messages) if each is message)
 

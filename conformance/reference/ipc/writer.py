@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.reference.body import Part
-from conformance.reference.ipc.dictionaries import Dictionaries, dictionary_count
+from conformance.reference.ipc.dictionaries import WrittenDictionaries, dictionary_count
 from conformance.reference.ipc.endian import swap
 from conformance.reference.ipc.models import UNSHARED, FileModel, StreamModel
 from conformance.reference.ipc.options import CODECS, VERSIONS, WriterOptions
-from conformance.reference.message import END_OF_STREAM, Message, batch_message, schema_message
+from conformance.reference.message import END_OF_STREAM, DraftMessage, batch_message, schema_message
 
 __all__ = ["file_model", "stream_model", "write_file", "write_stream"]
 
@@ -61,7 +61,7 @@ def stream_model(
     ids = range(count) if options.ids is None else options.ids
     if len(ids) != count:
         raise ValueError(f"ids: expected one for each of the {count} dictionaries of the schema, got {len(ids)}")
-    dictionaries = Dictionaries(ids, deltas=options.deltas, replacements=replacements)
+    dictionaries = WrittenDictionaries(ids, deltas=options.deltas, replacements=replacements)
     opening = schema_message(schema, ids)
     opening.header["endianness"] = int(options.big_endian)
     _add_metadata(opening, options.opening_metadata)
@@ -102,7 +102,7 @@ def _schema(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None) -> pa.S
     return schema
 
 
-def _choose(message: Message, options: WriterOptions) -> None:
+def _choose(message: DraftMessage, options: WriterOptions) -> None:
     """Writes a batch or dictionary batch with the options."""
     message.codec = CODECS[options.codec]
     message.savings = options.min_space_savings or 0.0
@@ -116,7 +116,7 @@ def _choose(message: Message, options: WriterOptions) -> None:
             swap(part)
 
 
-def _add_metadata(message: Message, pairs: Mapping[str, str]) -> None:
+def _add_metadata(message: DraftMessage, pairs: Mapping[str, str]) -> None:
     if pairs:
         message.tree["custom_metadata"] = [{"key": key, "value": value} for key, value in pairs.items()]
 

@@ -7,21 +7,21 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.reference.body import Part
-from conformance.reference.message import Message, frame
+from conformance.reference.message import DraftMessage, frame
 from conformance.reference.register import batch_mutant, first
 
 _LIST_VIEWS = {"layouts.list-views-inside": "the offsets of a list-view have a clause of their own"}
 _ARROW_31566 = "https://github.com/apache/arrow/issues/31566"
 
 
-def _framed(message: Message, change: Callable[[dict[str, Any], bytes], bytes | None]) -> bytes:
+def _framed(message: DraftMessage, change: Callable[[dict[str, Any], bytes], bytes | None]) -> bytes:
     """The message with its finished header changed in place; ``change`` may give another body."""
     tree, body = message.complete()
     other = change(tree, body)
     return frame(tree, body if other is None else other)
 
 
-def _buffers(message: Message, change: Callable[[list[tuple[int, int]]], None]) -> bytes:
+def _buffers(message: DraftMessage, change: Callable[[list[tuple[int, int]]], None]) -> bytes:
     """The message with its finished list of buffers changed."""
 
     def apply(tree: dict[str, Any], body: bytes) -> None:  # noqa: ARG001  # the shape that _framed calls
@@ -35,7 +35,7 @@ def _filled(buffers: list[tuple[int, int]]) -> int:
     return first((index for index, (_, length) in enumerate(buffers) if length), "every buffer is empty")
 
 
-def _first_buffer(change: Callable[[int, int], tuple[int, int]]) -> Callable[[Message], bytes]:
+def _first_buffer(change: Callable[[int, int], tuple[int, int]]) -> Callable[[DraftMessage], bytes]:
     """The message with the offset and length of its first buffer that holds bytes changed."""
 
     def apply(buffers: list[tuple[int, int]]) -> None:
@@ -53,7 +53,7 @@ def _pack(offsets: list[int]) -> bytes:
     return struct.pack(f"<{len(offsets)}i", *offsets)
 
 
-def _lengthened(zeros: int) -> Callable[[Message], bytes]:
+def _lengthened(zeros: int) -> Callable[[DraftMessage], bytes]:
     """The message with ``count`` zeros behind its body, and a body length that counts them."""
 
     def lengthen(tree: dict[str, Any], body: bytes) -> bytes:
@@ -63,10 +63,10 @@ def _lengthened(zeros: int) -> Callable[[Message], bytes]:
     return lambda message: _framed(message, lengthen)
 
 
-def _setting(**slots: int) -> Callable[[Message], Message]:
+def _setting(**slots: int) -> Callable[[DraftMessage], DraftMessage]:
     """The message whose header describes the batch with other values."""
 
-    def change(message: Message) -> Message:
+    def change(message: DraftMessage) -> DraftMessage:
         message.header.update(slots)
         return message
 
@@ -74,7 +74,7 @@ def _setting(**slots: int) -> Callable[[Message], Message]:
 
 
 @batch_mutant("body.length-negative", kills="body.length-not-negative", defects=("I-104",))
-def body_length_negative(message: Message) -> Message:
+def body_length_negative(message: DraftMessage) -> DraftMessage:
     """The body length is negative."""
     message.tree["bodyLength"] = -8
     return message
@@ -88,7 +88,7 @@ def body_length_negative(message: Message) -> Message:
         "framing.batch-without-end-of-stream": "eight zeros are an end-of-stream marker of legacy framing",
     },
 )
-def body_length_short(message: Message) -> bytes:
+def body_length_short(message: DraftMessage) -> bytes:
     """The body length leaves out the last 8 bytes of the body, which still follow."""
 
     def shorten(tree: dict[str, Any], body: bytes) -> None:
@@ -114,14 +114,14 @@ batch_mutant("batch.length-negative", kills="body.batch-length-not-negative",
     kills="body.column-lengths",
     also={"values.serialized-rows": "a batch without columns has as many rows as it says"},
 )
-def batch_length_long(message: Message) -> Message:
+def batch_length_long(message: DraftMessage) -> DraftMessage:
     """The batch says one row more than its columns have."""
     message.header["length"] += 1
     return message
 
 
 @batch_mutant("batch.node-missing", kills="body.node-count", defects=("I-109",))
-def node_missing(message: Message) -> Message:
+def node_missing(message: DraftMessage) -> DraftMessage:
     """The last field has no node."""
     message.nodes.pop()
     return message
@@ -134,7 +134,7 @@ def node_missing(message: Message) -> Message:
     defects=("B-06",),
     source=_ARROW_31566,
 )
-def node_surplus(message: Message) -> Message:
+def node_surplus(message: DraftMessage) -> DraftMessage:
     """A column more than the schema has: one more node, and its two buffers."""
     message.nodes.append(message.nodes[-1])
     message.parts += [Part("surplus", "validity", b""), Part("surplus", "data", bytes(8))]
@@ -147,21 +147,21 @@ def node_surplus(message: Message) -> Message:
     also={"layouts.views-inside": "the last buffer may be the one that a view's bytes lie in"},
     defects=("I-109",),
 )
-def buffer_missing(message: Message) -> Message:
+def buffer_missing(message: DraftMessage) -> DraftMessage:
     """The last buffer is not listed."""
     message.parts.pop()
     return message
 
 
 @batch_mutant("batch.buffer-surplus", kills="body.buffer-count", defects=("I-42",))
-def buffer_surplus(message: Message) -> Message:
+def buffer_surplus(message: DraftMessage) -> DraftMessage:
     """One empty buffer more than the schema asks for."""
     message.parts.append(Part("surplus", "data", b""))
     return message
 
 
 @batch_mutant("node.length-negative", kills="body.node-length-not-negative")
-def node_length_negative(message: Message) -> Message:
+def node_length_negative(message: DraftMessage) -> DraftMessage:
     """The first node's length is negative."""
     message.nodes[0].length = -1
     return message
@@ -175,14 +175,14 @@ def node_length_negative(message: Message) -> Message:
         "layouts.union-nulls": "a union counts no nulls at all",
     },
 )
-def null_count_surplus(message: Message) -> Message:
+def null_count_surplus(message: DraftMessage) -> DraftMessage:
     """The first node has more nulls than slots."""
     message.nodes[0].null_count = message.nodes[0].length + 1
     return message
 
 
 @batch_mutant("node.null-count-zero", kills="body.null-count-matches", defects=("I-37",))
-def null_count_zero(message: Message) -> Message:
+def null_count_zero(message: DraftMessage) -> DraftMessage:
     """A column with nulls keeps its validity bitmap and says that it has none."""
     counting = (node for node in message.nodes if node.null_count > 0 and _has_bitmap(message, node.path))
     node = first(counting, "nothing is null")
@@ -190,19 +190,19 @@ def null_count_zero(message: Message) -> Message:
     return message
 
 
-def _has_bitmap(message: Message, path: str) -> bool:
+def _has_bitmap(message: DraftMessage, path: str) -> bool:
     return any(part.path == path and part.role == "validity" and part.data for part in message.parts)
 
 
 @batch_mutant("validity.absent", kills="body.validity-present")
-def validity_absent(message: Message) -> Message:
+def validity_absent(message: DraftMessage) -> DraftMessage:
     """A column with nulls has no validity bitmap."""
     message.part("validity").data = b""
     return message
 
 
 @batch_mutant("validity.short", kills="body.validity-size")
-def validity_short(message: Message) -> Message:
+def validity_short(message: DraftMessage) -> DraftMessage:
     """A validity bitmap lacks its last byte."""
     long = (part for part in message.parts if part.role == "validity" and len(part.data) > 1)
     part = first(long, "no bitmap has two bytes")
@@ -211,7 +211,7 @@ def validity_short(message: Message) -> Message:
 
 
 @batch_mutant("offsets.short", kills="body.offsets-size", defects=("I-106",))
-def offsets_short(message: Message) -> Message:
+def offsets_short(message: DraftMessage) -> DraftMessage:
     """An offsets buffer lacks its last entry."""
     part = message.part("offsets")
     part.data = part.data[:-4]
@@ -219,7 +219,7 @@ def offsets_short(message: Message) -> Message:
 
 
 @batch_mutant("data.short", kills="body.data-size", defects=("I-106",))
-def data_short(message: Message) -> Message:
+def data_short(message: DraftMessage) -> DraftMessage:
     """A fixed-width column's data buffer is empty although it has rows."""
     offsets = {part.path for part in message.parts if part.role == "offsets"}
     fixed = (part for part in message.parts if part.role == "data" and part.data and part.path not in offsets)
@@ -242,7 +242,7 @@ batch_mutant("buffer.beyond-body", kills="body.buffers-inside", defects=("I-06",
 
 
 @batch_mutant("buffer.unaligned", kills="body.buffers-aligned", defects=("I-25",))
-def buffer_unaligned(message: Message) -> bytes:
+def buffer_unaligned(message: DraftMessage) -> bytes:
     """Every buffer of the body begins 4 bytes off a multiple of 8."""
 
     def shift(tree: dict[str, Any], body: bytes) -> bytes:
@@ -256,7 +256,7 @@ def buffer_unaligned(message: Message) -> bytes:
 
 
 @batch_mutant("buffer.overlap", kills="body.buffers-apart")
-def buffer_overlap(message: Message) -> bytes:
+def buffer_overlap(message: DraftMessage) -> bytes:
     """Two buffers of equal length share their bytes, and the bytes of one are not sent at all."""
 
     def stack(buffers: list[tuple[int, int]]) -> None:
@@ -277,7 +277,7 @@ def buffer_overlap(message: Message) -> bytes:
     also=_LIST_VIEWS,
     defects=("I-107",),
 )
-def offsets_negative(message: Message) -> Message:
+def offsets_negative(message: DraftMessage) -> DraftMessage:
     """Offsets begin below zero."""
     part = message.part("offsets")
     part.data = _pack([-1, *_offsets(part)[1:]])
@@ -285,7 +285,7 @@ def offsets_negative(message: Message) -> Message:
 
 
 @batch_mutant("offsets.decreasing", kills="body.offsets-monotonic", defects=("I-106", "I-107"))
-def offsets_decreasing(message: Message) -> Message:
+def offsets_decreasing(message: DraftMessage) -> DraftMessage:
     """Two offsets in the middle are swapped, so that a value ends before it begins."""
     for part in message.parts:
         offsets = _offsets(part) if part.role == "offsets" else []
@@ -303,7 +303,7 @@ def offsets_decreasing(message: Message) -> Message:
     also=_LIST_VIEWS,
     defects=("I-31", "I-106"),
 )
-def offsets_beyond(message: Message) -> Message:
+def offsets_beyond(message: DraftMessage) -> DraftMessage:
     """The last offset is beyond the end of the data."""
     part = message.part("offsets")
     offsets = _offsets(part)
@@ -312,7 +312,7 @@ def offsets_beyond(message: Message) -> Message:
 
 
 @batch_mutant("struct.child-short", kills="body.child-lengths", defects=("I-108",))
-def child_short(message: Message) -> Message:
+def child_short(message: DraftMessage) -> DraftMessage:
     """The first child of a struct is one slot shorter than the struct."""
     roles: dict[str, set[str]] = {}
     for part in message.parts:
@@ -329,7 +329,7 @@ def child_short(message: Message) -> Message:
 
 
 @batch_mutant("body.stale-padding", kills="body.padding-zero")
-def stale_padding(message: Message) -> bytes:
+def stale_padding(message: DraftMessage) -> bytes:
     """The padding between two buffers holds leftover bytes of something else."""
 
     def soil(tree: dict[str, Any], body: bytes) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.reference.lz4 import Lz4Options, lz4_frame
-from conformance.reference.message import Message, frame
+from conformance.reference.message import DraftMessage, frame
 from conformance.reference.register import batch_mutant
 from conformance.wire.frames import header_checksum
 
@@ -20,7 +20,7 @@ _BOMB: Final = 1 << 33
 """Bytes that the bomb below inflates to."""
 
 
-def _framed(message: Message, change: Callable[[dict[str, Any]], None]) -> bytes:
+def _framed(message: DraftMessage, change: Callable[[dict[str, Any]], None]) -> bytes:
     """The message with its finished header changed in place."""
     tree, body = message.complete()
     change(tree["header"])
@@ -28,7 +28,7 @@ def _framed(message: Message, change: Callable[[dict[str, Any]], None]) -> bytes
 
 
 @batch_mutant("compression.codec-unknown", kills="buffers.codec-known")
-def codec_unknown(message: Message) -> bytes:
+def codec_unknown(message: DraftMessage) -> bytes:
     """The header names a codec that the format does not define."""
 
     def name(header: dict[str, Any]) -> None:
@@ -38,7 +38,7 @@ def codec_unknown(message: Message) -> bytes:
 
 
 @batch_mutant("compression.method-unknown", kills="buffers.method-known")
-def method_unknown(message: Message) -> bytes:
+def method_unknown(message: DraftMessage) -> bytes:
     """The header names a compression method that the format does not define."""
 
     def name(header: dict[str, Any]) -> None:
@@ -47,7 +47,7 @@ def method_unknown(message: Message) -> bytes:
     return _framed(message, name)
 
 
-def _repacked(message: Message, pack: Callable[[bytes, bytes], bytes]) -> Message:
+def _repacked(message: DraftMessage, pack: Callable[[bytes, bytes], bytes]) -> DraftMessage:
     """The message with every buffer stored as ``pack(raw, LZ4 frame)`` and LZ4_FRAME declared."""
     if not any(part.data for part in message.parts):
         raise LookupError("every buffer is empty")
@@ -61,26 +61,26 @@ def _repacked(message: Message, pack: Callable[[bytes, bytes], bytes]) -> Messag
 
 
 @batch_mutant("compression.prefix-missing", kills="buffers.prefix", defects=("I-70",))
-def prefix_missing(message: Message) -> Message:
+def prefix_missing(message: DraftMessage) -> DraftMessage:
     """Compressed buffers are cut to 4 bytes, too few for their length prefix."""
     return _repacked(message, lambda raw, _frame: struct.pack("<i", len(raw)))
 
 
 @batch_mutant("compression.prefix-negative", kills="buffers.prefix-not-negative", defects=("I-70",))
-def prefix_negative(message: Message) -> Message:
+def prefix_negative(message: DraftMessage) -> DraftMessage:
     """The declared uncompressed length is -2."""
     return _repacked(message, lambda _raw, squeezed: struct.pack("<q", -2) + squeezed)
 
 
 @batch_mutant("compression.raw-block", kills="buffers.frame", defects=("I-67",))
-def raw_block(message: Message) -> Message:
+def raw_block(message: DraftMessage) -> DraftMessage:
     """LZ4_FRAME is declared and raw LZ4 blocks are sent."""
     raw = pa.Codec("lz4_raw")
     return _repacked(message, lambda data, _frame: struct.pack("<q", len(data)) + raw.compress(data, asbytes=True))
 
 
 @batch_mutant("compression.two-frames", kills="buffers.one-frame", defects=("I-67",))
-def two_frames(message: Message) -> Message:
+def two_frames(message: DraftMessage) -> DraftMessage:
     """A buffer is split into two LZ4 frames."""
     codec = pa.Codec("lz4")
 
@@ -94,13 +94,13 @@ def two_frames(message: Message) -> Message:
 
 
 @batch_mutant("compression.size-wrong", kills="buffers.size")
-def size_wrong(message: Message) -> Message:
+def size_wrong(message: DraftMessage) -> DraftMessage:
     """The declared uncompressed length is 8 bytes more than there are."""
     return _repacked(message, lambda data, squeezed: struct.pack("<q", len(data) + 8) + squeezed)
 
 
 @batch_mutant("compression.padding-in-length", kills="buffers.frame-length")
-def padding_in_length(message: Message) -> Message:
+def padding_in_length(message: DraftMessage) -> DraftMessage:
     """The length of a compressed buffer counts the padding behind its frame."""
     return _repacked(message, lambda data, squeezed: struct.pack("<q", len(data)) + squeezed + bytes(3))
 
@@ -111,7 +111,7 @@ def padding_in_length(message: Message) -> Message:
     defects=("I-114",),
     source="https://github.com/apache/arrow-java/pull/1248",
 )
-def empty_without_frame(message: Message) -> Message:
+def empty_without_frame(message: DraftMessage) -> DraftMessage:
     """A compressed buffer without values is stored as the length 0 and nothing after it."""
     if all(part.data for part in message.parts):
         raise LookupError("no buffer is empty")
@@ -122,7 +122,7 @@ def empty_without_frame(message: Message) -> Message:
     return packed
 
 
-def _checked(message: Message, change: Callable[[bytearray], None]) -> Message:
+def _checked(message: DraftMessage, change: Callable[[bytearray], None]) -> DraftMessage:
     """The message with every buffer in an LZ4 frame that carries all checks, each frame changed in place."""
 
     def pack(data: bytes, _frame: bytes) -> bytes:
@@ -134,7 +134,7 @@ def _checked(message: Message, change: Callable[[bytearray], None]) -> Message:
 
 
 @batch_mutant("compression.content-checksum-wrong", kills="buffers.frame")
-def content_checksum_wrong(message: Message) -> Message:
+def content_checksum_wrong(message: DraftMessage) -> DraftMessage:
     """The checksum at the end of an LZ4 frame is not that of its content."""
 
     def change(made: bytearray) -> None:
@@ -144,7 +144,7 @@ def content_checksum_wrong(message: Message) -> Message:
 
 
 @batch_mutant("compression.block-checksum-wrong", kills="buffers.frame")
-def block_checksum_wrong(message: Message) -> Message:
+def block_checksum_wrong(message: DraftMessage) -> DraftMessage:
     """The checksum of the last block of an LZ4 frame is not that of its bytes."""
 
     def change(made: bytearray) -> None:
@@ -154,7 +154,7 @@ def block_checksum_wrong(message: Message) -> Message:
 
 
 @batch_mutant("compression.content-size-wrong", kills="buffers.frame")
-def content_size_wrong(message: Message) -> Message:
+def content_size_wrong(message: DraftMessage) -> DraftMessage:
     """The content size in an LZ4 frame is 8 bytes more than there are; its header checksum is right."""
 
     def change(made: bytearray) -> None:
@@ -165,7 +165,7 @@ def content_size_wrong(message: Message) -> Message:
 
 
 @batch_mutant("compression.header-checksum-wrong", kills="buffers.frame")
-def header_checksum_wrong(message: Message) -> Message:
+def header_checksum_wrong(message: DraftMessage) -> DraftMessage:
     """The checksum of an LZ4 frame's header is not that of its bytes."""
 
     def change(made: bytearray) -> None:
@@ -182,7 +182,7 @@ def _bomb() -> bytes:
 
 
 @batch_mutant("compression.bomb", kills="buffers.expansion")
-def bomb(message: Message) -> Message:
+def bomb(message: DraftMessage) -> DraftMessage:
     """A buffer of a quarter of a megabyte inflates to eight gigabytes."""
     for index, part in enumerate(part for part in message.parts if part.data):
         raw = struct.pack("<q", -1) + part.data

@@ -7,7 +7,14 @@ import struct
 import pyarrow as pa
 
 from conformance.reference.flatbuffers import SHARED_FIRST, write
-from conformance.reference.message import CONTINUATION, END_OF_STREAM, Message, batch_message, frame, schema_message
+from conformance.reference.message import (
+    CONTINUATION,
+    END_OF_STREAM,
+    DraftMessage,
+    batch_message,
+    frame,
+    schema_message,
+)
 from conformance.reference.register import batch_mutant, schema_mutant
 
 _GOCCY_398 = "https://github.com/goccy/bigquery-emulator/issues/398"
@@ -24,12 +31,12 @@ def _dictionary() -> bytes:
     return frame({**tree, "header_type": 2, "header": {"id": 1, "data": tree["header"]}}, body)
 
 
-def _schema(message: Message) -> bytes:
+def _schema(message: DraftMessage) -> bytes:
     """The schema of the table that the message is of, so that a client fails on the frame and on nothing else."""
     return schema_message(message.schema or _EMPTY.schema).encode()
 
 
-def _batch(message: Message) -> bytes:
+def _batch(message: DraftMessage) -> bytes:
     """A batch of that table, without rows."""
     schema = message.schema or _EMPTY.schema
     try:
@@ -39,7 +46,7 @@ def _batch(message: Message) -> bytes:
     return batch_message(pa.RecordBatch.from_arrays(columns, schema=schema)).encode()
 
 
-def _legacy(message: Message) -> Message:
+def _legacy(message: DraftMessage) -> DraftMessage:
     message.continuation = b""
     return message
 
@@ -114,7 +121,7 @@ schema_mutant("schema.with-body", kills="framing.schema-without-body",
 
 
 @batch_mutant("batch.truncated-body", kills="framing.batch-body-complete", defects=("I-04", "I-05"))
-def truncated_body(message: Message) -> bytes:
+def truncated_body(message: DraftMessage) -> bytes:
     """The last 8 bytes of the body are missing."""
     if not message.complete()[1]:
         raise LookupError("the body is empty already")
@@ -122,21 +129,21 @@ def truncated_body(message: Message) -> bytes:
 
 
 @batch_mutant("batch.metadata-length-negative", kills="framing.metadata-length")
-def negative_metadata_length(message: Message) -> bytes:
+def negative_metadata_length(message: DraftMessage) -> bytes:
     """The metadata length is negative."""
     data = message.encode()
     return data[:4] + struct.pack("<i", -16) + data[8:]
 
 
 @batch_mutant("batch.metadata-length-beyond", kills="framing.metadata-length")
-def metadata_length_beyond(message: Message) -> bytes:
+def metadata_length_beyond(message: DraftMessage) -> bytes:
     """The metadata length declares more bytes than there are."""
     data = message.encode()
     return data[:4] + struct.pack("<i", len(data) * 2) + data[8:]
 
 
 @batch_mutant("batch.metadata-unaligned", kills="framing.metadata-alignment", defects=("I-25",))
-def unaligned_metadata(message: Message) -> bytes:
+def unaligned_metadata(message: DraftMessage) -> bytes:
     """Prefix, metadata and padding end 4 bytes off a multiple of 8, and the body begins there."""
     tree, body = message.complete()
     metadata = write("Message", tree)
@@ -145,7 +152,7 @@ def unaligned_metadata(message: Message) -> bytes:
 
 
 @batch_mutant("batch.is-a-tensor", kills="framing.batch-header-kind")
-def batch_is_a_tensor(message: Message) -> bytes:
+def batch_is_a_tensor(message: DraftMessage) -> bytes:
     """The message in the batch field is a Tensor of one number."""
     number = {"type_type": 2, "type": {"bitWidth": 64, "is_signed": 1}}
     tensor = {**number, "shape": [{"size": 1}], "data": (0, 8)}

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.reference.body import FieldNode, Part
-from conformance.reference.message import Message
+from conformance.reference.message import DraftMessage
 from conformance.reference.register import batch_mutant, first, schema_mutant
 
 
-def _node(message: Message, path: str) -> FieldNode:
+def _node(message: DraftMessage, path: str) -> FieldNode:
     return first((node for node in message.nodes if node.path == path), f"no field {path}")
 
 
@@ -21,16 +21,16 @@ def _patched(part: Part, form: str, at: int, value: int) -> None:
     part.data = bytes(data)
 
 
-def _field(message: Message, kind: int) -> dict[str, Any]:
+def _field(message: DraftMessage, kind: int) -> dict[str, Any]:
     return first(
         (field for field in message.header["fields"] if field["type_type"] == kind), f"no field of type {kind}"
     )
 
 
-def _with(part: tuple[str, ...], form: str, at: int, value: int) -> Callable[[Message], Message]:
+def _with(part: tuple[str, ...], form: str, at: int, value: int) -> Callable[[DraftMessage], DraftMessage]:
     """The message with one number replaced in the buffer of a role (and of a path, if given)."""
 
-    def change(message: Message) -> Message:
+    def change(message: DraftMessage) -> DraftMessage:
         _patched(message.part(*part), form, at, value)
         return message
 
@@ -46,7 +46,7 @@ _MAP, _RUN_ENDS, _UNION = 17, 22, 14
     defects=("I-84",),
     source="https://github.com/apache/arrow-go/pull/631",
 )
-def counts_missing(message: Message) -> Message:
+def counts_missing(message: DraftMessage) -> DraftMessage:
     """A batch with view fields gives no count of data buffers for any of them."""
     message.part("views")
     message.header["variadicBufferCounts"] = []
@@ -59,7 +59,7 @@ def counts_missing(message: Message) -> Message:
     defects=("I-103",),
     source="https://github.com/apache/arrow/pull/48901",
 )
-def counts_negative(message: Message) -> Message:
+def counts_negative(message: DraftMessage) -> DraftMessage:
     """A view field has minus one data buffers."""
     message.part("views")
     message.header["variadicBufferCounts"] = [-1]
@@ -84,28 +84,28 @@ batch_mutant("list-views.beyond-child", kills="layouts.list-views-inside",
 
 
 @batch_mutant("fixed-size-list.child-short", kills="layouts.fixed-size-lists")
-def fixed_child_short(message: Message) -> Message:
+def fixed_child_short(message: DraftMessage) -> DraftMessage:
     """The child of a fixed-size list lacks the slots of the last list."""
     _node(message, "fixed.item").length -= 2
     return message
 
 
 @schema_mutant("map.key-nullable", kills="layouts.map-fields")
-def map_key_nullable(message: Message) -> Message:
+def map_key_nullable(message: DraftMessage) -> DraftMessage:
     """A map's key is nullable."""
     _field(message, _MAP)["children"][0]["children"][0]["nullable"] = 1
     return message
 
 
 @schema_mutant("map.entries-not-a-pair", kills="layouts.map-fields", defects=("I-110",))
-def map_of_one(message: Message) -> Message:
+def map_of_one(message: DraftMessage) -> DraftMessage:
     """A map's entries have a key and no value."""
     _field(message, _MAP)["children"][0]["children"].pop()
     return message
 
 
 @batch_mutant("map.key-null", kills="layouts.map-entries")
-def map_key_null(message: Message) -> Message:
+def map_key_null(message: DraftMessage) -> DraftMessage:
     """A map has a key that is null."""
     node = _node(message, "map.entries.key")
     node.null_count = 1
@@ -115,7 +115,7 @@ def map_key_null(message: Message) -> Message:
 
 
 @batch_mutant("null.counted-none", kills="layouts.null-columns")
-def null_counted_none(message: Message) -> Message:
+def null_counted_none(message: DraftMessage) -> DraftMessage:
     """The field node of a Null column counts no null."""
     _node(message, "null").null_count = 0
     return message
@@ -131,7 +131,7 @@ batch_mutant("run-ends.decreasing", kills="layouts.run-ends",
 
 
 @batch_mutant("run-ends.short", kills="layouts.run-ends")
-def run_ends_short(message: Message) -> Message:
+def run_ends_short(message: DraftMessage) -> DraftMessage:
     """The last run ends before the field does."""
     part = message.part("data", "runs.run_ends")
     _patched(part, "i", len(part.data) - 4, 2)
@@ -140,14 +140,14 @@ def run_ends_short(message: Message) -> Message:
 
 
 @schema_mutant("run-ends.unsigned", kills="layouts.run-end-type")
-def run_ends_unsigned(message: Message) -> Message:
+def run_ends_unsigned(message: DraftMessage) -> DraftMessage:
     """Run ends are unsigned."""
     _field(message, _RUN_ENDS)["children"][0]["type"]["is_signed"] = 0
     return message
 
 
 @schema_mutant("union.type-id-twice", kills="layouts.union-type-ids")
-def type_id_twice(message: Message) -> Message:
+def type_id_twice(message: DraftMessage) -> DraftMessage:
     """Two children of a union have the same type id."""
     _field(message, _UNION)["type"]["typeIds"] = [1, 1]
     return message
@@ -163,7 +163,7 @@ batch_mutant("union.offset-beyond", kills="layouts.union-slots",
 
 
 @batch_mutant("union.nulls-of-its-own", kills="layouts.union-nulls")
-def union_nulls(message: Message) -> Message:
+def union_nulls(message: DraftMessage) -> DraftMessage:
     """A union counts a null of its own."""
     _node(message, "sparse").null_count = 1
     return message

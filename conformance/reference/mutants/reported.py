@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.types as is_
 
-from conformance.reference.message import Message
+from conformance.reference.message import DraftMessage
 from conformance.reference.register import batch_mutant, rows_mutant
 from conformance.reference.reshaping import change_fields, sql_type
 
@@ -71,7 +71,7 @@ def lists_emptied(batch: pa.RecordBatch) -> pa.RecordBatch:
     defects=("I-38",),
     source="https://issues.apache.org/jira/browse/ARROW-5887",
 )
-def nodes_children_first(message: Message) -> Message:
+def nodes_children_first(message: DraftMessage) -> DraftMessage:
     """Field nodes are written children first."""
     before = [node.path for node in message.nodes]
     message.nodes.sort(key=lambda node: _post_order(node.path, before))
@@ -92,7 +92,7 @@ def _post_order(path: str, paths: Sequence[str]) -> tuple[int, int]:
     defects=("I-34",),
     source="https://github.com/apache/arrow-rs/pull/7318",
 )
-def child_whole(message: Message) -> Message:
+def child_whole(message: DraftMessage) -> DraftMessage:
     """A child of a struct has a slot behind the struct's last row, as if the whole were sent for a slice."""
     roles = {(part.path, part.role) for part in message.parts}
     structs = {
@@ -115,7 +115,7 @@ def child_whole(message: Message) -> Message:
     defects=("I-39",),
     source="https://github.com/apache/arrow-js/pull/402",
 )
-def no_columns_no_rows(message: Message) -> Message:
+def no_columns_no_rows(message: DraftMessage) -> DraftMessage:
     """A batch without columns declares that it has no rows."""
     if message.nodes:
         raise LookupError("the batch has columns")
@@ -129,7 +129,7 @@ def no_columns_no_rows(message: Message) -> Message:
     defects=("I-41",),
     source="https://github.com/apache/arrow-js/pull/392",
 )
-def no_data_under_nulls(message: Message) -> Message:
+def no_data_under_nulls(message: DraftMessage) -> DraftMessage:
     """A column in which every slot is NULL has no data buffer."""
     empty = {node.path for node in message.nodes if node.length and node.null_count == node.length}
     offsets = {part.path for part in message.parts if part.role == "offsets"}
@@ -146,6 +146,6 @@ def no_data_under_nulls(message: Message) -> Message:
     defects=("I-112",),
     source="https://github.com/apache/arrow/issues/37631",
 )
-def other_format(message: Message) -> bytes:
+def other_format(message: DraftMessage) -> bytes:
     """The batch field holds bytes of another format, which begin with its letters."""
     return b"PAR1" + message.encode()[4:]

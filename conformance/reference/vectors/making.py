@@ -22,7 +22,7 @@ from conformance.contract.ipc.features import features
 from conformance.contract.ipc.judging import judge_ipc
 from conformance.contract.ipc.view import IpcView
 from conformance.contract.raised import sound
-from conformance.generate.vectors import FORMAT, Chapter, Provenance, Vector, VectorSet
+from conformance.generate.vectors import FORMAT, Vector, VectorChapter, VectorOrigin, VectorSet
 from conformance.records import Outcome
 from conformance.reference.vectors.drafts import CHAPTERS, LARGEST, Draft
 from conformance.wire import Kind, PlainTable, differences, plain_table
@@ -43,7 +43,7 @@ def make_vectors(chapters: Mapping[str, tuple[str, Callable[[], Iterable[Draft]]
     made = VectorSet()
     for name, (title, drafts) in chapters.items():
         rows: dict[bytes, str] = {}
-        made.chapters[name] = Chapter(title, tuple(_vector(draft, made, rows) for draft in drafts()), FORMAT)
+        made.chapters[name] = VectorChapter(title, tuple(_vector(draft, made, rows) for draft in drafts()), FORMAT)
     return made
 
 
@@ -68,7 +68,7 @@ def _vector(draft: Draft, made: VectorSet, shared: dict[bytes, str]) -> Vector:
         file=file,
         sha256=hashlib.sha256(draft.data).hexdigest(),
         size=len(draft.data),
-        provenance=Provenance(GENERATOR, draft.origin, draft.source, "values" if draft.by_codec else "bytes"),
+        provenance=VectorOrigin(GENERATOR, draft.origin, draft.source, "values" if draft.by_codec else "bytes"),
         rows="" if text is None else shared[text],
         reason=expectation.reason,
         flags=tuple(sorted(features(IpcView(draft.data, draft.kind)))),

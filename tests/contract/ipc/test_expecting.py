@@ -9,7 +9,7 @@ import pytest
 from conformance.contract.clause import CLAUSES, Role
 from conformance.contract.closed import Tier, Validity
 from conformance.contract.ipc.expecting import expect
-from conformance.contract.ipc.features import LEVEL_OF, Feature, asked_of
+from conformance.contract.ipc.features import LEVEL_OF, BytesFeature, asked_of
 from conformance.contract.ipc.judging import ipc_clauses
 from conformance.contract.ipc.tiers import REFUSED, ROWS_CERTAIN, UNDECIDED
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
@@ -196,7 +196,7 @@ def test_tables_name_rules_once() -> None:
 def test_every_clause_named_exists() -> None:
     """Expectations name clauses on readers, and all of these clauses but those that are asked of every input."""
     ipc_clauses("ipc-stream")
-    named = set(REFUSED.values()) | {feature.clause for feature in Feature}
+    named = set(REFUSED.values()) | {feature.clause for feature in BytesFeature}
     readers = {one.id for one in CLAUSES.values() if one.role is Role.READER}
 
     always = {
@@ -211,14 +211,14 @@ def test_every_clause_named_exists() -> None:
     }
     assert readers - named == always
     assert named <= readers
-    assert all(CLAUSES[feature.clause].level is LEVEL_OF[feature] for feature in Feature)
+    assert all(CLAUSES[feature.clause].level is LEVEL_OF[feature] for feature in BytesFeature)
 
 
 def test_the_least_binding_feature_is_asked_of() -> None:
     """A reader that lacks compression need not read V4 in a compressed stream."""
-    assert asked_of(frozenset({Feature.V4, Feature.COMPRESSION})) == (Feature.COMPRESSION,)
-    assert asked_of(frozenset({Feature.V4, Feature.DELTAS})) == (Feature.DELTAS,)
-    assert LEVEL_OF[Feature.CORE] is Level.MUST
+    assert asked_of(frozenset({BytesFeature.V4, BytesFeature.COMPRESSION})) == (BytesFeature.COMPRESSION,)
+    assert asked_of(frozenset({BytesFeature.V4, BytesFeature.DELTAS})) == (BytesFeature.DELTAS,)
+    assert LEVEL_OF[BytesFeature.CORE] is Level.MUST
 
 
 def test_the_values_of_a_tensor_are_told_only_where_they_can_be_counted() -> None:

@@ -6,11 +6,11 @@ import dataclasses
 
 import pytest
 
-from conformance.protocols.flight.model import FlightFault as Fault
-from conformance.protocols.flight.model import FlightHistory, FlightPut, FlightRead, PutEnd, flight_deviations
+from conformance.protocols.flight.model import FlightHistory, FlightPut, ModelRead, PutEnd, flight_deviations
+from conformance.protocols.flight.model import HistoryFault as Fault
 
 
-def history(*events: FlightPut | FlightRead) -> FlightHistory:
+def history(*events: FlightPut | ModelRead) -> FlightHistory:
     """Puts and reads, one after another unless an event says when; the number of each is its call."""
     placed = [
         dataclasses.replace(one, call=call, at=call if one.at < 0 else one.at)
@@ -19,7 +19,7 @@ def history(*events: FlightPut | FlightRead) -> FlightHistory:
         for call, one in enumerate(events)
     ]
     puts = tuple(one for one in placed if isinstance(one, FlightPut))
-    return FlightHistory(puts, tuple(one for one in placed if isinstance(one, FlightRead)))
+    return FlightHistory(puts, tuple(one for one in placed if isinstance(one, ModelRead)))
 
 
 def put(rows: str, at: int = -1, *, end: PutEnd = PutEnd.STORED, client: str = "") -> FlightPut:
@@ -27,9 +27,9 @@ def put(rows: str, at: int = -1, *, end: PutEnd = PutEnd.STORED, client: str = "
     return FlightPut(0, at, tuple(rows), end, together=at >= 0, client=client)
 
 
-def read(rows: str, since: int = -1, *, loose: bool = False, client: str = "") -> FlightRead:
+def read(rows: str, since: int = -1, *, loose: bool = False, client: str = "") -> ModelRead:
     """A read of an info that was asked for at an instant, by default that of the read."""
-    return FlightRead(0, since, 0, tuple(rows), loose, client)
+    return ModelRead(0, since, 0, tuple(rows), loose, client)
 
 
 PERMITTED = {
@@ -64,13 +64,13 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("events", PERMITTED.values(), ids=PERMITTED)
-def test_a_freedom_is_no_contradiction(events: tuple[FlightPut | FlightRead, ...]) -> None:
+def test_a_freedom_is_no_contradiction(events: tuple[FlightPut | ModelRead, ...]) -> None:
     """Servers may append or replace, and keep clients apart; what is put at the time of a read is open."""
     assert not flight_deviations(history(*events))
 
 
 @pytest.mark.parametrize(("kind", "events"), FAULTS.values(), ids=FAULTS)
-def test_a_contradiction_is_found(kind: Fault, events: tuple[FlightPut | FlightRead, ...]) -> None:
+def test_a_contradiction_is_found(kind: Fault, events: tuple[FlightPut | ModelRead, ...]) -> None:
     """By its kind, at the last read."""
     found = flight_deviations(history(*events))
 

@@ -13,7 +13,7 @@ from google.cloud.bigquery_storage_v1.services.big_query_read.transports import 
 from google.cloud.bigquery_storage_v1.types import CreateReadSessionRequest
 
 from conformance.readers import full_reads
-from conformance.readers.clients._channel import InProcessChannel
+from conformance.readers.clients._channel import RecordedChannel
 from conformance.readers.fullread import FullRead, RecordedStream
 from conformance.readers.oneread import OneRead, OneReadServer
 from tests.readers.recorded import EOS, batch, bytes_of, case, exchange
@@ -62,7 +62,7 @@ def test_a_client_gets_the_same_as_over_a_connection(name: str) -> None:
     reads.play(READS[name])
     server.play(READS[name])
 
-    inside = came(InProcessChannel(reads))
+    inside = came(RecordedChannel(reads))
     with grpc.insecure_channel(server.address) as channel:
         outside = came(channel)
     server.close()
@@ -75,7 +75,7 @@ def test_a_cancelled_call_gives_no_further_response() -> None:
     """A client that cancels between two responses gets CANCELLED instead of the second."""
     reads = OneRead()
     reads.play(GOOD)
-    client = BigQueryReadClient(transport=BigQueryReadGrpcTransport(channel=InProcessChannel(reads)))
+    client = BigQueryReadClient(transport=BigQueryReadGrpcTransport(channel=RecordedChannel(reads)))
     call = client.transport.read_rows({"read_stream": GOOD.streams[0].name})
 
     first = next(call)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from conformance.contain.channel import Frame
+from conformance.contain.channel import ChannelMessage
 from conformance.readers.ipc import python
 from conformance.readers.ipc.info import Unavailable
 from conformance.readers.ipc.job import Job
@@ -64,7 +64,7 @@ class _Borrowed:
         with self._asking(Unavailable):
             return self._process.version()
 
-    def ask(self, request: Mapping[str, Any], job: Job, *, seconds: float) -> Frame:
+    def ask(self, request: Mapping[str, Any], job: Job, *, seconds: float) -> ChannelMessage:
         """The answer to a job."""
         with self._asking():
             return self._process.ask(request, job, seconds=seconds)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from conformance.readers.ipc import IPC_READERS, IpcPool, Job, JobOutcome, Limits, Stage
+from conformance.readers.ipc import IPC_READERS, IpcPool, Job, JobLimits, JobOutcome, JobStage
 from conformance.readers.ipc.rewrites import as_read_by
 from conformance.wire.plain import differences, plain_table
 from tests.patience import LONG
@@ -21,7 +21,7 @@ COMPRESSED_DICTIONARY = "nanoarrow does not decompress dictionary batches, up to
 @pytest.fixture(scope="module")
 def pool() -> Iterator[IpcPool]:
     """Every reader that can run here."""
-    with IpcPool(limits=Limits(seconds=LONG, reuse=64)) as started:
+    with IpcPool(limits=JobLimits(seconds=LONG, reuse=64)) as started:
         yield started
 
 
@@ -64,7 +64,7 @@ def test_a_defect_is_seen(pool: IpcPool) -> None:
     batch = batch_of(COLUMNS["dictionary"])
     [answer] = pool.read([Job("1", "stream", as_stream([batch], compression="zstd"))], ["nanoarrow"])
 
-    assert (answer.outcome, answer.stage) == (JobOutcome.REFUSED, Stage.LIBRARY)
+    assert (answer.outcome, answer.stage) == (JobOutcome.REFUSED, JobStage.LIBRARY)
     assert answer.table is None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.readers.ipc import Job, Limits
+from conformance.readers.ipc import Job, JobLimits
 
 
 def test_unknown_kind() -> None:
@@ -24,18 +24,18 @@ def test_limits(wrong: dict[str, int]) -> None:
     """A limit is positive."""
     [name] = wrong
     with pytest.raises(ValueError, match=f"expected {name} to be positive"):
-        Limits(**wrong)
+        JobLimits(**wrong)
 
 
 def test_processor_seconds() -> None:
     """Without a limit of processor time, a loop of one thread meets the deadline first."""
-    assert Limits(seconds=3).cpu_seconds == 6
-    assert Limits(seconds=3, cpu=1).cpu_seconds == 1
+    assert JobLimits(seconds=3).cpu_seconds == 6
+    assert JobLimits(seconds=3, cpu=1).cpu_seconds == 1
 
 
 @pytest.mark.parametrize(("given", "clock"), [({}, 6), ({"waits": 10}, 20)])
 def test_the_clock_is_no_limit_of_work(given: dict[str, float], clock: float) -> None:
     """A program that waits has longer than one that computes."""
-    limits = Limits.of_work(2, **given)
+    limits = JobLimits.of_work(2, **given)
 
     assert (limits.cpu_seconds, limits.seconds) == (2, clock)

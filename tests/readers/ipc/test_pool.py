@@ -13,8 +13,8 @@ from conformance.readers.ipc import (
     IpcPool,
     IpcReaderInfo,
     Job,
+    JobLimits,
     JobOutcome,
-    Limits,
     Unavailable,
 )
 from conformance.readers.ipc import pool as pool_module
@@ -28,7 +28,7 @@ WRITERS = {"liar": faulty_library.WRITER}
 @pytest.fixture(scope="module")
 def pool() -> Iterator[IpcPool]:
     """A faulty library, and an absent one."""
-    with IpcPool(limits=Limits(seconds=LONG, reuse=8), readers=READERS, writers=WRITERS) as started:
+    with IpcPool(limits=JobLimits(seconds=LONG, reuse=8), readers=READERS, writers=WRITERS) as started:
         yield started
 
 

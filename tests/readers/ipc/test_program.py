@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from conformance.readers.ipc import IpcReaderInfo, Job, JobAnswer, JobOutcome, Limits, Stage, Unavailable
+from conformance.readers.ipc import IpcReaderInfo, Job, JobAnswer, JobLimits, JobOutcome, JobStage, Unavailable
 from conformance.readers.ipc.program import ProgramRunner
 from tests.patience import LONG
 
 INFO = IpcReaderInfo("liar", "a program that lies", "Python")
 PROGRAM = [sys.executable, str(Path(__file__).parent / "faulty_program.py")]
-LIMITS = Limits(seconds=LONG, memory=100 << 20)
+LIMITS = JobLimits(seconds=LONG, memory=100 << 20)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_the_differences_that_a_program_notes_are_in_its_answer(faulty: ProgramR
 def test_no_answer_in_time(faulty: ProgramRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that does not answer has hung, and a new one answers the next job."""
     with monkeypatch.context() as patch:
-        patch.setattr(faulty, "_limits", Limits(seconds=0.2))
+        patch.setattr(faulty, "_limits", JobLimits(seconds=0.2))
         answer = reported(faulty, b"block")
 
     assert (answer.outcome, answer.error_class) == (JobOutcome.HUNG, "deadline")
@@ -87,7 +87,7 @@ def test_no_answer_in_time(faulty: ProgramRunner, monkeypatch: pytest.MonkeyPatc
 
 def test_processor_time_is_limited(faulty: ProgramRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that loops within the deadline is ended at the limit of processor time."""
-    monkeypatch.setattr(faulty, "_limits", Limits(seconds=60, cpu=0.1))
+    monkeypatch.setattr(faulty, "_limits", JobLimits(seconds=60, cpu=0.1))
     answer = reported(faulty, b"loop")
 
     assert (answer.outcome, answer.error_class) == (JobOutcome.EXHAUSTED, "limit")
@@ -105,7 +105,7 @@ def test_panic(faulty: ProgramRunner) -> None:
     """An adapter distinguishes a broken assertion from a refusal, and reports its stage."""
     answer = reported(faulty, b"panic")
 
-    assert (answer.outcome, answer.panicked, answer.stage) == (JobOutcome.REFUSED, True, Stage.VALUES)
+    assert (answer.outcome, answer.panicked, answer.stage) == (JobOutcome.REFUSED, True, JobStage.VALUES)
 
 
 def test_schema_of_a_message(faulty: ProgramRunner) -> None:

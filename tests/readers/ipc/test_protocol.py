@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from conformance.contain.errors import ProtocolError
 from conformance.contain.lines import decode_base64
-from conformance.readers.ipc.job import KINDS, READ_OPTIONS, WRITE_OPTIONS, Stage
+from conformance.readers.ipc.job import KINDS, READ_OPTIONS, WRITE_OPTIONS, JobStage
 from conformance.readers.ipc.protocol import PROTOCOL, wrong_value
 
 PLAIN: list[Any] = [
@@ -88,7 +88,7 @@ def test_vocabularies_agree() -> None:
     assert set(defined["writeOptions"]["properties"]) == set(WRITE_OPTIONS)
     assert set(defined["welcome"]["properties"]["read_options"]["propertyNames"]["enum"]) == set(READ_OPTIONS)
     assert set(defined["welcome"]["properties"]["write_options"]["propertyNames"]["enum"]) == set(WRITE_OPTIONS)
-    assert set(defined["error"]["properties"]["stage"]["enum"]) == set(Stage) - {Stage.OWN}
+    assert set(defined["error"]["properties"]["stage"]["enum"]) == set(JobStage) - {JobStage.OWN}
 
 
 def test_request_is_checked() -> None:

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from conformance.readers.ipc import Job, JobAnswer, JobOutcome, Limits, Stage, Unavailable
+from conformance.readers.ipc import Job, JobAnswer, JobLimits, JobOutcome, JobStage, Unavailable
 from conformance.readers.ipc.python import PythonRunner
 from tests.patience import LONG
 from tests.readers.ipc import absent_library, faulty_library
 
-LIMITS = Limits(seconds=LONG, memory=256 << 20, values=1000)
+LIMITS = JobLimits(seconds=LONG, memory=256 << 20, values=1000)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_deed_and_outcome(faulty: PythonRunner, word: bytes, outcome: JobOutcome
 
     assert (answer.outcome, answer.error_class) == (outcome, error_class)
     assert answer.panicked == word.startswith(b"panic")
-    assert answer.stage is Stage.LIBRARY
+    assert answer.stage is JobStage.LIBRARY
     assert reported(faulty, b"healthy").outcome is JobOutcome.ROWS
 
 
@@ -65,7 +65,7 @@ def test_deed_and_outcome(faulty: PythonRunner, word: bytes, outcome: JobOutcome
 def test_no_answer_in_time(faulty: PythonRunner, monkeypatch: pytest.MonkeyPatch, word: bytes) -> None:
     """A library that loops or waits has hung, and the next job is answered."""
     with monkeypatch.context() as patch:
-        patch.setattr(faulty, "_limits", Limits(seconds=0.2))
+        patch.setattr(faulty, "_limits", JobLimits(seconds=0.2))
         answer = reported(faulty, word)
 
     assert (answer.outcome, answer.error_class, answer.seconds) == (JobOutcome.HUNG, "deadline", 0.2)
@@ -74,7 +74,7 @@ def test_no_answer_in_time(faulty: PythonRunner, monkeypatch: pytest.MonkeyPatch
 
 def test_processor_time_is_limited(faulty: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """A loop within the deadline ends at the limit of processor time."""
-    monkeypatch.setattr(faulty, "_limits", Limits(seconds=60, cpu=0.1))
+    monkeypatch.setattr(faulty, "_limits", JobLimits(seconds=60, cpu=0.1))
     answer = reported(faulty, b"loop")
 
     assert (answer.outcome, answer.error_class) == (JobOutcome.EXHAUSTED, "SIGXCPU")
@@ -101,7 +101,7 @@ def test_end_while_the_values_are_looked_at(faulty: PythonRunner) -> None:
     """A crash after the library's reading is distinguished from one in it."""
     answer = reported(faulty, b"unsound")
 
-    assert (answer.outcome, answer.error_class, answer.stage) == (JobOutcome.DIED, "SIGSEGV", Stage.VALUES)
+    assert (answer.outcome, answer.error_class, answer.stage) == (JobOutcome.DIED, "SIGSEGV", JobStage.VALUES)
 
 
 def test_each_job_has_its_own_process(faulty: PythonRunner) -> None:
@@ -118,7 +118,7 @@ def test_poison_does_not_outlive_its_job(faulty: PythonRunner) -> None:
 
 def test_reused_fork(faulty: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """With reuse, jobs share a process as often as they may."""
-    monkeypatch.setattr(faulty, "_limits", Limits(reuse=2))
+    monkeypatch.setattr(faulty, "_limits", JobLimits(reuse=2))
     first, second, third, _ = (process(reported(faulty, word)) for word in (b"one", b"two", b"three", b"four"))
 
     assert first == second != third
@@ -126,14 +126,14 @@ def test_reused_fork(faulty: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_fork_that_keeps_memory_is_not_reused(faulty: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory that one job leaves does not count against the next."""
-    monkeypatch.setattr(faulty, "_limits", Limits(reuse=2, memory=256 << 20))
+    monkeypatch.setattr(faulty, "_limits", JobLimits(reuse=2, memory=256 << 20))
 
     assert process(reported(faulty, b"keep")) != process(reported(faulty, b"two"))
 
 
 def test_death_in_a_reused_fork_is_tried_alone(faulty: PythonRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job that dies of what an earlier one did is answered by a fresh process."""
-    monkeypatch.setattr(faulty, "_limits", Limits(reuse=2))
+    monkeypatch.setattr(faulty, "_limits", JobLimits(reuse=2))
     reported(faulty, b"poison segv")
 
     assert reported(faulty, b"healthy").outcome is JobOutcome.ROWS
@@ -184,8 +184,8 @@ def test_written(faulty: PythonRunner) -> None:
     assert (answer.outcome, answer.data) == (JobOutcome.WRITTEN, b"streamstream")
 
 
-@pytest.mark.parametrize(("word", "stage"), [(b"bad source", Stage.SOURCE), (b"refuse", Stage.LIBRARY)])
-def test_refused_source(faulty: PythonRunner, word: bytes, stage: Stage) -> None:
+@pytest.mark.parametrize(("word", "stage"), [(b"bad source", JobStage.SOURCE), (b"refuse", JobStage.LIBRARY)])
+def test_refused_source(faulty: PythonRunner, word: bytes, stage: JobStage) -> None:
     """A library that cannot read its input is distinguished from one that cannot write it."""
     answer = faulty.run("write", Job("1", "stream", word))
 
@@ -196,7 +196,7 @@ def test_death_of_a_writer(faulty: PythonRunner) -> None:
     """A writer that dies costs its job, in its own stage."""
     answer = faulty.run("write", Job("1", "stream", b"segv"))
 
-    assert (answer.outcome, answer.stage) == (JobOutcome.DIED, Stage.LIBRARY)
+    assert (answer.outcome, answer.stage) == (JobOutcome.DIED, JobStage.LIBRARY)
 
 
 def test_absent_library() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from conformance.readers.ipc import IPC_WRITERS, IpcPool, Job, JobOutcome, Limits, Unavailable
+from conformance.readers.ipc import IPC_WRITERS, IpcPool, Job, JobLimits, JobOutcome, Unavailable
 from conformance.reference.ipc.samples.tensors import TENSORS
 from conformance.wire import read_stream
 from conformance.wire.plain import plain_table
@@ -27,7 +27,7 @@ WRITTEN = [(name, kind) for name in IPC_WRITERS for kind in ("stream", "file")]
 @pytest.fixture(scope="module")
 def pool() -> Iterator[IpcPool]:
     """Every writer that can run here."""
-    with IpcPool(tuple(IPC_WRITERS), limits=Limits(seconds=LONG, reuse=64)) as started:
+    with IpcPool(tuple(IPC_WRITERS), limits=JobLimits(seconds=LONG, reuse=64)) as started:
         yield started
 
 

@@ -14,7 +14,7 @@ from conformance.contract.sources import Inferred
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.decoding import Meaning, in_words, meaning_of, message_of
 from conformance.protocols.flight.contract.sources import FLIGHT_PROTO
-from conformance.protocols.flight.contract.subjects import Stored, about, look_alike, without_dictionaries
+from conformance.protocols.flight.contract.subjects import PutTable, about, look_alike, without_dictionaries
 from conformance.protocols.flight.contract.view import FlightView, InfoSeen
 from conformance.protocols.flight.records import FlightMethod
 from conformance.records import Level
@@ -88,7 +88,7 @@ def fields_are_of_the_kind(named: _Named) -> Iterator[Violation]:
     profiles=FLIGHT,
     role=Role.APPLICATION,
 )
-def paths_are_apart(one: Stored) -> Iterator[Violation]:
+def paths_are_apart(one: PutTable) -> Iterator[Violation]:
     """Two paths are two flights: ``["a", "b"]`` is not ``["a/b"]``, and ``["a", ""]`` is not ``["a"]``.
 
     Flight.proto, ``path``: "List of strings identifying a particular dataset." It is no MUST, because the text calls

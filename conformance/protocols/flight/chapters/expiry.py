@@ -13,7 +13,7 @@ from conformance.contract.comparing.matching import match_rows
 from conformance.contract.sources import TIMESTAMP_MESSAGE
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.actions import asked_to_renew, renewed
-from conformance.protocols.flight.contract.decoding import Endpoint
+from conformance.protocols.flight.contract.decoding import DecodedEndpoint
 from conformance.protocols.flight.contract.lapses import lasting
 from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO
 from conformance.protocols.flight.contract.subjects import about, columns_of, without_dictionaries
@@ -106,7 +106,7 @@ class _Valid:
     """A read of a ticket that had not expired, with the endpoint that said so."""
 
     get: GetView
-    endpoint: Endpoint
+    endpoint: DecodedEndpoint
     response: None = None
 
     @property
@@ -118,8 +118,8 @@ class _Valid:
 @about
 def _valid(view: FlightView) -> list[_Valid]:
     found: list[_Valid] = []
-    offers: dict[bytes, Endpoint] = {}
-    by_call: dict[int, list[Endpoint]] = {}
+    offers: dict[bytes, DecodedEndpoint] = {}
+    by_call: dict[int, list[DecodedEndpoint]] = {}
     of_histories = {one.call for one in lasting(view)}
     for seen in view.infos:
         by_call.setdefault(seen.call, []).extend(seen.info.endpoints)

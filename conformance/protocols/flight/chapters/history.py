@@ -30,7 +30,7 @@ from conformance.protocols.flight.contract.sources import (
 )
 from conformance.protocols.flight.contract.subjects import about, columns_of, sent_rows, without_dictionaries
 from conformance.protocols.flight.contract.view import ExchangeView, FlightCall, FlightView, GetView
-from conformance.protocols.flight.model import FlightDeviation, FlightFault
+from conformance.protocols.flight.model import FlightDeviation, HistoryFault
 from conformance.protocols.flight.records import DoAction, DoGet, PollFlightInfo
 from conformance.protocols.flight.wire.messages import CANCEL
 from conformance.records import Level
@@ -43,7 +43,7 @@ Words = Callable[[PutAndRead, FlightDeviation], str]
 
 def _deviates(
     clause_id: str,
-    kind: FlightFault,
+    kind: HistoryFault,
     says: str,
     required: Words,
     observed: str,
@@ -90,28 +90,28 @@ def _is_read_again(history: PutAndRead) -> bool:
 
 # A table, one row per clause: id, the deviation of the model, explanation, what is required, what was observed.
 # fmt: off
-_deviates("flight-history.rows-are-of-the-flight", FlightFault.FOREIGN,
+_deviates("flight-history.rows-are-of-the-flight", HistoryFault.FOREIGN,
   """A flight gives only rows that were put under its descriptor, and none more often than it was put.
 
   This binds reads while others put, of renewed endpoints, and after other flights were put, polled or cancelled.
   Flight.proto, PATH: "A named path that identifies a dataset."
   """, lambda history, _: f"only rows that were put under the descriptor of call {history.call}",
   "of another flight, or once too often")
-_deviates("flight-history.none-is-lost", FlightFault.LOST,
+_deviates("flight-history.none-is-lost", HistoryFault.LOST,
   """After each DoPut that ended in OK, its rows are there, with the earlier ones or in their place.
 
   Flight.proto, DoPut: "a client consumer could be allowed to upload a single stream per descriptor or an unlimited
   number." A server that stores one alone refuses the second, or lets it take the place of the first; the status OK is
   all that the client learns.
   """, lambda _, deviation: f"every row of call {deviation.before}, which ended in OK", "missing")
-_deviates("flight-history.puts-together-are-kept", FlightFault.LOST_TOGETHER,
+_deviates("flight-history.puts-together-are-kept", HistoryFault.LOST_TOGETHER,
   """A DoPut that ended in OK is stored, too, if it was made at the same time as other calls.
 
   Of two under one descriptor, either may be the later one. The page: "The FlightDescriptor is included with the first
   message so the server can identify the dataset." Nothing else that comes at that time is about it.
   """, lambda _, deviation: f"every row of call {deviation.before}, which ended in OK", "missing",
   when=_is_put_together)
-_deviates("flight-history.earlier-put-stays-whole", FlightFault.MIXED,
+_deviates("flight-history.earlier-put-stays-whole", HistoryFault.MIXED,
   """After a further DoPut, all rows of an earlier one are there, or none of them.
 
   Flight.proto, DoPut: "a single stream per descriptor or an unlimited number." The text does not say what becomes of
@@ -119,7 +119,7 @@ _deviates("flight-history.earlier-put-stays-whole", FlightFault.MIXED,
   """, lambda _, deviation: f"all rows of each DoPut before call {deviation.before}, or none of them",
   "of an earlier one, without the others of it", level=Level.SHOULD, when=_is_put_again,
   source=Inferred(FLIGHT_PROTO))
-_deviates("flight-history.keeps-its-rows", FlightFault.CHANGED,
+_deviates("flight-history.keeps-its-rows", HistoryFault.CHANGED,
   """Two reads of a flight, between which nobody put anything under its descriptor, give the same rows.
 
   It makes no difference what becomes of other flights between them. Flight.proto, FlightDescriptor: "The name or tag

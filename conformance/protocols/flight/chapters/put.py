@@ -15,7 +15,7 @@ from conformance.contract.comparing.matching import RowMatch, match_rows, show_r
 from conformance.contract.sources import STATUS_CODES, Inferred
 from conformance.protocols.flight.contract import FLIGHT
 from conformance.protocols.flight.contract.sources import FLIGHT_PAGE, FLIGHT_PROTO, INTEGRATION_CLIENT
-from conformance.protocols.flight.contract.subjects import LARGE, Stored, about, asked_for, columns_of, listed, stored
+from conformance.protocols.flight.contract.subjects import LARGE, PutTable, about, asked_for, columns_of, listed, stored
 from conformance.protocols.flight.contract.view import FlightCall, FlightView, gave_up
 from conformance.protocols.flight.records import FlightMethod, GetFlightInfo
 from conformance.records import Level
@@ -24,7 +24,7 @@ _SOURCE = (INTEGRATION_CLIENT, STATUS_CODES, Inferred(FLIGHT_PROTO))
 _clause = functools.partial(clause, over=stored, source=_SOURCE, profiles=FLIGHT, role=Role.APPLICATION)
 
 
-def _match(one: Stored) -> RowMatch:
+def _match(one: PutTable) -> RowMatch:
     def match() -> RowMatch:
         assert one.rows is not None, "the selector leaves out what cannot be read"
         return match_rows(one.table, one.rows)
@@ -33,7 +33,7 @@ def _match(one: Stored) -> RowMatch:
 
 
 @_clause("flight-put.columns-are-kept", breaks="every client: columns are missing, or have other types")
-def columns_are_kept(one: Stored) -> Iterator[Violation]:
+def columns_are_kept(one: PutTable) -> Iterator[Violation]:
     """The columns that come back have the names and types of those that were put, in their order.
 
     Flight.proto, DoPut: "Push a stream to the flight service associated with a particular flight stream."
@@ -45,7 +45,7 @@ def columns_are_kept(one: Stored) -> Iterator[Violation]:
 
 
 @_clause("flight-put.nothing-is-lost", breaks="every client: rows that the server accepted are gone, without an error")
-def nothing_is_lost(one: Stored) -> Iterator[Violation]:
+def nothing_is_lost(one: PutTable) -> Iterator[Violation]:
     """Every row of a DoPut that ended in OK comes back from the endpoints of its flight.
 
     The page: the client uploads "a stream of Arrow record batches". If some of them are lost, the status OK is all that
@@ -67,7 +67,7 @@ def nothing_is_lost(one: Stored) -> Iterator[Violation]:
     profiles=FLIGHT,
     role=Role.LIBRARY,
 )
-def large_is_whole(one: Stored) -> Iterator[Violation]:
+def large_is_whole(one: PutTable) -> Iterator[Violation]:
     """The rows of messages larger than 4 MiB come back, or the DoPut is refused.
 
     The status codes of gRPC: OK is "returned on success". A library may refuse a message that is too large for it, with
@@ -80,7 +80,7 @@ def large_is_whole(one: Stored) -> Iterator[Violation]:
 
 
 @_clause("flight-put.nothing-is-added", breaks="every client: it counts rows twice, or rows that nobody put")
-def nothing_is_added(one: Stored) -> Iterator[Violation]:
+def nothing_is_added(one: PutTable) -> Iterator[Violation]:
     """No row comes back that was not put, and none more often than it was put.
 
     The page, on downloading data: each endpoint "contains a subset of the response data".
@@ -95,7 +95,7 @@ def nothing_is_added(one: Stored) -> Iterator[Violation]:
 
 
 @_clause("flight-put.values-are-kept", breaks="every client: it gets wrong values, without an error")
-def values_are_kept(one: Stored) -> Iterator[Violation]:
+def values_are_kept(one: PutTable) -> Iterator[Violation]:
     """The values of each row are those that were put, to the bit; all NaNs are one value.
 
     Flight.proto, ``data_body``: "The actual batch of Arrow data."
@@ -166,13 +166,13 @@ def descriptor_is_needed(call: FlightCall) -> Iterator[Violation]:
 
 
 @about
-def _given_up(view: FlightView) -> list[Stored]:
+def _given_up(view: FlightView) -> list[PutTable]:
     """Return every flight that was read after a client had given up a DoPut of it, the first under its descriptor."""
     found = []
     for seen in view.infos:
         puts = list(view.puts_before(seen.of.step, seen.call)) if isinstance(seen.of.step, GetFlightInfo) else []
         if len(puts) == 1 and gave_up(puts[0]):
-            found.append(Stored(puts[0], seen))
+            found.append(PutTable(puts[0], seen))
     return [one for one in found if one.rows is not None and one.rows.num_rows]
 
 
@@ -184,7 +184,7 @@ def _given_up(view: FlightView) -> list[Stored]:
     profiles=FLIGHT,
     role=Role.APPLICATION,
 )
-def given_up_is_what_was_sent(one: Stored) -> Iterator[Violation]:
+def given_up_is_what_was_sent(one: PutTable) -> Iterator[Violation]:
     """After a DoPut that its client gave up, the flight has rows that were sent, each once, or it has none.
 
     Flight.proto, DoPut: "Push a stream to the flight service". How much of a stream is stored that has no end is left

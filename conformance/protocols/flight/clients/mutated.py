@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from conformance.contract.clients import Situation
 from conformance.protocols.flight.clients.answers import METHODS
-from conformance.protocols.flight.clients.script import End, Reply, Script
+from conformance.protocols.flight.clients.script import EndOfCall, Reply, Script
 from conformance.protocols.flight.clients.situations import FlightSet
 from conformance.protocols.flight.clients.streams import NAME, encoded, table
 from conformance.protocols.flight.contract.decoding import message_of, read_info, read_poll
@@ -142,7 +142,9 @@ def _recorded(service: type[FlightService], held: pa.Table) -> Script:
         "ListActions": _reply(server, "ListActions", b""),
     }
     tickets = {one: _reply(server, "DoGet", part(1, one)) for one in _tickets(replies)}
-    replies["DoGet"] = next(iter(tickets.values()), Reply(end=End(code="NOT_FOUND", details="there is no ticket")))
+    replies["DoGet"] = next(
+        iter(tickets.values()), Reply(end=EndOfCall(code="NOT_FOUND", details="there is no ticket"))
+    )
     replies["DoExchange"] = _reply(server, "DoExchange", *sent)
     replies["DoPut"] = _reply(server, "DoPut", *sent)  # last, because it puts another table in place
     return Script(replies, MappingProxyType(tickets))
@@ -183,8 +185,12 @@ def _reply(server: FlightService, method: str, *requests: bytes) -> Reply:
     try:
         found.extend(itertools.islice(service.methods[method](iter(requests)), MOST))
     except Refusal as refusal:
-        return Reply(tuple(found), End("status", refusal.code.name, refusal.details, refusal.trailers, len(found)))
+        return Reply(
+            tuple(found), EndOfCall("status", refusal.code.name, refusal.details, refusal.trailers, len(found))
+        )
     except Exception as error:  # noqa: BLE001  # what gRPC makes of an error in a handler
-        return Reply(tuple(found), End("status", "UNKNOWN", f"Exception iterating responses: {error}", (), len(found)))
+        return Reply(
+            tuple(found), EndOfCall("status", "UNKNOWN", f"Exception iterating responses: {error}", (), len(found))
+        )
     trailers = (*(service.reply if not found else ()), *service.trailers)
-    return Reply(tuple(found), End(trailers=trailers, after=len(found)))
+    return Reply(tuple(found), EndOfCall(trailers=trailers, after=len(found)))

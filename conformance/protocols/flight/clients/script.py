@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["OK", "End", "Reply", "Script", "Trailers"]
+__all__ = ["OK", "EndOfCall", "Reply", "Script", "Trailers"]
 
 Trailers = tuple[tuple[str, str | bytes], ...]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class End:
+class EndOfCall:
     """How a call ends: with a status, or because its connection breaks after ``after`` messages.
 
     ``kind`` is ``status``, ``reset`` (the connection breaks between two messages), ``inside`` (it breaks in the middle
@@ -28,7 +28,7 @@ class End:
     after: int = 0
 
 
-OK: Final = End()
+OK: Final = EndOfCall()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Reply:
     """The messages of one call, of which a fault may keep some back, and its end."""
 
     messages: tuple[bytes, ...] = ()
-    end: End = OK
+    end: EndOfCall = OK
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from conformance.protocols.flight.wire.messages import METHOD_PATHS
 from conformance.readers.oneread import HOST, OPTIONS, EveryMethod
 from conformance.readers.replay import Loop
 from conformance.recording.meeting import Meeting, Meets
-from conformance.records import Fault, FaultKind
+from conformance.records import FaultKind, PlannedFault
 from conformance.targets.splice import Splice
 
 __all__ = ["NO_METHOD", "ScriptedServer"]
@@ -114,16 +114,16 @@ def _reply(script: Script, method: str, request: bytes) -> Reply | None:
     return script.replies.get(method)
 
 
-def _fault(reply: Reply) -> Fault | None:
+def _fault(reply: Reply) -> PlannedFault | None:
     """What happens to the connection of a call."""
     end = reply.end
     match end.kind:
         case "reset":
-            return Fault(FaultKind.RESET, responses=end.after)
+            return PlannedFault(FaultKind.RESET, responses=end.after)
         case "inside":
             before = sum(_PREFIX + len(data) for data in reply.messages[: end.after])
             inside = reply.messages[end.after] if end.after < len(reply.messages) else b""
-            return Fault(FaultKind.RESET, bytes=before + _PREFIX + len(inside) // 2)
+            return PlannedFault(FaultKind.RESET, bytes=before + _PREFIX + len(inside) // 2)
         case "goaway":
-            return Fault(FaultKind.GOAWAY, responses=end.after)
+            return PlannedFault(FaultKind.GOAWAY, responses=end.after)
     return None

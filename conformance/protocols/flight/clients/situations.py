@@ -30,7 +30,7 @@ from conformance.protocols.flight.clients.answers import (
     plain,
     ticket,
 )
-from conformance.protocols.flight.clients.script import OK, End, Reply, Script, Trailers
+from conformance.protocols.flight.clients.script import OK, EndOfCall, Reply, Script, Trailers
 from conformance.protocols.flight.clients.streams import BATCHES, STREAMS, StreamKind, made, table
 from conformance.readers.info import ReaderInfo
 
@@ -305,18 +305,18 @@ def _kind(of_message: Situation, of_location: Situation, end: str) -> Situation:
     return of_message if of_location is Situation.HEALTHY else of_location
 
 
-def _end(end: str, when: str, trailers: str, count: int) -> End:
+def _end(end: str, when: str, trailers: str, count: int) -> EndOfCall:
     if end == "OK":
         return dataclasses.replace(OK, trailers=_TRAILERS[trailers])
     after = {"before": 0, "between": count // 2, "behind": count}[when]
     if end in _BREAKS:
-        return End(end, after=after)
+        return EndOfCall(end, after=after)
     details = "a fault of the script"
     sent = _TRAILERS[trailers]
     if trailers == "details":
         number = grpc.StatusCode[end].value[0]
         sent = (("grpc-status-details-bin", retry_status(number, details, retry=1.0)),)
-    return End("status", end, details, sent, after)
+    return EndOfCall("status", end, details, sent, after)
 
 
 def _kebab(method: str) -> str:

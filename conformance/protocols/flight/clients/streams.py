@@ -19,7 +19,7 @@ from conformance.protocols.flight.records import Descriptor
 from conformance.reference.flatbuffers import write
 from conformance.reference.ipc.options import WriterOptions
 from conformance.reference.ipc.writer import stream_model
-from conformance.reference.message import Message
+from conformance.reference.message import DraftMessage
 
 __all__ = ["BATCHES", "NAME", "STREAMS", "Piece", "StreamKind", "encoded", "table"]
 
@@ -91,7 +91,7 @@ def encoded(batches: Sequence[pa.RecordBatch], options: WriterOptions | None = N
     model = stream_model(batches, options or WriterOptions(end="close"))
     made, count = [], 0
     for message in model.messages:
-        assert isinstance(message, Message), "the reference writes models"
+        assert isinstance(message, DraftMessage), "the reference writes models"
         tree, body = message.complete()
         rows = tree["header_type"] == _RECORD_BATCH
         metadata = b"batch %d" % count if rows else None

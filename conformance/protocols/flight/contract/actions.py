@@ -5,7 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Final
 
-from conformance.protocols.flight.contract.decoding import Endpoint, action_of, message_of, read_endpoint, read_info
+from conformance.protocols.flight.contract.decoding import (
+    DecodedEndpoint,
+    action_of,
+    message_of,
+    read_endpoint,
+    read_info,
+)
 from conformance.protocols.flight.contract.view import FlightCall
 from conformance.protocols.flight.records import DoAction
 from conformance.protocols.flight.wire.messages import CANCEL, RENEW
@@ -40,7 +46,7 @@ def result_body(call: FlightCall) -> bytes | None:
     return None if result is None else bytes(result.data("body"))
 
 
-def renewed(call: FlightCall) -> Endpoint | None:
+def renewed(call: FlightCall) -> DecodedEndpoint | None:
     """The endpoint in the result of RenewFlightEndpoint."""
     if not call.ok or not isinstance(call.step, DoAction) or call.step.type != RENEW:
         return None
@@ -48,7 +54,7 @@ def renewed(call: FlightCall) -> Endpoint | None:
     return None if body is None else read_endpoint(body)
 
 
-def asked_to_renew(call: FlightCall) -> Endpoint | None:
+def asked_to_renew(call: FlightCall) -> DecodedEndpoint | None:
     """The endpoint in a request of RenewFlightEndpoint."""
     body = action_body(call)
     asked = message_of("RenewFlightEndpointRequest", body)

@@ -20,7 +20,7 @@ from conformance.wire.protobufmessages import ProtoMessage
 __all__ = [
     "AT",
     "Data",
-    "Endpoint",
+    "DecodedEndpoint",
     "Info",
     "Meaning",
     "Poll",
@@ -44,7 +44,7 @@ Meaning = tuple[int, bytes, tuple[str, ...]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Endpoint:
+class DecodedEndpoint:
     """A FlightEndpoint; ``raw`` are its bytes, ``ticket`` is None if it has none.
 
     ``locations`` are the URIs, ``expires`` the seconds of its expiration time since the Unix epoch, None without one,
@@ -65,7 +65,7 @@ class Info:
     raw: bytes
     schema: bytes
     descriptor: Meaning | None
-    endpoints: tuple[Endpoint, ...]
+    endpoints: tuple[DecodedEndpoint, ...]
     records: int
     bytes: int
     ordered: bool
@@ -133,7 +133,7 @@ def read_info(data: bytes) -> Info | None:
     return None if message is None else _info(message, data)
 
 
-def read_endpoint(data: bytes) -> Endpoint | None:
+def read_endpoint(data: bytes) -> DecodedEndpoint | None:
     """The FlightEndpoint in these bytes; None if they break the encoding."""
     message = message_of("FlightEndpoint", data)
     return None if message is None else _endpoint(message, data)
@@ -178,9 +178,9 @@ def _info(message: ProtoMessage, data: bytes) -> Info:
     )
 
 
-def _endpoint(message: ProtoMessage, data: bytes) -> Endpoint:
+def _endpoint(message: ProtoMessage, data: bytes) -> DecodedEndpoint:
     ticket, expires = message.message("ticket"), message.message("expiration_time")
-    return Endpoint(
+    return DecodedEndpoint(
         data[message.start : message.end],
         None if ticket is None else bytes(ticket.data("ticket")),
         tuple(location.text("uri") for location in message.messages("location")),

@@ -20,7 +20,7 @@ from conformance.protocols.flight.model import (
     FlightDeviation,
     FlightHistory,
     FlightPut,
-    FlightRead,
+    ModelRead,
     PutEnd,
     flight_deviations,
 )
@@ -90,7 +90,7 @@ def _rows(table: pa.Table) -> list[Hashable]:
 
 def _reads(
     view: FlightView, descriptor: Descriptor, puts: Sequence[FlightCall]
-) -> Iterator[tuple[FlightRead, pa.Table]]:
+) -> Iterator[tuple[ModelRead, pa.Table]]:
     """Yield what each step read of a flight; not what has other columns, of which the chapter on DoPut speaks."""
     steps: dict[int, list[GetView]] = {}
     for get in view.gets:
@@ -108,7 +108,7 @@ def _reads(
         until = max(get.at for get in gets)
         loose = not whole or _is_cancelled(view, descriptor, puts, until)
         rows = tuple(row for table in tables for row in _rows(table))
-        read = FlightRead(last.index, since, until, rows, loose, gets[0].client)
+        read = ModelRead(last.index, since, until, rows, loose, gets[0].client)
         yield read, pa.concat_tables(tables) if tables else sent_rows(puts[0]).slice(0, 0)
 
 

@@ -19,7 +19,7 @@ __all__ = [
     "CODES",
     "LARGE",
     "REFUSALS",
-    "Stored",
+    "PutTable",
     "about",
     "answered_calls",
     "asked_for",
@@ -98,7 +98,7 @@ def asked_for(*reasons: str) -> Callable[[FlightView], list[FlightCall]]:
     return select
 
 
-class Stored:
+class PutTable:
     """A table that DoPut accepted, and the reads of every endpoint of the info that was asked for afterwards."""
 
     response: None = None
@@ -136,9 +136,9 @@ def sent_rows(call: FlightCall) -> pa.Table:
 
 
 @about
-def _read_back(view: FlightView) -> list[Stored]:
+def _read_back(view: FlightView) -> list[PutTable]:
     found = [(seen, seen.put) for seen in view.infos]
-    made = [Stored(put, seen) for seen, put in found if put is not None and isinstance(put.step, DoPut)]
+    made = [PutTable(put, seen) for seen, put in found if put is not None and isinstance(put.step, DoPut)]
     return [one for one in made if one.rows is not None and not _is_a_further_one(one.put)]
 
 
@@ -149,7 +149,7 @@ def _is_a_further_one(put: FlightCall) -> bool:
     return any(call.ok and not gave_up(call) for call in put.view.puts_before(put.step, put.index))
 
 
-def stored(view: View) -> list[Stored]:
+def stored(view: View) -> list[PutTable]:
     """Return every table that was put, accepted and asked for again, if all that was given out was read.
 
     A table whose path looks like that of another one is left out: :func:`look_alike`.
@@ -157,12 +157,12 @@ def stored(view: View) -> list[Stored]:
     return [one for one in _read_back(view) if not _alike(one)]
 
 
-def look_alike(view: View) -> list[Stored]:
+def look_alike(view: View) -> list[PutTable]:
     """Return every table that was put, accepted and read, where another one was accepted under a path like its own."""
     return [one for one in _read_back(view) if _alike(one)]
 
 
-def _alike(one: Stored) -> bool:
+def _alike(one: PutTable) -> bool:
     """True if another path, of other elements, is the same after slashes join its elements that are not empty."""
     own = _path(one.put)
     paths = _paths_alike(one.put.view).get(_joined(own), {})

@@ -19,7 +19,7 @@ from conformance.contract.view import CallView, View
 from conformance.protocols.flight.contract.decoding import (
     AT,
     Data,
-    Endpoint,
+    DecodedEndpoint,
     Info,
     Poll,
     data_of,
@@ -224,11 +224,11 @@ class InfoSeen:
     of: FlightCall
     response: int
     info: Info
-    tickets: Mapping[bytes, Endpoint] = dataclasses.field(init=False, repr=False)
+    tickets: Mapping[bytes, DecodedEndpoint] = dataclasses.field(init=False, repr=False)
     """The first endpoint with each ticket."""
 
     def __post_init__(self) -> None:
-        found: dict[bytes, Endpoint] = {}
+        found: dict[bytes, DecodedEndpoint] = {}
         for one in self.info.endpoints:
             if one.ticket is not None:
                 found.setdefault(one.ticket, one)
@@ -239,7 +239,7 @@ class InfoSeen:
         """The index of its call."""
         return self.of.index
 
-    def endpoint_of(self, get: GetView) -> Endpoint | None:
+    def endpoint_of(self, get: GetView) -> DecodedEndpoint | None:
         """The endpoint whose ticket a call redeems."""
         return None if get.ticket is None else self.tickets.get(get.ticket)
 

@@ -13,7 +13,7 @@ from conformance.protocols.flight.reference.infos import Infos
 from conformance.protocols.flight.reference.store import Flight
 from conformance.reference.flatbuffers import write
 from conformance.reference.ipc.writer import stream_model
-from conformance.reference.message import Message
+from conformance.reference.message import DraftMessage
 
 __all__ = ["Gets"]
 
@@ -40,12 +40,12 @@ class Gets(Infos):
         model = stream_model([batch.rows for batch in flight.batches], self.options, schema=flight.schema)
         left = iter(flight.batches)
         for place, message in enumerate(model.messages):
-            assert isinstance(message, Message), "the reference writes models"
+            assert isinstance(message, DraftMessage), "the reference writes models"
             header, body = self.encode(message)
             rows = message.tree["header_type"] == _RECORD_BATCH
             yield self.flight_data(place, header, body, next(left).metadata if rows else None)
 
-    def encode(self, message: Message) -> tuple[bytes, bytes]:
+    def encode(self, message: DraftMessage) -> tuple[bytes, bytes]:
         """The metadata of a message without its prefix, and its body."""
         tree, body = message.complete()
         return write("Message", tree, layout=message.layout), body

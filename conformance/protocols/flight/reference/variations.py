@@ -83,7 +83,7 @@ class SeveralLocations(FlightService):
 
 
 @variation("flight-location.elsewhere", FLIGHT_PAGE)
-class Elsewhere(FlightService):
+class EndpointsElsewhere(FlightService):
     """Each endpoint is at a place that this client cannot reach."""
 
     locations = ("grpc+tls://data.invalid:443",)

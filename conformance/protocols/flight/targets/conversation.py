@@ -20,7 +20,7 @@ from conformance.contain.secrets import masked_bytes
 from conformance.protocols.flight.contract import encoding
 from conformance.protocols.flight.contract.decoding import (
     AT,
-    Endpoint,
+    DecodedEndpoint,
     Info,
     Poll,
     read_info,
@@ -48,8 +48,8 @@ from conformance.protocols.flight.table.dialect import SqlSpec, Statements, sql_
 from conformance.protocols.flight.targets.exchange import exchange_of
 from conformance.protocols.flight.targets.locations import ServerPlace, Trust, place_of, places_of
 from conformance.protocols.flight.targets.login import Memory
-from conformance.protocols.flight.targets.meeting import ALONE, Meeting, at_once
-from conformance.protocols.flight.targets.messages import Names, action_of
+from conformance.protocols.flight.targets.meeting import ALONE, MeetingPoint, at_once
+from conformance.protocols.flight.targets.messages import FlightNames, action_of
 from conformance.protocols.flight.targets.puts import put_messages, spelled
 from conformance.protocols.flight.targets.sql import UPDATE, SqlSteps
 from conformance.records import Call, CallEnd, Case, GivingUp, Meanwhile, Step
@@ -84,7 +84,7 @@ class FlightPlan:
     when the exchange began, in microseconds.
     """
 
-    names: Names
+    names: FlightNames
     endpoint: str
     allowance: Allowance
     elsewhere: Callable[[ServerPlace], Caller]
@@ -184,7 +184,7 @@ class FlightConversation:
         self._ahead = ahead
         return plan.pass_time(ahead)
 
-    def carry_out(self, index: int, meeting: Meeting = ALONE) -> bool:
+    def carry_out(self, index: int, meeting: MeetingPoint = ALONE) -> bool:
         """Make the calls of a step, which meet others that are made at the same time; False if it does not apply."""
         self._meeting = meeting
         return self._carried_out(index, self._case.steps[index])
@@ -361,7 +361,7 @@ class FlightConversation:
                     return True
         return asked
 
-    def _places(self, endpoint: Endpoint, *, everywhere: bool) -> list[ServerPlace | None]:
+    def _places(self, endpoint: DecodedEndpoint, *, everywhere: bool) -> list[ServerPlace | None]:
         """Where a ticket is redeemed; None is the connection on which the info came."""
         trust = Trust(self._plan.locations, self._caller.bearing)
         place = place_of(endpoint, self._here, trust)
@@ -369,7 +369,9 @@ class FlightConversation:
         others = places_of(endpoint, self._here, trust) if everywhere else []
         return [*first, *(one for one in others if one not in first)]
 
-    def _redeem(self, index: int, step: DoGet, number: int, endpoint: Endpoint, place: ServerPlace | None) -> Call:
+    def _redeem(
+        self, index: int, step: DoGet, number: int, endpoint: DecodedEndpoint, place: ServerPlace | None
+    ) -> Call:
         """Redeem the ticket of an endpoint at a place."""
         label = f"{step.info}/{number}" + ("" if place is None else f"{AT}{place.address}")
         caller = self._caller if place is None else self._plan.elsewhere(place).with_credentials(self._memory.headers)

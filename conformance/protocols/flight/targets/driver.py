@@ -17,7 +17,7 @@ from conformance.protocols.flight.table.spec import FlightSpec
 from conformance.protocols.flight.targets.conversation import FlightConversation, FlightPlan
 from conformance.protocols.flight.targets.locations import ServerPlace
 from conformance.protocols.flight.targets.login import Memory
-from conformance.protocols.flight.targets.messages import Names
+from conformance.protocols.flight.targets.messages import FlightNames
 from conformance.protocols.flight.wire.messages import SERVICE
 from conformance.records import Case
 from conformance.targets.allowance import UsedUpError
@@ -68,7 +68,7 @@ class FlightTarget(RpcTarget):
             return caller.over(channel)
 
         plan = FlightPlan(
-            names=Names(case.id, self._flight.path, token, self._flight.echo),
+            names=FlightNames(case.id, self._flight.path, token, self._flight.echo),
             endpoint=running.endpoint,
             allowance=contact.allowance,
             elsewhere=elsewhere,

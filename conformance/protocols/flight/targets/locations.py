@@ -10,7 +10,7 @@ import urllib.parse
 from typing import Final
 
 from conformance._globs import matches
-from conformance.protocols.flight.contract.decoding import Endpoint as FlightEndpoint
+from conformance.protocols.flight.contract.decoding import DecodedEndpoint as FlightEndpoint
 from conformance.records import RecordError
 from conformance.targets.endpoint import Endpoint, Tls
 

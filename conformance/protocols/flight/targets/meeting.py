@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-__all__ = ["ALONE", "Meeting", "at_once"]
+__all__ = ["ALONE", "MeetingPoint", "at_once"]
 
 SECONDS: Final = 2.0
 """The longest that a call waits for those that are made at the same time."""
 
 
-class Meeting:
+class MeetingPoint:
     """Where so many calls wait for each other; one that is alone does not wait."""
 
     def __init__(self, calls: int) -> None:
@@ -43,15 +43,15 @@ class Meeting:
             yield messages[-1]
 
 
-ALONE: Final = Meeting(1)
+ALONE: Final = MeetingPoint(1)
 """The meeting of a call that is made by itself."""
 
 
-def at_once(parts: Sequence[Callable[[Meeting], bool]]) -> list[bool]:
+def at_once(parts: Sequence[Callable[[MeetingPoint], bool]]) -> list[bool]:
     """What each part returns; they run at the same time, and their calls meet."""
-    meeting = Meeting(len(parts))
+    meeting = MeetingPoint(len(parts))
 
-    def carry_out(part: Callable[[Meeting], bool]) -> bool:
+    def carry_out(part: Callable[[MeetingPoint], bool]) -> bool:
         try:
             return part(meeting)
         finally:

@@ -12,11 +12,11 @@ from conformance.protocols.flight.contract import encoding
 from conformance.protocols.flight.contract.decoding import Info
 from conformance.protocols.flight.records import Descriptor, DoAction, NameForm
 
-__all__ = ["Names", "action_of"]
+__all__ = ["FlightNames", "action_of"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Names:
+class FlightNames:
     """The names of the flights of one case on a server.
 
     ``path`` is the path of each flight, where ``{name}`` is the case with the flight's own path; ``token`` is the part

@@ -104,7 +104,7 @@ rule_clauses(_schemas, SERVER,
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Declared(AtCall):
+class DescribedSchema(AtCall):
     """The schema of a session that can be decoded, and the columns that it has to describe."""
 
     schema: AvroSchema
@@ -112,16 +112,16 @@ class Declared(AtCall):
 
 
 @once_per_view
-def _declared(view: StorageView) -> list[Declared]:
+def _declared(view: StorageView) -> list[DescribedSchema]:
     found = []
     for session in (session for session in created(view) if session.asks_for(AVRO)):
         columns = expected_columns(view.case.table.columns, session.step.selected_fields)
         if columns is not None and session.avro_schema is not None and session.avro_schema.schema is not None:
-            found.append(Declared(session.index, session.avro_schema.schema, columns))
+            found.append(DescribedSchema(session.index, session.avro_schema.schema, columns))
     return found
 
 
-def _pairs(declared: Declared) -> Iterator[tuple[str, Column, AvroField]]:
+def _pairs(declared: DescribedSchema) -> Iterator[tuple[str, Column, AvroField]]:
     """Yield each column with its field, at every depth, by name."""
     yield from _below(declared.schema, declared.columns, declared.schema.root, "")
 
@@ -154,14 +154,14 @@ def _element(made: AvroType) -> AvroType:
     source=(CAPTURED, JAVA_LIVE_TEST),
     level=Level.SHOULD,
 )
-def root_has_its_name(declared: Declared) -> Iterator[Violation]:
+def root_has_its_name(declared: DescribedSchema) -> Iterator[Violation]:
     """The record of a row is called ``__root__`` and has no namespace, whatever the table is called."""
     if declared.schema.root.name != _ROOT:
         yield Violation(f"the name {_ROOT!r}", f"the name {declared.schema.root.name[:80]!r}", field="avro_schema")
 
 
 @clause("avro-schema.fields-are-the-columns", over=_declared, source=(CAPTURED, AVRO_GUIDE))
-def fields_are_the_columns(declared: Declared) -> Iterator[Violation]:
+def fields_are_the_columns(declared: DescribedSchema) -> Iterator[Violation]:
     """The fields of each record are the columns, or the selected ones, in the order of the table.
 
     Values have no names in Avro: a reader knows them by their place.
@@ -189,7 +189,7 @@ def _listed(names: Sequence[str]) -> str:
     over=_declared,
     source=(CAPTURED, AVRO_GUIDE, SERVICE_TESTS),
 )
-def types_are_the_columns(declared: Declared) -> Iterator[Violation]:
+def types_are_the_columns(declared: DescribedSchema) -> Iterator[Violation]:
     """Each field has the Avro type of its column's type: DATETIME is a text, NUMERIC a decimal in bytes."""
     for path, column, field in _pairs(declared):
         element = _element(field.type)
@@ -228,7 +228,7 @@ def _words(made: AvroType) -> str:
     over=_declared,
     source=(CAPTURED, JAVA_LIVE_TEST),
 )
-def modes_are_the_columns(declared: Declared) -> Iterator[Violation]:
+def modes_are_the_columns(declared: DescribedSchema) -> Iterator[Violation]:
     """A REQUIRED column is its type alone, a NULLABLE one a union with null, a REPEATED one an array of the type."""
     for path, column, field in _pairs(declared):
         came = _mode(field.type)
@@ -255,7 +255,7 @@ def _mode(made: AvroType) -> str:
 
 
 @clause("avro-schema.sql-types-are-named", over=_declared, source=(AVRO_GUIDE, SERVICE_TESTS), level=Level.SHOULD)
-def sql_types_are_named(declared: Declared) -> Iterator[Violation]:
+def sql_types_are_named(declared: DescribedSchema) -> Iterator[Violation]:
     """A text of JSON or GEOGRAPHY has the attribute ``sqlType``, by which a reader tells it from a STRING."""
     for path, column, field in _pairs(declared):
         wanted, element = _SQL_TYPES.get(column.type), _element(field.type)
@@ -264,7 +264,7 @@ def sql_types_are_named(declared: Declared) -> Iterator[Violation]:
 
 
 @clause("avro-schema.bounds-are-unions", over=_declared, source=(AVRO_GUIDE, SERVICE_TESTS), level=Level.SHOULD)
-def bounds_are_unions(declared: Declared) -> Iterator[Violation]:
+def bounds_are_unions(declared: DescribedSchema) -> Iterator[Violation]:
     """The bounds of a RANGE are unions with null, in a REQUIRED column too: an unbounded end is null."""
     for path, column, field in _pairs(declared):
         element = _element(field.type)

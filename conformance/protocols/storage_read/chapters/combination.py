@@ -27,12 +27,12 @@ from conformance.contract.sources import (
     Sources,
 )
 from conformance.contract.view import once_per_view
-from conformance.protocols.storage_read.contract.histories import History, histories
+from conformance.protocols.storage_read.contract.histories import TracedSession, histories
 from conformance.protocols.storage_read.contract.view import ReadView, StorageView
-from conformance.protocols.storage_read.model import Deviation, DeviationKind
+from conformance.protocols.storage_read.model import Contradiction, DeviationKind
 from conformance.records import Level
 
-Words = Callable[[History, Deviation], tuple[str, str]]
+Words = Callable[[TracedSession, Contradiction], tuple[str, str]]
 """A function that says what a deviation contradicts: what is required, and what was observed."""
 
 
@@ -44,18 +44,18 @@ def _deviates(
     *,
     source: Sources,
     breaks: str,
-    when: Callable[[History], bool] = lambda _: True,
+    when: Callable[[TracedSession], bool] = lambda _: True,
     level: Level = Level.MUST,
 ) -> None:
     """Register the clause that no history has a deviation of this kind; ``when`` selects the histories that may."""
 
-    def check(history: History) -> Iterator[Violation]:
+    def check(history: TracedSession) -> Iterator[Violation]:
         for deviation in history.found:
             if deviation.kind is kind:
                 required, observed = words(history, deviation)
                 yield Violation(required, observed, call=deviation.call)
 
-    def over(view: StorageView) -> list[History]:
+    def over(view: StorageView) -> list[TracedSession]:
         return [history for history in histories(view) if when(history)]
 
     clause(clause_id, over=once_per_view(over), source=source, breaks=breaks, level=level, says=says)(check)
@@ -64,32 +64,32 @@ def _deviates(
 # --- which histories show it ------------------------------------------------------------------------
 
 
-def _delivers(history: History) -> bool:
+def _delivers(history: TracedSession) -> bool:
     """True if a read was served, or if there is nothing to read."""
     return not history.model.streams or any(not read.refused for read in history.model.reads)
 
 
-def _reads_again(history: History, *, together: bool) -> bool:
+def _reads_again(history: TracedSession, *, together: bool) -> bool:
     """True if a row of a stream was asked for by several reads, of which one is (not) at the same time as another."""
     reads = [read for read in history.model.reads if read.rows]
     streams = [read.stream for read in reads]
     return any(streams.count(read.stream) > 1 and read.together == together for read in reads)
 
 
-def _is_read_out(history: History) -> bool:
+def _is_read_out(history: TracedSession) -> bool:
     """True if each stream of the session was read to its end."""
     ended = {read.stream for read in history.model.reads if read.ended and not read.refused}
     divided = {split.parent for split in history.model.splits if split.primary in ended and split.remainder in ended}
     return ended.union(divided).issuperset(history.model.streams)
 
 
-def _is_divided(history: History) -> bool:
+def _is_divided(history: TracedSession) -> bool:
     """True if a stream was split, and rows of a child were read."""
     children = {name for split in history.model.splits for name in (split.primary, split.remainder)}
     return any(read.rows and read.stream in children for read in history.model.reads)
 
 
-def _goes_beyond(history: History) -> bool:
+def _goes_beyond(history: TracedSession) -> bool:
     """True if a read began beyond the rows that its stream was found to have."""
     ends = {
         read.stream: read.offset + len(read.rows)
@@ -102,7 +102,7 @@ def _goes_beyond(history: History) -> bool:
 # --- what a deviation is, in words --------------------------------------------------------------------
 
 
-def _row(history: History, deviation: Deviation) -> str:
+def _row(history: TracedSession, deviation: Contradiction) -> str:
     """The row that the deviating call delivered at the deviation's place."""
     read = history.session.view.served[deviation.call]
     assert isinstance(read, ReadView)
@@ -114,33 +114,33 @@ def _row(history: History, deviation: Deviation) -> str:
     return "a row of another call"
 
 
-def _strange(history: History, deviation: Deviation) -> tuple[str, str]:
+def _strange(history: TracedSession, deviation: Contradiction) -> tuple[str, str]:
     required = f"only the {many(len(history.model.rows), 'row')} that the session of call {history.call} sees"
     return required, f"{many(deviation.count, 'other row')}, such as {_row(history, deviation)}"
 
 
-def _repeated(history: History, deviation: Deviation) -> tuple[str, str]:
+def _repeated(history: TracedSession, deviation: Contradiction) -> tuple[str, str]:
     observed = f"{many(deviation.count, 'row')} at another place too, such as {_row(history, deviation)}"
     return f"each row of the session of call {history.call} at one place of one stream", observed
 
 
-def _missing(history: History, deviation: Deviation) -> tuple[str, str]:
+def _missing(history: TracedSession, deviation: Contradiction) -> tuple[str, str]:
     rows = history.expected
     observed = f"{many(deviation.count, 'row')} in no stream, such as {show_row(rows, deviation.place)}"
     return f"all {many(rows.num_rows, 'row')} of the session of call {history.call}", observed
 
 
-def _moved(history: History, deviation: Deviation) -> tuple[str, str]:
+def _moved(history: TracedSession, deviation: Contradiction) -> tuple[str, str]:
     required = f"at row {deviation.place} of the stream the row that came in call {deviation.before}"
     return required, f"another row: {_row(history, deviation)}"
 
 
-def _end(_history: History, deviation: Deviation) -> tuple[str, str]:
+def _end(_history: TracedSession, deviation: Contradiction) -> tuple[str, str]:
     required = f"a stream with {many(deviation.expected, 'row')}, as call {deviation.before} found"
     return required, f"its end at row {deviation.observed}"
 
 
-def _divided(_history: History, deviation: Deviation) -> tuple[str, str]:
+def _divided(_history: TracedSession, deviation: Contradiction) -> tuple[str, str]:
     split = f"children of the split of call {deviation.before}"
     if deviation.expected or deviation.observed:
         required = f"{split} with the {many(deviation.expected, 'row')} of their parent"
@@ -150,7 +150,7 @@ def _divided(_history: History, deviation: Deviation) -> tuple[str, str]:
     return f"{split} with the rows of their parent, in its order", f"another row at row {deviation.place} of the parent"
 
 
-def _refused(history: History, deviation: Deviation) -> tuple[str, str]:
+def _refused(history: TracedSession, deviation: Contradiction) -> tuple[str, str]:
     call = history.session.view.served[deviation.call]
     if isinstance(call, ReadView):
         what = f"offset {call.offset} of a stream of at least {many(deviation.expected, 'row')}"
@@ -159,7 +159,7 @@ def _refused(history: History, deviation: Deviation) -> tuple[str, str]:
     return f"status OK for {what}", f"{call.raw.status}: {call.raw.details}"
 
 
-def _beyond(_history: History, deviation: Deviation) -> tuple[str, str]:
+def _beyond(_history: TracedSession, deviation: Contradiction) -> tuple[str, str]:
     what = f"offset {deviation.observed} of a stream of {many(deviation.expected, 'row')}"
     return f"a status other than OK for {what}", "OK"
 

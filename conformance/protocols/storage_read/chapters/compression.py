@@ -80,7 +80,7 @@ CODECS: Final = {"lz4": "LZ4_FRAME", "zstd": "ZSTD"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Asked:
+class AskedCodec:
     """A record batch with a readable header: its declared codec and the requested one, each empty for none."""
 
     call: int
@@ -91,7 +91,7 @@ class Asked:
 
 
 @once_per_view
-def _batches(view: StorageView) -> list[Asked]:
+def _batches(view: StorageView) -> list[AskedCodec]:
     found = []
     for read in view.reads:
         for response in read.responses:
@@ -99,18 +99,18 @@ def _batches(view: StorageView) -> list[Asked]:
             if read.session is not None and response.payload and message is not None and message.flat_nodes:
                 codec = CODECS.get(message.codec, "")
                 asked = read.session.step.buffer_compression
-                found.append(Asked(read.index, response.response, len(response.payload), codec, asked))
+                found.append(AskedCodec(read.index, response.response, len(response.payload), codec, asked))
     return found
 
 
 def _is_applied(clause_id: str, codec: str, source: Sources) -> None:
     """Register the clause that one codec is applied if it was requested."""
 
-    def select(view: StorageView) -> list[Asked]:
+    def select(view: StorageView) -> list[AskedCodec]:
         asked = (batch for batch in _batches(view) if batch.asked == codec)
         return [batch for batch in asked if batch.codec or batch.size > WORTHWHILE]
 
-    def check(batch: Asked) -> Iterator[Violation]:
+    def check(batch: AskedCodec) -> Iterator[Violation]:
         if not batch.codec:
             observed = f"a record batch of {many(batch.size, 'byte')} without compression"
             yield Violation(f"buffers compressed with {batch.asked}", observed, field="RecordBatch.compression")
@@ -135,7 +135,7 @@ _is_applied("compression.zstd-is-applied", "ZSTD", ARROW_PROTO)
     source=(ARROW_PROTO, MEASURED),
     breaks="clients that support one codec",
 )
-def codec_is_the_one_asked_for(batch: Asked) -> Iterator[Violation]:
+def codec_is_the_one_asked_for(batch: AskedCodec) -> Iterator[Violation]:
     """A compressed record batch uses the requested codec, and no other."""
     if batch.codec != batch.asked:
         yield Violation(
@@ -151,7 +151,7 @@ def codec_is_the_one_asked_for(batch: Asked) -> Iterator[Violation]:
     source=(ARROW_PROTO, CAPTURED),
     breaks="clients without a codec, such as JavaScript (from its source)",
 )
-def none_without_asking(batch: Asked) -> Iterator[Violation]:
+def none_without_asking(batch: AskedCodec) -> Iterator[Violation]:
     """Without a requested buffer compression, a record batch is not compressed."""
     if batch.codec:
         yield Violation("no compression", f"buffers compressed with {batch.codec}", field="RecordBatch.compression")

@@ -27,7 +27,7 @@ from conformance.protocols.storage_read.chapters.compression import CODECS, WORT
 from conformance.protocols.storage_read.contract.queryview import QueriesView, QueryView, ResultView
 from conformance.protocols.storage_read.contract.results import (
     NO_ROWS,
-    Page,
+    ResultPage,
     ResultRead,
     answered,
     came,
@@ -130,7 +130,7 @@ def answer_is_complete(query: QueryView) -> Iterator[Violation]:
 
 
 @_clause("query-results.page-has-the-columns", over=pages, breaks="every client: values have other names or types")
-def page_has_the_columns(page: Page) -> Iterator[Violation]:
+def page_has_the_columns(page: ResultPage) -> Iterator[Violation]:
     """The schema of the page has the columns of the result, in their order, each with the Arrow type of Storage Read.
 
     Which of them are nullable, and their metadata, are open: nobody has recorded it.
@@ -174,7 +174,7 @@ def no_rows_in_json(query: QueryView) -> Iterator[Violation]:
     over=pages,
     breaks="a client that counts by it loses or repeats rows behind the page",
 )
-def page_count_is_true(page: Page) -> Iterator[Violation]:
+def page_count_is_true(page: ResultPage) -> Iterator[Violation]:
     """``pageRowCount`` is the number of rows in the page; it may be absent if there are none."""
     if page.query.count("pageRowCount") != str(page.rows.num_rows):
         said = page.query.shown("pageRowCount")
@@ -204,7 +204,7 @@ def total_is_true(query: QueryView) -> Iterator[Violation]:
     over=pages,
     breaks="google-cloud-bigquery 3.47.0 (Python): only pageToken tells it that rows remain",
 )
-def token_says_that_rows_remain(page: Page) -> Iterator[Violation]:
+def token_says_that_rows_remain(page: ResultPage) -> Iterator[Violation]:
     """The answer has a ``pageToken`` if rows remain behind its page, and none if they do not."""
     left = expected_of(page.query).num_rows - page.rows.num_rows
     if page.query.has("pageToken") != (left > 0):
@@ -217,7 +217,7 @@ def token_says_that_rows_remain(page: Page) -> Iterator[Violation]:
     over=lambda view: [page for page in pages(view) if page.query.step.max_results],
     source=(DISCOVERY, QUERY_PAGES),
 )
-def page_keeps_the_maximum(page: Page) -> Iterator[Violation]:
+def page_keeps_the_maximum(page: ResultPage) -> Iterator[Violation]:
     """A page has at most ``maxResults`` rows."""
     if page.rows.num_rows > page.query.step.max_results:
         yield Violation(f"at most {many(page.query.step.max_results, 'row')}", many(page.rows.num_rows, "row"))
@@ -266,7 +266,7 @@ def _other_codec(batch: BatchBytes | None, asked: str) -> Iterator[Violation]:
     source=DISCOVERY,
     level=Level.SHOULD,
 )
-def page_has_the_codec(page: Page) -> Iterator[Violation]:
+def page_has_the_codec(page: ResultPage) -> Iterator[Violation]:
     """The buffers of the page are compressed by the codec that the query names."""
     yield from _not_compressed(page.query.batch, page.query.step.buffer_compression)
 
@@ -276,7 +276,7 @@ def page_has_the_codec(page: Page) -> Iterator[Violation]:
     over=lambda view: [page for page in pages(view) if page.query.batch],
     breaks="clients without the other codec",
 )
-def page_has_no_other_codec(page: Page) -> Iterator[Violation]:
+def page_has_no_other_codec(page: ResultPage) -> Iterator[Violation]:
     """The buffers of the page are compressed by no codec but the one that the query names."""
     yield from _other_codec(page.query.batch, page.query.step.buffer_compression)
 
@@ -287,13 +287,13 @@ def page_has_no_other_codec(page: Page) -> Iterator[Violation]:
     source=(DISCOVERY, QUERY_PAGES),
     breaks="every client of a query with ORDER BY",
 )
-def page_begins_the_result(page: Page) -> Iterator[Violation]:
+def page_begins_the_result(page: ResultPage) -> Iterator[Violation]:
     """The rows of the page are the first ones of the result, in the order that the query names."""
     yield from _in_order(expected_of(page.query).slice(0, page.rows.num_rows), page.rows)
 
 
 @_clause("query-results.page-has-rows-of-the-result", over=pages, breaks="every client")
-def page_has_rows_of_the_result(page: Page) -> Iterator[Violation]:
+def page_has_rows_of_the_result(page: ResultPage) -> Iterator[Violation]:
     """Each row of the page is one of the result, and no row comes twice."""
     yield from _among(expected_of(page.query), page.rows)
 

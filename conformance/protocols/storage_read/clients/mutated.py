@@ -43,9 +43,9 @@ from conformance.records import (
     Column,
     CreateSession,
     Exchange,
-    Fault,
     FaultKind,
     Mode,
+    PlannedFault,
     ReadRows,
     Recipe,
     Table,
@@ -71,7 +71,7 @@ RACES: Final = frozenset(
 serves other rows, and a recording would be one run of many.
 """
 
-_CUT: Final = Fault(FaultKind.STATUS, stream=0, responses=2)
+_CUT: Final = PlannedFault(FaultKind.STATUS, stream=0, responses=2)
 
 INTERRUPTED: Final = Case(
     id="interrupted.once",

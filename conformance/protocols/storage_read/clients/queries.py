@@ -31,7 +31,7 @@ from conformance.protocols.storage_read.contract.queryview import CAPABILITY, Qu
 from conformance.protocols.storage_read.reference.catalogue import Catalogue
 from conformance.protocols.storage_read.reference.hosted import storage_target
 from conformance.protocols.storage_read.reference.server import ReferenceServer, service_of
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.targets.queries import query_body
 from conformance.readers.plugin import held_tables
 from conformance.readers.queryread import QUERY
@@ -161,11 +161,11 @@ def _healthy(case: Case) -> QuerySet:
     )
 
 
-def _driven(mutant: str, case: Case) -> tuple[Exchange, Service]:
+def _driven(mutant: str, case: Case) -> tuple[Exchange, ReadService]:
     """What a mutant answers to a case, and its service, which has the table of the case then."""
-    made: list[Service] = []
+    made: list[ReadService] = []
 
-    def make(catalogue: Catalogue) -> Service:
+    def make(catalogue: Catalogue) -> ReadService:
         made.append(service_of(mutant or None, catalogue))
         return made[-1]
 

@@ -24,7 +24,7 @@ from conformance.readers.info import ReaderInfo
 from conformance.readers.plugin import held_tables
 from conformance.readers.programs.slot import ONE_STREAM
 from conformance.readers.tape import Tape, Tapes
-from conformance.records import BqType, Case, Column, Exchange, Fault, FaultKind
+from conformance.records import BqType, Case, Column, Exchange, FaultKind, PlannedFault
 
 __all__ = ["Set", "faulty", "of_case", "put_to"]
 
@@ -59,7 +59,7 @@ class Set:
     title: str
     read: FullRead
     expected: pa.Table
-    plan: tuple[Fault, ...] = ()
+    plan: tuple[PlannedFault, ...] = ()
     ordered: bool = False
     served: Tapes | None = None
 
@@ -125,7 +125,7 @@ def faulty() -> Iterator[Set]:
     yield from _abandoned()
 
 
-def _of(name: str, kind: Situation, title: str, plan: Iterable[Fault] = (), read: FullRead | None = None) -> Set:
+def _of(name: str, kind: Situation, title: str, plan: Iterable[PlannedFault] = (), read: FullRead | None = None) -> Set:
     return Set(f"{kind}.{name}", kind, title, read or numbers(), _expected(), tuple(plan))
 
 
@@ -146,7 +146,7 @@ def _interrupted() -> Iterator[Set]:
     for after in range(RESPONSES + 1):
         behind = f"after {after} of {RESPONSES} responses"
         for stream in range(STREAMS):
-            cut = functools.partial(Fault, stream=stream, responses=after)
+            cut = functools.partial(PlannedFault, stream=stream, responses=after)
             yield _of(
                 f"unavailable.stream-{stream}.after-{after}",
                 Situation.INTERRUPTED,
@@ -157,19 +157,19 @@ def _interrupted() -> Iterator[Set]:
             f"reset.after-{after}",
             Situation.INTERRUPTED,
             f"the connection breaks once {behind}",
-            [Fault(FaultKind.RESET, stream=0, responses=after)],
+            [PlannedFault(FaultKind.RESET, stream=0, responses=after)],
         )
     yield _of(
         "inside-a-message",
         Situation.INTERRUPTED,
         "the connection breaks once in the middle of a message",
-        [Fault(FaultKind.RESET, stream=0, bytes=len(numbers().streams[0].responses[0]) + 60)],
+        [PlannedFault(FaultKind.RESET, stream=0, bytes=len(numbers().streams[0].responses[0]) + 60)],
     )
     yield _of(
         "twice",
         Situation.INTERRUPTED,
         "a read ends with UNAVAILABLE after a response, twice",
-        [Fault(FaultKind.STATUS, stream=0, call=call, responses=1) for call in range(2)],
+        [PlannedFault(FaultKind.STATUS, stream=0, call=call, responses=1) for call in range(2)],
     )
 
 
@@ -180,13 +180,16 @@ def _refused() -> Iterator[Set]:
                 f"{code.lower().replace('_', '-')}.after-{after}",
                 Situation.REFUSED,
                 f"each read of a stream ends with {code} after {after} of {RESPONSES} responses",
-                [Fault(FaultKind.STATUS, stream=0, call=call, responses=after, code=code) for call in range(CALLS)],
+                [
+                    PlannedFault(FaultKind.STATUS, stream=0, call=call, responses=after, code=code)
+                    for call in range(CALLS)
+                ],
             )
         yield _of(
             f"{code.lower().replace('_', '-')}.session",
             Situation.REFUSED,
             f"no session is created, with {code}",
-            [Fault(FaultKind.STATUS, method="CreateReadSession", call=call, code=code) for call in range(CALLS)],
+            [PlannedFault(FaultKind.STATUS, method="CreateReadSession", call=call, code=code) for call in range(CALLS)],
         )
 
 

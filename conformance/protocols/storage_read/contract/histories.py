@@ -20,23 +20,23 @@ from conformance.protocols.storage_read.contract.expected import expected_table,
 from conformance.protocols.storage_read.contract.sessions import rows_of
 from conformance.protocols.storage_read.contract.subjects import created, outlived
 from conformance.protocols.storage_read.contract.view import ReadView, SessionView, SplitView, StorageView
-from conformance.protocols.storage_read.model import Deviation, SessionHistory, Split, StreamRead, deviations
+from conformance.protocols.storage_read.model import Contradiction, ModelSplit, SessionHistory, StreamRead, deviations
 from conformance.records import CallEnd
 from conformance.records.together import groups
 
-__all__ = ["CHAPTER", "History", "histories"]
+__all__ = ["CHAPTER", "TracedSession", "histories"]
 
 CHAPTER: Final = "combination."
 """How the ids of the clauses on scenarios begin."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class History(AtCall):
+class TracedSession(AtCall):
     """A session of a scenario, with everything that was asked of it, and what contradicts the model."""
 
     session: SessionView
     model: SessionHistory
-    found: tuple[Deviation, ...]
+    found: tuple[Contradiction, ...]
 
     @property
     def expected(self) -> pa.Table:
@@ -45,7 +45,7 @@ class History(AtCall):
 
 
 @once_per_view
-def histories(view: StorageView) -> list[History]:
+def histories(view: StorageView) -> list[TracedSession]:
     """Return each session of a scenario, of known columns, that was read or has no streams; none of other cases."""
     if not any(name.startswith(CHAPTER) for name in view.case.clauses):
         return []
@@ -54,7 +54,7 @@ def histories(view: StorageView) -> list[History]:
         if has_columns(session):
             model = _history(session)
             if model.reads or not model.streams:
-                found.append(History(session.index, session, model, deviations(model)))
+                found.append(TracedSession(session.index, session, model, deviations(model)))
     return found
 
 
@@ -134,7 +134,7 @@ def _groups(view: StorageView) -> dict[int, int]:
     return {index: group[0] for group in groups(view.case.steps) for index in group[1:]}
 
 
-def _splits(session: SessionView) -> Iterator[Split]:
+def _splits(session: SessionView) -> Iterator[ModelSplit]:
     """Yield the splits of the session's streams and of their children."""
     known = {stream.name for stream in session.session.streams}
     for split in session.view.splits:
@@ -146,8 +146,8 @@ def _splits(session: SessionView) -> Iterator[Split]:
             known |= {split.answer.primary_stream.name, split.answer.remainder_stream.name} - {""}
 
 
-def _split(split: SplitView) -> Split:
+def _split(split: SplitView) -> ModelSplit:
     answer = split.answer
     if answer is None:
-        return Split(split.index, split.request.name, refused=not split.ok)
-    return Split(split.index, split.request.name, answer.primary_stream.name, answer.remainder_stream.name)
+        return ModelSplit(split.index, split.request.name, refused=not split.ok)
+    return ModelSplit(split.index, split.request.name, answer.primary_stream.name, answer.remainder_stream.name)

@@ -14,8 +14,8 @@ from conformance.protocols.storage_read.contract.queryview import QueriesView, Q
 from conformance.records import ROW_ID, QueryStatement
 from conformance.wire.arrow import DecodingError, schema_to_arrow
 
-__all__ = ["NO_ROWS", "Page", "ResultRead", "answered", "came", "expected_of", "pages", "queries", "results", "selects",
-           "served_results"]  # fmt: skip
+__all__ = ["NO_ROWS", "ResultPage", "ResultRead", "answered", "came", "expected_of", "pages", "queries", "results",
+           "selects", "served_results"]  # fmt: skip
 
 NO_ROWS: Final = (QueryStatement.CREATE,)
 """The statements that have no result."""
@@ -32,7 +32,7 @@ def expected_of(query: QueryView) -> pa.Table:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Page:
+class ResultPage:
     """An answer whose rows can be decoded, with these rows."""
 
     query: QueryView
@@ -57,7 +57,7 @@ class ResultRead:
 
     response: int | None = None
 
-    def __init__(self, read: ResultView, query: QueryView, page: Page | None, before: ResultRead | None) -> None:
+    def __init__(self, read: ResultView, query: QueryView, page: ResultPage | None, before: ResultRead | None) -> None:
         self.read = read
         self.query = query
         self.page = page
@@ -100,10 +100,10 @@ def answered(view: QueriesView) -> list[QueryView]:
     return [call for call in selects(view) if call.has_arrow]
 
 
-def pages(view: QueriesView) -> list[Page]:
+def pages(view: QueriesView) -> list[ResultPage]:
     """Return the pages that can be decoded."""
     found = ((call, page_of(call)) for call in answered(view) if call.schema is not None)
-    return [Page(call, rows) for call, rows in found if rows is not None]
+    return [ResultPage(call, rows) for call, rows in found if rows is not None]
 
 
 def page_of(query: QueryView) -> pa.Table | None:

@@ -38,7 +38,7 @@ from conformance.records import (
     Table,
     ValueProfile,
 )
-from conformance.reference.message import Message, batch_message, frame, schema_message
+from conformance.reference.message import DraftMessage, batch_message, frame, schema_message
 from conformance.reference.plugin import ReferencePlugin
 from conformance.targets import open_target
 
@@ -133,7 +133,7 @@ def _message_trials() -> Iterator[_Trial]:
         yield _Trial(edit, tried, lambda data=data: _exchange(case, schema_bytes, data()))  # type: ignore[misc]
 
 
-def _edited(message: Message, name: str) -> Iterator[tuple[Edit, Callable[[], bytes]]]:
+def _edited(message: DraftMessage, name: str) -> Iterator[tuple[Edit, Callable[[], bytes]]]:
     tree, body = message.complete()
     for edit in edit_tree("Message", tree, name):
         yield edit, functools.partial(frame, edit.result, body)

@@ -18,9 +18,9 @@ from conformance.protocols.storage_read.model.predicates import (
     COMPARED,
     And,
     Between,
-    Compared,
-    Comparison,
-    In,
+    ComparedWith,
+    ComparisonOperator,
+    InList,
     IsNull,
     Not,
     Operand,
@@ -53,11 +53,11 @@ _OR, _AND, _NOT = range(3)
 
 def _written(predicate: Predicate, around: int) -> str:  # noqa: PLR0911  # one return per kind of predicate
     match predicate:
-        case Compared(operand, operator, value):
+        case ComparedWith(operand, operator, value):
             return f"{_name(operand)} {operator} {_literal(operand, value)}"
         case Between(operand, low, high):
             return f"{_name(operand)} BETWEEN {_literal(operand, low)} AND {_literal(operand, high)}"
-        case In(operand, values):
+        case InList(operand, values):
             return f"{_name(operand)} IN ({', '.join(_literal(operand, value) for value in values)})"
         case StartsWith(operand, prefix):
             return f"{_name(operand)} LIKE '{prefix}%'"
@@ -101,7 +101,11 @@ def draw_selective(
             return predicate
     if any(column.name == ROW_ID for column in columns):
         row_id = Operand((ROW_ID,), BqType.INT64)
-        return Compared(row_id, Comparison.GREATER, len(seen) // 3) if some else Compared(row_id, Comparison.LESS, 0)
+        return (
+            ComparedWith(row_id, ComparisonOperator.GREATER, len(seen) // 3)
+            if some
+            else ComparedWith(row_id, ComparisonOperator.LESS, 0)
+        )
     unknown = IsNull(next(_operands(columns)))
     if not some:
         return And(unknown, Not(unknown))
@@ -118,7 +122,7 @@ def _equalities(columns: Sequence[Column], rows: Rows) -> Iterator[Predicate]:
     for operand in _operands(columns):
         for value in (operand.of(row) for row in rows if operand.type in COMPARED):
             if literal_of(operand.type, value) is not None:
-                yield Compared(operand, Comparison.EQUAL, value)
+                yield ComparedWith(operand, ComparisonOperator.EQUAL, value)
 
 
 def draw_near(choices: Choices, predicate: Predicate) -> Predicate:
@@ -135,10 +139,10 @@ def _same(predicate: Predicate) -> Predicate:
 
 def _in_other_case(predicate: Predicate) -> Predicate:  # noqa: PLR0911  # one return per kind of predicate
     match predicate:
-        case Compared(operand, operator, value) if operand.type is BqType.STRING:
-            return Compared(operand, operator, value.swapcase())
-        case In(operand, values) if operand.type is BqType.STRING:
-            return In(operand, tuple(value.swapcase() for value in values))
+        case ComparedWith(operand, operator, value) if operand.type is BqType.STRING:
+            return ComparedWith(operand, operator, value.swapcase())
+        case InList(operand, values) if operand.type is BqType.STRING:
+            return InList(operand, tuple(value.swapcase() for value in values))
         case StartsWith(operand, prefix):
             return StartsWith(operand, prefix.swapcase())
         case Not(one):
@@ -204,11 +208,11 @@ Maker = Callable[[Choices, Operand, Sequence[Any]], Predicate | None]
 
 
 def _comparison(choices: Choices, operand: Operand, values: Sequence[Any]) -> Predicate:
-    return Compared(operand, choices.pick(tuple(Comparison)), values[0])
+    return ComparedWith(operand, choices.pick(tuple(ComparisonOperator)), values[0])
 
 
 def _equality(choices: Choices, operand: Operand, values: Sequence[Any]) -> Predicate:
-    return Compared(operand, choices.pick((Comparison.EQUAL, Comparison.NOT_EQUAL)), values[0])
+    return ComparedWith(operand, choices.pick((ComparisonOperator.EQUAL, ComparisonOperator.NOT_EQUAL)), values[0])
 
 
 def _between(_choices: Choices, operand: Operand, values: Sequence[Any]) -> Predicate:
@@ -216,7 +220,7 @@ def _between(_choices: Choices, operand: Operand, values: Sequence[Any]) -> Pred
 
 
 def _in(_choices: Choices, operand: Operand, values: Sequence[Any]) -> Predicate:
-    return In(operand, tuple(values))
+    return InList(operand, tuple(values))
 
 
 def _prefix(_choices: Choices, operand: Operand, values: Sequence[Any]) -> Predicate | None:

@@ -29,10 +29,10 @@ from conformance.records import (
     Case,
     CreateSession,
     Expect,
-    Fault,
     FaultKind,
     Happening,
     Meanwhile,
+    PlannedFault,
     ReadRows,
     SplitStream,
     Step,
@@ -330,16 +330,16 @@ class _Scenario:
                 return [(ReadRows(stream=stream),), (ReadRows(stream=stream, offset="end"),)]
         return [(ReadRows(stream=stream),)]
 
-    def _plan(self) -> tuple[Fault, ...]:
+    def _plan(self) -> tuple[PlannedFault, ...]:
         """Return a plan that breaks a read off once or twice: its connection breaks, or the call ends."""
         faults = self._faults
         found = []
         for call in range(2 if one_in(faults, 3) else 1):
             if one_in(faults, 3):
-                found.append(Fault(FaultKind.RESET, call=call, bytes=faults.pick((1, 300, 1000, 5000))))
+                found.append(PlannedFault(FaultKind.RESET, call=call, bytes=faults.pick((1, 300, 1000, 5000))))
             else:
                 kind = FaultKind.STATUS if one_in(faults, 3) else FaultKind.RESET
-                found.append(Fault(kind, call=call, responses=faults.pick((1, 1, 2, 3))))
+                found.append(PlannedFault(kind, call=call, responses=faults.pick((1, 1, 2, 3))))
         return tuple(found)
 
     def _splits(self) -> Sequence[Unit]:

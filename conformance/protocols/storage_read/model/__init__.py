@@ -6,22 +6,22 @@ knows which rows a session sees, and :mod:`.streams` predicts reads from what ea
 
 from conformance.protocols.storage_read.model.predicates import Predicate
 from conformance.protocols.storage_read.model.streams import (
-    Deviation,
+    Contradiction,
     DeviationKind,
+    ModelSplit,
     SessionHistory,
-    Split,
     StreamRead,
     deviations,
 )
 from conformance.protocols.storage_read.model.tables import GrowingTable
 
 __all__ = [
-    "Deviation",
+    "Contradiction",
     "DeviationKind",
     "GrowingTable",
+    "ModelSplit",
     "Predicate",
     "SessionHistory",
-    "Split",
     "StreamRead",
     "deviations",
 ]

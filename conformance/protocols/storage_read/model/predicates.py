@@ -20,9 +20,9 @@ __all__ = [
     "COMPARED",
     "And",
     "Between",
-    "Compared",
-    "Comparison",
-    "In",
+    "ComparedWith",
+    "ComparisonOperator",
+    "InList",
     "IsNull",
     "Not",
     "Operand",
@@ -83,7 +83,7 @@ class Operand:
         return COMPARED[self.type](value)
 
 
-class Comparison(enum.StrEnum):
+class ComparisonOperator(enum.StrEnum):
     """A comparison operator, in its SQL form."""
 
     EQUAL = "="
@@ -94,24 +94,24 @@ class Comparison(enum.StrEnum):
     GREATER_OR_EQUAL = ">="
 
 
-_HOLDS: Final[Mapping[Comparison, Callable[[Any, Any], bool]]] = MappingProxyType(
+_HOLDS: Final[Mapping[ComparisonOperator, Callable[[Any, Any], bool]]] = MappingProxyType(
     {
-        Comparison.EQUAL: lambda one, other: one == other,
-        Comparison.NOT_EQUAL: lambda one, other: one != other,
-        Comparison.LESS: lambda one, other: one < other,
-        Comparison.LESS_OR_EQUAL: lambda one, other: one <= other,
-        Comparison.GREATER: lambda one, other: one > other,
-        Comparison.GREATER_OR_EQUAL: lambda one, other: one >= other,
+        ComparisonOperator.EQUAL: lambda one, other: one == other,
+        ComparisonOperator.NOT_EQUAL: lambda one, other: one != other,
+        ComparisonOperator.LESS: lambda one, other: one < other,
+        ComparisonOperator.LESS_OR_EQUAL: lambda one, other: one <= other,
+        ComparisonOperator.GREATER: lambda one, other: one > other,
+        ComparisonOperator.GREATER_OR_EQUAL: lambda one, other: one >= other,
     }
 )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedWith:
     """``operand OPERATOR value``."""
 
     operand: Operand
-    operator: Comparison
+    operator: ComparisonOperator
     value: Any
 
     def truth(self, row: Mapping[str, Any]) -> Truth:
@@ -137,7 +137,7 @@ class Between:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class In:
+class InList:
     """``operand IN (values)``; no value is NULL."""
 
     operand: Operand
@@ -215,5 +215,5 @@ class Or:
         return None if None in values else False
 
 
-Predicate: TypeAlias = Compared | Between | In | StartsWith | IsNull | Not | And | Or
+Predicate: TypeAlias = ComparedWith | Between | InList | StartsWith | IsNull | Not | And | Or
 """A restriction."""

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-__all__ = ["Deviation", "DeviationKind", "Row", "SessionHistory", "Split", "StreamRead", "deviations"]
+__all__ = ["Contradiction", "DeviationKind", "ModelSplit", "Row", "SessionHistory", "StreamRead", "deviations"]
 
 Row: TypeAlias = Hashable
 
@@ -63,7 +63,7 @@ class StreamRead:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Split:
+class ModelSplit:
     """A split of ``parent`` into two children; without names if the server did not divide it, or refused."""
 
     call: int
@@ -81,11 +81,11 @@ class SessionHistory:
     rows: Sequence[Row]
     streams: tuple[str, ...]
     reads: tuple[StreamRead, ...] = ()
-    splits: tuple[Split, ...] = ()
+    splits: tuple[ModelSplit, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Deviation:
+class Contradiction:
     """A contradiction: the call that shows it, the call that it contradicts if there is one, and the place.
 
     ``place`` is a row's place in its stream or, for MISSING, the index of the row in :attr:`SessionHistory.rows`. It is
@@ -125,7 +125,7 @@ class _Known:
         return self.length is not None and len(self.rows) == self.length
 
 
-def deviations(history: SessionHistory) -> tuple[Deviation, ...]:
+def deviations(history: SessionHistory) -> tuple[Contradiction, ...]:
     """Return every contradiction in a session's history, in the order of the calls that show them."""
     return tuple(sorted(_Session(history).found(), key=lambda one: (one.call, one.kind)))
 
@@ -145,7 +145,7 @@ class _Session:
         for split in self.history.splits:
             yield from (name for name in (split.primary, split.remainder) if name)
 
-    def found(self) -> Iterator[Deviation]:
+    def found(self) -> Iterator[Contradiction]:
         surprising = False
         for step in (self._reads, self._lengths, self._families, self._strangers, self._repeats, self._answers):
             for deviation in step():
@@ -156,7 +156,7 @@ class _Session:
 
     # --- one stream at a time -----------------------------------------------------------------------
 
-    def _reads(self) -> Iterator[Deviation]:
+    def _reads(self) -> Iterator[Contradiction]:
         for read in self.history.reads:
             if read.refused or read.stream not in self.known:
                 continue
@@ -170,26 +170,28 @@ class _Session:
             if read.ended:
                 self._note_end(known, read)
 
-    def _strange(self, read: StreamRead) -> Deviation | None:
+    def _strange(self, read: StreamRead) -> Contradiction | None:
         strange = [place for place, row in enumerate(read.rows, read.offset) if row not in self.often]
-        return Deviation(DeviationKind.STRANGE, read.call, place=strange[0], count=len(strange)) if strange else None
+        return (
+            Contradiction(DeviationKind.STRANGE, read.call, place=strange[0], count=len(strange)) if strange else None
+        )
 
-    def _surplus(self, read: StreamRead) -> Deviation | None:
+    def _surplus(self, read: StreamRead) -> Contradiction | None:
         surplus = _surplus(read.rows, self.often)
         if not surplus:
             return None
         place = read.offset + surplus[0]
-        return Deviation(DeviationKind.REPEATED, read.call, place=place, count=len(surplus))
+        return Contradiction(DeviationKind.REPEATED, read.call, place=place, count=len(surplus))
 
-    def _moved(self, read: StreamRead) -> Deviation | None:
+    def _moved(self, read: StreamRead) -> Contradiction | None:
         known = self.known[read.stream].rows
         for place, row in enumerate(read.rows, read.offset):
             if place in known and known[place][0] != row:
                 kind = DeviationKind.MOVED_TOGETHER if read.together else DeviationKind.MOVED
-                return Deviation(kind, read.call, known[place][1], place)
+                return Contradiction(kind, read.call, known[place][1], place)
         return None
 
-    def _ends(self, read: StreamRead) -> Deviation | None:
+    def _ends(self, read: StreamRead) -> Contradiction | None:
         known = self.known[read.stream]
         end = read.offset + len(read.rows)
         if read.offset > known.reach and known.length is not None:
@@ -201,7 +203,7 @@ class _Session:
             return None
         reached = known.reach if known.most is None or short else known.most
         before = known.ended_by if known.ended_by is not None else known.rows[max(known.rows)][1]
-        return Deviation(DeviationKind.END, read.call, before, place=end, expected=reached, observed=end)
+        return Contradiction(DeviationKind.END, read.call, before, place=end, expected=reached, observed=end)
 
     @staticmethod
     def _note_end(known: _Known, read: StreamRead) -> None:
@@ -215,14 +217,14 @@ class _Session:
 
     # --- splits ---------------------------------------------------------------------------------------
 
-    def _divided(self) -> Iterator[tuple[Split, _Known, _Known, _Known]]:
+    def _divided(self) -> Iterator[tuple[ModelSplit, _Known, _Known, _Known]]:
         for split in self.history.splits:
             names = (split.parent, split.primary, split.remainder)
             if all(name in self.known for name in names) and len(set(names)) == len(names):
                 parent, primary, remainder = (self.known[name] for name in names)
                 yield split, parent, primary, remainder
 
-    def _lengths(self) -> Iterator[Deviation]:
+    def _lengths(self) -> Iterator[Contradiction]:
         """Compute lengths from each other until nothing changes, then compare them."""
         changed = True
         while changed:
@@ -244,11 +246,11 @@ class _Session:
             if wrong:
                 assert parent.length is not None
                 self.undivided.add(split.call)
-                yield Deviation(
+                yield Contradiction(
                     DeviationKind.DIVIDED, self._latest(split), split.call, expected=parent.length, observed=least
                 )
 
-    def _families(self) -> Iterator[Deviation]:
+    def _families(self) -> Iterator[Contradiction]:
         """Put the rows of children at their places in the parent, last split first, and the reverse."""
         for split, parent, primary, remainder in reversed(list(self._divided())):
             if split.call in self.undivided:
@@ -264,7 +266,7 @@ class _Session:
                 for place, held in child.rows.items():
                     parent.rows.setdefault(start + place, held)
 
-    def _strangers(self) -> Iterator[Deviation]:
+    def _strangers(self) -> Iterator[Contradiction]:
         """Rows of the children of a split that their parent does not have, wherever in it they are.
 
         A parent whose rows are not all known may itself be a child of one whose rows are.
@@ -283,15 +285,15 @@ class _Session:
             if strange:
                 self.undivided.add(split.call)
                 call = max(split.call, held[strange[0]][1])
-                yield Deviation(DeviationKind.DIVIDED, call, split.call, -1, len(strange))
+                yield Contradiction(DeviationKind.DIVIDED, call, split.call, -1, len(strange))
 
-    def _latest(self, split: Split) -> int:
+    def _latest(self, split: ModelSplit) -> int:
         names = {split.parent, split.primary, split.remainder}
         return max((read.call for read in self.history.reads if read.stream in names), default=split.call)
 
     # --- all streams ------------------------------------------------------------------------------------
 
-    def _repeats(self) -> Iterator[Deviation]:
+    def _repeats(self) -> Iterator[Contradiction]:
         """Rows at more places of all streams than the session has them."""
         left = Counter(self.often)
         for name in dict.fromkeys(self.history.streams):
@@ -302,9 +304,9 @@ class _Session:
                     surplus.append((place, call))
             if surplus:
                 place, call = surplus[0]
-                yield Deviation(DeviationKind.REPEATED, call, place=place, count=len(surplus))
+                yield Contradiction(DeviationKind.REPEATED, call, place=place, count=len(surplus))
 
-    def _missing(self) -> Iterator[Deviation]:
+    def _missing(self) -> Iterator[Contradiction]:
         """Rows in no stream; only if every stream is known from end to end."""
         streams = [self.known[name] for name in dict.fromkeys(self.history.streams)]
         if not all(known.whole for known in streams):
@@ -315,22 +317,22 @@ class _Session:
             calls = (call for known in streams for _, call in known.rows.values())
             ends = (known.ended_by for known in streams if known.ended_by is not None)
             last = max((*calls, *ends), default=self.history.call)
-            yield Deviation(DeviationKind.MISSING, last, place=missing[0], count=len(missing))
+            yield Contradiction(DeviationKind.MISSING, last, place=missing[0], count=len(missing))
 
     # --- answers ------------------------------------------------------------------------------------------
 
-    def _answers(self) -> Iterator[Deviation]:
+    def _answers(self) -> Iterator[Contradiction]:
         for split in self.history.splits:
             if split.refused and split.parent in self.known:
-                yield Deviation(DeviationKind.REFUSED, split.call)
+                yield Contradiction(DeviationKind.REFUSED, split.call)
         for read in self.history.reads:
             known = self.known.get(read.stream)
             if known is None:
                 continue
             if read.refused and read.offset <= min(known.reach, self._reached(read)):
-                yield Deviation(DeviationKind.REFUSED, read.call, expected=known.reach, observed=read.offset)
+                yield Contradiction(DeviationKind.REFUSED, read.call, expected=known.reach, observed=read.offset)
             elif not read.refused and known.length is not None and read.offset > known.length:
-                yield Deviation(DeviationKind.BEYOND, read.call, expected=known.length, observed=read.offset)
+                yield Contradiction(DeviationKind.BEYOND, read.call, expected=known.length, observed=read.offset)
 
     def _reached(self, read: StreamRead) -> int:
         """Return the offset to which calls before a read delivered its stream, or the one that it is the first part of.
@@ -347,11 +349,11 @@ class _Session:
         return max((other.offset + len(other.rows) for other in apart), default=0)
 
 
-def _other_row(child: _Known, parent: _Known, start: int, split: Split) -> Deviation | None:
+def _other_row(child: _Known, parent: _Known, start: int, split: ModelSplit) -> Contradiction | None:
     for place, (row, call) in sorted(child.rows.items()):
         held = parent.rows.get(start + place)
         if held is not None and held[0] != row:
-            return Deviation(DeviationKind.DIVIDED, max(call, held[1]), split.call, start + place)
+            return Contradiction(DeviationKind.DIVIDED, max(call, held[1]), split.call, start + place)
     return None
 
 

@@ -6,7 +6,7 @@ import abc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.zigzag import zigzag
 from conformance.records import Column, Mode
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["WritesCells", "sized_block"]
 
 
-class WritesCells(Service, abc.ABC):
+class WritesCells(ReadService, abc.ABC):
     """A service with other bytes for the values of some columns of the table."""
 
     def avro_writer(self, columns: Sequence[Column], *, display_names: bool) -> AvroWriter:

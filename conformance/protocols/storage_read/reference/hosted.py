@@ -10,7 +10,7 @@ from typing import Final
 from conformance.protocols.storage_read.reference import rest
 from conformance.protocols.storage_read.reference.catalogue import Catalogue, CatalogueContent
 from conformance.protocols.storage_read.reference.server import ReferenceServer, handlers_of, service_of
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.reference import clock
 from conformance.reference.hosted import Hosted
 from conformance.reference.tokens import numbered
@@ -25,7 +25,7 @@ __all__ = ["HostedReference", "storage_target"]
 def storage_target(
     mutant: str | None = None,
     *,
-    make: Callable[[Catalogue], Service] | None = None,
+    make: Callable[[Catalogue], ReadService] | None = None,
     connected: bool = False,
     still: bool = True,
 ) -> Target:
@@ -44,7 +44,7 @@ def storage_target(
 class HostedReference(Hosted):
     """The reference of Storage Read, or a service with a deviation, by the driver's own clock."""
 
-    def __init__(self, time: Time, make: Callable[[Catalogue], Service]) -> None:
+    def __init__(self, time: Time, make: Callable[[Catalogue], ReadService]) -> None:
         catalogue = Catalogue(time.now, numbered())
         self._service: Final = make(catalogue)
         super().__init__(handlers_of(self._service), rest.answering(self._service))

@@ -9,7 +9,7 @@ from typing import Final
 from conformance.protocols.storage_read.reference.hosted import storage_target
 from conformance.protocols.storage_read.reference.mutants import FAULTY_SERVERS, MUTANTS, service_class
 from conformance.protocols.storage_read.reference.server import ReferenceServer
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.servicevariations import SERVICE_VARIATIONS
 from conformance.protocols.storage_read.reference.serving import serve
 from conformance.reference.clock import PATH
@@ -51,7 +51,7 @@ PLUGIN: Final = ReferencePlugin(
     listening=_listening,
     process=_process,
     service=service_class,
-    bases=(Service,),
+    bases=(ReadService,),
     entries=frozenset({"create_read_session", "read_rows", "split_read_stream"}),
     mutants=_mutants,
     variations=_variations,

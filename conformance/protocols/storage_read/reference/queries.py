@@ -19,7 +19,7 @@ from conformance.protocols.storage_read.reference import projection
 from conformance.protocols.storage_read.reference.catalogue import Catalogue, Snapshot, TableId
 from conformance.protocols.storage_read.reference.cells import cell_writer
 from conformance.protocols.storage_read.reference.jobs import of_result
-from conformance.protocols.storage_read.reference.session import Session, Stream
+from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.protocols.storage_read.reference.tableschema import write_schema
 from conformance.records import Column
 from conformance.reference.refusals import Reason
@@ -198,7 +198,7 @@ class Queries(abc.ABC):
         codec = {number: name for name, number in proto.COMPRESSION.items()}.get(
             request.arrow_serialization_options.buffer_compression, ""
         )
-        session = Session(
+        session = OpenedSession(
             name=request.read_stream,
             request=proto.CreateReadSessionRequest(),
             snapshot=asked.result,

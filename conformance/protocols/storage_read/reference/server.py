@@ -16,7 +16,7 @@ import grpc
 from conformance.contract import proto
 from conformance.protocols.storage_read.reference.catalogue import Catalogue
 from conformance.protocols.storage_read.reference.rest import RestServer
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.reference.delays import Delays
 from conformance.reference.guard import Guard, ServerTls
 from conformance.reference.listening import GRACE_SECONDS, OPTIONS, abort, bind
@@ -50,7 +50,7 @@ class ReferenceServer:
         self,
         *,
         mutant: str | None = None,
-        service: Service | None = None,
+        service: ReadService | None = None,
         host: str = "127.0.0.1",
         catalogue: Catalogue | None = None,
         tls: ServerTls | None = None,
@@ -93,21 +93,21 @@ class ReferenceServer:
         self.stop()
 
 
-def service_of(mutant: str | None, catalogue: Catalogue) -> Service:
+def service_of(mutant: str | None, catalogue: Catalogue) -> ReadService:
     """The service with a mutant's deviation, or the one that obeys every clause if None.
 
     Raises:
         KeyError: there is no such mutant; the text lists those that there are.
     """
     if mutant is None:
-        return Service(catalogue)
+        return ReadService(catalogue)
     # A server that obeys starts without the mutants, which take as long to import as all else.
     from conformance.protocols.storage_read.reference.mutants import service_class  # noqa: PLC0415  # see above
 
     return service_class(mutant)(catalogue)
 
 
-def handlers_of(service: Service) -> grpc.GenericRpcHandler[Any, Any]:
+def handlers_of(service: ReadService) -> grpc.GenericRpcHandler[Any, Any]:
     """The methods of the service, as a listener of gRPC calls them."""
     methods = {
         "CreateReadSession": _unary("CreateReadSession", service.create_read_session),

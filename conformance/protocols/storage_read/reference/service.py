@@ -25,7 +25,7 @@ from conformance.contract.comparing.cells import take
 from conformance.protocols.storage_read.reference import projection
 from conformance.protocols.storage_read.reference.catalogue import Catalogue, MissingError, Snapshot, TableId
 from conformance.protocols.storage_read.reference.queries import Queries
-from conformance.protocols.storage_read.reference.session import Session, Sessions, Stream
+from conformance.protocols.storage_read.reference.session import OpenedSession, Sessions, Stream
 from conformance.records import Column
 from conformance.reference import encoding
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
@@ -33,7 +33,7 @@ from conformance.reference.refusals import REFUSALS, Reason, Refusal
 if TYPE_CHECKING:
     from conformance.protocols.storage_read.reference.avro import AvroWriter
 
-__all__ = ["Service"]
+__all__ = ["ReadService"]
 
 _SECOND: Final = 1_000_000
 _HOUR: Final = 3600 * _SECOND
@@ -62,7 +62,7 @@ _TABLE: Final = re.compile(r"projects/([^/]+)/datasets/([^/]+)/tables/([^/]+)")
 _PARENT: Final = re.compile(r"projects/[^/]+")
 
 
-class Service(Queries):
+class ReadService(Queries):
     """BigQueryRead over a catalogue. Its three methods of the service take and give protobuf messages.
 
     Raises:
@@ -89,7 +89,7 @@ class Service(Queries):
         mask = self.restrict(snapshot, asked.read_options.row_restriction)
         codec, lz4 = self.resolve_compression(asked.read_options)
         schema_bytes, avro = self.resolve_schema(asked, columns)
-        session = Session(
+        session = OpenedSession(
             name=self.name_session(request.parent),
             request=request,
             snapshot=snapshot,
@@ -239,7 +239,7 @@ class Service(Queries):
         """Whether a sample misses the table: sampling takes whole blocks, a table is one here, and 0 % takes none."""
         return bool(options.HasField("sample_percentage") and options.sample_percentage == 0)
 
-    def open_stream(self, session: Session, mask: pa.BooleanArray | None, start: int, stop: int) -> Stream:
+    def open_stream(self, session: OpenedSession, mask: pa.BooleanArray | None, start: int, stop: int) -> Stream:
         """The stream of a run of the table's rows."""
         name = self.name_stream(session.name)
         return Stream(name, session, self.rows_of_run(session.snapshot.rows, mask, start, stop))
@@ -249,7 +249,7 @@ class Service(Queries):
         run = rows.slice(start, stop - start)
         return run if mask is None else take(run, pc.indices_nonzero(mask.slice(start, stop - start)).to_numpy())
 
-    def describe_session(self, session: Session, streams: Sequence[Stream]) -> Any:
+    def describe_session(self, session: OpenedSession, streams: Sequence[Stream]) -> Any:
         """The ReadSession of the answer: the echoed request, and the server's own fields."""
         asked = session.request.read_session
         answer = proto.ReadSession(
@@ -268,14 +268,14 @@ class Service(Queries):
         self.put_schema(answer, session)
         return answer
 
-    def put_schema(self, answer: Any, session: Session) -> None:
+    def put_schema(self, answer: Any, session: OpenedSession) -> None:
         """Put the session's schema into an answer, in the session's format."""
         if session.avro is not None:
             answer.avro_schema.schema = session.avro.schema
         else:
             answer.arrow_schema.serialized_schema = session.schema_bytes
 
-    def estimate_bytes(self, session: Session) -> int:
+    def estimate_bytes(self, session: OpenedSession) -> int:
         """Bytes of the columns that the session touches, before any restriction."""
         return sum(session.snapshot.rows.column(column.name).nbytes for column in session.columns)
 
@@ -317,7 +317,7 @@ class Service(Queries):
         """The stream's rows from the offset to its end, in stored form."""
         return stream.rows.slice(offset)
 
-    def serve(self, session: Session, rows: pa.Table) -> pa.RecordBatch:
+    def serve(self, session: OpenedSession, rows: pa.Table) -> pa.RecordBatch:
         """Stored rows as the session's schema has them; as they are stored for AVRO."""
         if session.avro is not None:
             return projection.pruned(rows, session.columns)

@@ -37,8 +37,8 @@ from conformance.protocols.storage_read.reference import restriction
 from conformance.protocols.storage_read.reference.avroservices import WritesCells, sized_block
 from conformance.protocols.storage_read.reference.catalogue import Catalogue, Snapshot, TableId
 from conformance.protocols.storage_read.reference.queries import RunOfQuery
-from conformance.protocols.storage_read.reference.service import DEFAULT_STREAMS, MAX_STREAMS, Service
-from conformance.protocols.storage_read.reference.session import Session, Stream
+from conformance.protocols.storage_read.reference.service import DEFAULT_STREAMS, MAX_STREAMS, ReadService
+from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.protocols.storage_read.reference.sql import NODES, Interpreter, SqlError, Value
 from conformance.protocols.storage_read.reference.zigzag import zigzag
 from conformance.records import BqType, Column, Mode
@@ -48,9 +48,9 @@ from conformance.wire.protobuf import read_protobuf
 
 __all__ = ["SERVICE_VARIATIONS"]
 
-_REGISTER: dict[str, ServiceVariation[Service]] = {}
+_REGISTER: dict[str, ServiceVariation[ReadService]] = {}
 
-SERVICE_VARIATIONS: Final[Mapping[str, ServiceVariation[Service]]] = MappingProxyType(_REGISTER)
+SERVICE_VARIATIONS: Final[Mapping[str, ServiceVariation[ReadService]]] = MappingProxyType(_REGISTER)
 """Every legal variation of the service by name."""
 
 _variation: Final = registering(_REGISTER)
@@ -65,7 +65,7 @@ _EMPTY_STREAMS: Final = "https://github.com/googleapis/python-bigquery-storage/i
 
 
 @_variation("streams.empty-first", _EMPTY_STREAMS)
-class EmptyFirst(Service):
+class EmptyFirst(ReadService):
     """The first stream of a session has no row, if the client permits several; so has the one of an empty table."""
 
     def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
@@ -79,7 +79,7 @@ class EmptyFirst(Service):
 
 
 @_variation("streams.exactly-the-maximum", STORAGE_PROTO)
-class ExactlyTheMaximum(Service):
+class ExactlyTheMaximum(ReadService):
     """A session has as many streams as the client permits, however few rows there are; four without a maximum."""
 
     def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
@@ -98,12 +98,12 @@ class _TableRun(Stream):
 
 
 @_variation("split.before-the-restriction", STORAGE_PROTO)
-class SplitBeforeTheRestriction(Service):
+class SplitBeforeTheRestriction(ReadService):
     """A split divides the rows of the table, whichever of them the restriction keeps: a child may have no row, and
     splitting ends where a single row of the table is left.
     """
 
-    def open_stream(self, session: Session, mask: pa.BooleanArray | None, start: int, stop: int) -> Stream:
+    def open_stream(self, session: OpenedSession, mask: pa.BooleanArray | None, start: int, stop: int) -> Stream:
         plain = super().open_stream(session, mask, start, stop)
         run = range(stop - start)
         kept = run if mask is None else pc.indices_nonzero(mask.slice(start, len(run))).to_pylist()
@@ -128,7 +128,7 @@ class SplitBeforeTheRestriction(Service):
 
 
 @_variation("errors.other-words", _STATUS)
-class OtherWords(Service):
+class OtherWords(ReadService):
     """Refusals are worded otherwise than those of the service, and name what the client named."""
 
     def refuse(self, reason: Reason, **facts: object) -> NoReturn:
@@ -137,7 +137,7 @@ class OtherWords(Service):
 
 
 @_variation("errors.missing-dataset-named", MISSING_TABLE)
-class MissingDatasetNamed(Service):
+class MissingDatasetNamed(ReadService):
     """The refusal of a table in a dataset that does not exist names the dataset alone."""
 
     def refuse(self, reason: Reason, **facts: object) -> NoReturn:
@@ -147,7 +147,7 @@ class MissingDatasetNamed(Service):
         super().refuse(reason, **facts)
 
 
-class _Busy(Service):
+class _Busy(ReadService):
     """A service that reads ``most`` streams at once."""
 
     most: int
@@ -182,7 +182,7 @@ class TwoAtOnce(_Busy):
 
 
 @_variation("calls.one-in-five-unavailable", _RETRIED)
-class OneInFiveUnavailable(Service):
+class OneInFiveUnavailable(ReadService):
     """Of the sessions and reads every fifth call ends in UNAVAILABLE, which clients try again."""
 
     def __init__(self, catalogue: Catalogue) -> None:
@@ -211,7 +211,7 @@ def _no_record(interpreter: Interpreter, node: exp.Expression) -> Value:
 @_variation(
     "restriction.record-is-null-refused", "https://github.com/GoogleCloudDataproc/spark-bigquery-connector/issues/197"
 )
-class RecordIsNullRefused(Service):
+class RecordIsNullRefused(ReadService):
     """Whether a record is NULL cannot be asked."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
@@ -226,7 +226,7 @@ _FUNCTION: Final = re.compile(r"\b(?!CAST\b)[A-Z_]+\(")
 
 
 @_variation("restriction.functions-refused", STREAM_PROTO)
-class FunctionsRefused(Service):
+class FunctionsRefused(ReadService):
     """Restrictions have operators, casts and literals, and no functions."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
@@ -236,7 +236,7 @@ class FunctionsRefused(Service):
 
 
 @_variation("session.fields-echoed-in-another-order", STREAM_PROTO)
-class FieldsEchoedInAnotherOrder(Service):
+class FieldsEchoedInAnotherOrder(ReadService):
     """The options of a session name the selected fields in another order than the request."""
 
     def create_read_session(self, request: Any) -> Any:
@@ -247,7 +247,7 @@ class FieldsEchoedInAnotherOrder(Service):
 
 
 @_variation("encoding.unusual", PROTOBUF)
-class UnusualEncoding(Service):
+class UnusualEncoding(ReadService):
     """The fields of each answer come in the reverse order, with unknown ones before and behind them, and the numbers
     that are 0 are written too.
     """
@@ -277,7 +277,7 @@ def _unusual(answer: Any) -> bytes:
 
 
 @_variation("query-results.no-empty-batch", DISCOVERY)
-class NoEmptyBatch(Service):
+class NoEmptyBatch(ReadService):
     """A page without rows has a schema and no batch."""
 
     def has_empty_batch(self) -> bool:
@@ -285,7 +285,7 @@ class NoEmptyBatch(Service):
 
 
 @_variation("query-results.total-unknown", PYTHON_QUERIES)
-class TotalUnknown(Service):
+class TotalUnknown(ReadService):
     """totalRows is 0, as for cached results that are too large for an answer."""
 
     def total_rows(self, asked: RunOfQuery) -> str:  # noqa: ARG002  # the shape of a step
@@ -293,7 +293,7 @@ class TotalUnknown(Service):
 
 
 @_variation("query-results.one-row-a-page", DISCOVERY)
-class OneRowPage(Service):
+class OneRowPage(ReadService):
     """A page has one row."""
 
     def page_rows(self, asked: RunOfQuery) -> int:  # noqa: ARG002  # as above
@@ -301,7 +301,7 @@ class OneRowPage(Service):
 
 
 @_variation("query-results.every-row-in-the-page", DISCOVERY)
-class EveryRowInPage(Service):
+class EveryRowInPage(ReadService):
     """A page has every row that the request permits."""
 
     def page_rows(self, asked: RunOfQuery) -> int:
@@ -310,7 +310,7 @@ class EveryRowInPage(Service):
 
 
 @_variation("query-results.job-always-named", DISCOVERY)
-class JobAlwaysNamed(Service):
+class JobAlwaysNamed(ReadService):
     """An answer names its job although the job is optional and no row remains."""
 
     def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
@@ -318,7 +318,7 @@ class JobAlwaysNamed(Service):
 
 
 @_variation("query-results.still-running", DISCOVERY)
-class StillRunning(Service):
+class StillRunning(ReadService):
     """The time that jobs.query may take passes before a query is done: the answer names its job, and has no rows."""
 
     def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
@@ -332,10 +332,10 @@ class StillRunning(Service):
 
 
 @_variation("avro.schema-is-spaced", AVRO_SPEC)
-class SchemaIsSpaced(Service):
+class SchemaIsSpaced(ReadService):
     """The Avro schema has line ends, another order of keys, and a text for whoever reads it."""
 
-    def put_schema(self, answer: Any, session: Session) -> None:
+    def put_schema(self, answer: Any, session: OpenedSession) -> None:
         super().put_schema(answer, session)
         if session.avro is not None:
             tree = json.loads(answer.avro_schema.schema) | {"doc": "The rows of a table."}
@@ -343,10 +343,10 @@ class SchemaIsSpaced(Service):
 
 
 @_variation("avro.records-have-other-names", AVRO_SPEC)
-class RecordsHaveOtherNames(Service):
+class RecordsHaveOtherNames(ReadService):
     """The records of nested columns are named by other numbers, in a namespace."""
 
-    def put_schema(self, answer: Any, session: Session) -> None:
+    def put_schema(self, answer: Any, session: OpenedSession) -> None:
         super().put_schema(answer, session)
         if session.avro is not None:
             answer.avro_schema.schema = answer.avro_schema.schema.replace('"name":"__s_', '"name":"nested.part_')

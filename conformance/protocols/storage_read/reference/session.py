@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         AvroWriter,  # fastavro, which a server imports when it writes Avro
     )
 
-__all__ = ["Session", "Sessions", "Stream"]
+__all__ = ["OpenedSession", "Sessions", "Stream"]
 
 
 MOST: Final = 2000
@@ -31,7 +31,7 @@ LOOKS: Final = 64
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Session:
+class OpenedSession:
     """A session as it was opened: the request, the snapshot and the columns that it serves.
 
     ``expires`` is in microseconds since the Unix epoch. An ARROW session has ``schema_bytes``, which every first
@@ -59,7 +59,7 @@ class Stream:
     """
 
     name: str
-    session: Session
+    session: OpenedSession
     rows: pa.Table
 
 

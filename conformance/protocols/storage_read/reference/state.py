@@ -25,7 +25,7 @@ from conformance.protocols.storage_read.reference.catalogue import (
     StoredTable,
     TableId,
 )
-from conformance.protocols.storage_read.reference.session import Session, Stream
+from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.records import Column, RecordError, from_json, to_json
 
 __all__ = ["read_state", "write_state"]
@@ -132,7 +132,7 @@ def read_state(file: Path) -> tuple[CatalogueContent, list[Stream]]:
     ), streams
 
 
-def _session(session: Session) -> _StoredSession:
+def _session(session: OpenedSession) -> _StoredSession:
     of = session.snapshot
     return _StoredSession(
         session.name,
@@ -146,9 +146,9 @@ def _session(session: Session) -> _StoredSession:
     )
 
 
-def _session_of(kept: _StoredSession) -> Session:
+def _session_of(kept: _StoredSession) -> OpenedSession:
     of = kept.snapshot
-    return Session(
+    return OpenedSession(
         kept.name,
         proto.CreateReadSessionRequest.FromString(kept.request),
         Snapshot(of.table, of.columns, of.created, pa.concat_tables(map(_table, of.chunks))),

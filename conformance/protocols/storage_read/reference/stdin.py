@@ -12,7 +12,7 @@ from typing import Any
 
 from conformance.protocols.storage_read.reference.catalogue import AlreadyExistsError, MissingError, TableId
 from conformance.protocols.storage_read.reference.rest import Api
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.tableschema import SchemaError
 from conformance.records import Column, from_json
 from conformance.targets.values import rest_schema, rest_value
@@ -20,7 +20,7 @@ from conformance.targets.values import rest_schema, rest_value
 __all__ = ["serve_tables"]
 
 
-def serve_tables(service: Service, lines: Iterable[str], say: Callable[[str], object]) -> None:
+def serve_tables(service: ReadService, lines: Iterable[str], say: Callable[[str], object]) -> None:
     """Answer each of ``lines`` until they end; ``say`` gets the answers."""
     api = Api(service)
     for line in lines:

@@ -36,10 +36,10 @@ from conformance.records import (
     CallEnd,
     Case,
     CreateSession,
-    Fault,
     FaultKind,
     Happening,
     Meanwhile,
+    PlannedFault,
     ReadResult,
     ReadRows,
     RunQuery,
@@ -49,7 +49,7 @@ from conformance.records import (
 from conformance.targets.allowance import Allowance, UsedUpError, unreached
 from conformance.targets.calls import BROKEN, CallBudget, Caller
 from conformance.targets.errors import NoAnswer
-from conformance.targets.faulting import Faults, Line, Met
+from conformance.targets.faulting import BreakableLine, Faults, Met
 from conformance.targets.names import Names
 from conformance.targets.patience import Patience
 
@@ -118,7 +118,7 @@ class _Wanted:
     step: ReadRows
 
 
-Broken = Callable[[Fault], AbstractContextManager[tuple[Caller, Line]]]
+Broken = Callable[[PlannedFault], AbstractContextManager[tuple[Caller, BreakableLine]]]
 """A function that gives a caller over a connection of its own, for a call that meets a fault, and that connection."""
 
 
@@ -424,7 +424,7 @@ class Conversation:
         """
         return self._plan.patience.make(lambda: make(self._allowance.left()), self._plan.until)
 
-    def _read_once(self, one: _Wanted, fault: Fault | None, wait: Callable[[], None]) -> Call:
+    def _read_once(self, one: _Wanted, fault: PlannedFault | None, wait: Callable[[], None]) -> Call:
         take = one.step.take
         if fault is None:
             caller = self._other() if one.step.handed else self._caller

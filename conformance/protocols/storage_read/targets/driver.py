@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from conformance.protocols.storage_read.targets.conversation import Conversation, ConversationPlan
 from conformance.protocols.storage_read.targets.denied import PLAIN, PLAIN_TABLE, Denied, denied, needs_table
-from conformance.records import SET_UP, AppendRows, Case, Exchange, Fault, Happening, Meanwhile
+from conformance.records import SET_UP, AppendRows, Case, Exchange, Happening, Meanwhile, PlannedFault
 from conformance.targets.allowance import call_budget
 from conformance.targets.calls import EXIT_SECONDS, Caller, close_channel
 from conformance.targets.clocks import movable
@@ -31,7 +31,7 @@ from conformance.targets.elsewhere import Elsewhere
 from conformance.targets.endpoint import Endpoint
 from conformance.targets.environment import Environment
 from conformance.targets.errors import CannotSeed, TargetUnavailable
-from conformance.targets.faulting import Line
+from conformance.targets.faulting import BreakableLine
 from conformance.targets.instants import instant_after_seed, now
 from conformance.targets.names import Names
 from conformance.targets.patience import Patience
@@ -326,9 +326,9 @@ class ServerTarget:
         return True
 
     @contextmanager
-    def _over_line(self, caller: Caller, endpoint: str, fault: Fault) -> Iterator[tuple[Caller, Line]]:
+    def _over_line(self, caller: Caller, endpoint: str, fault: PlannedFault) -> Iterator[tuple[Caller, BreakableLine]]:
         """A caller like ``caller`` over a connection that ``fault`` can break, and that connection."""
-        with Line(endpoint, framed=self._starter.secure is None, cut=fault.bytes) as line:
+        with BreakableLine(endpoint, framed=self._starter.secure is None, cut=fault.bytes) as line:
             channel = self._starter.channel(endpoint, through=line.endpoint)
             try:
                 yield caller.over(channel), line

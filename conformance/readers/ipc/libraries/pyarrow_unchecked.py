@@ -2,7 +2,7 @@
 
 The values come from pyarrow's own buffers. Arrow's security considerations ask users to validate data of unknown
 origin before they access it. This reader shows what happens to a user who does not; its answers say whether the
-decoding failed or the access to the values (:class:`~conformance.readers.ipc.Stage`).
+decoding failed or the access to the values (:class:`~conformance.readers.ipc.JobStage`).
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from conformance.reference.ipc.variations.sources import (
     METADATA,
     STREAM,
 )
-from conformance.reference.message import CONTINUATION, Message, frame
+from conformance.reference.message import CONTINUATION, DraftMessage, frame
 
 __all__ = ["FORMS", "ByteForm"]
 
@@ -61,7 +61,7 @@ class ByteForm:
             squeeze(stream, codec)
         if self.layout is not None:
             for message in stream.messages:
-                if isinstance(message, Message):
+                if isinstance(message, DraftMessage):
                     message.layout = self.layout
             if file is not None:
                 file.layout = self.layout

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from conformance.wire.intervals import DAY_TIME, YEAR_MONTH
 
-__all__ = ["LAYOUTS", "Layout", "Pattern"]
+__all__ = ["LAYOUTS", "CombinedLayout", "Pattern"]
 
 Pattern: TypeAlias = Sequence[int | None]
 """A number for each slot, from which its value is made; None for a null."""
@@ -25,7 +25,7 @@ _NOTHING: Final = object()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Layout:
+class CombinedLayout:
     """One layout. ``make`` takes a pattern, the number of the batch, and whether the values have nothing inside.
 
     ``hollow`` says that the values can have nothing inside: no bytes, no items, no children; for a dictionary, that it
@@ -43,7 +43,7 @@ class Layout:
 
 def _plain(
     name: str, kind: pa.DataType, value: _Value, empty: Any = _NOTHING, bare: pa.DataType | None = None
-) -> Layout:
+) -> CombinedLayout:
     """A layout that pyarrow makes from Python values; ``empty`` is the value with nothing inside, of type ``bare``."""
 
     def make(pattern: Pattern, _batch: int, hollow: bool) -> pa.Array:  # noqa: FBT001  # see Layout.make
@@ -51,10 +51,10 @@ def _plain(
         values = [None if each is None else empty if hollow else value(each, gaps) for each in pattern]
         return pa.array(values, bare if hollow and bare is not None else kind)
 
-    return Layout(name, make, hollow=empty is not _NOTHING)
+    return CombinedLayout(name, make, hollow=empty is not _NOTHING)
 
 
-def _stored(name: str, kind: pa.BaseExtensionType, value: _Value) -> Layout:
+def _stored(name: str, kind: pa.BaseExtensionType, value: _Value) -> CombinedLayout:
     below = _plain(name, kind.storage_type, value)
     return dataclasses.replace(below, make=lambda *asked: pa.ExtensionArray.from_storage(kind, below.make(*asked)))
 
@@ -109,8 +109,8 @@ def _pairs(number: int, gaps: bool) -> list[Any]:  # noqa: FBT001  # see _Value
     return [(_text(item), None if gaps and item == 1 else item) for item in range(number % 3)]
 
 
-def _simple() -> Iterator[Layout]:
-    yield Layout("null", lambda pattern, _batch, _hollow: pa.nulls(len(pattern)))
+def _simple() -> Iterator[CombinedLayout]:
+    yield CombinedLayout("null", lambda pattern, _batch, _hollow: pa.nulls(len(pattern)))
     yield _plain("bool", pa.bool_(), lambda number, _: number % 3 == 0)
     for bits in (8, 16, 32, 64):
         yield _plain(f"int{bits}", getattr(pa, f"int{bits}")(), _number(bits, signed=True))
@@ -142,7 +142,7 @@ def _simple() -> Iterator[Layout]:
             yield _plain(name, getattr(pa, kind)(), _binary, b"")
 
 
-def _nested() -> Iterator[Layout]:
+def _nested() -> Iterator[CombinedLayout]:
     for name in ("list", "large-list", "list-view", "large-list-view"):
         maker = getattr(pa, "list_" if name == "list" else name.replace("-", "_"), None)
         if maker is not None:
@@ -231,14 +231,14 @@ def _dictionary(
     width: pa.DataType | None = None,
     changes: str = "",
     around: Callable[[pa.Array], pa.Array] = lambda array: array,
-) -> Layout:
+) -> CombinedLayout:
     """``values`` are the dictionary of a batch by its number; ``around`` puts the encoded array into another."""
 
     def make(pattern: Pattern, batch: int, hollow: bool) -> pa.Array:  # noqa: FBT001  # see Layout.make
         known = values(batch)
         return around(_encoded(pattern, known.slice(0, 0) if hollow else known, width))
 
-    return Layout(name, make, hollow=not changes, encoded=True, changes=changes)
+    return CombinedLayout(name, make, hollow=not changes, encoded=True, changes=changes)
 
 
 def _words(kind: pa.DataType | None = None) -> pa.Array:
@@ -273,15 +273,15 @@ def _shared(pattern: Pattern, _batch: int, _hollow: bool) -> pa.Array:  # noqa: 
     return pa.StructArray.from_arrays([narrow, wide], ["a", "b"])
 
 
-def _encodings() -> Iterator[Layout]:
+def _encodings() -> Iterator[CombinedLayout]:
     yield _dictionary("dictionary", lambda _: _words())
     yield _dictionary("dictionary-int8", lambda _: _words(), width=pa.int8())
     yield _dictionary("dictionary-uint64", lambda _: _words(), width=pa.uint64())
     yield _dictionary("dictionary-of-numbers", lambda _: pa.array([1 << 40, -2, 3], pa.int64()))
     yield _dictionary("dictionary-of-list", lambda _: pa.array([[1], [], [2, 3]], pa.list_(pa.int32())))
     yield _dictionary("dictionary-of-struct", lambda _: pa.array([_pair(1, False), _pair(2, False)]))  # noqa: FBT003
-    yield Layout("dictionary-with-null", _with_null, encoded=True)
-    yield Layout("dictionary-shared", _shared, encoded=True, ids=(0, 0))
+    yield CombinedLayout("dictionary-with-null", _with_null, encoded=True)
+    yield CombinedLayout("dictionary-shared", _shared, encoded=True, ids=(0, 0))
     yield _dictionary("dictionary-of-nulls", lambda _: pa.nulls(3))
     yield _dictionary("dictionary-of-runs", lambda _: _runs(32, _of_text)([0, 2, 3], 0, False))  # noqa: FBT003
     yield _dictionary("dictionary-in-list", lambda _: _words(), around=_in_list)
@@ -295,24 +295,24 @@ def _encodings() -> Iterator[Layout]:
         yield _dictionary("dictionary-delta-of-view", _growing(pa.string_view()), changes="delta")
 
 
-def _others() -> Iterator[Layout]:
-    yield Layout("union-sparse", _sparse)
-    yield Layout("union-dense", _dense)
-    yield Layout("struct-of-union", lambda pattern, batch, hollow: _in_struct(_dense(pattern, batch, hollow)))
-    yield Layout("list-of-union", lambda *asked: _in_list(_dense(*asked)))
-    yield Layout("list-of-sparse-union", lambda *asked: _in_list(_sparse(*asked)))
-    yield Layout("run-end-encoded", _runs(32, _of_text))
-    yield Layout("run-end-encoded-16", _runs(16, lambda pattern: pa.array(pattern, pa.int64())))
-    yield Layout(
+def _others() -> Iterator[CombinedLayout]:
+    yield CombinedLayout("union-sparse", _sparse)
+    yield CombinedLayout("union-dense", _dense)
+    yield CombinedLayout("struct-of-union", lambda pattern, batch, hollow: _in_struct(_dense(pattern, batch, hollow)))
+    yield CombinedLayout("list-of-union", lambda *asked: _in_list(_dense(*asked)))
+    yield CombinedLayout("list-of-sparse-union", lambda *asked: _in_list(_sparse(*asked)))
+    yield CombinedLayout("run-end-encoded", _runs(32, _of_text))
+    yield CombinedLayout("run-end-encoded-16", _runs(16, lambda pattern: pa.array(pattern, pa.int64())))
+    yield CombinedLayout(
         "run-end-encoded-64",
         _runs(64, lambda pattern: pa.array([None if n is None else n % 2 == 0 for n in pattern], pa.bool_())),
     )
-    yield Layout("runs-of-dictionary", _runs(32, lambda pattern: _encoded(pattern, _words())), encoded=True)
-    yield Layout("struct-of-runs", lambda *asked: _in_struct(_runs(32, _of_text)(*asked)))
-    yield Layout("struct-of-struct-of-runs", lambda *asked: _in_struct(_in_struct(_runs(32, _of_text)(*asked))))
+    yield CombinedLayout("runs-of-dictionary", _runs(32, lambda pattern: _encoded(pattern, _words())), encoded=True)
+    yield CombinedLayout("struct-of-runs", lambda *asked: _in_struct(_runs(32, _of_text)(*asked)))
+    yield CombinedLayout("struct-of-struct-of-runs", lambda *asked: _in_struct(_in_struct(_runs(32, _of_text)(*asked))))
 
 
-LAYOUTS: Final[Mapping[str, Layout]] = {
+LAYOUTS: Final[Mapping[str, CombinedLayout]] = {
     layout.name: layout for layout in (*_simple(), *_nested(), *_encodings(), *_others())
 }
 """Every layout by name; layouts whose types this pyarrow lacks are left out."""

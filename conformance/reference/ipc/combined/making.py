@@ -9,7 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.reference.ipc.combined.forms import FORMS
-from conformance.reference.ipc.combined.layouts import LAYOUTS, Layout, Pattern
+from conformance.reference.ipc.combined.layouts import LAYOUTS, CombinedLayout, Pattern
 from conformance.reference.ipc.combined.space import FACTORS, excluded
 from conformance.reference.ipc.options import WriterOptions
 from conformance.reference.ipc.writer import file_model, stream_model
@@ -95,7 +95,7 @@ def _title(row: Mapping[str, Hashable]) -> str:
     )
 
 
-def _batches(layout: Layout, size: str, nulls: str) -> list[pa.RecordBatch]:
+def _batches(layout: CombinedLayout, size: str, nulls: str) -> list[pa.RecordBatch]:
     """The batches: the column of the layout between a column of numbers and one of text."""
     lengths = _LENGTHS.get(size, _MANY)
     if layout.changes and len(lengths) == 1:

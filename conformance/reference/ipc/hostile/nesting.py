@@ -10,7 +10,7 @@ from conformance.reference.flatbuffers import SHARED_FIRST
 from conformance.reference.ipc.hostile.register import hostile, register
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.samples import SAMPLES
-from conformance.reference.message import V5, Message
+from conformance.reference.message import V5, DraftMessage
 
 __all__ = ["DEPTHS"]
 
@@ -31,8 +31,8 @@ def _nested(depth: int, code: int, kind: dict[str, Any], parts: Callable[[], lis
     field: dict[str, Any] = {**_INT32, "children": []}
     for _ in range(depth):
         field = _field(code, kind, field)
-    schema = Message({"version": V5, "header_type": 1, "header": {"fields": [field]}}, layout=SHARED_FIRST)
-    batch = Message({"version": V5, "header_type": 3, "header": {"length": 1}})
+    schema = DraftMessage({"version": V5, "header_type": 1, "header": {"fields": [field]}}, layout=SHARED_FIRST)
+    batch = DraftMessage({"version": V5, "header_type": 3, "header": {"length": 1}})
     for _ in range(depth):
         batch.nodes.append(FieldNode("x", 1, 0))
         batch.parts += parts()
@@ -70,7 +70,7 @@ def schema_alone() -> bytes:
     for _ in range(2000):
         field = _field(_STRUCT, {}, field)
     return StreamModel(
-        [Message({"version": V5, "header_type": 1, "header": {"fields": [field]}}, layout=SHARED_FIRST)]
+        [DraftMessage({"version": V5, "header_type": 1, "header": {"fields": [field]}}, layout=SHARED_FIRST)]
     ).encode()
 
 
@@ -113,7 +113,7 @@ def _outer_first(model: StreamModel) -> None:
 
 def _delta_of_outer(model: StreamModel) -> None:
     outer = model.dictionaries[-1]
-    again = Message({**outer.tree, "header": {**outer.header, "isDelta": 1}}, outer.nodes, outer.parts)
+    again = DraftMessage({**outer.tree, "header": {**outer.header, "isDelta": 1}}, outer.nodes, outer.parts)
     model.messages.insert(model.place(outer) + 1, again)
 
 

@@ -16,7 +16,7 @@ from conformance.reference.ipc.models import MAGIC
 from conformance.reference.ipc.samples import SAMPLES
 from conformance.reference.message import CONTINUATION, END_OF_STREAM
 
-__all__ = ["Metadata"]
+__all__ = ["TableBytes"]
 
 _BOUNDS: Final = "https://github.com/apache/arrow-dotnet/pull/47"
 _CRASH: Final = "https://issues.apache.org/jira/browse/ARROW-5921"
@@ -29,7 +29,7 @@ _HEADER, _FIELDS, _NAME, _TYPE, _CHILDREN = 2, 1, 0, 3, 5
 _NODES, _BUFFERS = 1, 2
 
 
-class Metadata(bytearray):
+class TableBytes(bytearray):
     """The bytes of a table and all below it, in which positions can be found and numbers changed."""
 
     def u32(self, at: int) -> int:
@@ -77,30 +77,30 @@ def _framed(metadata: bytes, rest: bytes) -> bytes:
     return CONTINUATION + struct.pack("<i", len(metadata)) + metadata + rest
 
 
-def _of_schema(change: Callable[[Metadata], object]) -> bytes:
+def _of_schema(change: Callable[[TableBytes], object]) -> bytes:
     model = SAMPLES["nested.mixed"].stream()
-    metadata = Metadata(write("Message", model.schema.tree, layout=SHARED_FIRST))
+    metadata = TableBytes(write("Message", model.schema.tree, layout=SHARED_FIRST))
     change(metadata)
     return _framed(bytes(metadata), model.batches[0].encode() + END_OF_STREAM)
 
 
-def _of_batch(change: Callable[[Metadata], object]) -> bytes:
+def _of_batch(change: Callable[[TableBytes], object]) -> bytes:
     model = SAMPLES["rows.several"].stream()
     tree, body = model.batches[0].complete()
-    metadata = Metadata(write("Message", tree, layout=SHARED_FIRST))
+    metadata = TableBytes(write("Message", tree, layout=SHARED_FIRST))
     change(metadata)
     return model.schema.encode() + _framed(bytes(metadata), body + END_OF_STREAM)
 
 
-def _of_footer(change: Callable[[Metadata], object]) -> bytes:
+def _of_footer(change: Callable[[TableBytes], object]) -> bytes:
     model = SAMPLES["rows.several"].file_of()
     before, tree = model.complete()
-    metadata = Metadata(write("Footer", tree, layout=SHARED_FIRST))
+    metadata = TableBytes(write("Footer", tree, layout=SHARED_FIRST))
     change(metadata)
     return before + bytes(metadata) + struct.pack("<i", len(metadata)) + MAGIC
 
 
-_Place = tuple[str, str, Callable[[Metadata], int], str, dict[str, int]]
+_Place = tuple[str, str, Callable[[TableBytes], int], str, dict[str, int]]
 
 
 def _places(*, schema: bool) -> Iterator[_Place]:
@@ -153,14 +153,14 @@ def _footer_places() -> Iterator[_Place]:
     yield "batches", "The number of blocks", lambda data: data.follow(data.slot(data.root, 3)), "<I", _UNSIGNED
 
 
-def _register(owner: str, make: Callable[[Callable[[Metadata], object]], bytes], places: Iterator[_Place]) -> None:
+def _register(owner: str, make: Callable[[Callable[[TableBytes], object]], bytes], places: Iterator[_Place]) -> None:
     for name, what, find, code, values in places:
         for label, value in values.items():
 
-            def change(data: Metadata, find: Any = find, code: str = code, value: int = value) -> None:
+            def change(data: TableBytes, find: Any = find, code: str = code, value: int = value) -> None:
                 struct.pack_into(code, data, find(data), value)
 
-            def made(change: Callable[[Metadata], object] = change) -> bytes:
+            def made(change: Callable[[TableBytes], object] = change) -> bytes:
                 return make(change)
 
             kind: Any = "file" if owner == "footer" else "stream"
@@ -173,18 +173,18 @@ _register("batch", _of_batch, _places(schema=False))
 _register("footer", _of_footer, _footer_places())
 
 
-def _backward(data: Metadata) -> None:
+def _backward(data: TableBytes) -> None:
     """The first field's vector of children has the field itself as a child: the offset wraps around 2^32."""
     at = data.follow(data.slot(data.field, _CHILDREN)) + 4
     struct.pack_into("<I", data, at, (data.field - at) % (1 << 32))
 
 
-def _root_inside_itself(data: Metadata) -> None:
+def _root_inside_itself(data: TableBytes) -> None:
     at = data.slot(data.root, _HEADER)
     struct.pack_into("<I", data, at, (data.root - at) % (1 << 32))
 
 
-def _vtable_is_table(data: Metadata) -> None:
+def _vtable_is_table(data: TableBytes) -> None:
     struct.pack_into("<i", data, data.root, 0)
 
 
@@ -195,7 +195,7 @@ def _laughs() -> bytes:
     for _ in range(40):
         field = {"name": "x", "type_type": 13, "type": {}, "children": [field, leaf]}
     tree = {"version": 4, "header_type": 1, "header": {"fields": [field]}}
-    data = Metadata(write("Message", tree, layout=SHARED_FIRST))
+    data = TableBytes(write("Message", tree, layout=SHARED_FIRST))
     table = data.field
     for _ in range(40):
         first = data.follow(data.slot(table, _CHILDREN)) + 4

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from conformance.reference.body import FieldNode, Part
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.register import mutant
-from conformance.reference.message import Message
+from conformance.reference.message import DraftMessage
 from conformance.wire.faults import Rule
 
 __all__: list[str] = []
@@ -22,7 +22,7 @@ _NO_VALUES = {
 }
 
 
-def _drop(model: StreamModel, gone: Message) -> None:
+def _drop(model: StreamModel, gone: DraftMessage) -> None:
     model.messages = [each for each in model.messages if each is not gone]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from conformance.reference.body import Part
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.register import mutant
-from conformance.reference.message import Message
+from conformance.reference.message import DraftMessage
 from conformance.wire.faults import Rule
 
 __all__: list[str] = []
@@ -21,7 +21,7 @@ Change = Callable[[StreamModel], None]
 _RUNS: Final = ("types.run-end-encoded-16", "types.run-end-encoded-32", "types.run-end-encoded-64")
 
 
-def _batch(model: StreamModel) -> Message:
+def _batch(model: StreamModel) -> DraftMessage:
     return model.batches[0]
 
 

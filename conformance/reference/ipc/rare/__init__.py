@@ -8,6 +8,6 @@ may refuse all the same says why (:attr:`~conformance.reference.ipc.rare.registe
 from __future__ import annotations
 
 from conformance.reference.ipc.rare import ends, inside, long, nulls, values  # noqa: F401  # each registers its input
-from conformance.reference.ipc.rare.register import PREFIX, RARE, WAYS, Made, Rare
+from conformance.reference.ipc.rare.register import PREFIX, RARE, WAYS, Rare, RareBytes
 
-__all__ = ["PREFIX", "RARE", "WAYS", "Made", "Rare"]
+__all__ = ["PREFIX", "RARE", "WAYS", "Rare", "RareBytes"]

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.options import WriterOptions
-from conformance.reference.ipc.rare.register import PREFIX, Made, Rare, register, written
+from conformance.reference.ipc.rare.register import PREFIX, Rare, RareBytes, register, written
 from conformance.reference.ipc.variations.sources import FILE, STREAM
 from conformance.reference.ipc.writer import stream_model, write_file
 from conformance.wire import Kind
@@ -79,17 +79,17 @@ MAKERS: Final[Mapping[str, tuple[str, _Make]]] = {
 }
 
 
-def _stream(make: _Make, how: WriterOptions) -> Made:
+def _stream(make: _Make, how: WriterOptions) -> RareBytes:
     model, batches = make(how)
-    return Made(model.encode(), batches)
+    return RareBytes(model.encode(), batches)
 
 
-def _file(make: Callable[[], Sequence[pa.RecordBatch]]) -> Made:
+def _file(make: Callable[[], Sequence[pa.RecordBatch]]) -> RareBytes:
     return written(make(), Kind.FILE)
 
 
-def _file_of_schema() -> Made:
-    return Made(write_file([], schema=NO_ROWS.schema), [NO_ROWS])
+def _file_of_schema() -> RareBytes:
+    return RareBytes(write_file([], schema=NO_ROWS.schema), [NO_ROWS])
 
 
 def _register() -> None:

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 import pyarrow as pa
 
 from conformance.reference.ipc.combined.layouts import LAYOUTS, Pattern
-from conformance.reference.ipc.rare.register import PREFIX, Made, Rare, register, written
+from conformance.reference.ipc.rare.register import PREFIX, Rare, RareBytes, register, written
 from conformance.reference.ipc.variations.sources import COL
 from conformance.wire import Kind
 
@@ -113,7 +113,7 @@ CONTAINERS: Final[Mapping[str, tuple[Callable[[_Fill], pa.Array], str]]] = {
 """The containers: the function that puts an array inside, and the section of the text that permits any."""
 
 
-def _made(container: str, layout: str) -> Made:
+def _made(container: str, layout: str) -> RareBytes:
     """A stream of the column between numbers and text."""
     make, _ = CONTAINERS[container]
     array = make(lambda pattern: LAYOUTS[layout].make(pattern, 0, False))  # noqa: FBT003  # see Layout.make

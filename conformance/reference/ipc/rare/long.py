@@ -12,7 +12,7 @@ from typing import Final
 import pyarrow as pa
 
 from conformance.reference.ipc.options import WriterOptions
-from conformance.reference.ipc.rare.register import PREFIX, Made, Rare, register, written
+from conformance.reference.ipc.rare.register import PREFIX, Rare, RareBytes, register, written
 from conformance.reference.ipc.variations.sources import COL, DICTIONARY, FILE, STREAM
 from conformance.reference.ipc.writer import stream_model
 from conformance.wire import Kind
@@ -23,27 +23,27 @@ AGAIN: Final = 10_000
 """How often a dictionary is sent; it is as many messages as the judge reads of a stream of this size."""
 
 
-def _columns(kind: Kind) -> Made:
+def _columns(kind: Kind) -> RareBytes:
     return written([pa.RecordBatch.from_pydict({f"c{number}": pa.array([number]) for number in range(COLUMNS)})], kind)
 
 
-def _encoded() -> Made:
+def _encoded() -> RareBytes:
     words = pa.array(["a"]).dictionary_encode()
     return written([pa.RecordBatch.from_pydict({f"c{number}": words for number in range(COLUMNS)})])
 
 
-def _batches(kind: Kind) -> Made:
+def _batches(kind: Kind) -> RareBytes:
     """Batches without rows, and behind them one with rows."""
     some = pa.RecordBatch.from_pydict({"x": pa.array([1, None, 3])})
     return written([*[some.slice(0, 0)] * BATCHES, some], kind)
 
 
-def _again() -> Made:
+def _again() -> RareBytes:
     """One column whose dictionary is sent again and again before the batch."""
     batch = pa.RecordBatch.from_pydict({"x": pa.array(["a", "b", None]).dictionary_encode()})
     model = stream_model([batch], WriterOptions())
     opening, dictionary, rows = (message.encode() for message in model.messages)
-    return Made(opening + dictionary * AGAIN + rows + model.end, [batch])
+    return RareBytes(opening + dictionary * AGAIN + rows + model.end, [batch])
 
 
 def _register() -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from conformance.reference.ipc.rare.register import PREFIX, Made, Rare, register, written
+from conformance.reference.ipc.rare.register import PREFIX, Rare, RareBytes, register, written
 from conformance.reference.ipc.variations.sources import COL
 from conformance.wire import Kind
 
@@ -31,7 +31,7 @@ def _union(mode: str) -> pa.Array:
     return pa.UnionArray.from_sparse(codes, [pa.array(numbers, pa.int32()), pa.array(texts)], ["x", "y"])
 
 
-def _made(mode: str, *, runs: bool) -> Made:
+def _made(mode: str, *, runs: bool) -> RareBytes:
     column = _union(mode)
     if runs:
         ends = pa.array([2, 3, 5, 6, 8, 9], pa.int32())

@@ -11,7 +11,7 @@ import pyarrow as pa
 from conformance.reference.ipc.writer import write_file, write_stream
 from conformance.wire import Kind
 
-__all__ = ["PREFIX", "RARE", "WAYS", "Made", "Rare", "register", "written"]
+__all__ = ["PREFIX", "RARE", "WAYS", "Rare", "RareBytes", "register", "written"]
 
 PREFIX: Final = "rare"
 WAYS: Final = ("way", "after")
@@ -19,7 +19,7 @@ WAYS: Final = ("way", "after")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Made:
+class RareBytes:
     """The bytes of a rare input, and the batches that they hold."""
 
     data: bytes
@@ -38,7 +38,7 @@ class Rare:
     title: str
     kind: Kind
     source: str
-    make: Callable[[], Made]
+    make: Callable[[], RareBytes]
     open: str = ""
     under: tuple[str, ...] | None = WAYS
 
@@ -58,6 +58,6 @@ def register(each: Rare) -> None:
     RARE[each.id] = each
 
 
-def written(batches: Sequence[pa.RecordBatch], kind: Kind = Kind.STREAM) -> Made:
+def written(batches: Sequence[pa.RecordBatch], kind: Kind = Kind.STREAM) -> RareBytes:
     """The batches as the reference writes them."""
-    return Made(write_file(batches) if kind is Kind.FILE else write_stream(batches), batches)
+    return RareBytes(write_file(batches) if kind is Kind.FILE else write_stream(batches), batches)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from conformance.reference.ipc.rare.register import PREFIX, Made, Rare, register, written
+from conformance.reference.ipc.rare.register import PREFIX, Rare, RareBytes, register, written
 from conformance.reference.ipc.variations.sources import COL, FBS
 from conformance.wire import Kind
 from conformance.wire.intervals import DAY_TIME, YEAR_MONTH
@@ -77,14 +77,14 @@ def _array(values: Sequence[int | None], kind: pa.DataType) -> pa.Array:
     return pa.array(values, pa.int32() if kind.bit_width == 32 else pa.int64()).view(kind)
 
 
-def _one(array: pa.Array) -> Made:
+def _one(array: pa.Array) -> RareBytes:
     """A stream of the column between two others, so that a reader which takes a wrong width is seen there too."""
     count = len(array)
     columns = [pa.array(range(count), pa.int32()), array, pa.array([f"row {row}" for row in range(count)])]
     return written([pa.RecordBatch.from_arrays(columns, names=["before", "x", "after"])])
 
 
-def _union(children: int, *, dense: bool) -> Made:
+def _union(children: int, *, dense: bool) -> RareBytes:
     """A union of numbers: a slot for each child, whose value is the child's number."""
     numbers = [*range(children)]
     ids = pa.array(numbers, pa.int8())

@@ -13,7 +13,7 @@ from conformance.reference.body import FieldNode, Part
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.register import STANDARD, variation
 from conformance.reference.ipc.variations.sources import ALIGNMENT, BATCH, COL
-from conformance.reference.message import Message, frame
+from conformance.reference.message import DraftMessage, frame
 
 __all__ = ["batches_of"]
 
@@ -24,13 +24,13 @@ _BINARY: Final = f"{COL}#variable-size-binary-layout"
 _VIEW: Final = f"{COL}#variable-size-binary-view-layout"
 
 
-def batches_of(model: StreamModel) -> Iterator[Message]:
+def batches_of(model: StreamModel) -> Iterator[DraftMessage]:
     """The dictionary batches and the record batches."""
     yield from model.dictionaries
     yield from model.batches
 
 
-def _parts(model: StreamModel, role: str) -> Iterator[tuple[Message, int, Part]]:
+def _parts(model: StreamModel, role: str) -> Iterator[tuple[DraftMessage, int, Part]]:
     """Every buffer of a role, with its message and its number.
 
     Raises:
@@ -47,7 +47,7 @@ def _parts(model: StreamModel, role: str) -> Iterator[tuple[Message, int, Part]]
     yield from found
 
 
-def _of(message: Message, path: str) -> FieldNode:
+def _of(message: DraftMessage, path: str) -> FieldNode:
     return next(node for node in message.nodes if node.path == path)
 
 

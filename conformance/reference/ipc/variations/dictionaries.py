@@ -7,7 +7,7 @@ from typing import Any, Final
 from conformance.reference.ipc.models import FileModel, StreamModel
 from conformance.reference.ipc.register import variation
 from conformance.reference.ipc.variations.sources import DICTIONARY, FBS, FILE, METADATA, STREAM
-from conformance.reference.message import Message
+from conformance.reference.message import DraftMessage
 
 __all__: list[str] = []
 
@@ -66,7 +66,7 @@ def delta_empty(model: StreamModel) -> None:
     """A delta appends nothing."""
     first = model.dictionaries[0]
     tree = {**first.tree, "header": {**first.header, "isDelta": 1, "data": {"length": 0}}}
-    delta = Message(tree, [type(node)(node.path, 0, 0) for node in first.nodes])
+    delta = DraftMessage(tree, [type(node)(node.path, 0, 0) for node in first.nodes])
     delta.parts = [type(part)(part.path, part.role, b"", part.unit) for part in first.parts]
     model.messages.insert(model.place(model.batches[-1]), delta)
 

@@ -9,7 +9,7 @@ from conformance.reference.flatbuffers import SHARED_FIRST, TableLayout
 from conformance.reference.ipc.models import FileModel, StreamModel
 from conformance.reference.ipc.register import Grade, variation
 from conformance.reference.ipc.variations.sources import FBS
-from conformance.reference.message import Message
+from conformance.reference.message import DraftMessage
 from conformance.reference.serializer import Serializer, encoded
 from conformance.reference.variations import VARIATIONS
 
@@ -68,7 +68,7 @@ def _laid_out(name: str, layout: TableLayout, what: str) -> None:
     def vary(model: FileModel) -> None:
         model.layout = layout
         for message in model.stream.messages:
-            if isinstance(message, Message):
+            if isinstance(message, DraftMessage):
                 message.layout = layout
 
     vary.__doc__ = what

@@ -7,7 +7,7 @@ import struct
 from conformance.reference.ipc.models import StreamModel
 from conformance.reference.ipc.register import STANDARD, variation
 from conformance.reference.ipc.variations.sources import ALIGNMENT, COL, FBS, FRAMING, METADATA, ORDER, STREAM
-from conformance.reference.message import CONTINUATION, END_OF_STREAM, Message
+from conformance.reference.message import CONTINUATION, END_OF_STREAM, DraftMessage
 
 __all__: list[str] = []
 
@@ -64,7 +64,7 @@ def legacy_end(model: StreamModel) -> None:
 def mixed_framing(model: StreamModel) -> None:
     """Every second message has legacy framing."""
     for message in model.messages[1::2]:
-        if isinstance(message, Message):
+        if isinstance(message, DraftMessage):
             message.continuation = b""
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 import pytest
 
-from conformance.protocols.flight.clients.script import End, Reply, Script
+from conformance.protocols.flight.clients.script import EndOfCall, Reply, Script
 from conformance.protocols.flight.clients.server import ScriptedServer
 from conformance.protocols.flight.contract.encoding import part
 from conformance.protocols.flight.wire.messages import SERVICE
@@ -51,7 +51,7 @@ def test_a_ticket_has_its_reply(server: ScriptedServer) -> None:
 
 def test_a_status_comes_behind_some_messages(server: ScriptedServer) -> None:
     """The call ends after as many messages as the script says."""
-    server.play(Script({"DoGet": Reply((b"one", b"two"), End(code="NOT_FOUND", after=1))}))
+    server.play(Script({"DoGet": Reply((b"one", b"two"), EndOfCall(code="NOT_FOUND", after=1))}))
 
     assert called(server, "DoGet") == ([b"one"], "NOT_FOUND")
 
@@ -59,7 +59,7 @@ def test_a_status_comes_behind_some_messages(server: ScriptedServer) -> None:
 @pytest.mark.parametrize(("kind", "behind"), [("reset", b""), ("inside", prefixed(b"two" * 10)[: 5 + 15])])
 def test_a_connection_breaks(server: ScriptedServer, kind: str, behind: bytes) -> None:
     """What comes before the break is sent, byte for byte, and no more of the next message than the script says."""
-    server.play(Script({"DoGet": Reply((b"one", b"two" * 10), End(kind, after=1))}))
+    server.play(Script({"DoGet": Reply((b"one", b"two" * 10), EndOfCall(kind, after=1))}))
 
     assert sent(server.address, f"{SERVICE}DoGet") == prefixed(b"one") + behind
 
@@ -67,7 +67,7 @@ def test_a_connection_breaks(server: ScriptedServer, kind: str, behind: bytes) -
 @pytest.mark.parametrize("kind", ["reset", "inside"])
 def test_a_broken_connection_ends_the_call(server: ScriptedServer, kind: str) -> None:
     """A client of gRPC gets an error; it may drop the message that came before if its program has not taken it."""
-    server.play(Script({"DoGet": Reply((b"one", b"two" * 10), End(kind, after=1))}))
+    server.play(Script({"DoGet": Reply((b"one", b"two" * 10), EndOfCall(kind, after=1))}))
 
     found, status = called(server, "DoGet")
 
@@ -77,7 +77,7 @@ def test_a_broken_connection_ends_the_call(server: ScriptedServer, kind: str) ->
 
 def test_goaway_ends_no_call(server: ScriptedServer) -> None:
     """A call that is in progress goes on."""
-    server.play(Script({"DoGet": Reply((b"one", b"two"), End("goaway", after=1))}))
+    server.play(Script({"DoGet": Reply((b"one", b"two"), EndOfCall("goaway", after=1))}))
 
     assert called(server, "DoGet") == ([b"one", b"two"], "OK")
 

@@ -26,7 +26,7 @@ from conformance.protocols.flight.reference.mutants import FLIGHT_MUTANTS
 from conformance.protocols.flight.reference.server import FlightServer
 from conformance.protocols.flight.reference.variations import FLIGHT_VARIATIONS
 from conformance.protocols.flight.table.spec import FlightSeeding, FlightSpec, Login, LoginForm
-from conformance.recording.keeping import Bounds, Kept
+from conformance.recording.keeping import Bounds, KeptMessages
 from conformance.records import Outcome, Verdict
 from conformance.targets import open_target
 from conformance.targets.endpoint import Endpoint
@@ -104,9 +104,9 @@ def test_the_log_has_numbers_and_no_secret(tmp_path: Path) -> None:
     assert b"Bearer " not in (tmp_path / "said.log").read_bytes()
 
 
-def kept(method: str, sent: tuple[tuple[str, str | bytes], ...], *responses: bytes) -> Kept:
+def kept(method: str, sent: tuple[tuple[str, str | bytes], ...], *responses: bytes) -> KeptMessages:
     """A call that has ended, with the metadata of its client."""
-    one = Kept("flight", method, sent, Bounds(), 0.0)
+    one = KeptMessages("flight", method, sent, Bounds(), 0.0)
     for response in responses:
         one.response(response)
     return one

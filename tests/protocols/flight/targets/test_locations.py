@@ -13,7 +13,7 @@ import pytest
 from conformance.contract.judge import judge_view
 from conformance.contract.viewing import view_of
 from conformance.generate import materialise
-from conformance.protocols.flight.contract.decoding import Endpoint as FlightEndpoint
+from conformance.protocols.flight.contract.decoding import DecodedEndpoint as FlightEndpoint
 from conformance.protocols.flight.reference.server import FlightServer
 from conformance.protocols.flight.reference.service import FlightService
 from conformance.protocols.flight.reference.store import Flight

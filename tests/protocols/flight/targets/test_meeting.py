@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from conformance.protocols.flight.targets.meeting import ALONE, Meeting, at_once
+from conformance.protocols.flight.targets.meeting import ALONE, MeetingPoint, at_once
 
 
 def test_calls_are_open_together() -> None:
@@ -14,7 +14,7 @@ def test_calls_are_open_together() -> None:
     sent: list[str] = []
     lock = threading.Lock()
 
-    def send(meeting: Meeting) -> bool:
+    def send(meeting: MeetingPoint) -> bool:
         for message in meeting.messages([b"first", b"between", b"last"]):
             with lock:
                 sent.append(message.decode())
@@ -44,7 +44,7 @@ def test_a_call_by_itself_sends_all(count: int) -> None:
 def test_the_error_of_a_part_is_raised() -> None:
     """And the others come to their end."""
 
-    def fail(_: Meeting) -> bool:
+    def fail(_: MeetingPoint) -> bool:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):

@@ -8,15 +8,15 @@ import pyarrow.flight as pf
 import pytest
 
 from conformance.generate import materialise
-from conformance.protocols.flight.contract.decoding import Endpoint, Info, message_of, read_data
+from conformance.protocols.flight.contract.decoding import DecodedEndpoint, Info, message_of, read_data
 from conformance.protocols.flight.contract.encoding import descriptor, part
 from conformance.protocols.flight.records import Descriptor, DoAction, DoPut, NameForm
-from conformance.protocols.flight.targets.messages import Names, action_of
+from conformance.protocols.flight.targets.messages import FlightNames, action_of
 from conformance.protocols.flight.targets.puts import put_messages
 from conformance.records import Json, Table
 from tests.protocols.flight.reference.direct import PATH, ROWS, case_of
 
-ENDPOINT = Endpoint(b"\x0a\x03\x0a\x01t", b"t", (), None)
+ENDPOINT = DecodedEndpoint(b"\x0a\x03\x0a\x01t", b"t", (), None)
 INFO = Info(b"raw", b"", None, (ENDPOINT,), 0, 0, ordered=False)
 NAMED = descriptor(Descriptor(path=("a",)))
 
@@ -24,19 +24,19 @@ NAMED = descriptor(Descriptor(path=("a",)))
 @pytest.mark.parametrize(
     ("names", "path"),
     [
-        (Names("flight.put"), ("flight.put.table",)),
-        (Names("flight.put", ("db", "t-{name}")), ("db", "t-flight.put.table")),
-        (Names("flight.put", token="x1"), ("flight.put.table.x1",)),
+        (FlightNames("flight.put"), ("flight.put.table",)),
+        (FlightNames("flight.put", ("db", "t-{name}")), ("db", "t-flight.put.table")),
+        (FlightNames("flight.put", token="x1"), ("flight.put.table.x1",)),
     ],
 )
-def test_a_flight_is_called_after_its_case(names: Names, path: tuple[str, ...]) -> None:
+def test_a_flight_is_called_after_its_case(names: FlightNames, path: tuple[str, ...]) -> None:
     """In the part of the path that the target file says; with a token where other runs may have flights."""
     assert names.descriptor(Descriptor(path=("table",))) == Descriptor(path=path)
 
 
 def test_a_command_is_left_as_it_is() -> None:
     """What it means is the server's own."""
-    assert Names("a", token="x").descriptor(Descriptor(cmd=b"\xff")) == Descriptor(cmd=b"\xff")
+    assert FlightNames("a", token="x").descriptor(Descriptor(cmd=b"\xff")) == Descriptor(cmd=b"\xff")
 
 
 def test_a_table_comes_with_its_schema_and_descriptor() -> None:
@@ -106,6 +106,6 @@ def test_an_action_has_its_body_or_what_the_server_gave_out() -> None:
 )
 def test_a_path_of_several_parts_has_forms(form: NameForm, named: Descriptor) -> None:
     """They look alike, and each is another descriptor."""
-    names = Names("c", ("db", "{name}"), "x1")
+    names = FlightNames("c", ("db", "{name}"), "x1")
 
     assert names.descriptor(Descriptor(path=("table", "part"), form=form)) == named

@@ -17,7 +17,7 @@ from conformance.protocols.storage_read.generate.scenarios import CHAPTER as DRA
 from conformance.protocols.storage_read.reference.catalogue import Catalogue
 from conformance.protocols.storage_read.reference.hosted import storage_target
 from conformance.protocols.storage_read.reference.mutants import MUTANTS
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.records import Case, Outcome
 from conformance.reference.refusals import Reason
@@ -27,7 +27,7 @@ OURS = [clause for clause in CLAUSES.values() if clause.id.startswith(CHAPTER)]
 
 
 def verdicts(
-    mutant: str | None, cases: list[Case], *, make: Callable[[Catalogue], Service] | None = None
+    mutant: str | None, cases: list[Case], *, make: Callable[[Catalogue], ReadService] | None = None
 ) -> dict[str, set[Outcome]]:
     """The outcomes of each clause on scenarios that a mutant, the reference, or the service that is made, serves."""
     found: dict[str, set[Outcome]] = {}
@@ -56,7 +56,7 @@ def test_the_reference_holds_every_clause_on_scenarios() -> None:
     assert {clause.id for clause in OURS} <= {clause for clause, made in found.items() if Outcome.PASS in made}
 
 
-class Free(Service):
+class Free(ReadService):
     """A server with other choices: a stream for every third row, one row in a response, few splits, rows backwards."""
 
     def plan_streams(self, snapshot: Any, request: Any) -> list[tuple[int, int]]:
@@ -81,7 +81,7 @@ class Free(Service):
         return stream.rows.slice(0, 1), stream.rows.slice(1)
 
 
-class Undivided(Service):
+class Undivided(ReadService):
     """A server that has one stream per session and splits none."""
 
     def plan_streams(self, snapshot: Any, request: Any) -> list[tuple[int, int]]:
@@ -93,7 +93,7 @@ class Undivided(Service):
         return type(super().split_read_stream(request))()
 
 
-class Unallocated(Service):
+class Unallocated(ReadService):
     """A server that refuses an offset to which it has not sent a stream yet; the proto calls the answer undefined."""
 
     def read_rows(self, request: Any) -> Iterator[Any]:
@@ -116,7 +116,7 @@ class Unallocated(Service):
 
 
 @pytest.mark.parametrize("service", [Free, Undivided, Unallocated])
-def test_what_a_server_may_choose_is_no_finding(service: type[Service]) -> None:
+def test_what_a_server_may_choose_is_no_finding(service: type[ReadService]) -> None:
     """Streams, their order, the size of responses, the place of a split and offsets that no read has reached are the
     server's own choice.
     """

@@ -14,7 +14,7 @@ from conformance.protocols.storage_read.generate.dialects import (
     SESSIONS,
     SHAPED,
     WALKED,
-    Drawn,
+    DrawnRestriction,
     draw_restricted_case,
     draw_restriction,
 )
@@ -142,7 +142,7 @@ def test_nothing_is_drawn_where_nothing_can_be_told_apart() -> None:
 
 def test_a_drawn_restriction_names_the_engines() -> None:
     """The engines are those on which a reading that is told apart was measured."""
-    drawn = Drawn("x", (), {"nan-is-null": (1,), "between-in-any-order": None})
+    drawn = DrawnRestriction("x", (), {"nan-is-null": (1,), "between-in-any-order": None})
 
     assert drawn.engines == ("SQLite",)
 

@@ -12,9 +12,9 @@ from conformance.protocols.storage_read.generate.predicates import draw_predicat
 from conformance.protocols.storage_read.model.predicates import (
     And,
     Between,
-    Compared,
-    Comparison,
-    In,
+    ComparedWith,
+    ComparisonOperator,
+    InList,
     IsNull,
     Not,
     Operand,
@@ -32,18 +32,18 @@ N = Operand(("n",), BqType.INT64)
 @pytest.mark.parametrize(
     ("predicate", "row", "truth"),
     [
-        (Compared(N, Comparison.LESS, 5), {"n": 4}, True),
-        (Compared(N, Comparison.LESS, 5), {"n": None}, None),
-        (Compared(N, Comparison.LESS, 5), {}, None),
+        (ComparedWith(N, ComparisonOperator.LESS, 5), {"n": 4}, True),
+        (ComparedWith(N, ComparisonOperator.LESS, 5), {"n": None}, None),
+        (ComparedWith(N, ComparisonOperator.LESS, 5), {}, None),
         (Between(N, 2, 4), {"n": 4}, True),
-        (In(N, (2, 4)), {"n": 3}, False),
+        (InList(N, (2, 4)), {"n": 3}, False),
         (IsNull(N), {"n": None}, True),
         (Not(IsNull(N)), {"n": None}, False),
         (StartsWith(Operand(("s",), BqType.STRING), "ab"), {"s": "abc"}, True),
         (IsNull(Operand(("r", "n"), BqType.INT64)), {"r": None}, True),
-        (Compared(Operand(("f",), BqType.FLOAT64), Comparison.EQUAL, "NaN"), {"f": "NaN"}, False),
-        (Compared(Operand(("d",), BqType.NUMERIC), Comparison.LESS, "10"), {"d": "9.5"}, True),
-        (Compared(Operand(("t",), BqType.TIMESTAMP), Comparison.GREATER, "2020-01-01T00:00:00Z"),
+        (ComparedWith(Operand(("f",), BqType.FLOAT64), ComparisonOperator.EQUAL, "NaN"), {"f": "NaN"}, False),
+        (ComparedWith(Operand(("d",), BqType.NUMERIC), ComparisonOperator.LESS, "10"), {"d": "9.5"}, True),
+        (ComparedWith(Operand(("t",), BqType.TIMESTAMP), ComparisonOperator.GREATER, "2020-01-01T00:00:00Z"),
          {"t": "2020-01-01T00:00:00.500000Z"}, True),
     ],
 )  # fmt: skip
@@ -55,8 +55,8 @@ def test_a_predicate_is_true_false_or_null(predicate: Predicate, row: dict[str, 
 @pytest.mark.parametrize(("one", "both", "either"), [(True, None, True), (False, False, None), (None, None, None)])
 def test_null_joins_as_the_unknown(*, one: bool | None, both: bool | None, either: bool | None) -> None:
     """NULL AND FALSE is FALSE, NULL OR TRUE is TRUE, everything else with NULL is NULL."""
-    unknown = Compared(Operand(("absent",), BqType.INT64), Comparison.EQUAL, 0)
-    known: Predicate = unknown if one is None else Compared(N, Comparison.EQUAL, 1 if one else 2)
+    unknown = ComparedWith(Operand(("absent",), BqType.INT64), ComparisonOperator.EQUAL, 0)
+    known: Predicate = unknown if one is None else ComparedWith(N, ComparisonOperator.EQUAL, 1 if one else 2)
 
     assert And(known, unknown).truth({"n": 1}) is both
     assert Or(unknown, known).truth({"n": 1}) is either
@@ -87,6 +87,6 @@ def test_a_session_sees_the_rows_of_its_instant() -> None:
 
     assert table.seen() == (0, 1, 2, 3)
     assert table.seen(before_appends=True) == (0, 1)
-    assert table.seen(Compared(N, Comparison.GREATER, 0)) == (1, 2, 3)
+    assert table.seen(ComparedWith(N, ComparisonOperator.GREATER, 0)) == (1, 2, 3)
     with pytest.raises(ValueError, match="expected at most 1 rows to append, got 2"):
         table.append(2)

@@ -7,18 +7,18 @@ import dataclasses
 import pytest
 
 from conformance.protocols.storage_read.model import DeviationKind as Kind
-from conformance.protocols.storage_read.model import SessionHistory, Split, StreamRead, deviations
+from conformance.protocols.storage_read.model import ModelSplit, SessionHistory, StreamRead, deviations
 
 ROWS = tuple("abcdef")
 
 
 def history(
-    *asked: StreamRead | Split, streams: tuple[str, ...] = ("s",), rows: tuple[str, ...] = ROWS
+    *asked: StreamRead | ModelSplit, streams: tuple[str, ...] = ("s",), rows: tuple[str, ...] = ROWS
 ) -> SessionHistory:
     """A session with rows a to f, and what was asked of it, numbered by place."""
     numbered = [dataclasses.replace(one, call=call) for call, one in enumerate(asked, 1)]
     reads = tuple(one for one in numbered if isinstance(one, StreamRead))
-    return SessionHistory(0, rows, streams, reads, tuple(one for one in numbered if isinstance(one, Split)))
+    return SessionHistory(0, rows, streams, reads, tuple(one for one in numbered if isinstance(one, ModelSplit)))
 
 
 def read(rows: str, offset: int = 0, stream: str = "s", *, ended: bool = True, together: bool = False) -> StreamRead:
@@ -31,7 +31,7 @@ def refused(offset: int, stream: str = "s", *, together: bool = False) -> Stream
     return StreamRead(0, stream, offset, refused=True, together=together)
 
 
-SPLIT = Split(0, "s", "p", "r")
+SPLIT = ModelSplit(0, "s", "p", "r")
 
 PERMITTED = {
     "any order": (read("fdacbe"),),
@@ -53,14 +53,14 @@ PERMITTED = {
     "a child of a child": (
         SPLIT,
         read("abcd", stream="p"),
-        Split(0, "p", "x", "y"),
+        ModelSplit(0, "p", "x", "y"),
         read("a", stream="x"),
         read("cd", 1, stream="y"),
         read("abcdef"),
         read("ef", stream="r"),
     ),
     "an empty child": (SPLIT, read("", stream="p"), read("abcdef", stream="r"), read("abcdef")),
-    "a stream that is not divided": (Split(0, "s"), read("abcdef")),
+    "a stream that is not divided": (ModelSplit(0, "s"), read("abcdef")),
     "an unknown stream": (read("xyz", stream="elsewhere"),),
     "nothing read out": (read("b", 1, ended=False),),
 }
@@ -88,7 +88,7 @@ CONTRADICTIONS = {
     "children lose a row": ((read("abcdef"), SPLIT, read("ab", stream="p"), read("def", stream="r")), Kind.DIVIDED, 4),
     "children swap": ((read("abcdef"), SPLIT, read("def", stream="p"), read("abc", stream="r")), Kind.DIVIDED, 3),
     "a child of a child has a row of another stream": (
-        (read("abc"), SPLIT, Split(0, "r", "x", "y"), read("f", stream="y", ended=False)),
+        (read("abc"), SPLIT, ModelSplit(0, "r", "x", "y"), read("f", stream="y", ended=False)),
         Kind.DIVIDED,
         4,
     ),
@@ -110,7 +110,7 @@ CONTRADICTIONS = {
         3,
     ),
     "a read from the start is refused": ((refused(0),), Kind.REFUSED, 1),
-    "a split is refused": ((Split(0, "s", refused=True),), Kind.REFUSED, 1),
+    "a split is refused": ((ModelSplit(0, "s", refused=True),), Kind.REFUSED, 1),
     "beyond the end is served": ((read("abcdef"), read("", 7)), Kind.BEYOND, 2),
     "beyond the child is served": (
         (SPLIT, read("ab", stream="p"), read("cdef", stream="r"), read("", 3, stream="p")),

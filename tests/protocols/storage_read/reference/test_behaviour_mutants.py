@@ -11,7 +11,7 @@ import pytest
 from conformance.contract import proto
 from conformance.protocols.storage_read.reference.mutants import MUTANTS, service_class
 from conformance.protocols.storage_read.reference.server import ReferenceServer
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from tests.protocols.storage_read.reference.client import Client, connected, field, schema_of, table_name
 
 ROWS = 30
@@ -116,8 +116,8 @@ def test_byte_mutants_are_served() -> None:
 
     service = service_class(name)
 
-    assert issubclass(service, Service)
-    assert service.encode_batch is not Service.encode_batch
+    assert issubclass(service, ReadService)
+    assert service.encode_batch is not ReadService.encode_batch
 
 
 def test_unknown_mutant_is_refused() -> None:

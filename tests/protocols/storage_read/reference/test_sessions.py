@@ -7,7 +7,7 @@ import pytest
 
 from conformance.protocols.storage_read.reference import session as sessions_module
 from conformance.protocols.storage_read.reference.catalogue import Snapshot, TableId
-from conformance.protocols.storage_read.reference.session import Session, Sessions, Stream
+from conformance.protocols.storage_read.reference.session import OpenedSession, Sessions, Stream
 
 NO_ROWS = pa.table({"a": pa.array([], pa.int64())})
 
@@ -15,7 +15,7 @@ NO_ROWS = pa.table({"a": pa.array([], pa.int64())})
 def stream(name: str, *, table: str = "t", expires: int = 100) -> Stream:
     """A stream of a session on a table."""
     snapshot = Snapshot(TableId("p", "d", table), (), 1, NO_ROWS)
-    return Stream(name, Session(f"of {name}", None, snapshot, (), expires), NO_ROWS)
+    return Stream(name, OpenedSession(f"of {name}", None, snapshot, (), expires), NO_ROWS)
 
 
 def remembered(sessions: Sessions) -> list[str]:

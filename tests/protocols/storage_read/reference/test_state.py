@@ -12,7 +12,7 @@ import pytest
 
 from conformance.contract import proto
 from conformance.protocols.storage_read.reference.catalogue import Catalogue, Snapshot, TableId, stored_schema
-from conformance.protocols.storage_read.reference.session import Session, Stream
+from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.protocols.storage_read.reference.state import read_state, write_state
 from conformance.records import BqType, Column, Mode, RecordError
 
@@ -32,7 +32,7 @@ def filled() -> tuple[Catalogue, list[Stream]]:
         catalogue.append(TABLE, pa.Table.from_pylist([{"n": n, "r": [{"x": "é"}]}], stored_schema(COLUMNS)))
     snapshot = catalogue.snapshot(TABLE)
     request = proto.CreateReadSessionRequest(parent="projects/p", max_stream_count=2)
-    session = Session("s", request, snapshot, COLUMNS[:1], 99, b"schema", buffer_codec="ZSTD", lz4_responses=True)
+    session = OpenedSession("s", request, snapshot, COLUMNS[:1], 99, b"schema", buffer_codec="ZSTD", lz4_responses=True)
     return catalogue, [Stream(f"s/{n}", session, snapshot.rows.slice(n, 1)) for n in range(2)]
 
 

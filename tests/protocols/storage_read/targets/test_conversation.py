@@ -19,17 +19,17 @@ from conformance.records import (
     AppendRows,
     CallEnd,
     CreateSession,
-    Fault,
     FaultKind,
     Happening,
     Meanwhile,
+    PlannedFault,
     ReadRows,
     SplitStream,
     Step,
 )
 from conformance.targets.allowance import OUT_OF_BYTES, OUT_OF_TIME
 from conformance.targets.calls import CallBudget, Caller, open_channel
-from conformance.targets.faulting import Line
+from conformance.targets.faulting import BreakableLine
 from conformance.targets.names import Names
 from conformance.targets.patience import Patience
 from tests.patience import LONG, patiently
@@ -61,9 +61,9 @@ def converse(fake: FakeServer, *steps: Step, plan: ConversationPlan = PLAN) -> C
         with open_channel(f"127.0.0.1:{port}", message_limit=100_000) as second:
 
             @contextlib.contextmanager
-            def broken(fault: Fault) -> Iterator[tuple[Caller, Line]]:
+            def broken(fault: PlannedFault) -> Iterator[tuple[Caller, BreakableLine]]:
                 with (
-                    Line(f"127.0.0.1:{port}", framed=True, cut=fault.bytes) as line,
+                    BreakableLine(f"127.0.0.1:{port}", framed=True, cut=fault.bytes) as line,
                     open_channel(line.endpoint, message_limit=100_000) as third,
                 ):
                     yield caller.over(third), line
@@ -461,9 +461,9 @@ def test_a_handed_read_comes_over_another_connection(fake: FakeServer) -> None:
 # --- fault plans --------------------------------------------------------------------------------------
 
 
-def reset(call: int = 0, **changes: int) -> Fault:
+def reset(call: int = 0, **changes: int) -> PlannedFault:
     """The connection of a call breaks."""
-    return Fault(FaultKind.RESET, call=call, **changes)
+    return PlannedFault(FaultKind.RESET, call=call, **changes)
 
 
 def served(request: bytes, counts: tuple[int, ...]) -> Iterator[bytes]:
@@ -538,7 +538,7 @@ def test_a_deadline_of_the_client_ends_a_read_and_not_the_conversation(fake: Fak
 
     def within(seconds: float) -> Conversation:
         fake.requests.clear()
-        fault = Fault(FaultKind.DEADLINE, responses=1, seconds=seconds)
+        fault = PlannedFault(FaultKind.DEADLINE, responses=1, seconds=seconds)
         return converse(fake, CreateSession(), ReadRows(faults=(fault,)))
 
     conversation = patiently(within, lambda made: len(made.calls[1].responses) == 1, seconds=0.01)
@@ -559,7 +559,7 @@ def test_a_paused_read_goes_on_after_the_reads_alongside(fake: FakeServer) -> No
         events.append(f"{name} ends")
 
     fake.rows = rows
-    pause = Fault(FaultKind.DELAY, responses=1)
+    pause = PlannedFault(FaultKind.DELAY, responses=1)
     conversation = converse(fake, CreateSession(), ReadRows(faults=(pause,)), ReadRows(offset="5", alongside=True))
 
     assert events.index("paused begins") < events.index("other begins")

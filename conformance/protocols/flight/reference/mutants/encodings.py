@@ -10,7 +10,7 @@ from conformance.protocols.flight.reference.register import mutant
 from conformance.protocols.flight.reference.service import FlightService, Messages
 from conformance.protocols.flight.reference.store import Flight
 from conformance.reference.flatbuffers import write
-from conformance.reference.message import Message
+from conformance.reference.message import DraftMessage
 
 _STREAM = "flight-data.is-an-arrow-stream"
 _BATCH = 3
@@ -21,7 +21,7 @@ Tree = dict[str, Any]
 def _changed(name: str, what: str, change: Callable[[Tree], Tree]) -> None:
     """Register a mutant that changes the header of each batch."""
 
-    def encode(_: FlightService, message: Message) -> tuple[bytes, bytes]:
+    def encode(_: FlightService, message: DraftMessage) -> tuple[bytes, bytes]:
         tree, body = message.complete()
         if tree["header_type"] == _BATCH:
             tree = {**tree, "header": change(tree["header"])}
@@ -76,7 +76,7 @@ _changed(
 class HeaderCut(FlightService):
     """The headers of batches end too early."""
 
-    def encode(self, message: Message) -> tuple[bytes, bytes]:
+    def encode(self, message: DraftMessage) -> tuple[bytes, bytes]:
         header, body = super().encode(message)
         return (header[: len(header) // 2], body) if body else (header, body)
 

@@ -12,9 +12,9 @@ from conformance.protocols.flight.contract.decoding import Data
 from conformance.protocols.flight.contract.encoding import data, double, number, part
 from conformance.protocols.flight.contract.sqlmessages import packed
 from conformance.protocols.flight.reference.register import mutant
-from conformance.protocols.flight.reference.scenarios.actions import Expiring
+from conformance.protocols.flight.reference.scenarios.actions import ThreeExpiring
 from conformance.protocols.flight.reference.scenarios.data import Echo, PlainTables
-from conformance.protocols.flight.reference.scenarios.infos import Described, Ordered, Reused
+from conformance.protocols.flight.reference.scenarios.infos import CommandComesBack, Ordered, Reused
 from conformance.protocols.flight.reference.scenarios.logins import LoggedIn, Mirrored
 from conformance.protocols.flight.reference.scenarios.polls import Polled
 from conformance.protocols.flight.reference.scenarios.register import numbers
@@ -91,7 +91,7 @@ class EmptyLocation(Reused):
 
 
 @_of("app_metadata_flight_info_endpoint", "endpoint-without-metadata")
-class BareEndpoint(Described):
+class BareEndpoint(CommandComesBack):
     """The endpoint has no metadata."""
 
     def endpoints(self, flight: Flight) -> Sequence[bytes]:
@@ -142,7 +142,7 @@ class NoProgress(Polled):
 
 
 @_of("expiration_time:do_get", "no-lifetimes")
-class NoLifetimes(Expiring):
+class NoLifetimes(ThreeExpiring):
     """No endpoint has an expiration time."""
 
     def _expires(self, ticket: bytes) -> bytes:
@@ -150,7 +150,7 @@ class NoLifetimes(Expiring):
 
 
 @_of("expiration_time:list_actions", "more-actions")
-class MoreActions(Expiring):
+class MoreActions(ThreeExpiring):
     """The actions of sessions are listed, too."""
 
     @property
@@ -159,7 +159,7 @@ class MoreActions(Expiring):
 
 
 @_of("expiration_time:cancel_flight_info", "cancelled-is-read")
-class StillRead(Expiring):
+class StillRead(ThreeExpiring):
     """What was cancelled is read."""
 
     def cancel(self, body: bytes) -> bytes:
@@ -167,7 +167,7 @@ class StillRead(Expiring):
 
 
 @_of("expiration_time:renew_flight_endpoint", "renewed-as-before")
-class AsBefore(Expiring):
+class AsBefore(ThreeExpiring):
     """A renewed endpoint expires when it did before."""
 
     def renew(self, body: bytes) -> bytes:

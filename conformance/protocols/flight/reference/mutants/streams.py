@@ -8,7 +8,7 @@ from conformance.protocols.flight.reference.register import mutant
 from conformance.protocols.flight.reference.service import FlightService, Messages
 from conformance.protocols.flight.reference.store import Flight
 from conformance.reference.flatbuffers import write
-from conformance.reference.message import Message
+from conformance.reference.message import DraftMessage
 
 _STREAM = "flight-data.is-an-arrow-stream"
 _BROKEN = {_STREAM: "the bytes are no stream then"}
@@ -49,7 +49,7 @@ class SchemaLast(FlightService):
 class HeaderWithPrefix(FlightService):
     """``data_header`` is an encapsulated message, prefix included."""
 
-    def encode(self, message: Message) -> tuple[bytes, bytes]:
+    def encode(self, message: DraftMessage) -> tuple[bytes, bytes]:
         header, body = super().encode(message)
         return b"\xff\xff\xff\xff" + len(header).to_bytes(4, "little") + header, body
 
@@ -73,7 +73,7 @@ class BodyWithoutHeader(FlightService):
 class BodyCut(FlightService):
     """Bodies lack their last eight bytes."""
 
-    def encode(self, message: Message) -> tuple[bytes, bytes]:
+    def encode(self, message: DraftMessage) -> tuple[bytes, bytes]:
         header, body = super().encode(message)
         return header, body[:-8]
 
@@ -82,7 +82,7 @@ class BodyCut(FlightService):
 class BodyLonger(FlightService):
     """Bodies have eight bytes more than their headers declare."""
 
-    def encode(self, message: Message) -> tuple[bytes, bytes]:
+    def encode(self, message: DraftMessage) -> tuple[bytes, bytes]:
         header, body = super().encode(message)
         return header, body + bytes(8) if body else body
 
@@ -91,7 +91,7 @@ class BodyLonger(FlightService):
 class TooManyRows(FlightService):
     """Batches declare one row more than their buffers hold."""
 
-    def encode(self, message: Message) -> tuple[bytes, bytes]:
+    def encode(self, message: DraftMessage) -> tuple[bytes, bytes]:
         tree, body = message.complete()
         if tree["header_type"] == _BATCH:
             tree = {**tree, "header": {**tree["header"], "length": tree["header"]["length"] + 1}}
@@ -113,7 +113,7 @@ class SchemaAgain(FlightService):
 class DirtyPadding(FlightService):
     """The padding between buffers is not zero: it holds what was in memory before."""
 
-    def encode(self, message: Message) -> tuple[bytes, bytes]:
+    def encode(self, message: DraftMessage) -> tuple[bytes, bytes]:
         header, body = super().encode(message)
         used = message.body()[0] if body else []
         dirty = bytearray(b"\xaa" * len(body))

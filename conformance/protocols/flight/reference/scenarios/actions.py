@@ -15,7 +15,7 @@ from conformance.protocols.flight.reference.scenarios.register import Commanded,
 from conformance.protocols.flight.reference.service import Messages
 from conformance.protocols.flight.reference.store import Flight, Store
 
-__all__ = ["Expiring"]
+__all__ = ["ThreeExpiring"]
 
 SECONDS: Final = (None, 5, 6)
 """The lifetime of each endpoint in seconds; the first one has none, and is read once."""
@@ -27,7 +27,7 @@ SECONDS: Final = (None, 5, 6)
     "expiration_time:cancel_flight_info",
     "expiration_time:renew_flight_endpoint",
 )
-class Expiring(Commanded):
+class ThreeExpiring(Commanded):
     """Three endpoints with one number each."""
 
     def __init__(self, store: Store | None = None) -> None:

@@ -12,7 +12,7 @@ from conformance.protocols.flight.contract.encoding import number, part
 from conformance.protocols.flight.reference.scenarios.register import Commanded, numbers, scenario
 from conformance.protocols.flight.reference.store import Flight
 
-__all__ = ["Described", "Ordered", "Reused"]
+__all__ = ["CommandComesBack", "Ordered", "Reused"]
 
 REUSE: Final = "arrow-flight-reuse-connection://?"
 
@@ -47,7 +47,7 @@ class Reused(Commanded):
 
 
 @scenario("app_metadata_flight_info_endpoint")
-class Described(Ordered):
+class CommandComesBack(Ordered):
     """The command comes back as metadata of the info and of its endpoint."""
 
     def flight(self, command: bytes) -> Flight:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from conformance.protocols.flight.reference.sql.statements import (
     PARAMETER,
-    Create,
+    CreateTable,
     Delete,
     Drop,
     Insert,
@@ -105,7 +105,7 @@ def found(tables: Tables, name: str) -> pa.Table:
 def changed(tables: Tables, statement: Statement, parameters: Sequence[Sequence[object]] = ()) -> int:
     """Execute an update, once for each row of parameters if there are any; returns how many records it changed."""
     match statement:
-        case Create():
+        case CreateTable():
             if statement.table in tables:
                 raise TableExistsError(f"there is a table {statement.table}")
             tables[statement.table] = statement.schema.empty_table()

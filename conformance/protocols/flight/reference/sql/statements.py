@@ -13,7 +13,17 @@ from typing import Final, TypeVar
 
 import pyarrow as pa
 
-__all__ = ["PARAMETER", "Create", "Delete", "Drop", "Insert", "NotUnderstoodError", "Select", "Statement", "parsed"]
+__all__ = [
+    "PARAMETER",
+    "CreateTable",
+    "Delete",
+    "Drop",
+    "Insert",
+    "NotUnderstoodError",
+    "Select",
+    "Statement",
+    "parsed",
+]
 
 T = TypeVar("T")
 
@@ -36,7 +46,7 @@ class NotUnderstoodError(Exception):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Create:
+class CreateTable:
     """A table with these columns."""
 
     table: str
@@ -80,7 +90,7 @@ class Drop:
     table: str
 
 
-Statement = Create | Insert | Select | Delete | Drop
+Statement = CreateTable | Insert | Select | Delete | Drop
 
 
 def parsed(text: str) -> Statement:
@@ -127,7 +137,7 @@ class _Parser:
             raise NotUnderstoodError(f"{self._tokens[self._at]!r} comes after the statement")
         return made
 
-    def _create(self) -> Create:
+    def _create(self) -> CreateTable:
         self._take("TABLE")
         table = self._take()
         fields = []
@@ -137,7 +147,7 @@ class _Parser:
             required = self._met("NOT") and bool(self._take("NULL"))
             fields.append(pa.field(name, kind, nullable=not required))
             if self._take(",", ")") == ")":
-                return Create(table, pa.schema(fields))
+                return CreateTable(table, pa.schema(fields))
 
     def _insert(self) -> Insert:
         self._take("INTO")

@@ -16,14 +16,19 @@ from conformance.generate.choices import Choices, Seeded, one_in
 from conformance.generate.outline import ROW_ID
 from conformance.protocols.storage_read.generate.dialects.grammar import (
     KINDS,
-    Kind,
-    Place,
+    ColumnPlace,
+    PredicateKind,
     condition,
     predicate,
     predicate_of,
     shaped,
 )
-from conformance.protocols.storage_read.generate.dialects.readings import ENGINES, LOCAL_ZONE_HOURS, READINGS, Reading
+from conformance.protocols.storage_read.generate.dialects.readings import (
+    ENGINES,
+    LOCAL_ZONE_HOURS,
+    READINGS,
+    DialectReading,
+)
 from conformance.protocols.storage_read.generate.dialects.tables import draw_rows, plain_rows
 from conformance.protocols.storage_read.generate.dialects.terms import ReadingRefusedError, ReadingUnknownError, Term
 from conformance.protocols.storage_read.generate.requests import draw_selection
@@ -34,8 +39,8 @@ __all__ = [
     "ENGINES",
     "LOCAL_ZONE_HOURS",
     "READINGS",
-    "Drawn",
-    "Reading",
+    "DialectReading",
+    "DrawnRestriction",
     "draw_restricted_case",
     "draw_restriction",
 ]
@@ -55,7 +60,7 @@ _TRIES: Final = 60
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnRestriction:
     """A restriction: its text, the rows that it selects, and what wrong readings make of it.
 
     ``apart`` maps each reading that selects other rows to these, or to None if it refuses the restriction.
@@ -73,7 +78,7 @@ class Drawn:
 
 def draw_restriction(
     columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], seed: int, *, index: int = 0, wanted: str = ""
-) -> Drawn | None:
+) -> DrawnRestriction | None:
     """Return a restriction on rows in their JSON form that tells at least one reading apart, or None.
 
     ``wanted`` names the reading to tell apart. If no restriction on these rows does, another reading serves.
@@ -82,7 +87,9 @@ def draw_restriction(
     return _draw(Seeded(seed, index, "restriction"), places(columns, values), values, wanted)
 
 
-def _draw(choices: Choices, on: Sequence[Place], rows: Sequence[Mapping[str, Any]], wanted: str) -> Drawn | None:
+def _draw(
+    choices: Choices, on: Sequence[ColumnPlace], rows: Sequence[Mapping[str, Any]], wanted: str
+) -> DrawnRestriction | None:
     if not on or not rows:
         return None
     first = _telling(choices, on, rows, wanted) or _telling(choices, on, rows, "")
@@ -96,7 +103,9 @@ def _draw(choices: Choices, on: Sequence[Place], rows: Sequence[Mapping[str, Any
     return drawn
 
 
-def _telling(choices: Choices, on: Sequence[Place], rows: Sequence[Mapping[str, Any]], wanted: str) -> Term | None:
+def _telling(
+    choices: Choices, on: Sequence[ColumnPlace], rows: Sequence[Mapping[str, Any]], wanted: str
+) -> Term | None:
     """Return a predicate that tells ``wanted`` apart, or without it any reading; None if none is found."""
     for _ in range(_TRIES):
         term = predicate(choices, on, wanted)
@@ -123,24 +132,26 @@ def _selected(
     return tuple(selected)
 
 
-def _judged(term: Term, rows: Sequence[Mapping[str, Any]]) -> Drawn:
+def _judged(term: Term, rows: Sequence[Mapping[str, Any]]) -> DrawnRestriction:
     right = _selected(term, rows, "", ())
     assert right is not None
     others = {reading: _selected(term, rows, reading, right) for reading in READINGS}
-    return Drawn(term.sql.strip(), right, {reading: found for reading, found in others.items() if found != right})
+    return DrawnRestriction(
+        term.sql.strip(), right, {reading: found for reading, found in others.items() if found != right}
+    )
 
 
-def places(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list[Place]:
+def places(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]]) -> list[ColumnPlace]:
     """Return what a restriction can compare: columns, and fields of STRUCTs, but no arrays."""
     found = (_places_in(column, (column.name,), [row[column.name] for row in rows]) for column in columns)
     return [place for each in found for place in each]
 
 
-def _places_in(column: Column, names: tuple[str, ...], values: Sequence[Any]) -> Iterator[Place]:
+def _places_in(column: Column, names: tuple[str, ...], values: Sequence[Any]) -> Iterator[ColumnPlace]:
     if column.mode is Mode.REPEATED:
         return
     if column.type is not BqType.RECORD:  # whether one is NULL, the service was seen to refuse
-        yield Place(names, column.type, tuple(values))
+        yield ColumnPlace(names, column.type, tuple(values))
     for field in column.fields:
         inner = [None if value is None else value[field.name] for value in values]
         yield from _places_in(field, (*names, field.name), inner)
@@ -181,7 +192,7 @@ Written = tuple[str, tuple[int, ...]]
 
 
 def _walked(
-    seeded: Callable[[str], Choices], on: Sequence[Place], rows: Sequence[Mapping[str, Any]], kind: Kind
+    seeded: Callable[[str], Choices], on: Sequence[ColumnPlace], rows: Sequence[Mapping[str, Any]], kind: PredicateKind
 ) -> list[Written]:
     """Return a restriction of a kind, and if its texts in the other case select other rows, the one with these too.
 
@@ -206,13 +217,13 @@ def _walked(
     return found[-1:]
 
 
-def _in_other_case(place: Place) -> Place:
+def _in_other_case(place: ColumnPlace) -> ColumnPlace:
     """Return the place with texts in the other case, which literals are made of."""
     texts = (value.swapcase() if isinstance(value, str) else value for value in place.values)
     return dataclasses.replace(place, values=tuple(texts))
 
 
-def _shaped(choices: Choices, on: Sequence[Place], rows: Sequence[Mapping[str, Any]], number: int) -> Written:
+def _shaped(choices: Choices, on: Sequence[ColumnPlace], rows: Sequence[Mapping[str, Any]], number: int) -> Written:
     for _ in range(_WALKS):
         term = shaped(choices, on, number)
         held = _selected(term, rows, "", ()) or ()
@@ -227,11 +238,11 @@ class _Try:
 
     table: Table
     rows: Sequence[Mapping[str, Any]]
-    restrictions: tuple[Drawn, ...]
+    restrictions: tuple[DrawnRestriction, ...]
     missed: int
 
 
-def _draw_table(choices: Choices, wanted: Sequence[str], kinds: Sequence[Kind]) -> _Try:
+def _draw_table(choices: Choices, wanted: Sequence[str], kinds: Sequence[PredicateKind]) -> _Try:
     columns, rows = draw_rows(choices, wanted, [kind.type for kind in kinds])
     values = plain_rows(columns, rows)
     on = places(columns, values)[1:]

@@ -26,7 +26,7 @@ from conformance.protocols.storage_read.generate.dialects.numbers import (
     text_of,
     total,
 )
-from conformance.protocols.storage_read.generate.dialects.places import SYMBOLS, Maker, Place, named, near
+from conformance.protocols.storage_read.generate.dialects.places import SYMBOLS, ColumnPlace, Maker, named, near
 from conformance.protocols.storage_read.generate.dialects.terms import (
     HOUR,
     LOCAL,
@@ -53,12 +53,22 @@ from conformance.protocols.storage_read.generate.dialects.texts import (
 )
 from conformance.records import BqType
 
-__all__ = ["FOCUS", "KINDS", "Focus", "Kind", "Place", "condition", "predicate", "predicate_of", "shaped"]
+__all__ = [
+    "FOCUS",
+    "KINDS",
+    "ColumnPlace",
+    "Focus",
+    "PredicateKind",
+    "condition",
+    "predicate",
+    "predicate_of",
+    "shaped",
+]
 
 _DAY: Final = 24 * HOUR
 
 
-def predicate(choices: Choices, places: Sequence[Place], wanted: str = "") -> Term:
+def predicate(choices: Choices, places: Sequence[ColumnPlace], wanted: str = "") -> Term:
     """Return one predicate, of a kind that the reading ``wanted`` concerns; without one, of any kind.
 
     On a column for which the drawn kind cannot be made it is a predicate on NULL.
@@ -74,13 +84,13 @@ def predicate(choices: Choices, places: Sequence[Place], wanted: str = "") -> Te
     return negated(made, plain=one_in(choices, 2)) if one_in(choices, 5) else made
 
 
-def predicate_of(choices: Choices, places: Sequence[Place], kind: Kind) -> Term | None:
+def predicate_of(choices: Choices, places: Sequence[ColumnPlace], kind: PredicateKind) -> Term | None:
     """Return a predicate of a kind, on one of the places of its type; None if it cannot be made on their values."""
     here = [place for place in places if place.type is kind.type]
     return kind.maker(choices, choices.pick(here), places) if here else None
 
 
-def shaped(choices: Choices, places: Sequence[Place], number: int) -> Term:
+def shaped(choices: Choices, places: Sequence[ColumnPlace], number: int) -> Term:
     """Return three predicates in the ``number``-th shape of AND, OR and NOT, counted round."""
     one, two, three = (predicate(choices, places) for _ in range(3))
     return _SHAPES[number % len(_SHAPES)](one, two, three)
@@ -100,7 +110,7 @@ _SHAPES: Final[Sequence[Callable[[Term, Term, Term], Term]]] = (
 """Every order in which two of the three operators can meet, with parentheses where they change the meaning."""
 
 
-def condition(choices: Choices, places: Sequence[Place], first: Term) -> Term:
+def condition(choices: Choices, places: Sequence[ColumnPlace], first: Term) -> Term:
     """Return a condition with the predicate ``first``, joined with others by AND, OR and NOT, with comments."""
     term = first
     for _ in range(choices.pick((1, 1, 2))):
@@ -120,7 +130,7 @@ def condition(choices: Choices, places: Sequence[Place], first: Term) -> Term:
 # --- any type -------------------------------------------------------------------------------------
 
 
-def _null(choices: Choices, place: Place) -> Term:
+def _null(choices: Choices, place: ColumnPlace) -> Term:
     value, negative = named(choices, place), one_in(choices, 2)
 
     def meaning(row: Row, reading: str) -> bool:
@@ -129,7 +139,7 @@ def _null(choices: Choices, place: Place) -> Term:
     return Term(f"{value.sql} IS {'NOT ' if negative else ''}NULL", BqType.BOOL, meaning, binds=PREDICATE)
 
 
-def _comparison(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def _comparison(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     other = near(choices, place)
     return None if other is None else _sides(choices, choices.pick(SYMBOLS), named(choices, place), other)
 
@@ -139,13 +149,13 @@ def _sides(choices: Choices, symbol: str, one: Term, other: Term) -> Term:
     return compared(symbol, other, one) if one_in(choices, 4) else compared(symbol, one, other)
 
 
-def _same(choices: Choices, place: Place, places: Sequence[Place]) -> Term | None:
+def _same(choices: Choices, place: ColumnPlace, places: Sequence[ColumnPlace]) -> Term | None:
     """Compare the column with itself, or with another one of its type."""
     others = [other for other in places if other.type is place.type]
     return compared(choices.pick(SYMBOLS), named(choices, place), named(choices, choices.pick(others)))
 
 
-def _between(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def _between(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     low, high = near(choices, place), near(choices, place)
     if low is None or high is None:
         return None
@@ -155,7 +165,7 @@ def _between(choices: Choices, place: Place, _places: Sequence[Place]) -> Term |
 _NULL: Final = Term("NULL", BqType.INT64, lambda _row, _reading: None, bare=True)
 
 
-def _in(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def _in(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     listed = [item for item in (near(choices, place) for _ in range(choices.integer(1, 3))) if item is not None]
     if not listed:
         return None
@@ -170,7 +180,7 @@ def _in(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None
     return Term(f"{value.sql} {'NOT ' if negative else ''}IN ({listing})", BqType.BOOL, final.meaning, binds=PREDICATE)
 
 
-def _truth_test(choices: Choices, place: Place, places: Sequence[Place]) -> Term | None:
+def _truth_test(choices: Choices, place: ColumnPlace, places: Sequence[ColumnPlace]) -> Term | None:
     inner = _comparison(choices, place, places)
     if inner is None:
         return None
@@ -183,7 +193,7 @@ def _truth_test(choices: Choices, place: Place, places: Sequence[Place]) -> Term
     return Term(text, BqType.BOOL, meaning, binds=PREDICATE)
 
 
-def _default(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def _default(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     default, other = near(choices, place), near(choices, place)
     if default is None or other is None:
         return None
@@ -203,7 +213,7 @@ def _default(choices: Choices, place: Place, _places: Sequence[Place]) -> Term |
 # --- dates ----------------------------------------------------------------------------------------
 
 
-def _date_of(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def _date_of(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     if not place.known:
         return None
     value = named(choices, place)
@@ -246,14 +256,14 @@ _MAKERS: Final[Mapping[BqType, Sequence[Maker]]] = MappingProxyType(
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Kind:
+class PredicateKind:
     """A kind of predicate on a type."""
 
     type: BqType
     maker: Maker
 
 
-KINDS: Final = tuple(Kind(kind, maker) for kind, makers in _MAKERS.items() for maker in makers)
+KINDS: Final = tuple(PredicateKind(kind, maker) for kind, makers in _MAKERS.items() for maker in makers)
 """Every kind of predicate on every type, as often as it is drawn, those of a type next to each other."""
 
 

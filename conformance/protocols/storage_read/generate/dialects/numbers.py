@@ -9,18 +9,18 @@ from typing import Any, Final
 
 from conformance.generate.choices import Choices
 from conformance.protocols.storage_read.generate.dialects.literals import plain_text
-from conformance.protocols.storage_read.generate.dialects.places import EQUALITY, SYMBOLS, Place, named, number_of
+from conformance.protocols.storage_read.generate.dialects.places import EQUALITY, SYMBOLS, ColumnPlace, named, number_of
 from conformance.protocols.storage_read.generate.dialects.terms import EXACT, Row, Term, compared, raised
 from conformance.records import BqType
 
 __all__ = ["as_integer", "commented_number", "division", "numeric_sum", "remainder", "tenths", "text_of", "total"]
 
 
-def _small(place: Place) -> bool:
+def _small(place: ColumnPlace) -> bool:
     return all(abs(value) < 1 << 31 for value in place.known)
 
 
-def division(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def division(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     """Compare a quotient of integers, which is a FLOAT64 in BigQuery, with a literal near it."""
     if not place.known or not _small(place):
         return None
@@ -44,7 +44,7 @@ def _quotient(reading: str, one: int, by: int) -> Any:
     return one / by
 
 
-def tenths(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def tenths(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     """Compare a product with a literal of decimals: 3 * 0.1 is not 0.3 in binary."""
     if not place.known or not _small(place):
         return None
@@ -62,7 +62,7 @@ def _product(_reading: str, one: Any, other: Any) -> Any:
     return one * other
 
 
-def total(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def total(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     """Compare a sum or difference with a literal."""
     if not place.known or not _small(place):
         return None
@@ -76,7 +76,7 @@ def total(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | No
 _NUMBER: Final = Term("1", BqType.INT64, lambda _row, _reading: 1, bare=True)
 
 
-def commented_number(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def commented_number(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     """Put a comment right behind a number: ``i < 5--3``."""
     if not place.known or not _small(place):
         return None
@@ -89,7 +89,7 @@ def commented_number(choices: Choices, place: Place, _places: Sequence[Place]) -
     return compared(choices.pick(SYMBOLS), value, bound)
 
 
-def remainder(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def remainder(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     """Compare MOD with 1: the remainder has the sign of the dividend."""
     by = choices.pick((2, 3, 5))
     value = named(choices, place)
@@ -100,7 +100,7 @@ def remainder(choices: Choices, place: Place, _places: Sequence[Place]) -> Term 
     return compared("=", raised(f"MOD({value.sql}, {by})", BqType.INT64, remainder, value), _NUMBER)
 
 
-def text_of(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def text_of(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     """Compare a value that is cast to STRING with a text."""
     if not place.known:
         return None
@@ -115,7 +115,7 @@ def _as_text(reading: str, value: Any) -> str:
     return str(value)
 
 
-def as_integer(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def as_integer(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     """Compare a value that is cast to INT64: BigQuery rounds halves away from zero."""
     if not place.known or not all(math.isfinite(value) and abs(value) < 1 << 31 for value in place.known):
         return None
@@ -135,7 +135,7 @@ def _whole(reading: str, value: Any) -> int:
     return int(exact.quantize(decimal.Decimal(1), rounding, EXACT))
 
 
-def numeric_sum(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def numeric_sum(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     """Compare a sum of decimals with its exact result: 0.1 + 0.2 is 0.3 in NUMERIC."""
     if not place.known or not all(abs(value) < 1 << 31 for value in place.known):
         return None

@@ -12,7 +12,7 @@ from conformance.protocols.storage_read.generate.dialects.literals import litera
 from conformance.protocols.storage_read.generate.dialects.terms import Term, column
 from conformance.records import BqType
 
-__all__ = ["EQUALITY", "SYMBOLS", "Maker", "Place", "named", "near", "number_of"]
+__all__ = ["EQUALITY", "SYMBOLS", "ColumnPlace", "Maker", "named", "near", "number_of"]
 
 SYMBOLS: Final = ("=", "<", ">", "!=", "<=", ">=", "<>")
 EQUALITY: Final = ("=", "=", "!=", "<>")
@@ -20,7 +20,7 @@ _RESERVED: Final = frozenset({"select", "from", "order", "group", "null", "end",
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Place:
+class ColumnPlace:
     """A column or a field of STRUCTs: its names from the outside inwards, its type, and its value in each row."""
 
     names: tuple[str, ...]
@@ -33,10 +33,10 @@ class Place:
         return [value for value in self.values if value is not None]
 
 
-Maker = Callable[[Choices, Place, Sequence[Place]], Term | None]
+Maker = Callable[[Choices, ColumnPlace, Sequence[ColumnPlace]], Term | None]
 
 
-def named(choices: Choices, place: Place) -> Term:
+def named(choices: Choices, place: ColumnPlace) -> Term:
     """Return the column, its name in one of the permitted spellings."""
     return column(place.names, place.type, written=[_written(choices, name) for name in place.names])
 
@@ -48,7 +48,7 @@ def _written(choices: Choices, name: str) -> str:
     return choices.pick((name, name, name, name, name, name, f"`{name}`", other))
 
 
-def near(choices: Choices, place: Place) -> Term | None:
+def near(choices: Choices, place: ColumnPlace) -> Term | None:
     """Return a literal of one of the column's values, or None."""
     known = place.known
     return literal(choices, place.type, choices.pick(known)) if known else None

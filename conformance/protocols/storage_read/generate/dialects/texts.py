@@ -9,19 +9,19 @@ from typing import Any, Final
 from conformance.generate.choices import Choices, one_in
 from conformance.protocols.storage_read.generate.dialects.literals import plain_text
 from conformance.protocols.storage_read.generate.dialects.pattern import liked
-from conformance.protocols.storage_read.generate.dialects.places import EQUALITY, SYMBOLS, Place, named, number_of
+from conformance.protocols.storage_read.generate.dialects.places import EQUALITY, SYMBOLS, ColumnPlace, named, number_of
 from conformance.protocols.storage_read.generate.dialects.terms import ReadingUnknownError, Row, Term, compared, raised
 from conformance.records import BqType
 
 __all__ = ["affix", "cased", "concat", "length", "like", "number_in_text", "part", "pipes"]
 
 
-def like(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def like(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     """Compare with a LIKE pattern that matches one of the values, or nearly."""
     return liked(choices, named(choices, place), place.known)
 
 
-def affix(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def affix(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     """Ask for the first or the last characters of a text by STARTS_WITH or ENDS_WITH."""
     if not place.known:
         return None
@@ -43,7 +43,7 @@ def _ends(_reading: str, one: str, other: str) -> bool:
     return one.endswith(other)
 
 
-def length(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def length(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     """Compare the length in characters, not in bytes."""
     value = named(choices, place)
     length = raised(
@@ -60,7 +60,7 @@ _ASCII_LOWER: Final = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)
 _ASCII_UPPER: Final = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
 
 
-def cased(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def cased(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     """Compare the text in upper or lower case."""
     # The two cases of a letter differ in length for some letters; BigQuery's choice is not documented.
     if not place.known or not all(len(v.lower()) == len(v) == len(v.upper()) for v in place.known):
@@ -76,7 +76,7 @@ def cased(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | No
     return compared(choices.pick(EQUALITY), made, plain_text(change("", choices.pick(place.known))))
 
 
-def part(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def part(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     """Compare SUBSTR, whose positions count from 1; position 0 is read as 1."""
     if not place.known:
         return None
@@ -92,7 +92,7 @@ def part(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | Non
     return compared(choices.pick(EQUALITY), made, plain_text(part("", choices.pick(place.known))))
 
 
-def concat(choices: Choices, place: Place, places: Sequence[Place]) -> Term | None:
+def concat(choices: Choices, place: ColumnPlace, places: Sequence[ColumnPlace]) -> Term | None:
     """Compare CONCAT of two columns, which is NULL if one of them is."""
     other = choices.pick([held for held in places if held.type is BqType.STRING])
     one, two = named(choices, place), named(choices, other)
@@ -113,7 +113,7 @@ def concat(choices: Choices, place: Place, places: Sequence[Place]) -> Term | No
     return compared(choices.pick(("!=", "=", "<>")), made, plain_text(choices.pick((pairs or alone) + alone)))
 
 
-def pipes(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def pipes(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     """Compare a text that ``||`` joins with another."""
     if not place.known or any(re.match(r"[\s\d.+-]", value) for value in place.known):
         return None
@@ -133,7 +133,7 @@ def pipes(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | No
     return Term(truth.sql, BqType.BOOL, meaning)
 
 
-def number_in_text(choices: Choices, place: Place, _places: Sequence[Place]) -> Term | None:
+def number_in_text(choices: Choices, place: ColumnPlace, _places: Sequence[ColumnPlace]) -> Term | None:
     """Compare SAFE_CAST of a text to INT64, which is NULL where the whole text is no number."""
     if not place.known or not all(_clear_number(value) for value in place.known):
         return None

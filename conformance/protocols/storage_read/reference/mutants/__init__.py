@@ -43,7 +43,7 @@ from conformance.protocols.storage_read.reference.mutants import (  # noqa: F401
 )
 from conformance.protocols.storage_read.reference.mutants.faulty_servers import FAULTY_SERVERS
 from conformance.protocols.storage_read.reference.register import SERVICE_MUTANTS
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.servicevariations import SERVICE_VARIATIONS
 from conformance.reference.mutants import BYTE_MUTANTS
 from conformance.reference.register import STACKED_WITH, Mutant
@@ -57,7 +57,7 @@ MUTANTS: Final[Mapping[str, Mutant]] = MappingProxyType(
 """Every mutant by name: those of bytes, then those of the service."""
 
 
-def service_class(name: str | None) -> type[Service]:
+def service_class(name: str | None) -> type[ReadService]:
     """The service to run: the reference itself for None, otherwise the one with the mutant's deviation, or with the
     legal difference of a variation.
 
@@ -68,7 +68,7 @@ def service_class(name: str | None) -> type[Service]:
         KeyError: nothing has that name.
     """
     if name is None:
-        return Service
+        return ReadService
     if name in FAULTY_SERVERS:
         return FAULTY_SERVERS[name]
     if name in SERVICE_VARIATIONS:
@@ -90,10 +90,10 @@ def _mutant(name: str) -> Mutant:
     return mutant
 
 
-def _written_by(serializer: Serializer) -> type[Service]:
+def _written_by(serializer: Serializer) -> type[ReadService]:
     """The service with its messages written by the given serializer."""
 
-    class Written(Service):
+    class Written(ReadService):
         def encode_schema(self, schema: pa.Schema) -> bytes:
             return serializer.serialize_schema(schema)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 
 
@@ -19,7 +19,7 @@ from conformance.protocols.storage_read.reference.session import Stream
         "rows.row-count-is-true": "the count is compared with the rows of the response too",
     },
 )
-class CountsOnceMore(Service):
+class CountsOnceMore(ReadService):
     """The row_count of a response in Avro is one more than its rows."""
 
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
@@ -33,7 +33,7 @@ class CountsOnceMore(Service):
     kills="avro.offset-leaves-the-rest",
     also={"offsets.*": "the rows are compared with those of the whole read too"},
 )
-class OffsetCountsFromOne(Service):
+class OffsetCountsFromOne(ReadService):
     """An offset into a stream in Avro counts from one: the row before it comes too."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from conformance.protocols.storage_read.reference.avroservices import WritesCells, sized_block
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.protocols.storage_read.reference.zigzag import zigzag
 from conformance.records import BqType, Column, Mode
@@ -34,7 +34,7 @@ class _ChangesCells(WritesCells):
 
 
 @behaviour_mutant("avro.last-byte-missing", kills="avro-rows.are-whole")
-class LastByteMissing(Service):
+class LastByteMissing(ReadService):
     """Each response ends one byte before its last row does."""
 
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
-from conformance.protocols.storage_read.reference.session import Session
+from conformance.protocols.storage_read.reference.service import ReadService
+from conformance.protocols.storage_read.reference.session import OpenedSession
 from conformance.records import BqType, Column, Mode
 
 if TYPE_CHECKING:
     from conformance.protocols.storage_read.reference.avro import AvroWriter
 
 
-class _EditsTree(Service, abc.ABC):
+class _EditsTree(ReadService, abc.ABC):
     """A service that declares other types, and writes its rows by them."""
 
     def avro_writer(self, columns: Sequence[Column], *, display_names: bool) -> AvroWriter:
@@ -29,10 +29,10 @@ class _EditsTree(Service, abc.ABC):
         """Change the schema in place."""
 
 
-class _EditsText(Service, abc.ABC):
+class _EditsText(ReadService, abc.ABC):
     """A service that sends another schema than the one by which it writes its rows."""
 
-    def put_schema(self, answer: Any, session: Session) -> None:
+    def put_schema(self, answer: Any, session: OpenedSession) -> None:
         super().put_schema(answer, session)
         if session.avro is not None:
             answer.avro_schema.schema = self.change(answer.avro_schema.schema)

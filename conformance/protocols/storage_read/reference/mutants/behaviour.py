@@ -12,8 +12,8 @@ import pyarrow as pa
 from conformance.contract import mapping
 from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
-from conformance.protocols.storage_read.reference.session import Session, Stream
+from conformance.protocols.storage_read.reference.service import ReadService
+from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.records import Column, Mode
 from conformance.reference.mutants.reasons import IN_EVERY_SESSION, IN_PARTS, IN_READS, IN_RESULTS
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
@@ -36,7 +36,7 @@ _JAVA_5658 = "https://github.com/googleapis/google-cloud-java/pull/5658"
 
 
 @behaviour_mutant("session.no-streams", kills="session.rows-have-a-stream", defects=("B-10",), source=_GOCCY_409)
-class NoStreamsByDefault(Service):
+class NoStreamsByDefault(ReadService):
     """A session without a maximum of streams gets none, although the table has rows."""
 
     def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
@@ -50,7 +50,7 @@ class NoStreamsByDefault(Service):
     defects=("B-16",),
     source=_GOCCY_29,
 )
-class OneStreamOnly(Service):
+class OneStreamOnly(ReadService):
     """A maximum above one stream is refused instead of being a maximum."""
 
     def check_stream_counts(self, maximum: int, preferred: int) -> None:
@@ -66,7 +66,7 @@ class OneStreamOnly(Service):
     defects=("B-11",),
     source=_GOCCY_507,
 )
-class OffsetIgnored(Service):
+class OffsetIgnored(ReadService):
     """Every read starts at the first row, whatever the offset."""
 
     def rows_at_offset(self, stream: Stream, _offset: int) -> pa.Table:
@@ -76,7 +76,7 @@ class OffsetIgnored(Service):
 @behaviour_mutant(
     "offset.beyond-accepted", kills="offsets.beyond-the-end-is-refused", defects=("B-12",), source=_GOCCY_507
 )
-class OffsetBeyondAccepted(Service):
+class OffsetBeyondAccepted(ReadService):
     """An offset beyond the end is answered with OK and nothing."""
 
     def check_offset(self, stream: Stream, offset: int) -> None:
@@ -86,7 +86,7 @@ class OffsetBeyondAccepted(Service):
 @behaviour_mutant(
     "rows.count-unset", kills="rows.row-count-is-true", also=IN_READS, defects=("B-13",), source=_JAVA_5658
 )
-class RowCountUnset(Service):
+class RowCountUnset(ReadService):
     """The row_count of every response is 0."""
 
     def count_rows(self, _part: pa.RecordBatch) -> int:
@@ -94,7 +94,7 @@ class RowCountUnset(Service):
 
 
 @behaviour_mutant("rows.schema-never", kills="rows.first-response-has-the-schema", also=IN_RESULTS)
-class SchemaNever(Service):
+class SchemaNever(ReadService):
     """No response carries the schema; only the session does."""
 
     def carries_schema(self, *, first: bool) -> bool:  # noqa: ARG002  # the fault is not to look
@@ -102,7 +102,7 @@ class SchemaNever(Service):
 
 
 @behaviour_mutant("rows.last-response-missing", kills="rows.none-is-missing", also=IN_EVERY_SESSION)
-class LastResponseMissing(Service):
+class LastResponseMissing(ReadService):
     """The last response of every read of several is not sent."""
 
     def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -117,10 +117,10 @@ class LastResponseMissing(Service):
     defects=("B-40",),
     source=_GOCCY_HANDLER,
 )
-class ValuesSwapped(Service):
+class ValuesSwapped(ReadService):
     """The schema is in table order and the values are in the order of the request."""
 
-    def serve(self, session: Session, rows: pa.Table) -> pa.RecordBatch:
+    def serve(self, session: OpenedSession, rows: pa.Table) -> pa.RecordBatch:
         batch = super().serve(session, rows)
         asked = [name.lower() for name in session.request.read_session.read_options.selected_fields]
         if sorted(asked) != sorted(name.lower() for name in batch.schema.names):
@@ -140,7 +140,7 @@ def _in_order(columns: Sequence[Column], names: Sequence[str]) -> list[Column]:
     defects=("B-45",),
     source=_BQEMULATOR_SESSION,
 )
-class UnknownFieldsIgnored(Service):
+class UnknownFieldsIgnored(ReadService):
     """Selected fields that do not exist are dropped; if none exists, everything is returned."""
 
     def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
@@ -149,7 +149,7 @@ class UnknownFieldsIgnored(Service):
 
 
 @behaviour_mutant("schema.all-nullable", kills="schema.required-not-nullable", defects=("B-53",))
-class AllNullable(Service):
+class AllNullable(ReadService):
     """REQUIRED columns are advertised as nullable."""
 
     def served_schema(self, columns: Sequence[Column]) -> pa.Schema:
@@ -165,7 +165,7 @@ class AllNullable(Service):
     kills=("restriction.malformed-is-refused", "restriction.bad-one-yields-no-rows"),
     also={"restriction.*-is-refused": "whatever is wrong with it, it is ignored"},
 )
-class BadRestrictionIgnored(Service):
+class BadRestrictionIgnored(ReadService):
     """A restriction that cannot be understood is ignored: all rows are returned."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
@@ -182,7 +182,7 @@ class BadRestrictionIgnored(Service):
     defects=("B-90",),
     source=_BQEMULATOR_SERVICER,
 )
-class CompressionNotApplied(Service):
+class CompressionNotApplied(ReadService):
     """A requested compression of buffers is echoed and not applied."""
 
     def encode_batch(self, part: pa.RecordBatch, _codec: str) -> bytes:
@@ -212,7 +212,7 @@ class CompressionNotApplied(Service):
     defects=("B-22",),
     source=_GOCCY_HANDLER,
 )
-class EverythingUnknown(Service):
+class EverythingUnknown(ReadService):
     """Every refusal has the status UNKNOWN."""
 
     def refuse(self, reason: Reason, **facts: object) -> NoReturn:
@@ -224,7 +224,7 @@ class EverythingUnknown(Service):
     kills="split.children-are-the-parent",
     also={**IN_PARTS, "split.request-is-not-ignored": "a row comes twice whether splits are offered or not"},
 )
-class SplitOverlaps(Service):
+class SplitOverlaps(ReadService):
     """The remainder of a split begins with the last row of the primary."""
 
     def split(self, stream: Stream, fraction: float) -> tuple[pa.Table, pa.Table]:

@@ -10,8 +10,8 @@ import grpc
 import pyarrow as pa
 
 from conformance.protocols.storage_read.reference.register import SERVICE_MUTANTS
-from conformance.protocols.storage_read.reference.service import Service
-from conformance.protocols.storage_read.reference.session import Session, Stream
+from conformance.protocols.storage_read.reference.service import ReadService
+from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
 from conformance.reference.register import decorator
 
@@ -24,9 +24,9 @@ __all__ = [
 ]
 
 
-def _of_sessions(change: Callable[[Any, Session], None]) -> dict[str, Any]:
-    class ChangedSession(Service):
-        def describe_session(self, session: Session, streams: Sequence[Stream]) -> Any:
+def _of_sessions(change: Callable[[Any, OpenedSession], None]) -> dict[str, Any]:
+    class ChangedSession(ReadService):
+        def describe_session(self, session: OpenedSession, streams: Sequence[Stream]) -> Any:
             answer = super().describe_session(session, streams)
             change(answer, session)
             return answer
@@ -38,7 +38,7 @@ session_mutant: Final = decorator(_of_sessions, SERVICE_MUTANTS)
 """Register a function that changes a ReadSession in place once it is made."""
 
 
-class ChangedResponse(Service, abc.ABC):
+class ChangedResponse(ReadService, abc.ABC):
     """A service that changes each ReadRowsResponse of an ARROW session after the reference has made it."""
 
     @abc.abstractmethod
@@ -56,7 +56,7 @@ class Accepted(Exception):  # noqa: N818  # an answer of the service, not a fail
     """Raised in place of a refusal: the step that was to refuse goes on."""
 
 
-class Lenient(Service):
+class Lenient(ReadService):
     """A service that never refuses for one reason: the step that checks it catches :class:`Accepted`."""
 
     accepted: ClassVar[Reason]

@@ -18,8 +18,8 @@ from conformance.contract import proto
 from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.mutants.splits import Splitting
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
-from conformance.protocols.storage_read.reference.session import Session, Stream
+from conformance.protocols.storage_read.reference.service import ReadService
+from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.reference.mutants.reasons import IN_PARTS
 from conformance.reference.refusals import Reason
 
@@ -34,7 +34,7 @@ _WAIT_SECONDS: Final = 0.1
 """How long a read waits for another of its stream: long enough for a client that makes both at once."""
 
 
-def _is_restricted(session: Session) -> bool:
+def _is_restricted(session: OpenedSession) -> bool:
     return bool(session.request.read_session.read_options.row_restriction)
 
 
@@ -43,7 +43,7 @@ def _is_restricted(session: Session) -> bool:
     kills="combination.rows-keep-their-place",
     also={**_RESUMED, **_DIVIDED, "combination.*": "the rows before the offset come again, at other places"},
 )
-class OffsetBeforeRestriction(Service):
+class OffsetBeforeRestriction(ReadService):
     """In a session with a restriction an offset counts rows of the table, not those that are selected."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -67,7 +67,7 @@ class OffsetBeforeRestriction(Service):
     kills="combination.rows-are-the-sessions",
     also={**_DIVIDED, "combination.*": "the remainder is not a part of its parent"},
 )
-class SplitWithoutRestriction(Service):
+class SplitWithoutRestriction(ReadService):
     """The remainder of a split in a session with a restriction has rows that are not selected."""
 
     def split(self, stream: Stream, fraction: float) -> tuple[pa.Table, pa.Table]:
@@ -85,7 +85,7 @@ class SplitWithoutRestriction(Service):
         "combination.none-is-repeated": "where columns are left out, a later row may equal one of the session's",
     },
 )
-class RestrictedLiveTable(Service):
+class RestrictedLiveTable(ReadService):
     """A session with a restriction and a snapshot_time sees the table as of now."""
 
     def take_snapshot(self, asked: Any) -> Snapshot:
@@ -100,7 +100,7 @@ class RestrictedLiveTable(Service):
     kills="combination.none-is-repeated",
     also={**_SELECTED, "snapshot.t*": "the row that comes twice may equal one that came later"},
 )
-class RestrictedStreamsOverlap(Service):
+class RestrictedStreamsOverlap(ReadService):
     """In a session with a restriction each stream begins with the last row of the one before it."""
 
     def rows_of_run(self, rows: pa.Table, mask: pa.BooleanArray | None, start: int, stop: int) -> pa.Table:
@@ -116,7 +116,7 @@ class RestrictedStreamsOverlap(Service):
     kills="combination.none-is-missing",
     also={**_SELECTED, "snapshot.earlier-rows-are-there": "the row that is missing may be an inserted one"},
 )
-class RestrictedStreamShort(Service):
+class RestrictedStreamShort(ReadService):
     """In a session with a restriction each stream but the first lacks its first row."""
 
     def rows_of_run(self, rows: pa.Table, mask: pa.BooleanArray | None, start: int, stop: int) -> pa.Table:
@@ -133,7 +133,7 @@ class RestrictedStreamShort(Service):
         "combination.*": "the end of a stream is known from such reads alone, or that of a child",
     },
 )
-class CompressedResumptionShort(Service):
+class CompressedResumptionShort(ReadService):
     """A read from an offset lacks its last row if buffers are compressed."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -154,7 +154,7 @@ class CompressedResumptionShort(Service):
         "combination.*": "the row that one reader skips is nowhere else",
     },
 )
-class CursorShared(Service):
+class CursorShared(ReadService):
     """Two reads at once of a stream with compressed buffers share a cursor: the later one lacks its first row."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -224,7 +224,7 @@ class GrandchildOffsetIgnored(Splitting):
 @behaviour_mutant(
     "combination.append-ends-resumption", kills="combination.permitted-request-is-served", also={**_RESUMED, **_DIVIDED}
 )
-class AppendEndsResumption(Service):
+class AppendEndsResumption(ReadService):
     """After rows were appended to its table, a stream can be read from its start only."""
 
     def check_offset(self, stream: Stream, offset: int) -> None:
@@ -237,7 +237,7 @@ class AppendEndsResumption(Service):
 @behaviour_mutant(
     "combination.beyond-the-selected", kills="combination.beyond-the-end-is-refused", also={**_RESUMED, **_DIVIDED}
 )
-class BeyondTheSelected(Service):
+class BeyondTheSelected(ReadService):
     """In a session with a restriction any offset up to the number of rows of the table is served."""
 
     def check_offset(self, stream: Stream, offset: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.reference.mutants.reasons import IN_RESULTS
 from conformance.reference.refusals import Reason
@@ -20,7 +20,7 @@ _PAYLOAD_CODEC = "https://github.com/GoogleCloudDataproc/spark-bigquery-connecto
     "compression.buffers-refused",
     kills="compression.request-is-served",
 )
-class BuffersRefused(Service):
+class BuffersRefused(ReadService):
     """A session that asks for compressed buffers is refused."""
 
     def resolve_compression(self, options: Any) -> tuple[str, bool]:
@@ -31,7 +31,7 @@ class BuffersRefused(Service):
 
 
 @behaviour_mutant("compression.other-codec", kills="compression.codec-is-the-one-asked-for", also=IN_RESULTS)
-class OtherCodec(Service):
+class OtherCodec(ReadService):
     """Buffers are compressed with ZSTD, whichever codec was requested."""
 
     def encode_batch(self, part: pa.RecordBatch, codec: str) -> bytes:
@@ -39,7 +39,7 @@ class OtherCodec(Service):
 
 
 @behaviour_mutant("compression.always", kills="compression.none-without-asking", also=IN_RESULTS)
-class AlwaysCompressed(Service):
+class AlwaysCompressed(ReadService):
     """Buffers are compressed without a request for it."""
 
     def encode_batch(self, part: pa.RecordBatch, codec: str) -> bytes:
@@ -55,7 +55,7 @@ def _without_last(rows: pa.Table, stream: Stream) -> pa.Table:
     kills="compression.rows-are-the-same",
     also={"projection.filter-may-use-other-columns": "one case asks for everything at once"},
 )
-class BuffersLoseRow(Service):
+class BuffersLoseRow(ReadService):
     """The last row of a stream is lost where buffers are compressed."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -64,7 +64,7 @@ class BuffersLoseRow(Service):
 
 
 @behaviour_mutant("compression.payloads-refused", kills="compression.payload-request-is-served", source=_PAYLOAD_CODEC)
-class PayloadsRefused(Service):
+class PayloadsRefused(ReadService):
     """A session that asks for compressed payloads is refused."""
 
     def resolve_compression(self, options: Any) -> tuple[str, bool]:
@@ -80,7 +80,7 @@ def _plain(stream: Stream) -> Stream:
 
 
 @behaviour_mutant("compression.payload-left", kills="compression.payload-size-is-set")
-class PayloadLeft(Service):
+class PayloadLeft(ReadService):
     """A requested compression of payloads is echoed and not applied."""
 
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
@@ -88,7 +88,7 @@ class PayloadLeft(Service):
 
 
 @behaviour_mutant("compression.payload-size-zero", kills="compression.payload-size-is-positive-or-minus-one")
-class PayloadSizeZero(Service):
+class PayloadSizeZero(ReadService):
     """A payload that was not compressed has the size 0 instead of -1."""
 
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
@@ -99,7 +99,7 @@ class PayloadSizeZero(Service):
 
 
 @behaviour_mutant("compression.payload-size-short", kills="compression.payload-has-its-size")
-class PayloadSizeShort(Service):
+class PayloadSizeShort(ReadService):
     """The declared size of a compressed payload is one byte less than its true size."""
 
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
@@ -110,7 +110,7 @@ class PayloadSizeShort(Service):
 
 
 @behaviour_mutant("compression.payloads-lose-a-row", kills="compression.payload-rows-are-the-same")
-class PayloadsLoseRow(Service):
+class PayloadsLoseRow(ReadService):
     """The last row of a stream is lost where payloads are compressed."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -119,7 +119,7 @@ class PayloadsLoseRow(Service):
 
 
 @behaviour_mutant("compression.both-accepted", kills="compression.both-are-refused")
-class BothAccepted(Service):
+class BothAccepted(ReadService):
     """If compressed buffers and payloads are both requested, the server compresses buffers instead of refusing."""
 
     def resolve_compression(self, options: Any) -> tuple[str, bool]:

@@ -17,7 +17,7 @@ from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.mutants.dialect_nodes import EVALUATIONS
 from conformance.protocols.storage_read.reference.mutants.dialect_texts import rewritten
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.sql import NODES, SqlError
 from conformance.records import Column
 from conformance.reference.refusals import Reason
@@ -39,8 +39,8 @@ def keep_as(reading: str, text: str, columns: Sequence[Column], rows: pa.Table) 
     return restriction.keep(changed, columns, rows, nodes=nodes)
 
 
-def _of_reading(reading: str) -> type[Service]:
-    class OtherDialect(Service):
+def _of_reading(reading: str) -> type[ReadService]:
+    class OtherDialect(ReadService):
         def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
             if not text:
                 return None

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from conformance.contract import proto
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.reference.mutants.reasons import IN_PARTS, IN_READS
 
 _COUNT: Final = proto.SPECS["ReadRowsResponse"].named("row_count").number
@@ -23,7 +23,7 @@ def _tag(number: int, wire_type: int) -> bytes:
     return bytes([number << 3 | wire_type])  # one byte, because every number here is below 16
 
 
-class _ChangedBytes(Service, abc.ABC):
+class _ChangedBytes(ReadService, abc.ABC):
     """A service that changes the bytes of each answer of ReadRows."""
 
     @abc.abstractmethod
@@ -54,7 +54,7 @@ class CountAsFixed64(_ChangedBytes):
 
 
 @behaviour_mutant("encoding.estimate-as-text", kills="encoding.fields-have-their-types")
-class EstimateAsText(Service):
+class EstimateAsText(ReadService):
     """estimated_row_count is a text of digits."""
 
     def create_read_session(self, request: Any) -> Any:
@@ -73,7 +73,7 @@ class CountAgain(_ChangedBytes):
 
 
 @behaviour_mutant("encoding.expiry-in-parts", kills="encoding.singular-fields-occur-once")
-class ExpiryInParts(Service):
+class ExpiryInParts(ReadService):
     """expire_time comes in two messages: one has the seconds, the other the nanoseconds."""
 
     def create_read_session(self, request: Any) -> Any:
@@ -106,7 +106,7 @@ class ZerosBehind(_ChangedBytes):
 
 
 @behaviour_mutant("encoding.name-not-utf8", kills="session.answer-is-a-session")
-class NameNotUtf8(Service):
+class NameNotUtf8(ReadService):
     """The trace id of a session has a byte that is no UTF-8."""
 
     def create_read_session(self, request: Any) -> Any:
@@ -116,7 +116,7 @@ class NameNotUtf8(Service):
 
 
 @behaviour_mutant("split.not-a-message", kills="split.answer-is-a-message")
-class SplitIsNoMessage(Service):
+class SplitIsNoMessage(ReadService):
     """The answer to SplitReadStream ends inside the name of a child."""
 
     def split_read_stream(self, request: Any) -> Any:

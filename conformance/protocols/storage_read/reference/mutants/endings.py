@@ -13,7 +13,7 @@ import grpc
 import pyarrow as pa
 
 from conformance.protocols.storage_read.reference.register import behaviour_mutant, process_mutant
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.reference.mutants.reasons import IN_PARTS
 from conformance.reference.refusals import Refusal
@@ -35,7 +35,7 @@ def _hang() -> NoReturn:
 
 
 @behaviour_mutant("responses.wide-row-exhausted", kills="responses.wide-rows-are-served")
-class WideRowExhausted(Service):
+class WideRowExhausted(ReadService):
     """A row of more than 4 MiB ends its read in RESOURCE_EXHAUSTED."""
 
     def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -46,7 +46,7 @@ class WideRowExhausted(Service):
 
 
 @behaviour_mutant("responses.wide-row-left-out", kills="responses.wide-rows-arrive")
-class WideRowLeftOut(Service):
+class WideRowLeftOut(ReadService):
     """A response that would be larger than 4 MiB is left out, if it is the last."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -55,7 +55,7 @@ class WideRowLeftOut(Service):
         return rows.slice(0, rows.num_rows - 1) if wide else rows
 
 
-class _ManyRows(Service):
+class _ManyRows(ReadService):
     """A service that fails on tables of more than 8 MiB of small rows."""
 
     def is_many(self, rows: pa.Table) -> bool:
@@ -90,7 +90,7 @@ class LargeTableCut(_ManyRows):
         "framing.batch-without-end-of-stream": "eight of those zeros are an end-of-stream marker of legacy framing",
     },
 )
-class AboveLimit(Service):
+class AboveLimit(ReadService):
     """The first response with a row of more than 4 MiB is filled up beyond 128 MB."""
 
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
@@ -104,7 +104,7 @@ class AboveLimit(Service):
 
 
 @process_mutant("calls.split-hangs", kills="calls.end-in-time", source=_ENDLESS)
-class SplitHangs(Service):
+class SplitHangs(ReadService):
     """A split of a stream that cannot be split is never answered."""
 
     def split_read_stream(self, request: Any) -> Any:
@@ -115,7 +115,7 @@ class SplitHangs(Service):
 
 
 @process_mutant("calls.dies-without-options", kills="calls.leave-the-server-alive", defects=("B-15",), source=_DEAD)
-class DiesWithoutOptions(Service):
+class DiesWithoutOptions(ReadService):
     """A session without read_options ends the server's process."""
 
     def check_request(self, request: Any) -> None:
@@ -125,7 +125,7 @@ class DiesWithoutOptions(Service):
 
 
 @behaviour_mutant("calls.endless-stream", kills="calls.stay-within-reason", source=_ENDLESS)
-class EndlessStream(Service):
+class EndlessStream(ReadService):
     """A read of a table of one row sends that row for ever."""
 
     def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -141,7 +141,7 @@ class EndlessStream(Service):
 # --- abandoned reads ----------------------------------------------------------------------------------
 
 
-class _Counting(Service, abc.ABC):
+class _Counting(ReadService, abc.ABC):
     """A service that counts the reads of each stream."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -236,7 +236,7 @@ class DiesOfAbandoned(_Counting):
         "rows.none-is-missing": "where reads are abandoned at once, chance decides whether one of them was whole",
     },
 )
-class GoesOn(Service):
+class GoesOn(ReadService):
     """A read of a stream goes on where the last one was abandoned."""
 
     def __init__(self, *arguments: Any) -> None:

@@ -16,19 +16,19 @@ import pyarrow as pa
 
 from conformance.contract import proto
 from conformance.protocols.storage_read.reference.queries import QueryRefusedError
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.reference.refusals import Reason, Refusal
 from conformance.reference.reshaping import change_fields
 from conformance.reference.serializer import REFERENCE, Serializer
 
 __all__ = ["FAULTY_SERVERS"]
 
-_REGISTER: dict[str, type[Service]] = {}
+_REGISTER: dict[str, type[ReadService]] = {}
 
-FAULTY_SERVERS: Final[Mapping[str, type[Service]]] = MappingProxyType(_REGISTER)
+FAULTY_SERVERS: Final[Mapping[str, type[ReadService]]] = MappingProxyType(_REGISTER)
 """Every faulty server by name; its docstring says what it does and which clauses it may pass."""
 
-S = TypeVar("S", bound=type[Service])
+S = TypeVar("S", bound=type[ReadService])
 
 
 def _faulty(name: str) -> Callable[[S], S]:
@@ -40,7 +40,7 @@ def _faulty(name: str) -> Callable[[S], S]:
 
 
 @_faulty("liar.null")
-class Null(Service):
+class Null(ReadService):
     """Every call is OK and answers nothing: an empty session, no rows, an empty split.
 
     It may pass clauses that ask only that a valid call ends in OK.
@@ -60,7 +60,7 @@ class Null(Service):
 
 
 @_faulty("liar.always-accept")
-class AlwaysAccept(Service):
+class AlwaysAccept(ReadService):
     """No request is refused: a wrong request is served as if it were a valid one.
 
     It serves valid requests correctly, so it may pass everything but the clauses on refusals.
@@ -98,7 +98,7 @@ class AlwaysAccept(Service):
 
 
 @_faulty("liar.always-refuse")
-class AlwaysRefuse(Service):
+class AlwaysRefuse(ReadService):
     """Every call is refused with INVALID_ARGUMENT.
 
     It may pass clauses that ask only that a wrong request is refused, with that status.
@@ -118,7 +118,7 @@ class AlwaysRefuse(Service):
 
 
 @_faulty("liar.echo")
-class Echo(Service):
+class Echo(ReadService):
     """A session is the request's own template with one stream; a read answers its request's bytes as a batch.
 
     It may pass clauses on echoed values, on stream names that it made up, and on the status OK.
@@ -171,7 +171,7 @@ def _as_text(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
     return field.with_type(pa.utf8()), pa.array(text, pa.utf8())
 
 
-class _Written(Service):
+class _Written(ReadService):
     serializer = REFERENCE
 
     def encode_schema(self, schema: pa.Schema) -> bytes:
@@ -203,7 +203,7 @@ class WrongTypes(_Written):
 
 
 @_faulty("liar.noise")
-class Noise(Service):
+class Noise(ReadService):
     """Schema and batch bytes are noise of the right length; everything around them is right.
 
     It may pass clauses that do not look at Arrow bytes: names, echoes, refusals. Clauses on messages have no subject,
@@ -218,7 +218,7 @@ class Noise(Service):
 
 
 @_faulty("liar.previous-answer")
-class PreviousAnswer(Service):
+class PreviousAnswer(ReadService):
     """Each call gets the answer of the previous call of its kind; the first one gets the right answer.
 
     It may pass clauses on what two cases have in common: patterns of names, framing, the shape of a session.

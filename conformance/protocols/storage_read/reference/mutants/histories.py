@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
-from conformance.protocols.storage_read.reference.session import Session, Stream
+from conformance.protocols.storage_read.reference.service import ReadService
+from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 
 _NOWHERE: Final = -1
 """A row id that no table of a case contains."""
@@ -20,16 +20,16 @@ def _is_restricted(stream: Stream) -> bool:
     return bool(stream.session.request.read_session.read_options.row_restriction)
 
 
-class _Live(Service):
+class _Live(ReadService):
     """A service that can add rows to a stream that were inserted after its session was created."""
 
-    def with_later_rows(self, session: Session, rows: pa.Table) -> pa.Table:
+    def with_later_rows(self, session: OpenedSession, rows: pa.Table) -> pa.Table:
         """The rows, followed by those that the table has now and did not have at the session's creation."""
         now = self.catalogue.snapshot(session.snapshot.table, None).rows
         return pa.concat_tables([rows, now.slice(session.snapshot.rows.num_rows)])
 
 
-class _Descent(Service):
+class _Descent(ReadService):
     """A service that knows which streams are children of a split, and divides their own children in another way."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -67,7 +67,7 @@ class ResumesInLiveTable(_Live):
 
 
 @behaviour_mutant("history.adds-to-the-first-snapshot", kills="history.no-torn-session")
-class AddsToFirstSnapshot(Service):
+class AddsToFirstSnapshot(ReadService):
     """A snapshot is the kept first one of its table and the rows that came since the last session."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -94,7 +94,7 @@ class AddsToFirstSnapshot(Service):
     kills="history.no-receding-snapshot",
     also={"history.no-lost-row": "where no session before it was read, nothing shows that the rows had been there"},
 )
-class ThirdSessionOfReplica(Service):
+class ThirdSessionOfReplica(ReadService):
     """Each third session of a table comes from a replica that stopped at the first one."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -110,7 +110,7 @@ class ThirdSessionOfReplica(Service):
 
 
 @behaviour_mutant("history.plan-kept", kills="history.no-receding-snapshot")
-class PlanKept(Service):
+class PlanKept(ReadService):
     """A session of one stream gets the snapshot that was taken for the first such session of its table."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -130,7 +130,7 @@ class PlanKept(Service):
 
 
 @behaviour_mutant("history.remainder-runs-on", kills="history.no-stream-from-elsewhere")
-class RemainderRunsOn(Service):
+class RemainderRunsOn(ReadService):
     """Where a session has several streams, the remainder of a split runs on to the end of the table."""
 
     def split(self, stream: Stream, fraction: float) -> tuple[pa.Table, pa.Table]:
@@ -185,7 +185,7 @@ class SplitsLiveTable(_Live):
 
 
 @behaviour_mutant("history.offset-counted-twice", kills="history.no-lost-row")
-class OffsetCountedTwice(Service):
+class OffsetCountedTwice(ReadService):
     """In a restricted session the offset is skipped before the restriction, and again after it."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -204,7 +204,7 @@ class ChildOfChildLosesRow(_Descent):
 
 
 @behaviour_mutant("history.offset-before-the-restriction", kills="history.no-repeated-row")
-class OffsetBeforeRestriction(Service):
+class OffsetBeforeRestriction(ReadService):
     """In a restricted session the offset counts rows of the table, of which the restriction drops the first ones."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -235,7 +235,7 @@ def _reversed(rows: pa.Table) -> pa.Table:
 
 
 @behaviour_mutant("history.restricted-resume-backwards", kills="history.no-reordered-resume")
-class RestrictedResumeBackwards(Service):
+class RestrictedResumeBackwards(ReadService):
     """In a restricted session a read from an offset gives the remaining rows backwards."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.reference.mutants.reasons import IN_PARTS
 from conformance.reference.refusals import Reason
@@ -29,7 +29,7 @@ _WAIT_SECONDS: Final = 0.2
 """How long a read waits until the service has noticed the end of the one before."""
 
 
-class _Interrupted(Service):
+class _Interrupted(ReadService):
     """A service that notices how each read of a stream ends."""
 
     def __init__(self, *arguments: Any) -> None:

@@ -10,12 +10,12 @@ from conformance.contract import mapping
 from conformance.protocols.storage_read.reference.mutants.queries import IN_ROWS, PAGES, PYTHON, STREAMS
 from conformance.protocols.storage_read.reference.queries import RunOfQuery
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 
 
 @behaviour_mutant("query-results.stream-absent", kills="query-results.stream-is-served", also=IN_ROWS, source=STREAMS)
-class StreamAbsent(Service):
+class StreamAbsent(ReadService):
     """A job has no stream."""
 
     def is_location(self, location: str) -> bool:  # noqa: ARG002  # the shape of a step
@@ -25,7 +25,7 @@ class StreamAbsent(Service):
 @behaviour_mutant(
     "query-results.stream-from-the-page", kills="query-results.stream-has-the-rows-from-the-offset", also=IN_ROWS
 )
-class StreamFromPage(Service):
+class StreamFromPage(ReadService):
     """The stream begins behind the page, so that an offset counts other rows."""
 
     def stream_rows(self, asked: RunOfQuery) -> pa.Table:
@@ -38,7 +38,7 @@ class StreamFromPage(Service):
     also=IN_ROWS,
     source=PAGES,
 )
-class FirstRowOfStreamLost(Service):
+class FirstRowOfStreamLost(ReadService):
     """A read of the stream from behind its first row lacks the row at its offset."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -47,7 +47,7 @@ class FirstRowOfStreamLost(Service):
 
 
 @behaviour_mutant("query-results.order-of-the-stream-lost", kills="query-results.reads-agree", also=IN_ROWS)
-class OrderOfStreamLost(Service):
+class OrderOfStreamLost(ReadService):
     """Each read of the stream has its rows in the reverse order of the one before."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -63,7 +63,7 @@ class OrderOfStreamLost(Service):
 
 
 @behaviour_mutant("query-results.empty-message-at-the-end", kills="query-results.end-has-no-rows", also=IN_ROWS)
-class EmptyMessageAtEnd(Service):
+class EmptyMessageAtEnd(ReadService):
     """A read of a job's stream without rows has a message with an empty batch."""
 
     def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Any:
@@ -77,7 +77,7 @@ class EmptyMessageAtEnd(Service):
     kills="query-results.stream-has-the-schema-of-the-page",
     also={**IN_ROWS, "schema.metadata-keys": "the metadata are none of those of a column"},
 )
-class OtherSchemaInStream(Service):
+class OtherSchemaInStream(ReadService):
     """The schema of the stream has other metadata than that of the page."""
 
     def stream_schema(self, asked: RunOfQuery) -> bytes:
@@ -91,7 +91,7 @@ class OtherSchemaInStream(Service):
     kills="query-results.stream-has-the-schema-of-the-page",
     also={"schema.metadata-keys": "the metadata of later messages are none of those of a column"},
 )
-class LaterSchemaDiffers(Service):
+class LaterSchemaDiffers(ReadService):
     """Messages of a job's stream behind the first have a schema with other metadata."""
 
     def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Any:
@@ -111,7 +111,7 @@ class LaterSchemaDiffers(Service):
 @behaviour_mutant(
     "query-results.stream-without-a-schema", kills="query-results.first-message-has-the-schema", also=IN_ROWS
 )
-class StreamWithoutSchema(Service):
+class StreamWithoutSchema(ReadService):
     """No message of a job's stream has the schema."""
 
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
@@ -119,7 +119,7 @@ class StreamWithoutSchema(Service):
 
 
 @behaviour_mutant("query-results.row-count-zero", kills="query-results.row-count-is-true")
-class RowCountZero(Service):
+class RowCountZero(ReadService):
     """row_count of the messages of a job's stream is 0."""
 
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
@@ -130,7 +130,7 @@ class RowCountZero(Service):
 
 
 @behaviour_mutant("query-results.location-ignored", kills="query-results.other-location-is-not-found", source=STREAMS)
-class LocationIgnored(Service):
+class LocationIgnored(ReadService):
     """The location in the name of a job's stream is ignored."""
 
     def is_location(self, location: str) -> bool:  # noqa: ARG002  # the shape of a step
@@ -138,7 +138,7 @@ class LocationIgnored(Service):
 
 
 @behaviour_mutant("query-results.stream-not-compressed", kills="query-results.stream-has-the-codec", source=PYTHON)
-class StreamNotCompressed(Service):
+class StreamNotCompressed(ReadService):
     """The stream of a job is never compressed."""
 
     def stream_codec(self, _asked: RunOfQuery, codec: str) -> str:  # noqa: ARG002  # the shape of a step
@@ -146,7 +146,7 @@ class StreamNotCompressed(Service):
 
 
 @behaviour_mutant("query-results.stream-always-zstd", kills="query-results.stream-has-no-other-codec")
-class StreamAlwaysZstd(Service):
+class StreamAlwaysZstd(ReadService):
     """The stream of a job is compressed by ZSTD whatever the read names."""
 
     def stream_codec(self, _asked: RunOfQuery, codec: str) -> str:  # noqa: ARG002  # the shape of a step

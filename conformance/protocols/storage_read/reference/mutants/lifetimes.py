@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from conformance.protocols.storage_read.reference.register import behaviour_mutant, process_mutant
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.reference.mutants.reasons import IN_PARTS
 from conformance.reference.refusals import Reason
@@ -24,7 +24,7 @@ _AFTER_RESTART: Final = {
 
 
 @behaviour_mutant("errors.expired-session-goes-on", kills="errors.expired-session-is-refused")
-class ExpiredSessionGoesOn(Service):
+class ExpiredSessionGoesOn(ReadService):
     """A stream that was read before its session expired is served after that too."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -41,7 +41,7 @@ class ExpiredSessionGoesOn(Service):
 
 
 @behaviour_mutant("errors.expired-session-is-forgotten", kills="errors.expired-session-has-its-code")
-class ExpiredSessionIsForgotten(Service):
+class ExpiredSessionIsForgotten(ReadService):
     """A stream of a session that has expired does not exist any more."""
 
     def find_stream(self, name: str) -> Stream:
@@ -56,7 +56,7 @@ class ExpiredSessionIsForgotten(Service):
     kills="combination.rows-are-the-sessions",
     also={**_AFTER_RESTART, "session.names-differ": "two sessions of the exchange share a name"},
 )
-class NamesComeAgain(Service):
+class NamesComeAgain(ReadService):
     """Sessions are numbered from 1 at each start, and forgotten at its end: a name of before means a new session."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -74,7 +74,7 @@ class NamesComeAgain(Service):
 
 
 @process_mutant("restart.sessions-are-made-again", kills="combination.rows-are-the-sessions", also=_AFTER_RESTART)
-class SessionsAreMadeAgain(Service):
+class SessionsAreMadeAgain(ReadService):
     """After a restart a session is made again of its request, so that it shows the table as of then."""
 
     def restore(self, streams: Sequence[Stream]) -> None:

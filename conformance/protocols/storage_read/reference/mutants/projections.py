@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from conformance.protocols.storage_read.reference import projection
 from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.records import Column
 from conformance.reference.refusals import Reason
 from conformance.reference.register import decorator
@@ -26,7 +26,7 @@ class _Asked(NamedTuple):
 
 
 def _choosing(choose: Callable[[_Asked], tuple[Column, ...]]) -> dict[str, Any]:
-    class Choosing(Service):
+    class Choosing(ReadService):
         def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
             right = super().resolve_columns(snapshot, selected)
             return choose(_Asked(snapshot.columns, tuple(selected), right)) if selected else right
@@ -39,7 +39,7 @@ _choice_mutant: Final = decorator(_choosing)
 
 
 @behaviour_mutant("projection.refused", kills="projection.known-columns-are-served")
-class ProjectionRefused(Service):
+class ProjectionRefused(ReadService):
     """Selecting columns by their names is refused; nested paths are served, and so are selections with a filter."""
 
     restricted = False
@@ -128,7 +128,7 @@ def record_cut(asked: _Asked) -> tuple[Column, ...]:
 
 
 @behaviour_mutant("projection.case-matters", kills="projection.case-does-not-matter")
-class CaseMatters(Service):
+class CaseMatters(ReadService):
     """A selected field in another spelling than the table's does not exist."""
 
     def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
@@ -147,7 +147,7 @@ def name_counted_twice(asked: _Asked) -> tuple[Column, ...]:
 
 
 @behaviour_mutant("projection.filter-on-selected-only", kills="projection.filter-may-use-other-columns")
-class FilterOnSelectedOnly(Service):
+class FilterOnSelectedOnly(ReadService):
     """A restriction on a column that is not selected is refused."""
 
     def check_request(self, request: Any) -> None:

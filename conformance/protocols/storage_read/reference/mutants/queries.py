@@ -12,7 +12,7 @@ import pyarrow as pa
 from conformance.contract import mapping
 from conformance.protocols.storage_read.reference.queries import QueryRefusedError, RunOfQuery, results_page
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 
 __all__ = ["IN_ROWS", "PAGES", "PYTHON", "STREAMS"]
@@ -29,7 +29,7 @@ IN_ROWS: Final = {"query-results.*": "the fault shows in each query, and in each
     also={"query-results.page-has-a-schema": "a server that declares query results owes each page its schema"},
     source=PYTHON,
 )
-class FormatIgnored(Service):
+class FormatIgnored(ReadService):
     """queryResultsFormat is ignored: every answer has its rows in JSON, all of them."""
 
     def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
@@ -37,7 +37,7 @@ class FormatIgnored(Service):
 
 
 @behaviour_mutant("query-results.refused", kills="query-results.request-is-served")
-class Refused(Service):
+class ArrowRefused(ReadService):
     """A query for results in ARROW is refused."""
 
     def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:  # noqa: ARG002  # the shape of a step
@@ -45,14 +45,14 @@ class Refused(Service):
 
 
 @behaviour_mutant("query-results.answer-in-a-list", kills="query-results.answer-is-json", also=IN_ROWS)
-class AnswerInList(Service):
+class AnswerInList(ReadService):
     """The answer is a list with the object that it should be."""
 
     def arrow_answer(self, project: str, asked: RunOfQuery) -> Any:
         return [super().arrow_answer(project, asked)]
 
 
-class _ChangedAnswer(Service, abc.ABC):
+class _ChangedAnswer(ReadService, abc.ABC):
     """A service that changes each answer in Arrow."""
 
     @abc.abstractmethod
@@ -74,7 +74,7 @@ class PageWithoutSchema(_ChangedAnswer):
 
 
 @behaviour_mutant("query-results.empty-objects", kills="query-results.arrow-or-an-error", also=IN_ROWS, source=PYTHON)
-class EmptyObjects(Service):
+class EmptyObjects(ReadService):
     """The answer has the objects of Arrow without content, and its rows in JSON."""
 
     def arrow_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class CompletionUnsaid(_ChangedAnswer):
         del answer["jobComplete"]
 
 
-class _OtherColumns(Service, abc.ABC):
+class _OtherColumns(ReadService, abc.ABC):
     """A service whose page and stream have other columns than the result."""
 
     @abc.abstractmethod
@@ -203,7 +203,7 @@ class OptionalJobAlways(_ChangedAnswer):
 
 
 @behaviour_mutant("query-results.maximum-ignored", kills="query-results.page-keeps-the-maximum", source=PAGES)
-class MaximumIgnored(Service):
+class MaximumIgnored(ReadService):
     """maxResults does not limit a page."""
 
     def page_rows(self, asked: RunOfQuery) -> int:
@@ -220,7 +220,7 @@ class MaximumIsTotal(_ChangedAnswer):
 
 
 @behaviour_mutant("query-results.page-not-compressed", kills="query-results.page-has-the-codec")
-class PageNotCompressed(Service):
+class PageNotCompressed(ReadService):
     """The page is never compressed."""
 
     def page_batch(self, asked: RunOfQuery, page: pa.RecordBatch) -> bytes:  # noqa: ARG002  # as above
@@ -228,7 +228,7 @@ class PageNotCompressed(Service):
 
 
 @behaviour_mutant("query-results.page-always-lz4", kills="query-results.page-has-no-other-codec")
-class PageAlwaysLz4(Service):
+class PageAlwaysLz4(ReadService):
     """The page is compressed by LZ4_FRAME whatever the query names."""
 
     def page_batch(self, asked: RunOfQuery, page: pa.RecordBatch) -> bytes:  # noqa: ARG002  # as above
@@ -236,7 +236,7 @@ class PageAlwaysLz4(Service):
 
 
 @behaviour_mutant("query-results.order-lost", kills="query-results.page-begins-the-result", also=IN_ROWS)
-class OrderLost(Service):
+class OrderLost(ReadService):
     """The page has the rows in the order of the table."""
 
     def page_content(self, asked: RunOfQuery, page: pa.Table) -> pa.Table:  # noqa: ARG002  # as above
@@ -244,7 +244,7 @@ class OrderLost(Service):
 
 
 @behaviour_mutant("query-results.page-of-other-rows", kills="query-results.page-has-rows-of-the-result", also=IN_ROWS)
-class PageOfOtherRows(Service):
+class PageOfOtherRows(ReadService):
     """The page has its first row twice."""
 
     def page_content(self, asked: RunOfQuery, page: pa.Table) -> pa.Table:  # noqa: ARG002  # as above
@@ -254,7 +254,7 @@ class PageOfOtherRows(Service):
 @behaviour_mutant(
     "query-results.batch-for-a-statement", kills="query-results.statement-without-rows-has-no-arrow", source=PAGES
 )
-class BatchForStatement(Service):
+class BatchForStatement(ReadService):
     """A statement without a result is answered with an empty batch."""
 
     def without_rows(self, project: str, job: str) -> dict[str, Any]:
@@ -268,7 +268,7 @@ class BatchForStatement(Service):
 
 
 @behaviour_mutant("query-results.arrow-for-all", kills="query-results.plain-query-has-rows")
-class ArrowForAll(Service):
+class ArrowForAll(ReadService):
     """Every answer has Arrow, whatever format the query names."""
 
     def plain_answer(self, project: str, asked: RunOfQuery) -> dict[str, Any]:

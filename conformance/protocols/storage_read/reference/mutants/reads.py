@@ -13,8 +13,8 @@ from conformance.contract import proto
 from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.mutants.changed import ChangedResponse, session_mutant
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
-from conformance.protocols.storage_read.reference.session import Session, Stream
+from conformance.protocols.storage_read.reference.service import ReadService
+from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.reference.mutants.reasons import IN_EVERY_SESSION, IN_PARTS, IN_READS, IN_RESULTS
 from conformance.reference.refusals import Reason
 
@@ -38,7 +38,7 @@ class CountZero(ChangedResponse):
 @behaviour_mutant(
     "rows.count-of-the-stream", kills="rows.row-count-is-true", also=IN_READS, defects=("B-13",), source=_COUNTS
 )
-class CountOfStream(Service):
+class CountOfStream(ReadService):
     """Every response's row_count is that of the whole stream."""
 
     def describe_rows(self, stream: Stream, part: pa.RecordBatch, *, start: int, first: bool) -> Any:
@@ -76,7 +76,7 @@ class OtherSchema(ChangedResponse):
 
 
 @behaviour_mutant("rows.schema-only-response", kills="rows.every-response-has-a-payload")
-class SchemaOnlyResponse(Service):
+class SchemaOnlyResponse(ReadService):
     """A read begins with a response that carries the schema and no rows."""
 
     def read_rows(self, request: Any) -> Iterator[Any]:
@@ -96,7 +96,7 @@ class AvroPayload(ChangedResponse):
 
 
 @behaviour_mutant("rows.empty-batch", kills="rows.every-batch-has-rows")
-class EmptyBatch(Service):
+class EmptyBatch(ReadService):
     """A batch without rows ends each read."""
 
     def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -106,7 +106,7 @@ class EmptyBatch(Service):
 
 
 @behaviour_mutant("rows.progress-percent", kills="rows.progress-is-a-fraction")
-class ProgressPercent(Service):
+class ProgressPercent(ReadService):
     """Progress counts to 100."""
 
     def progress(self, stream: Stream, start: int, stop: int) -> tuple[float, float]:
@@ -115,7 +115,7 @@ class ProgressPercent(Service):
 
 
 @behaviour_mutant("rows.progress-swapped", kills="rows.progress-starts-before-it-ends")
-class ProgressSwapped(Service):
+class ProgressSwapped(ReadService):
     """A response's progress ends before it starts."""
 
     def progress(self, stream: Stream, start: int, stop: int) -> tuple[float, float]:
@@ -124,7 +124,7 @@ class ProgressSwapped(Service):
 
 
 @behaviour_mutant("rows.progress-falls", kills="rows.progress-does-not-fall")
-class ProgressFalls(Service):
+class ProgressFalls(ReadService):
     """Progress counts down from response to response."""
 
     def progress(self, stream: Stream, start: int, stop: int) -> tuple[float, float]:
@@ -133,7 +133,7 @@ class ProgressFalls(Service):
 
 
 @behaviour_mutant("rows.progress-of-each-response", kills="rows.progress-goes-on")
-class ProgressOfEachResponse(Service):
+class ProgressOfEachResponse(ReadService):
     """Every response reports progress from 0 to 1."""
 
     def progress(self, stream: Stream, start: int, stop: int) -> tuple[float, float]:  # noqa: ARG002  # the fault
@@ -151,7 +151,7 @@ class ThrottleTooHigh(ChangedResponse):
 @behaviour_mutant(
     "rows.tail-lost", kills="rows.none-is-missing", also=IN_EVERY_SESSION, defects=("B-14",), source=_LOST_TAILS
 )
-class TailLost(Service):
+class TailLost(ReadService):
     """The last row of each stream of more than one row never arrives."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -161,7 +161,7 @@ class TailLost(Service):
 
 
 @behaviour_mutant("rows.streams-overlap", kills="rows.streams-are-disjoint", also=IN_PARTS)
-class StreamsOverlap(Service):
+class StreamsOverlap(ReadService):
     """Each stream begins with the last row of the one before it."""
 
     def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
@@ -171,7 +171,7 @@ class StreamsOverlap(Service):
 @behaviour_mutant(
     "rows.only-first-stream", kills="rows.none-is-missing", also=IN_PARTS, defects=("B-19",), source=_BUNDLED
 )
-class OnlyFirstStream(Service):
+class OnlyFirstStream(ReadService):
     """Only the first stream of a session yields its rows."""
 
     def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
@@ -188,7 +188,7 @@ class OnlyFirstStream(Service):
         "snapshot.rereading-repeats": "an append between two reads makes no difference to it",
     },
 )
-class OrderChanges(Service):
+class OrderChanges(ReadService):
     """Each ReadRows of a stream gives its rows in another order."""
 
     calls = 0
@@ -200,7 +200,7 @@ class OrderChanges(Service):
 
 
 @behaviour_mutant("offset.rounded-down", kills="offsets.inside-a-response", also=IN_PARTS)
-class OffsetRoundedDown(Service):
+class OffsetRoundedDown(ReadService):
     """An offset inside a response starts at that response's first row."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -212,7 +212,7 @@ class OffsetRoundedDown(Service):
 
 
 @behaviour_mutant("offset.boundary-skips", kills="offsets.between-responses", also=IN_READS)
-class BoundarySkips(Service):
+class BoundarySkips(ReadService):
     """A read from the first row of a response skips that row."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -221,7 +221,7 @@ class BoundarySkips(Service):
 
 
 @behaviour_mutant("offset.last-skipped", kills="offsets.last-row", also=IN_READS)
-class LastSkipped(Service):
+class LastSkipped(ReadService):
     """A read from the last row yields nothing."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -230,7 +230,7 @@ class LastSkipped(Service):
 
 
 @behaviour_mutant("offset.end-refused", kills="offsets.end-is-served", also=IN_RESULTS)
-class EndRefused(Service):
+class EndRefused(ReadService):
     """A read from exactly the end is refused like one beyond it."""
 
     def check_offset(self, stream: Stream, offset: int) -> None:
@@ -240,7 +240,7 @@ class EndRefused(Service):
 
 
 @behaviour_mutant("offset.end-repeats", kills="offsets.end-yields-nothing", also=IN_READS)
-class EndRepeats(Service):
+class EndRepeats(ReadService):
     """A read from exactly the end yields the last row again."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -249,7 +249,7 @@ class EndRepeats(Service):
 
 
 @behaviour_mutant("offset.negative-accepted", kills="offsets.negative-is-refused")
-class NegativeAccepted(Service):
+class NegativeAccepted(ReadService):
     """A negative offset reads from the start."""
 
     def read_rows(self, request: Any) -> Iterator[Any]:
@@ -260,7 +260,7 @@ class NegativeAccepted(Service):
 
 
 @behaviour_mutant("offset.resumed-refused", kills="offsets.resumed-read-is-served", also=IN_RESULTS)
-class ResumedRefused(Service):
+class ResumedRefused(ReadService):
     """Every offset inside a stream is refused."""
 
     def check_offset(self, stream: Stream, offset: int) -> None:
@@ -274,7 +274,7 @@ class ResumedRefused(Service):
     kills=("snapshot.later-rows-stay-out", "snapshot.streams-share-one", "snapshot.rereading-repeats"),
     also=IN_PARTS,
 )
-class LiveTable(Service):
+class LiveTable(ReadService):
     """A session reads the table as it is at the read, not as it was at its creation."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:
@@ -297,7 +297,7 @@ class LiveTable(Service):
     kills="snapshot.earlier-rows-are-there",
     also={**IN_PARTS, "values.*": "the rows of a table that was made again have the values of the dropped one"},
 )
-class StaleTable(Service):
+class StaleTable(ReadService):
     """A session sees the table as it was when the first session of it was made."""
 
     def take_snapshot(self, asked: Any) -> Snapshot:
@@ -307,7 +307,7 @@ class StaleTable(Service):
 
 
 @behaviour_mutant("snapshot.time-ignored", kills=("snapshot.time-is-honoured", "session.snapshot-time-is-not-ignored"))
-class TimeIgnored(Service):
+class TimeIgnored(ReadService):
     """snapshot_time is ignored."""
 
     def snapshot_instant(self, asked: Any) -> int | None:
@@ -316,7 +316,7 @@ class TimeIgnored(Service):
 
 
 @behaviour_mutant("snapshot.window-ignored", kills="snapshot.time-outside-the-window-is-refused")
-class WindowIgnored(Service):
+class WindowIgnored(ReadService):
     """A snapshot_time outside the time-travel window reads the table as of now."""
 
     def snapshot_instant(self, asked: Any) -> int | None:
@@ -326,7 +326,7 @@ class WindowIgnored(Service):
 
 
 @behaviour_mutant("snapshot.time-refused", kills="snapshot.time-is-served")
-class TimeRefused(Service):
+class TimeRefused(ReadService):
     """A snapshot_time is refused, whatever it is."""
 
     def snapshot_instant(self, asked: Any) -> int | None:
@@ -337,14 +337,14 @@ class TimeRefused(Service):
 
 
 @session_mutant("snapshot.time-not-as-sent", kills="snapshot.time-is-echoed")
-def time_not_as_sent(answer: Any, _session: Session) -> None:
+def time_not_as_sent(answer: Any, _session: OpenedSession) -> None:
     """The snapshot_time that comes back is a second later than the one that was sent."""
     if answer.HasField("table_modifiers"):
         answer.table_modifiers.snapshot_time.seconds += 1
 
 
 @behaviour_mutant("rows.not-a-message", kills="rows.response-is-a-message", also=IN_RESULTS)
-class ResponseIsNoMessage(Service):
+class ResponseIsNoMessage(ReadService):
     """A read ends with a response that is no protobuf message."""
 
     def read_rows(self, request: Any) -> Iterator[Any]:
@@ -354,7 +354,7 @@ class ResponseIsNoMessage(Service):
 
 
 @behaviour_mutant("session.not-a-message", kills="session.answer-is-a-session")
-class SessionIsNoMessage(Service):
+class SessionIsNoMessage(ReadService):
     """The answer to CreateReadSession is no protobuf message."""
 
     def create_read_session(self, request: Any) -> Any:
@@ -363,7 +363,7 @@ class SessionIsNoMessage(Service):
 
 
 @behaviour_mutant("rows.third-reader-short", kills="rows.reading-together-repeats")
-class ThirdReaderShort(Service):
+class ThirdReaderShort(ReadService):
     """From its third reader on a stream lacks its first row."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -375,7 +375,7 @@ class ThirdReaderShort(Service):
         return super().rows_at_offset(stream, 1 if self.readers[stream.name] > 2 and not offset else offset)
 
 
-class _Rows(Service, abc.ABC):
+class _Rows(ReadService, abc.ABC):
     """A service whose unrestricted streams hold other rows than the table."""
 
     @abc.abstractmethod

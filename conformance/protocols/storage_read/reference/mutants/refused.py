@@ -14,7 +14,7 @@ from conformance.contract import proto
 from conformance.protocols.storage_read.reference.catalogue import MissingError, Snapshot, TableId, stored_schema
 from conformance.protocols.storage_read.reference.mutants.changed import Accepted, Lenient, coded
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.records import Column
 from conformance.reference.mutants.reasons import IN_RESULTS
 from conformance.reference.refusals import REFUSALS, Reason, Refusal
@@ -28,7 +28,7 @@ _DOTTED: Final = re.compile(r"([^/.]+)\.([^/.]+)\.([^/.]+)")
 
 
 @behaviour_mutant("errors.format-defaults", kills="errors.unspecified-format-is-refused", source=_UNSPECIFIED)
-class FormatDefaults(Service):
+class FormatDefaults(ReadService):
     """A request without a data format gets ARROW."""
 
     def check_format(self, data_format: int) -> None:
@@ -36,7 +36,7 @@ class FormatDefaults(Service):
             super().check_format(data_format)
 
 
-class _Reading(Service, abc.ABC):
+class _Reading(ReadService, abc.ABC):
     """A service that changes a request before it checks it."""
 
     @abc.abstractmethod
@@ -69,7 +69,7 @@ class DottedTable(_Reading):
 
 
 @behaviour_mutant("errors.missing-table-is-empty", kills="errors.missing-table-is-refused")
-class MissingTableIsEmpty(Service):
+class MissingTableIsEmpty(ReadService):
     """A table that does not exist is an empty one without columns."""
 
     def take_snapshot(self, asked: Any) -> Snapshot:
@@ -83,7 +83,7 @@ class MissingTableIsEmpty(Service):
 
 
 @behaviour_mutant("errors.preferred-cut", kills="errors.preferred-above-maximum-is-refused")
-class PreferredCut(Service):
+class PreferredCut(ReadService):
     """A preferred_min_stream_count above the maximum is cut down to it."""
 
     def check_stream_counts(self, maximum: int, preferred: int) -> None:
@@ -110,7 +110,7 @@ class AnyTraceId(Lenient):
 
 
 @behaviour_mutant("errors.malformed-stream-is-empty", kills="errors.malformed-stream-is-refused")
-class MalformedStreamIsEmpty(Service):
+class MalformedStreamIsEmpty(ReadService):
     """A malformed stream name reads like a stream without rows."""
 
     def read_rows(self, request: Any) -> Iterator[Any]:
@@ -118,7 +118,7 @@ class MalformedStreamIsEmpty(Service):
 
 
 @behaviour_mutant("errors.unknown-split-is-empty", kills="errors.split-of-unknown-stream-is-refused")
-class UnknownSplitIsEmpty(Service):
+class UnknownSplitIsEmpty(ReadService):
     """A split of a stream that does not exist is answered like one that cannot be split."""
 
     def split_read_stream(self, request: Any) -> Any:
@@ -143,7 +143,7 @@ def _refused(
 ) -> None:
     """Register a service that refuses for one reason with a wrong code, or with another text."""
 
-    class Refused(Service):
+    class Refused(ReadService):
         def refuse(self, reason: Reason, **facts: object) -> NoReturn:
             if reason is not wrong:
                 super().refuse(reason, **facts)
@@ -186,7 +186,7 @@ _refused("errors.stream-unimplemented", "errors.unrecorded-refusal-has-a-fitting
 
 
 @behaviour_mutant("errors.parent-denied", kills="errors.bad-parent-has-its-code")
-class ParentDenied(Service):
+class ParentDenied(ReadService):
     """A parent that is not a project is refused with PERMISSION_DENIED."""
 
     def check_request(self, request: Any) -> None:
@@ -199,7 +199,7 @@ class ParentDenied(Service):
 
 
 @behaviour_mutant("offset.beyond-out-of-range", kills="offsets.beyond-the-end-has-its-code")
-class OffsetOutOfRange(Service):
+class OffsetOutOfRange(ReadService):
     """An offset beyond the end of a session's own stream is refused with OUT_OF_RANGE."""
 
     def check_offset(self, stream: Any, offset: int) -> None:
@@ -226,7 +226,7 @@ _refused("errors.table-not-named", "errors.missing-table-is-named",
 
 
 @behaviour_mutant("errors.rows-before-refusal", kills="errors.refused-read-has-no-rows")
-class RowsBeforeRefusal(Service):
+class RowsBeforeRefusal(ReadService):
     """A read from beyond the end delivers the last row before it is refused."""
 
     def read_rows(self, request: Any) -> Iterator[Any]:
@@ -238,7 +238,7 @@ class RowsBeforeRefusal(Service):
 
 
 @behaviour_mutant("schema.resumed-differs", kills="offsets.resumed-schema-is-the-sessions", also=IN_RESULTS)
-class ResumedSchemaDiffers(Service):
+class ResumedSchemaDiffers(ReadService):
     """A resumed read carries a schema whose first column has another name."""
 
     def read_rows(self, request: Any) -> Iterator[Any]:
@@ -249,6 +249,6 @@ class ResumedSchemaDiffers(Service):
             yield answer
 
 
-def _renamed(service: Service, columns: Sequence[Column]) -> Any:
+def _renamed(service: ReadService, columns: Sequence[Column]) -> Any:
     schema = service.served_schema(columns)
     return schema.set(0, schema.field(0).with_name(schema.field(0).name + "_"))

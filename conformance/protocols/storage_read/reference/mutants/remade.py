@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.reference.mutants.reasons import IN_AVRO, IN_PARTS
 
@@ -22,7 +22,7 @@ from conformance.reference.mutants.reasons import IN_AVRO, IN_PARTS
         "history.*": "the same requirement, asked of sessions that are resumed and split",
     },
 )
-class NameOutlivesItsTable(Service):
+class NameOutlivesItsTable(ReadService):
     """A session on a table that was made again has the rows of the first table of that name, too."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -46,7 +46,7 @@ class NameOutlivesItsTable(Service):
         "combination.*": "the new table's rows are at the places of the session's",
     },
 )
-class ResumesInTheNewTable(Service):
+class ResumesInTheNewTable(ReadService):
     """A read from an offset finds its table by name: after the table was made again, its rows come."""
 
     def rows_at_offset(self, stream: Stream, offset: int) -> pa.Table:

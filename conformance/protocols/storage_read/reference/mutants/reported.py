@@ -15,8 +15,8 @@ import pyarrow.types as is_
 from conformance.contract import mapping, proto
 from conformance.protocols.storage_read.reference.catalogue import Snapshot, TableId
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
-from conformance.protocols.storage_read.reference.session import Session, Stream
+from conformance.protocols.storage_read.reference.service import ReadService
+from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.records import BqType, Column
 from conformance.reference.mutants.reasons import IN_RESULTS
 from conformance.reference.refusals import Reason, Refusal
@@ -47,7 +47,7 @@ _BQEMULATOR_SERVICER: Final = (
         "73f58d84a21edc6cf072619befec1b30fc7abb4a/gateway/handlers/bqstorage/read_server.go"
     ),
 )
-class UnknownStreamServed(Service):
+class UnknownStreamServed(ReadService):
     """A read of an unknown stream is answered, with a row of text under a column that no session selected."""
 
     def find_stream(self, name: str) -> Stream:
@@ -58,7 +58,7 @@ class UnknownStreamServed(Service):
         rows = pa.table({"col_0": pa.array(["?"], pa.utf8())})
         snapshot = Snapshot(TableId("-", "-", "-"), columns, created=0, rows=rows)
         schema = self.encode_schema(mapping.arrow_schema(columns))
-        session = Session(name, proto.CreateReadSessionRequest(), snapshot, columns, 1 << 62, schema_bytes=schema)
+        session = OpenedSession(name, proto.CreateReadSessionRequest(), snapshot, columns, 1 << 62, schema_bytes=schema)
         return Stream(name, session, rows)
 
 
@@ -69,7 +69,7 @@ class UnknownStreamServed(Service):
     defects=("B-17",),
     source=_GOCCY_HANDLER,
 )
-class SplitNotImplemented(Service):
+class SplitNotImplemented(ReadService):
     """Splitting a stream ends in the status UNKNOWN."""
 
     def split_read_stream(self, request: Any) -> Any:
@@ -80,7 +80,7 @@ class SplitNotImplemented(Service):
 @behaviour_mutant(
     "responses.whole-table", kills="responses.large-table-is-divided", defects=("B-29",), source=_GOCCY_HANDLER
 )
-class WholeTable(Service):
+class WholeTable(ReadService):
     """All rows of a stream come in one response, however many they are."""
 
     def cut_responses(self, stream: Stream, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:  # noqa: ARG002  # the fault
@@ -88,14 +88,14 @@ class WholeTable(Service):
             yield batch
 
 
-class _Failing(Service, abc.ABC):
+class _Failing(ReadService, abc.ABC):
     """A service in which reads of some tables end in an error of its own."""
 
     @abc.abstractmethod
     def fails_on(self, batch: pa.RecordBatch) -> bool:
         """Whether a read that serves this batch fails."""
 
-    def serve(self, session: Session, rows: pa.Table) -> pa.RecordBatch:
+    def serve(self, session: OpenedSession, rows: pa.Table) -> pa.RecordBatch:
         batch = super().serve(session, rows)
         if self.fails_on(batch):
             raise Refusal(grpc.StatusCode.INTERNAL, "unexpected builder type")
@@ -142,7 +142,7 @@ class FailOnEmptyLists(_Failing):
     defects=("B-44",),
     source="https://github.com/vantaboard/bigquery-emulator/commit/87c4eb75",
 )
-class NoPaths(Service):
+class NoPaths(ReadService):
     """Only top-level columns can be selected: paths into records are refused."""
 
     def resolve_columns(self, snapshot: Snapshot, selected: Sequence[str]) -> tuple[Column, ...]:
@@ -176,7 +176,7 @@ _EQUALS: Final = re.compile(r"\s*\w+\s*=\s*('[^']*'|-?\d+)\s*")
     defects=("B-50",),
     source="https://github.com/vantaboard/bigquery-emulator/commit/35d2d3b2",
 )
-class EqualityOnly(Service):
+class EqualityOnly(ReadService):
     """Every restriction but ``column = literal`` is refused."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
@@ -194,7 +194,7 @@ _WORDS: Final = re.compile(r"\b(select|insert|update|delete|drop|union|from|wher
     defects=("B-51",),
     source=_BQEMULATOR_SERVICER,
 )
-class WordsRefused(Service):
+class WordsRefused(ReadService):
     """A restriction with a word of SQL anywhere in it is refused, in a literal or a name too."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
@@ -218,10 +218,10 @@ class WordsRefused(Service):
     defects=("B-80",),
     source="https://github.com/googleapis/python-bigquery/issues/894",
 )
-class MetadataMissingWithoutRows(Service):
+class MetadataMissingWithoutRows(ReadService):
     """The schema of a table without rows has no field metadata."""
 
-    def put_schema(self, answer: Any, session: Session) -> None:
+    def put_schema(self, answer: Any, session: OpenedSession) -> None:
         super().put_schema(answer, session)
         if session.avro is None and session.snapshot.rows.num_rows == 0:
             fields = [field.with_metadata(None) for field in self.served_schema(session.columns)]

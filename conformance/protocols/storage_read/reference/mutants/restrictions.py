@@ -15,7 +15,7 @@ from conformance.protocols.storage_read.reference import restriction
 from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
 from conformance.protocols.storage_read.reference.restriction import column_value
-from conformance.protocols.storage_read.reference.service import MAX_RESTRICTION_BYTES, Service
+from conformance.protocols.storage_read.reference.service import MAX_RESTRICTION_BYTES, ReadService
 from conformance.protocols.storage_read.reference.sql import (
     NODES,
     Interpreter,
@@ -38,7 +38,7 @@ def _none(rows: pa.Table) -> pa.BooleanArray:
 
 
 @behaviour_mutant("restriction.bound-excluded", kills="restriction.comparison")
-class BoundExcluded(Service):
+class BoundExcluded(ReadService):
     """``>=`` is evaluated as ``>``."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
@@ -54,7 +54,7 @@ class BoundExcluded(Service):
         "errors.*-restriction-*": "no restriction is looked at",
     },
 )
-class Ignored(Service):
+class Ignored(ReadService):
     """Every restriction is ignored without a word, as by a server without filters."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
@@ -67,7 +67,7 @@ class Ignored(Service):
     kills="restriction.nothing-selected",
     also={"restriction.comparison": "the restrictions that select no row are comparisons, and their rows are wrong"},
 )
-class EmptyIsAll(Service):
+class EmptyIsAll(ReadService):
     """A restriction that selects no row is ignored: every row is sent."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
@@ -84,7 +84,7 @@ class EmptyIsAll(Service):
         "restriction.comparison": "a cast that fails safely is NULL, and so is what compares it",
     },
 )
-class NullIsTrue(Service):
+class NullIsTrue(ReadService):
     """A row for which the restriction is NULL is sent."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
@@ -99,7 +99,7 @@ class NullIsTrue(Service):
 
 
 @behaviour_mutant("restriction.long-accepted", kills="restriction.too-long-is-refused", source=_LONG)
-class LongAccepted(Service):
+class LongAccepted(ReadService):
     """A restriction of any length is read, and one above the limit selects nothing."""
 
     def check_request(self, request: Any) -> None:
@@ -109,7 +109,7 @@ class LongAccepted(Service):
         super().check_request(request)
 
 
-class _Forgiving(Service):
+class _Forgiving(ReadService):
     """A service on which a bad restriction of one kind selects nothing."""
 
     kind: ClassVar[re.Pattern[str]]
@@ -152,7 +152,7 @@ class StatementAccepted(_Forgiving):
 
 
 @behaviour_mutant("restriction.not-boolean-accepted", kills="restriction.not-boolean-is-refused")
-class NotBooleanAccepted(Service):
+class NotBooleanAccepted(ReadService):
     """A restriction that is an expression of another type is served, and selects nothing."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
@@ -173,7 +173,7 @@ def _is_value(text: str, columns: Sequence[Column], rows: pa.Table) -> bool:
 
 
 @behaviour_mutant("restriction.unknown-column-is-null", kills="restriction.unknown-column-is-refused")
-class UnknownColumnIsNull(Service):
+class UnknownColumnIsNull(ReadService):
     """A column that the table does not have is taken for NULL in a restriction."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:
@@ -197,7 +197,7 @@ def _empty_is_null(interpreter: Interpreter, node: exp.Expression) -> Value:
 
 
 @behaviour_mutant("restriction.record-of-nulls-is-null", kills="restriction.is-null")
-class RecordOfNullsIsNull(Service):
+class RecordOfNullsIsNull(ReadService):
     """A record whose fields are all NULL counts as NULL, as a row of PostgreSQL does."""
 
     def restrict(self, snapshot: Snapshot, text: str) -> pa.BooleanArray | None:

@@ -7,12 +7,12 @@ from typing import Any
 from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.jobs import HIDDEN
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import FIRST_RESPONSE_ROWS, Service
+from conformance.protocols.storage_read.reference.service import FIRST_RESPONSE_ROWS, ReadService
 from conformance.reference.refusals import Reason
 
 
 @behaviour_mutant("session.anonymous-table-is-missing", kills="session.query-result-is-served")
-class AnonymousTableIsMissing(Service):
+class AnonymousTableIsMissing(ReadService):
     """A session on the anonymous table of a query's result is refused: nobody made its dataset."""
 
     def take_snapshot(self, asked: Any) -> Snapshot:
@@ -23,7 +23,7 @@ class AnonymousTableIsMissing(Service):
 
 
 @behaviour_mutant("rows.query-result-is-a-page", kills="rows.query-result-is-the-table")
-class QueryResultIsAPage(Service):
+class QueryResultIsAPage(ReadService):
     """A session on the anonymous table of a query's result has the rows of its first page alone."""
 
     def take_snapshot(self, asked: Any) -> Snapshot:
@@ -34,7 +34,7 @@ class QueryResultIsAPage(Service):
 
 
 @behaviour_mutant("rows.query-result-is-a-view", kills="rows.query-result-is-the-table")
-class QueryResultIsAView(Service):
+class QueryResultIsAView(ReadService):
     """A session on the table that a query has written shows the rows that its source has now."""
 
     def take_snapshot(self, asked: Any) -> Snapshot:

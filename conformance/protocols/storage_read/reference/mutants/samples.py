@@ -6,12 +6,12 @@ from typing import Any
 
 from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.reference.refusals import Reason
 
 
 @behaviour_mutant("sample.refused", kills="sample.request-is-served")
-class SampleRefused(Service):
+class SampleRefused(ReadService):
     """A sample of less than the whole table is refused."""
 
     def check_request(self, request: Any) -> None:
@@ -22,7 +22,7 @@ class SampleRefused(Service):
 
 
 @behaviour_mutant("sample.percentage-clamped", kills="sample.percentage-outside-is-refused")
-class PercentageClamped(Service):
+class PercentageClamped(ReadService):
     """A percentage above 100 is read as 100, and one below 0 as 0."""
 
     def check_request(self, request: Any) -> None:
@@ -33,7 +33,7 @@ class PercentageClamped(Service):
 
 
 @behaviour_mutant("sample.blocks-drawn-again", kills="sample.rows-are-the-tables")
-class BlocksDrawnAgain(Service):
+class BlocksDrawnAgain(ReadService):
     """The blocks of a sample are drawn with replacement: those of half a table may be one block twice."""
 
     def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
@@ -44,7 +44,7 @@ class BlocksDrawnAgain(Service):
 
 
 @behaviour_mutant("sample.percentage-is-a-fraction", kills="sample.of-everything-is-everything")
-class PercentageIsFraction(Service):
+class PercentageIsFraction(ReadService):
     """The percentage is divided by 100 twice: a sample of everything takes a hundredth of the rows."""
 
     def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:

@@ -11,8 +11,8 @@ from conformance.contract import proto
 from conformance.protocols.storage_read.reference.catalogue import Snapshot
 from conformance.protocols.storage_read.reference.mutants.changed import session_mutant
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
-from conformance.protocols.storage_read.reference.session import Session, Stream
+from conformance.protocols.storage_read.reference.service import ReadService
+from conformance.protocols.storage_read.reference.session import OpenedSession, Stream
 from conformance.reference.mutants.reasons import IN_RESULTS
 from conformance.reference.refusals import Reason
 
@@ -26,7 +26,7 @@ _BQEMULATOR_SESSION = (
     "a8fcd56f5676b232d18ec611eb8fb7963a18a6b8/src/bqemulator/streaming/read_session.py"
 )
 
-Change = Callable[[Any, Session], None]
+Change = Callable[[Any, OpenedSession], None]
 
 
 @behaviour_mutant(
@@ -34,7 +34,7 @@ Change = Callable[[Any, Session], None]
     kills="session.plain-request-is-served",
     also={"session.query-result-is-served": "the result of a query is refused too"},
 )
-class PlainRefused(Service):
+class PlainRefused(ReadService):
     """A CreateReadSession without options is refused as if the table did not exist."""
 
     def check_request(self, request: Any) -> None:
@@ -52,7 +52,7 @@ class PlainRefused(Service):
 @behaviour_mutant(
     "session.options-required", kills="session.options-may-be-absent", defects=("B-15",), source=_GOCCY_382
 )
-class OptionsRequired(Service):
+class OptionsRequired(ReadService):
     """A session without read_options is refused."""
 
     def check_request(self, request: Any) -> None:
@@ -62,7 +62,7 @@ class OptionsRequired(Service):
 
 
 @behaviour_mutant("session.preferred-refused", kills="session.preferred-count-may-be-asked")
-class PreferredRefused(Service):
+class PreferredRefused(ReadService):
     """Any preferred_min_stream_count is refused."""
 
     def check_stream_counts(self, maximum: int, preferred: int) -> None:
@@ -77,7 +77,7 @@ class PreferredRefused(Service):
     defects=("B-32",),
     source=_VANTABOARD_PARENT,
 )
-class ForeignParentRefused(Service):
+class ForeignParentRefused(ReadService):
     """A table in another project than the parent is refused."""
 
     def check_request(self, request: Any) -> None:
@@ -87,7 +87,7 @@ class ForeignParentRefused(Service):
 
 
 @behaviour_mutant("session.name-not-a-resource", kills="session.name-has-the-pattern")
-class NameNotResource(Service):
+class NameNotResource(ReadService):
     """A session's name lacks its location."""
 
     def name_session(self, parent: str) -> str:
@@ -95,7 +95,7 @@ class NameNotResource(Service):
 
 
 @behaviour_mutant("session.name-elsewhere", kills="session.name-is-in-the-parent")
-class NameElsewhere(Service):
+class NameElsewhere(ReadService):
     """A session's name is in another project than its parent."""
 
     def name_session(self, parent: str) -> str:  # noqa: ARG002  # left out: that is the fault
@@ -103,7 +103,7 @@ class NameElsewhere(Service):
 
 
 @behaviour_mutant("session.name-reused", kills="session.names-differ")
-class NameReused(Service):
+class NameReused(ReadService):
     """Every session has the same name."""
 
     def name_session(self, parent: str) -> str:
@@ -111,7 +111,7 @@ class NameReused(Service):
 
 
 @behaviour_mutant("session.stream-elsewhere", kills="session.streams-are-below-it")
-class StreamElsewhere(Service):
+class StreamElsewhere(ReadService):
     """A stream's name is not below its session's."""
 
     def name_stream(self, session: str) -> str:
@@ -147,7 +147,7 @@ session_mutant("session.expires-in-an-hour", kills="session.expire-time-is-six-h
 
 
 @session_mutant("session.options-not-as-sent", kills="session.read-options-are-echoed")
-def options_changed(answer: Any, _session: Session) -> None:
+def options_changed(answer: Any, _session: OpenedSession) -> None:
     """The read_options that come back are not those that were sent."""
     if answer.HasField("read_options"):
         answer.read_options.row_restriction += " "
@@ -158,27 +158,27 @@ def options_changed(answer: Any, _session: Session) -> None:
     kills="session.expire-time-is-an-instant",
     also={"errors.expired-session-is-refused": "what it says is no time that can be waited for"},
 )
-def expires_at_no_instant(answer: Any, _session: Session) -> None:
+def expires_at_no_instant(answer: Any, _session: OpenedSession) -> None:
     """The session's expire_time has its last second in its nanoseconds."""
     answer.expire_time.seconds -= 1
     answer.expire_time.nanos += 1_000_000_000
 
 
 @session_mutant("session.estimate-negative", kills="session.estimates-are-not-negative")
-def negative_estimate(answer: Any, _session: Session) -> None:
+def negative_estimate(answer: Any, _session: OpenedSession) -> None:
     """The estimated row count is -1, for unknown."""
     answer.estimated_row_count = -1
 
 
 @session_mutant("session.avro-schema", kills="session.schema-is-of-the-format")
-def avro_schema(answer: Any, session: Session) -> None:
+def avro_schema(answer: Any, session: OpenedSession) -> None:
     """An ARROW session carries an Avro schema."""
     if session.avro is None:
         answer.avro_schema.schema = '{"type":"record","name":"__root__","fields":[]}'
 
 
 @behaviour_mutant("session.max-ignored", kills="session.streams-stay-below-the-maximum")
-class MaxIgnored(Service):
+class MaxIgnored(ReadService):
     """max_stream_count is ignored."""
 
     def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:  # noqa: ARG002  # the fault
@@ -191,7 +191,7 @@ class MaxIgnored(Service):
     kills="session.streams-stay-below-a-thousand",
     also={"calls.stay-within-reason": "a driver that stops reading at the service's own cap says so"},
 )
-class TooManyStreams(Service):
+class TooManyStreams(ReadService):
     """A session without read_options gets 1,001 streams, most of them without rows."""
 
     def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
@@ -206,7 +206,7 @@ class TooManyStreams(Service):
     kills="session.stream-names-differ",
     also={"session.streams-stay-below-the-maximum": "a stream counts as often as it is listed"},
 )
-def same_stream_twice(answer: Any, session: Session) -> None:
+def same_stream_twice(answer: Any, session: OpenedSession) -> None:
     """The first stream is listed twice."""
     if len(answer.streams) and not session.request.read_session.trace_id:
         answer.streams.insert(0, proto.ReadStream(name=answer.streams[0].name))
@@ -219,7 +219,7 @@ def same_stream_twice(answer: Any, session: Session) -> None:
     defects=("B-20", "B-57"),
     source=_BEAM_38007,
 )
-class EmptyTableResponse(Service):
+class EmptyTableResponse(ReadService):
     """An empty table has a stream, and the stream a response whose batch has no rows."""
 
     def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:
@@ -242,7 +242,7 @@ class EmptyTableResponse(Service):
         "values.*": "the row is none of the table's",
     },
 )
-class EmptyTableRow(Service):
+class EmptyTableRow(ReadService):
     """An empty table yields one row of NULLs."""
 
     def plan_streams(self, snapshot: Snapshot, request: Any) -> list[tuple[int, int]]:

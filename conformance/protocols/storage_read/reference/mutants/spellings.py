@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.types as is_
 
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
-from conformance.protocols.storage_read.reference.session import Session
+from conformance.protocols.storage_read.reference.service import ReadService
+from conformance.protocols.storage_read.reference.session import OpenedSession
 from conformance.reference.reshaping import change_fields, sql_type
 
 
-class _Rewriting(Service, abc.ABC):
+class _Rewriting(ReadService, abc.ABC):
     """A service that writes texts of one type in another way; the value is the same."""
 
     kind = ""
@@ -23,7 +23,7 @@ class _Rewriting(Service, abc.ABC):
     def rewrite(self, text: str) -> str:
         """The same value in another spelling."""
 
-    def serve(self, session: Session, rows: pa.Table) -> pa.RecordBatch:
+    def serve(self, session: OpenedSession, rows: pa.Table) -> pa.RecordBatch:
         def apply(field: pa.Field, array: pa.Array) -> tuple[pa.Field, pa.Array]:
             if sql_type(field) != self.kind or not is_.is_string(field.type):
                 return field, array

@@ -13,7 +13,7 @@ import pyarrow as pa
 from conformance.contract import proto
 from conformance.protocols.storage_read.reference.mutants.changed import coded
 from conformance.protocols.storage_read.reference.register import behaviour_mutant
-from conformance.protocols.storage_read.reference.service import Service
+from conformance.protocols.storage_read.reference.service import ReadService
 from conformance.protocols.storage_read.reference.session import Stream
 from conformance.reference.mutants.reasons import IN_PARTS
 from conformance.reference.refusals import Reason
@@ -22,7 +22,7 @@ _FEW = 100
 _ENDLESS = "https://github.com/apache/beam/issues/20155"
 
 
-class Splitting(Service):
+class Splitting(ReadService):
     """A service that knows which streams were split, and which are children."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -48,7 +48,7 @@ class Splitting(Service):
 
 
 @behaviour_mutant("split.primary-only", kills="split.answer-has-two-children-or-none")
-class PrimaryOnly(Service):
+class PrimaryOnly(ReadService):
     """A split names the primary stream and no remainder."""
 
     def split_read_stream(self, request: Any) -> Any:
@@ -67,7 +67,7 @@ class PrimaryOnly(Service):
         "split.request-is-not-ignored": "the rows of that child come twice",
     },
 )
-class PrimaryIsParent(Service):
+class PrimaryIsParent(ReadService):
     """The primary stream of a split of less than a hundred rows keeps the parent's name."""
 
     def split_read_stream(self, request: Any) -> Any:
@@ -89,7 +89,7 @@ class PrimaryIsParent(Service):
         "split.children-are-the-parent": "the children have each row twice",
     },
 )
-class WholeTwice(Service):
+class WholeTwice(ReadService):
     """A split names two new streams, each with all rows of the parent, as by a server that cannot divide a stream."""
 
     def split(self, stream: Stream, fraction: float) -> tuple[pa.Table, pa.Table]:
@@ -177,7 +177,7 @@ class BeyondChildOutOfRange(Splitting):
 
 
 @behaviour_mutant("split.endless", kills="split.splitting-ends", source=_ENDLESS)
-class Endless(Service):
+class Endless(ReadService):
     """A stream of one row or none is split too, into itself and an empty stream, for ever."""
 
     def split_read_stream(self, request: Any) -> Any:
@@ -192,7 +192,7 @@ class Endless(Service):
 
 
 @behaviour_mutant("split.fraction-clamped", kills="split.fraction-outside-is-refused")
-class FractionClamped(Service):
+class FractionClamped(ReadService):
     """A fraction outside 0 to 1 is read as one half."""
 
     def split_read_stream(self, request: Any) -> Any:
@@ -201,7 +201,7 @@ class FractionClamped(Service):
 
 
 @behaviour_mutant("split.nan-is-half", kills="split.fraction-that-is-no-number-is-refused")
-class NanIsHalf(Service):
+class NanIsHalf(ReadService):
     """A fraction is refused if it is at most 0 or at least 1, so NaN is not: it splits the stream in the middle."""
 
     def split_read_stream(self, request: Any) -> Any:

@@ -15,7 +15,7 @@ from conformance.protocols.flight.contract.view import FlightView
 from conformance.protocols.flight.records import Descriptor
 from conformance.protocols.flight.reference.deviations import scenario_service
 from conformance.protocols.flight.reference.scenarios import SCENARIOS
-from conformance.protocols.flight.reference.scenarios.actions import Expiring
+from conformance.protocols.flight.reference.scenarios.actions import ThreeExpiring
 from conformance.protocols.flight.reference.scenarios.register import scenario
 from conformance.protocols.flight.reference.server import FlightServer
 from conformance.protocols.flight.reference.service import FlightService
@@ -84,7 +84,7 @@ def test_pyarrow_reads_the_parts_in_order() -> None:
 
 def test_a_ticket_without_a_lifetime_is_read_once() -> None:
     """The others again and again, until they expire; a renewed one later than before."""
-    service = Expiring()
+    service = ThreeExpiring()
     (answer,) = service.get_flight_info(iter([ANY]))
     info = read_info(answer)
     assert info is not None

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.protocols.flight.reference.sql.statements import (
     PARAMETER,
-    Create,
+    CreateTable,
     Delete,
     Drop,
     Insert,
@@ -25,7 +25,7 @@ from conformance.protocols.flight.reference.sql.statements import (
     [
         (
             "CREATE TABLE t (n BIGINT NOT NULL, w VARCHAR)",
-            Create("t", pa.schema([pa.field("n", pa.int64(), nullable=False), ("w", pa.string())])),
+            CreateTable("t", pa.schema([pa.field("n", pa.int64(), nullable=False), ("w", pa.string())])),
         ),
         (
             "INSERT INTO t (n, w) VALUES (-1, 'it''s'), (NULL, ?)",
