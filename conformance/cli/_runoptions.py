@@ -1,18 +1,21 @@
-"""The options of ``conformance run`` as a record, and the arguments that hand them to a shard."""
+"""The options of ``conformance run`` as a record that writes its own arguments, for its shards."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Final
 
 import click
 
 from conformance.cli._outputs import Outputs
-from conformance.disk.files import data_file
 from conformance.report.gatefile import Gate
 
-__all__ = ["RunOptions"]
+__all__ = ["OF_THE_WHOLE", "RunOptions"]
+
+OF_THE_WHOLE: Final = frozenset({"exchanges", "gate", "log", "only_estimate", "outputs", "parallel", "shard"})
+"""What a run as a whole has, and none of its shards."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,22 +69,23 @@ class RunOptions:
                 "expected --exchanges without --repeat and --parallel: a log has one exchange of each case"
             )
 
-    def arguments(self, *, generated: int, scenarios: int, max_bytes: int | None) -> Iterator[str]:
-        """The arguments of this run for each of its shards, without the options for sharding and for report files."""
-        if self.scenario is not None:
-            yield from ("--scenario", self.scenario)
-        for option in ("target", "level", "seed", "deadline_multiplier", "repeat"):
-            yield from (f"--{option.replace('_', '-')}", str(getattr(self, option)))
-        yield from ("--data-format", self.form)
-        if self.corpus != data_file("cases"):  # a directory that is named is taken whole, whatever a target speaks
-            yield from ("--corpus", str(self.corpus))
-        yield from ("--cases", str(generated), "--scenarios", str(scenarios))
-        if self.project is not None:
-            yield from ("--project", self.project)
-        if max_bytes is not None:
-            yield from ("--max-bytes", str(max(1, max_bytes)))
-        for option in ("select", "clause", "capability", "reader"):
-            for glob in getattr(self, option):
-                yield from (f"--{option}", glob)
-        for option in ("shrink", "readers", "smoke"):
-            yield f"--{option}" if getattr(self, option) else f"--no-{option}"
+    def arguments(self) -> Iterator[str]:
+        """The arguments of this run for each of its shards: every option that is not the default and not of a run as a
+        whole. To be called in the command.
+        """
+        context = click.get_current_context()
+        for parameter in context.command.params:
+            name = parameter.name or ""
+            if name not in _FIELDS or name in OF_THE_WHOLE:
+                continue
+            value = getattr(self, name)
+            if value is None or value == parameter.get_default(context):
+                continue
+            if isinstance(value, bool):
+                yield (parameter.opts if value else parameter.secondary_opts)[0]
+            else:
+                for one in value if isinstance(value, tuple) else (value,):
+                    yield from (parameter.opts[0], str(one))
+
+
+_FIELDS: Final = frozenset(field.name for field in fields(RunOptions))

@@ -298,8 +298,10 @@ def _finish(result: Result, log: LogWriter, asked: RunOptions, left: Sequence[Le
 
 def _in_parts(asked: RunOptions, settings: Settings, spec: TargetSpec) -> tuple[Result, LogWriter]:
     """The requested run as parallel shards; the logs of the shards are in a directory next to the run's log."""
-    most = None if spec.service is None else spec.service.max_bytes // asked.parallel
-    each = asked.arguments(generated=settings.generated, scenarios=settings.scenarios, max_bytes=most)
+    most = None if spec.service is None else max(1, spec.service.max_bytes // asked.parallel)
+    each = dataclasses.replace(
+        asked, generated=settings.generated, scenarios=settings.scenarios, max_bytes=most
+    ).arguments()
     path = asked.log or own_file(default_log(load_target(asked.target)).name)
     with LogWriter(path, keep=True) as writer:
         folder = path.with_name(f"{path.name}.parts")
